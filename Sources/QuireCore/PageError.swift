@@ -1,0 +1,70 @@
+/// Why a walk could not go on, where, and how to go on after all.
+///
+/// Every failure but cancellation is one of these: `CancellationError` is never wrapped. The walk
+/// has delivered every page before `pageIndex`; asking the same iterator again retries the same
+/// page, and `checkpoint` does so in another process.
+public struct PageError: Error, Sendable {
+  /// What kind of failure this is. Compare with the constants; new ones may be added.
+  public struct Code: Hashable, Sendable, CustomStringConvertible {
+    public let description: String
+
+    /// A code of your own, for a source or a transport of your own. Names are lower camel case.
+    public init(_ name: String) { description = name }
+  }
+
+  /// What kind of failure this is.
+  public var code: Code
+
+  /// What failed and what the caller can do, in a sentence or two. Secrets are redacted.
+  public var message: String
+
+  /// The page that could not be delivered, counted from 0.
+  public var pageIndex: Int?
+
+  /// The request that failed, as `GET https://host/path?key=…` with secrets redacted.
+  public var request: String?
+
+  /// How many requests were made for the page.
+  public var attempts: Int
+
+  /// The error that caused this one.
+  public var underlying: (any Error)?
+
+  /// Where to resume: nothing before it is missing, nothing after it was delivered.
+  public var checkpoint: Position?
+
+  public init(
+    _ code: Code, _ message: String, request: String? = nil, attempts: Int = 1,
+    underlying: (any Error)? = nil
+  ) {
+    self.code = code
+    self.message = message
+    self.request = request
+    self.attempts = attempts
+    self.underlying = underlying
+  }
+}
+
+extension PageError.Code {
+  /// A position came back that the walk had already visited.
+  public static let loopDetected = Self("loopDetected")
+  /// A safety cap of `Limits` was reached.
+  public static let limitExceeded = Self("limitExceeded")
+  /// An argument cannot work; the message says which and why.
+  public static let invalidArgument = Self("invalidArgument")
+  /// Two tasks asked one walk for a page at the same time.
+  public static let concurrentIteration = Self("concurrentIteration")
+  /// The source threw an error of its own; see `underlying`.
+  public static let sourceFailed = Self("sourceFailed")
+}
+
+extension PageError: CustomStringConvertible {
+  /// One line: the message, then code, page, request and attempts.
+  public var description: String {
+    var place = [code.description]
+    if let pageIndex { place.append("page \(pageIndex)") }
+    if let request { place.append(request) }
+    if attempts > 1 { place.append("\(attempts) attempts") }
+    return "\(message) [\(place.joined(separator: ", "))]"
+  }
+}

@@ -1,0 +1,37 @@
+/// The door to a listing: something that can fetch the page at a position.
+///
+/// A fake takes four lines:
+/// ```swift
+/// struct Numbers: PageSource {
+///   func page(at position: Position?) async throws -> Page<Int> {
+///     let start = position?.value?.integer ?? 0
+///     return Page(Array(start..<start + 10), next: start < 90 ? Position(.number("\(start + 10)")) : nil)
+///   }
+/// }
+/// ```
+/// The same position always asks for the same page: a walk repeats a position to retry it. Throw
+/// `CancellationError` when the task was cancelled, and leave nothing running.
+/// `PageSourceConformance` in QuireTesting checks a source.
+public protocol PageSource<Item>: Sendable {
+  associatedtype Item: Sendable
+
+  /// Fetches the page that starts at `position`; nil is the start of the listing.
+  ///
+  /// The position's `itemOffset` is the walk's business: it is always 0 here.
+  func page(at position: Position?) async throws -> Page<Item>
+
+  /// Frees what the server holds for a walk that ended before or at `position`, such as a scroll or
+  /// a point in time.
+  ///
+  /// Called once for every walk that fetched something, however it ended. `position` is where the
+  /// walk would have gone on, nil after the last page. The default does nothing.
+  func close(at position: Position?) async
+
+  /// Whether `close(at:)` does anything, so that walks need not start a task for it. Default false.
+  var needsClosing: Bool { get }
+}
+
+extension PageSource {
+  public func close(at position: Position?) async {}
+  public var needsClosing: Bool { false }
+}

@@ -1,0 +1,52 @@
+/// Where a page starts: an opaque, lossless, small value that outlives the process.
+///
+/// A page source writes whatever it needs into `value` (a token, an offset, a link) and gets it
+/// back unchanged. Store a position as JSON and a new process goes on at exactly the next page, or,
+/// with `itemOffset`, at exactly the next item. Encodes as `{"value": …, "itemOffset": n}`; both
+/// members are left out when they say nothing.
+public struct Position: Hashable, Sendable {
+  /// What the source needs to find the page; nil is the start of the listing.
+  public var value: JSONValue?
+
+  /// How many items at the front of the page were already handed out. Default 0.
+  public var itemOffset: Int
+
+  /// A position at the page that `value` leads to, `itemOffset` items in.
+  public init(_ value: JSONValue?, itemOffset: Int = 0) {
+    self.value = value
+    self.itemOffset = itemOffset
+  }
+
+  /// The start of every listing.
+  public static let start = Position(nil)
+
+  /// The page this position lies in, without the offset inside it.
+  public var page: Position { Position(value) }
+}
+
+extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  public init(stringLiteral value: String) { self.init(.string(value)) }
+  public init(integerLiteral value: Int) { self.init(.number(String(value))) }
+}
+
+extension Position: Codable {
+  private enum CodingKeys: String, CodingKey { case value, itemOffset }
+
+  public init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: CodingKeys.self)
+    value = try fields.contains(.value) ? fields.decode(JSONValue.self, forKey: .value) : nil
+    itemOffset = try fields.decodeIfPresent(Int.self, forKey: .itemOffset) ?? 0
+    guard itemOffset >= 0 else {
+      throw DecodingError.dataCorruptedError(
+        forKey: .itemOffset, in: fields,
+        debugDescription:
+          "A position's itemOffset is \(itemOffset); it counts items and cannot be negative.")
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encodeIfPresent(value, forKey: .value)
+    if itemOffset > 0 { try fields.encode(itemOffset, forKey: .itemOffset) }
+  }
+}

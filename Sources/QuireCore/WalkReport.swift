@@ -1,0 +1,43 @@
+/// How a walk ended and what it did.
+public struct WalkReport: Sendable {
+  /// Why no more pages come.
+  public enum End: Sendable {
+    /// The walk is still going on.
+    case running
+    /// The server had no more.
+    case exhausted
+    /// The server had no more, yet delivered fewer items than it had declared exactly.
+    case truncationSuspected(declared: Int)
+    /// The caller's own limit was reached.
+    case limit(Limit)
+    /// The consuming task was cancelled.
+    case cancelled
+    /// The consumer left the loop.
+    case stoppedByConsumer
+    /// An error was thrown; a safety cap is one too.
+    case failed(PageError)
+  }
+
+  /// The caller's own limits.
+  public enum Limit: String, Hashable, Sendable { case pages, items }
+
+  public package(set) var end: End = .running
+  /// Pages delivered.
+  public package(set) var pages = 0
+  /// Items delivered.
+  public package(set) var items = 0
+  /// Bytes, requests, retries and items set aside, over all pages delivered.
+  public package(set) var traffic = Traffic(requests: 0)
+  /// Items a deduplicating transform dropped.
+  public package(set) var duplicatesDropped = 0
+  /// Time in which the consumer waited for a page.
+  public package(set) var waitingForNetwork: Duration = .zero
+  /// Time in which the walk waited for the consumer.
+  public package(set) var waitingForConsumer: Duration = .zero
+  /// Where a later walk goes on: after the last page delivered; nil when the listing is exhausted.
+  public package(set) var checkpoint: Position? = .start
+  /// The last total the server declared.
+  public package(set) var total: Total?
+
+  public init() {}
+}

@@ -1,0 +1,24 @@
+public import QuireCore
+
+/// A decoded page's structure, as far as pagination needs it: answers paths, losslessly.
+public protocol PageDocument: Sendable {
+  /// The value at `path`, or nil where there is none. An explicit null is `.null`.
+  ///
+  /// Throws `shape` when the path is ambiguous, such as a name that occurs twice.
+  func value(at path: PagePath) throws -> JSONValue?
+
+  /// How many elements or members the container at `path` has; 1 for a scalar or a single object in
+  /// XML, 0 for an explicit null, nil where there is nothing.
+  func count(at path: PagePath) throws -> Int?
+
+  /// The value at `path` below the last item of the page, or nil where there is none.
+  func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue?
+}
+
+/// The document of a page that has no structure to ask, such as CSV or raw bytes.
+public struct EmptyDocument: PageDocument {
+  public init() {}
+  public func value(at path: PagePath) -> JSONValue? { nil }
+  public func count(at path: PagePath) -> Int? { nil }
+  public func value(at path: PagePath, inLastItemOf items: ItemSelector) -> JSONValue? { nil }
+}

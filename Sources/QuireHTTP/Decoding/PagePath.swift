@@ -1,0 +1,111 @@
+import QuireCore
+
+/// A place in a page, JSON or XML.
+///
+/// JSON: an RFC 6901 pointer (`/meta/next`, `~1` for `/`, `~0` for `~`; the empty path is the whole
+/// document), plus two steps of our own: `-1`, the last element of an array, and a filter behind a
+/// name, `/links[rel=next]/href`, the first object in the array whose member equals the value, or
+/// holds it in an array of its own.
+public struct PagePath: Hashable, Sendable {
+  /// The path as it was written.
+  public let text: String
+
+  /// The steps of the JSON grammar, in order.
+  package let steps: [Step]
+
+  package enum Step: Hashable, Sendable {
+    /// A member of that name; in an array, the element at that index when the name is one.
+    case name(String)
+    /// The last element of an array.
+    case last
+    /// The first object in an array whose member `name` is, or contains, the text `value`.
+    case filter(name: String, value: String)
+  }
+
+  /// Parses a path.
+  ///
+  /// Throws `PageError` with code `invalidArgument` that quotes the path and says what is wrong
+  /// with it.
+  public init(_ text: String) throws {
+    self.text = text
+    steps = try Self.parse(text)
+  }
+
+  private static func parse(_ text: String) throws -> [Step] {
+    if text.isEmpty { return [] }
+    guard text.hasPrefix("/") else {
+      throw PageError(
+        .invalidArgument,
+        "The path \"\(text)\" does not start with \"/\". Paths are JSON pointers, such as \"/meta/next\"."
+      )
+    }
+    return try text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).flatMap {
+      try parse(token: $0, in: text)
+    }
+  }
+
+  private static func parse(token: Substring, in text: String) throws -> [Step] {
+    if token == "-1" { return [.last] }
+    guard token.hasSuffix("]"), let open = token.firstIndex(of: "["),
+      let equals = token[open...].firstIndex(of: "=")
+    else { return [.name(try unescape(token, in: text))] }
+    let filter = Step.filter(
+      name: try unescape(token[token.index(after: open)..<equals], in: text),
+      value: try unescape(
+        token[token.index(after: equals)..<token.index(before: token.endIndex)], in: text))
+    return open == token.startIndex
+      ? [filter] : [.name(try unescape(token[..<open], in: text)), filter]
+  }
+
+  private static func unescape(_ token: Substring, in text: String) throws -> String {
+    guard token.contains("~") else { return String(token) }
+    var result = ""
+    var rest = token
+    while let character = rest.popFirst() {
+      guard character == "~" else {
+        result.append(character)
+        continue
+      }
+      switch rest.popFirst() {
+      case "0": result.append("~")
+      case "1": result.append("/")
+      default:
+        throw PageError(
+          .invalidArgument,
+          "The path \"\(text)\" has a \"~\" that is not \"~0\" or \"~1\". Write \"~0\" for a tilde."
+        )
+      }
+    }
+    return result
+  }
+}
+
+extension PagePath: ExpressibleByStringLiteral {
+  /// A path known to be right. Traps on a malformed one: use `init(_:)` for text from outside.
+  public init(stringLiteral value: String) {
+    do {
+      self = try PagePath(value)
+    } catch {
+      preconditionFailure("\(error)")
+    }
+  }
+}
+
+extension PagePath: Codable, CustomStringConvertible {
+  public var description: String { text }
+
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let text = try container.decode(String.self)
+    do {
+      self = try PagePath(text)
+    } catch let error as PageError {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(text)
+  }
+}
