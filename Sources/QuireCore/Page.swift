@@ -12,6 +12,11 @@ public struct Page<Item: Sendable>: Sendable {
   /// Where the next page starts; nil on the last page.
   public var next: Position?
 
+  /// What is wrong with the way on, such as a server that says more follows and not where.
+  ///
+  /// The page itself is whole: the walk delivers it and throws this on the `next()` after it.
+  public var nextFailure: PageError?
+
   /// Where the page before this one starts, where the server says so.
   public var previous: Position?
 
@@ -37,6 +42,7 @@ public struct Page<Item: Sendable>: Sendable {
   /// The same page around other items; everything but the items is kept.
   public func withItems<Other: Sendable>(_ items: [Other]) -> Page<Other> {
     var page = Page<Other>(items, next: next, previous: previous, total: total)
+    page.nextFailure = nextFailure
     page.index = index
     page.position = position
     page.metadata = metadata

@@ -3,7 +3,7 @@
 /// A fake takes four lines:
 /// ```swift
 /// struct Numbers: PageSource {
-///   func page(at position: Position?) async throws -> Page<Int> {
+///   func page(at position: Position?) async throws -> Page<Int>? {
 ///     let start = position?.value?.integer ?? 0
 ///     return Page(Array(start..<start + 10), next: start < 90 ? Position(.number("\(start + 10)")) : nil)
 ///   }
@@ -17,8 +17,10 @@ public protocol PageSource<Item>: Sendable {
 
   /// Fetches the page that starts at `position`; nil is the start of the listing.
   ///
-  /// The position's `itemOffset` is the walk's business: it is always 0 here.
-  func page(at position: Position?) async throws -> Page<Item>
+  /// Returns nil when the answer is that the listing ended before this position, as servers do that
+  /// answer 404 behind the last page: the walk then ends without another page. The position's
+  /// `itemOffset` is the walk's business: it is always 0 here.
+  func page(at position: Position?) async throws -> Page<Item>?
 
   /// Frees what the server holds for a walk that ended before or at `position`, such as a scroll or
   /// a point in time.

@@ -1,5 +1,5 @@
-/// The door to a format: turns the bytes of one page into items and a document that paths can be
-/// asked of.
+/// The door to a format: turns the bytes of one page into a document that paths can be asked of, and
+/// into items.
 ///
 /// A fake takes a dozen lines:
 /// ```swift
@@ -8,8 +8,10 @@
 ///   struct Session: PageDecoding {
 ///     var bytes: [UInt8] = []
 ///     mutating func receive(_ slice: [UInt8]) { bytes += slice }
-///     mutating func finish() -> DecodedPage<String> {
-///       DecodedPage(items: String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init))
+///     mutating func finish() -> any PageDocument { EmptyDocument() }
+///     mutating func items() -> DecodedItems<String> {
+///       let text = String(decoding: bytes, as: UTF8.self)
+///       return DecodedItems(text.split(separator: "\n").map(String.init))
 ///     }
 ///   }
 /// }
@@ -24,18 +26,26 @@ public protocol PageDecoder<Item>: Sendable {
   func begin(_ context: DecodingContext) throws -> any PageDecoding<Item>
 }
 
-/// One page being decoded. Used by one task at a time.
+/// One page being decoded: slices in, then the document, then the items. Used by one task at a time.
+///
+/// The document comes before the items, because it may say that the answer is an error that has no
+/// items at all.
 public protocol PageDecoding<Item> {
   associatedtype Item: Sendable
 
   /// Takes the next bytes, split anywhere.
   mutating func receive(_ slice: [UInt8]) throws
 
-  /// Says that all bytes have come, and returns the page.
+  /// Says that all bytes have come, and returns the document.
   ///
-  /// Throws `truncated` when the document is not closed, `malformed` when it is broken, `shape`
-  /// when the items are missing or not a list, `itemDecoding` when an item does not fit its type.
-  mutating func finish() throws -> DecodedPage<Item>
+  /// Throws `truncated` when the document is not closed, `malformed` when it is broken.
+  mutating func finish() throws -> any PageDocument
+
+  /// Decodes the items; called at most once, after `finish()`.
+  ///
+  /// Throws `shape` when the items are missing or not a list, `itemDecoding` when an item does not
+  /// fit its type.
+  mutating func items() throws -> DecodedItems<Item>
 }
 
 /// What a decoder is told about a page before its first byte.
@@ -60,25 +70,19 @@ public struct DecodingContext: Sendable {
   }
 }
 
-/// A decoded page: its items, and the document they came in.
-public struct DecodedPage<Item: Sendable>: Sendable {
+/// The items of one page.
+public struct DecodedItems<Item: Sendable>: Sendable {
+  /// The items that could be decoded, in the server's order.
   public var items: [Item]
-  /// How many items the page held, those set aside included: what offsets and short pages are
-  /// counted by.
-  public var itemCount: Int
   /// The items set aside under `BadItemPolicy.collect`.
   public var badItems: [BadItem]
-  /// What the description's paths are asked of.
-  public var document: any PageDocument
 
-  /// `itemCount` defaults to the items and the bad items together.
-  public init(
-    items: [Item], itemCount: Int? = nil, badItems: [BadItem] = [],
-    document: any PageDocument = EmptyDocument()
-  ) {
+  /// The items of a page, and those that were set aside.
+  public init(_ items: [Item], badItems: [BadItem] = []) {
     self.items = items
-    self.itemCount = itemCount ?? items.count + badItems.count
     self.badItems = badItems
-    self.document = document
   }
+
+  /// How many items the server sent: what offsets and short pages are counted by.
+  public var count: Int { items.count + badItems.count }
 }
