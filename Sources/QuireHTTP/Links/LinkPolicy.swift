@@ -1,0 +1,99 @@
+package import QuireCore
+
+/// Which next links are followed, seen from the origin the walk started at.
+///
+/// Whatever the policy: credentials and custom header fields go to the home origin only, a link never leads from https
+/// to http, and user information, control characters and other schemes are refused.
+/// Encodes as `"sameOrigin"`, `"rebase"`, `"upgradeScheme"` or `{"allow": ["host", "host:port"]}`.
+public enum LinkPolicy: Hashable, Sendable {
+  /// Only links to the same scheme, host and port; anything else throws `crossOriginLink`. The default.
+  case sameOrigin
+  /// The server's path and query at our own scheme, host and port: for servers that do not know their public name.
+  case rebase
+  /// A link to http at our own host becomes https; then as `sameOrigin`.
+  case upgradeScheme
+  /// Links to these hosts as well, without credentials. Each is `host` for the scheme's own port, or `host:port`.
+  case allow([String])
+
+  /// The URL to follow for `link`, an absolute URL, or an error with the code `crossOriginLink` or `refusedLink`.
+  package func target(of link: URLReference, home: Origin) throws(PageError) -> URLReference {
+    let origin: Origin
+    do {
+      origin = try Origin(link)
+    } catch {
+      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
+    }
+    if origin == home { return link }
+    switch self {
+    case .rebase:
+      return moved(link, to: home)
+    case .upgradeScheme
+    where origin.scheme == "http" && home.scheme == "https" && origin.host == home.host:
+      return moved(link, to: home)
+    case .allow(let hosts) where allows(origin, in: hosts):
+      guard home.scheme == "http" || origin.scheme == "https" else {
+        throw PageError(
+          .refusedLink,
+          "The next link leads from https to \(origin), in the clear. Use the link policy rebase or "
+            + "upgradeScheme if the server means its https address.")
+      }
+      return link
+    case .sameOrigin, .upgradeScheme, .allow:
+      throw PageError(
+        .crossOriginLink,
+        "The next link leads to \(origin), away from \(home). If that is right, choose a link policy: "
+          + "rebase keeps \(home), allow([\"\(origin.host)\"]) follows without credentials.")
+    }
+  }
+
+  private func allows(_ origin: Origin, in hosts: [String]) -> Bool {
+    hosts.contains { host in
+      let wanted = try? Origin(url: "\(origin.scheme)://\(host)")
+      return wanted == origin
+    }
+  }
+
+  private func moved(_ link: URLReference, to home: Origin) -> URLReference {
+    var target = link
+    target.scheme = home.scheme
+    target.authority = String(home.description.dropFirst(home.scheme.count + 3))
+    return target
+  }
+}
+
+extension LinkPolicy: Codable {
+  private enum CodingKeys: String, CodingKey { case allow }
+
+  public init(from decoder: any Decoder) throws {
+    if let keyed = try? decoder.container(keyedBy: CodingKeys.self) {
+      self = .allow(try keyed.decode([String].self, forKey: .allow))
+      return
+    }
+    let container = try decoder.singleValueContainer()
+    switch try container.decode(String.self) {
+    case "sameOrigin": self = .sameOrigin
+    case "rebase": self = .rebase
+    case "upgradeScheme": self = .upgradeScheme
+    case let name:
+      throw DecodingError.dataCorruptedError(
+        in: container,
+        debugDescription:
+          "\"\(name)\" is no link policy; expected sameOrigin, rebase, upgradeScheme or {\"allow\": [hosts]}."
+      )
+    }
+  }
+
+  public func encode(to encoder: any Encoder) throws {
+    if case .allow(let hosts) = self {
+      var keyed = encoder.container(keyedBy: CodingKeys.self)
+      try keyed.encode(hosts, forKey: .allow)
+      return
+    }
+    var container = encoder.singleValueContainer()
+    switch self {
+    case .rebase: try container.encode("rebase")
+    case .upgradeScheme: try container.encode("upgradeScheme")
+    case .sameOrigin, .allow: try container.encode("sameOrigin")
+    }
+  }
+}

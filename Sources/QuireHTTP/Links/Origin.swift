@@ -1,0 +1,78 @@
+public import QuireCore
+
+/// Scheme, host and port: what credentials are bound to.
+///
+/// Source: RFC 6454, §4. Only `http` and `https` have one here.
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+  /// `http` or `https`.
+  public let scheme: String
+  /// The host in lower case; an IPv6 address in its brackets.
+  public let host: String
+  /// The port, the scheme's own where the URL names none.
+  public let port: Int
+
+  /// The origin of an absolute URL.
+  ///
+  /// Throws `PageError` with code `invalidURL` that says what is wrong: another scheme, no host, user
+  /// information, a port that is none, a host that is not ASCII.
+  public init(url: String) throws(PageError) {
+    try self.init(URLReference(url))
+  }
+
+  package init(_ reference: URLReference) throws(PageError) {
+    guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+      throw PageError(
+        .invalidURL,
+        "A URL starts with \"\(reference.scheme ?? "")\"; only http and https are followed.")
+    }
+    guard let authority = reference.authority, !authority.isEmpty else {
+      throw PageError(.invalidURL, "A URL has no host.")
+    }
+    guard !authority.contains("@") else {
+      throw PageError(
+        .invalidURL,
+        "A URL carries user information before its host. Send credentials in a header field.")
+    }
+    let (host, port) = try Self.split(authority)
+    self.scheme = scheme
+    self.host = host
+    self.port = port ?? (scheme == "https" ? 443 : 80)
+  }
+
+  private static func split(_ authority: String) throws(PageError) -> (host: String, port: Int?) {
+    let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
+    let colon = authority[bracket...].firstIndex(of: ":")
+    let host = authority[..<(colon ?? authority.endIndex)].lowercased()
+    let legal = host.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+      default: "-._~:[]".utf8.contains(byte)
+      }
+    }
+    guard legal, !host.isEmpty else {
+      throw PageError(
+        .invalidURL,
+        "A URL's host holds characters that no host has. Write international names in Punycode.")
+    }
+    guard let colon else { return (host, nil) }
+    let digits = authority[authority.index(after: colon)...]
+    if digits.isEmpty { return (host, nil) }
+    guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(digits),
+      (1...65535).contains(port)
+    else { throw PageError(.invalidURL, "A URL's port is \"\(digits)\"; ports are 1 to 65535.") }
+    return (host, port)
+  }
+
+  /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
+  package var isLoopback: Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+  }
+
+  /// `scheme://host`, with the port where it is not the scheme's own.
+  public var description: String {
+    let standard = scheme == "https" ? 443 : 80
+    return "\(scheme)://\(host)" + (port == standard ? "" : ":\(port)")
+  }
+}
