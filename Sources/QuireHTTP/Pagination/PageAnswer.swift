@@ -1,0 +1,87 @@
+package import HTTPTypes
+package import QuireCore
+
+/// What a pagination description gets to see of one answer.
+package struct PageAnswer {
+  /// The request as the description made it.
+  package var request: PageRequest
+  /// Where the answer came from after redirects: relative links start here.
+  package var url: String
+  package var status: Int
+  package var headerFields: HTTPFields
+  /// The decoded body; an `EmptyDocument` when it could not be decoded.
+  package var document: any PageDocument
+  /// The position that was asked for.
+  package var position: Position
+
+  package init(
+    request: PageRequest, url: String, status: Int, headerFields: HTTPFields,
+    document: any PageDocument, position: Position
+  ) {
+    self.request = request
+    self.url = url
+    self.status = status
+    self.headerFields = headerFields
+    self.document = document
+    self.position = position
+  }
+}
+
+/// What an answer is, before its items are looked at.
+package enum Screening {
+  /// A page whose items can be decoded.
+  case page
+  /// A page without items, whatever the body says.
+  case emptyPage
+  /// The news that the listing ended before this position.
+  case end
+  /// A failure, inside whatever status.
+  case failure(PageFailure)
+}
+
+/// A failure that a description recognised.
+package struct PageFailure: Hashable, Sendable {
+  package enum Kind: String, Hashable, Codable, Sendable {
+    /// The server no longer knows the cursor.
+    case expired
+    /// The server asks to slow down; another attempt may succeed.
+    case throttled
+    /// The page is not ready yet; another attempt may succeed.
+    case notReady
+    /// The server refuses to page any further; data are missing.
+    case window
+    /// Nothing will help.
+    case fatal
+  }
+
+  package var kind: Kind
+  /// The server's own words, where the description says where they are.
+  package var message: String?
+  /// How long to wait before the next attempt.
+  package var delay: Duration?
+
+  package init(_ kind: Kind, message: String? = nil, delay: Duration? = nil) {
+    self.kind = kind
+    self.message = message
+    self.delay = delay
+  }
+}
+
+/// Where a page leads.
+package struct Continuation {
+  package var next: Position?
+  /// What is wrong with the way on; raised after the page was delivered.
+  package var nextFailure: PageError?
+  package var previous: Position?
+  package var total: Total?
+
+  package init(
+    next: Position? = nil, nextFailure: PageError? = nil, previous: Position? = nil,
+    total: Total? = nil
+  ) {
+    self.next = next
+    self.nextFailure = nextFailure
+    self.previous = previous
+    self.total = total
+  }
+}
