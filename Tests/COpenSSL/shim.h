@@ -3,3 +3,15 @@
 #include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
+
+// Macros that Swift cannot import.
+
+static inline EVP_PKEY *quire_generate_p256_key(void) { return EVP_EC_gen("P-256"); }
+
+static inline int quire_set_minimum_version(SSL_CTX *context, int version) {
+  return (int)SSL_CTX_set_min_proto_version(context, version);
+}
+
+static inline void quire_allow_partial_writes(SSL_CTX *context) {
+  SSL_CTX_set_mode(context, SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER);
+}

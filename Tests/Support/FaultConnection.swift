@@ -1,0 +1,157 @@
+import Glibc
+
+/// One accepted connection, run by a thread of its own: reads requests, plays scripts.
+struct FaultConnection {
+  let descriptor: Int32
+  let number: Int
+  let server: FaultServer.Core
+  private var wire: any Wire
+  private var unread: [UInt8] = []
+
+  /// POLLRDHUP, which glibc shows only to GNU programs: the peer has closed its sending direction.
+  private static let peerLeft: Int16 = 0x2000
+
+  /// Why a connection is over. Thrown to leave whatever it was doing.
+  enum End: Error {
+    case peerGone
+    case closedHere
+    case handshakeFailed(String)
+  }
+
+  init(descriptor: Int32, number: Int, server: FaultServer.Core) {
+    self.descriptor = descriptor
+    self.number = number
+    self.server = server
+    wire = PlainWire(descriptor: descriptor)
+  }
+
+  /// Serves requests until the connection is over, and closes it.
+  mutating func run() -> End {
+    defer { close(descriptor) }
+    do {
+      if let context = server.tls { try startTLS(context) }
+      try play(server.onAccept(number))
+      while true {
+        let request = server.record(try readRequest())
+        try play(server.respond(request))
+      }
+    } catch {
+      return error
+    }
+  }
+
+  private mutating func startTLS(_ context: TLSContext) throws(End) {
+    let session = TLSWire(context, descriptor: descriptor)
+    wire = session
+    while true {
+      switch session.handshake() {
+      case .moved: return
+      case .blocked(let events): try wait(for: events)
+      case .gone: throw .handshakeFailed(TLSWire.lastFailure())
+      }
+    }
+  }
+
+  // MARK: Reading
+
+  private mutating func readRequest() throws(End) -> ReceivedRequest {
+    let end = Array("\r\n\r\n".utf8)
+    while true {
+      if let range = unread.firstRange(of: end) {
+        let head = Array(unread[..<range.upperBound])
+        let length = ReceivedRequest.bodyLength(announcedBy: head)
+        while unread.count < head.count + length { try readMore() }
+        let body = Array(unread[head.count..<head.count + length])
+        unread.removeFirst(head.count + length)
+        return ReceivedRequest(head: head, body: body, connection: number)
+      }
+      try readMore()
+    }
+  }
+
+  private mutating func readMore() throws(End) {
+    var buffer = [UInt8](repeating: 0, count: 16 << 10)
+    while true {
+      switch buffer.withUnsafeMutableBytes({ wire.read(into: $0) }) {
+      case .moved(let count):
+        unread += buffer[..<count]
+        return
+      case .blocked(let events): try wait(for: events)
+      case .gone: throw .peerGone
+      }
+    }
+  }
+
+  // MARK: Playing a script
+
+  private func play(_ script: [FaultStep]) throws(End) {
+    for step in script { try play(step) }
+  }
+
+  private func play(_ step: FaultStep) throws(End) {
+    switch step {
+    case .write(let bytes): try write(bytes[...])
+    case .slices(let bytes, let size):
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try write(bytes[start..<min(start + size, bytes.count)])
+      }
+    case .drip(let bytes, let pause):
+      for byte in bytes {
+        try write([byte])
+        try wait(for: Self.peerLeft, atMost: pause)
+      }
+    case .flood(let bytes, let times):
+      for _ in 0..<times { try write(bytes[...]) }
+    case .mark(let name): server.log.record { $0.marks[name, default: 0] += 1 }
+    case .stall(let gate): try wait(for: Self.peerLeft, or: gate)
+    case .hold: try waitForPeerToGo()
+    case .halfClose:
+      wire.sayGoodbye()
+      shutdown(descriptor, Int32(SHUT_WR))
+      try waitForPeerToGo()
+    case .finish:
+      wire.sayGoodbye()
+      throw .closedHere
+    case .closeWithoutNotify: throw .closedHere
+    case .reset:
+      var lingering = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+      throw .closedHere
+    }
+  }
+
+  private func write(_ bytes: ArraySlice<UInt8>) throws(End) {
+    var rest = bytes
+    while !rest.isEmpty {
+      switch rest.withUnsafeBytes({ wire.write($0) }) {
+      case .moved(let count): rest = rest.dropFirst(count)
+      case .blocked(let events): try wait(for: events)
+      case .gone: throw .peerGone
+      }
+    }
+  }
+
+  // MARK: Waiting
+
+  private func waitForPeerToGo() throws(End) -> Never {
+    while true { try wait(for: Self.peerLeft) }
+  }
+
+  /// Returns when an event has come, the gate is open or the time is over. Throws when the server
+  /// stops, or the peer goes while nothing is expected of it.
+  private func wait(
+    for events: Int16, or gate: StallGate? = nil, atMost limit: Duration? = nil
+  ) throws(End) {
+    var polled = [
+      pollfd(fd: descriptor, events: events, revents: 0),
+      pollfd(fd: server.stopping.descriptor, events: Int16(POLLIN), revents: 0),
+      pollfd(fd: gate?.descriptor ?? -1, events: Int16(POLLIN), revents: 0),
+    ]
+    let milliseconds = limit.map { Int32($0 / .milliseconds(1)) } ?? -1
+    while poll(&polled, nfds_t(polled.count), milliseconds) < 0, errno == EINTR {}
+    if polled[1].revents != 0 { throw .closedHere }
+    let expectsPeer = events & Int16(POLLIN | POLLOUT) != 0
+    if polled[0].revents != 0, !expectsPeer { throw .peerGone }
+  }
+}

@@ -1,0 +1,101 @@
+import Glibc
+import Synchronization
+
+extension FaultServer {
+  /// What the threads of a server share.
+  final class Core: Sendable {
+    let tls: TLSContext?
+    let onAccept: OnAccept
+    let respond: Respond
+    let log = ServerLog()
+    /// Opens when no more connections are to be accepted.
+    let accepting = StallGate()
+    /// Opens when everything is to end.
+    let stopping = StallGate()
+
+    private struct Threads {
+      var running: [Int: ServerThread] = [:]
+      var ended: [Int] = []
+      /// Descriptors that stay open until the end.
+      var kept: [Int32] = []
+    }
+
+    private let threads = Mutex(Threads())
+
+    init(tls: TLSContext?, onAccept: @escaping OnAccept, respond: @escaping Respond) {
+      self.tls = tls
+      self.onAccept = onAccept
+      self.respond = respond
+    }
+
+    /// Accepts until `accepting` opens, and gives each connection a thread.
+    func acceptAll(from listener: Listener) {
+      var polled = [
+        pollfd(fd: listener.descriptor, events: Int16(POLLIN), revents: 0),
+        pollfd(fd: accepting.descriptor, events: Int16(POLLIN), revents: 0),
+      ]
+      while true {
+        if poll(&polled, nfds_t(polled.count), -1) < 0 { continue }
+        if polled[1].revents != 0 { return }
+        if let descriptor = listener.accept() { start(descriptor) }
+        for thread in takeEnded() { thread.join() }
+      }
+    }
+
+    /// Closes `descriptor` only at the end.
+    func keep(_ descriptor: Int32) { threads.withLock { $0.kept.append(descriptor) } }
+
+    /// Enters a request into the log and counts it.
+    func record(_ request: ReceivedRequest) -> ReceivedRequest {
+      log.record { events in
+        var request = request
+        events.requestsByPath[request.path, default: 0] += 1
+        request.ordinal = events.requestsByPath[request.path, default: 0]
+        events.requests.append(request)
+        return request
+      }
+    }
+
+    /// Joins the threads of all connections, which `stopping` ends.
+    func finish() {
+      let (running, kept) = threads.withLock { threads in
+        defer { threads = Threads() }
+        return (Array(threads.running.values), threads.kept)
+      }
+      for thread in running { thread.join() }
+      for descriptor in kept { close(descriptor) }
+    }
+
+    private func start(_ descriptor: Int32) {
+      let number = log.record { events in
+        events.accepted += 1
+        return events.accepted
+      }
+      threads.withLock {
+        $0.running[number] = ServerThread { [self] in
+          var connection = FaultConnection(descriptor: descriptor, number: number, server: self)
+          record(connection.run())
+          threads.withLock { $0.ended.append(number) }
+        }
+      }
+    }
+
+    private func record(_ end: FaultConnection.End) {
+      log.record { events in
+        switch end {
+        case .peerGone: events.lostPeers += 1
+        case .closedHere: events.closedHere += 1
+        case .handshakeFailed(let reason): events.failedHandshakes.append(reason)
+        }
+      }
+    }
+
+    /// Threads that have done their work; joined one by one, a long test keeps only the live ones.
+    private func takeEnded() -> [ServerThread] {
+      threads.withLock { threads in
+        defer { threads.ended = [] }
+        return threads.ended.compactMap { threads.running.removeValue(forKey: $0) }
+      }
+    }
+  }
+}

@@ -1,0 +1,121 @@
+import Glibc
+import Synchronization
+
+/// An HTTP server on raw sockets that does what its script says, byte for byte, right or wrong.
+///
+/// ```swift
+/// let server = try FaultServer { request in
+///   switch (request.path, request.ordinal) {
+///   case ("/page", 1): [.write("HTTP/1.1 200 OK\r\nContent-Le"), .reset]
+///   case ("/page", _): [.respond("[1,2,3]")]
+///   default: [.hold]
+///   }
+/// }
+/// defer { server.stop() }
+/// ```
+/// Each connection has a thread of its own. Nothing sleeps: what stalls waits for a gate or for the
+/// peer to go, and tests wait for events with `received(_:)`, `reached(_:)` and `disconnected(_:)`.
+package final class FaultServer: Sendable {
+  /// Chooses a script by what was asked.
+  package typealias Respond = @Sendable (ReceivedRequest) -> [FaultStep]
+
+  /// Chooses what happens before the first byte is read, by the connection's number.
+  package typealias OnAccept = @Sendable (Int) -> [FaultStep]
+
+  package let port: Int
+  private let address: String
+  private let scheme: String
+  private let core: Core
+  private let listening: Mutex<Listener?>
+  private let acceptThread = Mutex<ServerThread?>(nil)
+
+  /// Listens on a free port of `address`, which may be any of 127.0.0.0/8, and accepts at once.
+  package convenience init(
+    address: String = "127.0.0.1", tls: FaultTLS? = nil,
+    onAccept: @escaping OnAccept = { _ in [] }, respond: @escaping Respond
+  ) throws {
+    let listener = try Listener(address: address, backlog: 512)
+    let context = try tls.map { try TLSContext($0) }
+    self.init(listener, address, Core(tls: context, onAccept: onAccept, respond: respond))
+    let core = core
+    acceptThread.withLock { $0 = ServerThread { core.acceptAll(from: listener) } }
+  }
+
+  private init(_ listener: Listener, _ address: String, _ core: Core) {
+    self.address = address
+    self.core = core
+    port = listener.port
+    scheme = core.tls == nil ? "http" : "https"
+    listening = Mutex(listener)
+  }
+
+  /// A server whose queue is full and that never accepts: connecting takes for ever.
+  package static func blackHole(address: String = "127.0.0.1") throws -> FaultServer {
+    let listener = try Listener(address: address, backlog: 0)
+    let core = Core(tls: nil, onAccept: { _ in [] }, respond: { _ in [] })
+    for _ in 0..<4 { core.keep(try Listener.connect(to: address, port: listener.port)) }
+    return FaultServer(listener, address, core)
+  }
+
+  /// The URL of a target on this server: of `localhost` over TLS, of the address otherwise.
+  package func url(_ target: String = "/") -> String {
+    let host = scheme == "https" && address == "127.0.0.1" ? "localhost" : address
+    return "\(scheme)://\(host):\(port)\(target)"
+  }
+
+  /// Closes the listening port, so that connecting is refused. Open connections go on.
+  package func refuseConnections() {
+    core.accepting.open()
+    acceptThread.withLock { $0.take() }?.join()
+    if let listener = listening.withLock({ $0.take() }) { close(listener.descriptor) }
+  }
+
+  /// Ends all scripts, joins all threads and closes all descriptors.
+  package func stop() {
+    core.stopping.open()
+    refuseConnections()
+    core.finish()
+  }
+}
+
+extension FaultServer {
+  /// All requests so far, in the order in which they were complete.
+  package var requests: [ReceivedRequest] { core.log.events.requests }
+
+  /// How many connections were accepted so far.
+  package var connections: Int { core.log.events.accepted }
+
+  /// How many connections are open now.
+  package var openConnections: Int { core.log.events.open }
+
+  /// How many connections the peer has closed or reset so far.
+  package var disconnections: Int { core.log.events.lostPeers }
+
+  /// Why TLS handshakes failed so far.
+  package var failedHandshakes: [String] { core.log.events.failedHandshakes }
+
+  /// Returns once `count` connections have been accepted in all.
+  package func accepted(_ count: Int = 1) async throws {
+    try await core.log.wait { $0.accepted >= count }
+  }
+
+  /// Returns once `count` requests have been received in all.
+  package func received(_ count: Int = 1) async throws {
+    try await core.log.wait { $0.requests.count >= count }
+  }
+
+  /// Returns once scripts have come to the step `.mark(name)` `count` times in all.
+  package func reached(_ name: String, _ count: Int = 1) async throws {
+    try await core.log.wait { $0.marks[name, default: 0] >= count }
+  }
+
+  /// Returns once the peer has closed or reset `count` connections in all.
+  package func disconnected(_ count: Int = 1) async throws {
+    try await core.log.wait { $0.lostPeers >= count }
+  }
+
+  /// Returns once no connection is open.
+  package func quiet() async throws {
+    try await core.log.wait { $0.open == 0 }
+  }
+}
