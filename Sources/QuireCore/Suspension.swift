@@ -1,0 +1,87 @@
+import Synchronization
+
+/// A wait of one task for one value that somebody else delivers, with the race between delivery and
+/// cancellation decided once.
+///
+/// One task asks for `value`; any thread calls `resume(returning:)` or `resume(throwing:)`, before
+/// or after. The first of them wins, and every later one is told that it lost. Nothing is ever
+/// resumed while a lock is held.
+///
+/// A cancelled wait throws `CancellationError` at once, unless the waiter brings an `onCancel` of
+/// its own: then whoever delivers decides, after having cleaned up.
+package final class Suspension<Value: Sendable>: Sendable {
+  private let state = Mutex(State.pending)
+
+  /// `pending` → `waiting` → `over`, or `pending` → `resolved` → `over`.
+  private enum State {
+    /// Nobody waits and nothing was delivered.
+    case pending
+    /// A task is suspended.
+    case waiting(CheckedContinuation<Value, any Error>)
+    /// The outcome was here before anybody waited for it.
+    case resolved(Result<Value, any Error>)
+    /// The outcome was handed out.
+    case over
+  }
+
+  package init() {}
+
+  /// Waits for the outcome. May be called once.
+  ///
+  /// - Parameter onCancel: What a cancelled wait does instead of ending at once. It must not block,
+  ///   and it must lead to a `resume`. It may run before the wait begins, on any thread.
+  package func value(onCancel: (@Sendable () -> Void)? = nil) async throws -> Value {
+    try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { wait(with: $0) }
+    } onCancel: {
+      if let onCancel { onCancel() } else { resume(throwing: CancellationError()) }
+    }
+  }
+
+  /// Delivers the value; false when the wait was already decided.
+  @discardableResult
+  package func resume(returning value: Value) -> Bool {
+    resume(with: .success(value))
+  }
+
+  /// Ends the wait with an error; false when the wait was already decided.
+  @discardableResult
+  package func resume(throwing error: any Error) -> Bool {
+    resume(with: .failure(error))
+  }
+
+  /// Delivers the outcome; false when the wait was already decided.
+  @discardableResult
+  package func resume(with outcome: Result<Value, any Error>) -> Bool {
+    let (accepted, continuation) = state.withLock { state in
+      switch state {
+      case .pending:
+        state = .resolved(outcome)
+        return (true, CheckedContinuation<Value, any Error>?.none)
+      case .waiting(let continuation):
+        state = .over
+        return (true, continuation)
+      case .resolved, .over:
+        return (false, nil)
+      }
+    }
+    continuation?.resume(with: outcome)
+    return accepted
+  }
+
+  private func wait(with continuation: CheckedContinuation<Value, any Error>) {
+    let outcome = state.withLock { state -> Result<Value, any Error>? in
+      switch state {
+      case .pending:
+        state = .waiting(continuation)
+        return nil
+      case .resolved(let outcome):
+        state = .over
+        return outcome
+      case .waiting, .over:
+        preconditionFailure("Suspension: value() was called twice")
+      }
+    }
+    if let outcome { continuation.resume(with: outcome) }
+  }
+}
