@@ -24,6 +24,15 @@ public protocol PageDecoder<Item>: Sendable {
   ///
   /// Throws `PageError` with code `unexpectedMediaType` when the context shows another format.
   func begin(_ context: DecodingContext) throws -> any PageDecoding<Item>
+
+  /// Whether `finish()` notices that the end of a document is missing, as JSON and XML decoders do
+  /// and CSV decoders cannot. Default false.
+  var isSelfDelimiting: Bool { get }
+}
+
+extension PageDecoder {
+  /// False: a format that cannot show its own end.
+  public var isSelfDelimiting: Bool { false }
 }
 
 /// One page being decoded: slices in, then the document, then the items. Used by one task at a time.

@@ -64,6 +64,7 @@ public enum LinkPolicy: Hashable, Sendable {
 extension LinkPolicy: Codable {
   private enum CodingKeys: String, CodingKey { case allow }
 
+  /// Reads one of the forms above; anything else is an error that names them.
   public init(from decoder: any Decoder) throws {
     if let keyed = try? decoder.container(keyedBy: CodingKeys.self) {
       self = .allow(try keyed.decode([String].self, forKey: .allow))
@@ -83,6 +84,7 @@ extension LinkPolicy: Codable {
     }
   }
 
+  /// Writes one of the forms above.
   public func encode(to encoder: any Encoder) throws {
     if case .allow(let hosts) = self {
       var keyed = encoder.container(keyedBy: CodingKeys.self)

@@ -5,10 +5,10 @@ package import QuireCore
 /// Pure: the caller measures, draws random numbers and sleeps.
 package struct RetryMachine {
   /// What became of one attempt.
-  package struct Failure {
+  package struct Failure: Error {
     package var error: PageError
-    /// Whether another attempt may cure it at all.
-    package var isTransient: Bool
+    /// Whether another attempt may cure it.
+    package var cure: Cure
     /// Whether the server asked to slow down.
     package var isThrottling: Bool
     /// How long the server asked to wait.
@@ -17,15 +17,25 @@ package struct RetryMachine {
     package var wasRefused: Bool
 
     package init(
-      _ error: PageError, isTransient: Bool, isThrottling: Bool = false,
+      _ error: PageError, cure: Cure, isThrottling: Bool = false,
       retryAfter: Duration? = nil, wasRefused: Bool = false
     ) {
       self.error = error
-      self.isTransient = isTransient
+      self.cure = cure
       self.isThrottling = isThrottling
       self.retryAfter = retryAfter
       self.wasRefused = wasRefused
     }
+  }
+
+  /// How far another attempt can help.
+  package enum Cure: Hashable, Sendable {
+    /// Not at all.
+    case none
+    /// Once: a server that is merely confused answers well the second time.
+    case oneRetry
+    /// As often as the policy allows.
+    case retries
   }
 
   package enum Action {
@@ -50,7 +60,13 @@ package struct RetryMachine {
     failures += 1
     var error = failure.error
     error.attempts = max(wireRequests, failures)
-    guard failure.isTransient, isRepeatable || failure.wasRefused else { return .fail(error) }
+    let isCurable =
+      switch failure.cure {
+      case .none: false
+      case .oneRetry: failures == 1
+      case .retries: true
+      }
+    guard isCurable, isRepeatable || failure.wasRefused else { return .fail(error) }
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
       error.code = .throttled
       error.message +=

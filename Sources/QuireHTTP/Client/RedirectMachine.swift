@@ -1,0 +1,77 @@
+package import HTTPTypes
+package import QuireCore
+
+/// Decides where a redirect leads, and what may travel there.
+///
+/// Pure. Redirects are ours, because libcurl forwards custom fields and cookies to other origins. Source: RFC 9110,
+/// §15.4; the change from POST to GET is that of the Fetch standard.
+package struct RedirectMachine {
+  /// The request of the next hop.
+  package struct Hop: Hashable, Sendable {
+    package var method: HTTPRequest.Method
+    package var url: URLReference
+    package var origin: Origin
+    package var keepsBody: Bool
+  }
+
+  private let home: Origin
+  private let longest: Int
+  private var visited: Set<Hop> = []
+  private(set) package var current: Hop
+
+  package init(_ first: Hop, home: Origin, longest: Int) {
+    self.home = home
+    self.longest = longest
+    current = first
+    visited = [first]
+  }
+
+  /// An answer arrived; returns the next hop where it is a redirect, nil where it is the answer.
+  ///
+  /// Throws `refusedLink` for a chain that is too long or runs in a circle, a step from https to http, another scheme,
+  /// and a body that would leave its origin; `status` for a redirect without a target.
+  package mutating func received(status: Int, location: String?) throws(PageError) -> Hop? {
+    guard [301, 302, 303, 307, 308].contains(status) else { return nil }
+    guard let location else {
+      throw PageError(
+        .status, "The server answered \(status), a redirect, without saying where to.")
+    }
+    let hop = try hop(to: location, status: status)
+    guard visited.count <= longest else {
+      throw PageError(.refusedLink, "The server redirected more than \(longest) times.")
+    }
+    guard visited.insert(hop).inserted else {
+      throw PageError(.refusedLink, "The server redirects in a circle.")
+    }
+    current = hop
+    return hop
+  }
+
+  private func hop(to location: String, status: Int) throws(PageError) -> Hop {
+    var hop = current
+    do {
+      hop.url = try URLReference(location).resolved(against: current.url)
+      hop.url.fragment = nil
+      hop.origin = try Origin(hop.url)
+    } catch {
+      throw PageError(.refusedLink, "A redirect cannot be followed: \(error.message)")
+    }
+    guard current.origin.scheme == "http" || hop.origin.scheme == "https" else {
+      throw PageError(
+        .refusedLink, "A redirect leads from \(current.origin) to \(hop.origin), in the clear.")
+    }
+    let becomesGET =
+      status == 303 ? hop.method != .head : (status == 301 || status == 302) && hop.method == .post
+    if becomesGET {
+      hop.method = .get
+      hop.keepsBody = false
+    }
+    guard !hop.keepsBody || hop.origin == home else {
+      throw PageError(
+        .refusedLink,
+        "A redirect would take the request's body from \(home) to \(hop.origin). If that is right, "
+          + "start the walk at its target.")
+    }
+    return hop
+  }
+}

@@ -1,0 +1,32 @@
+import HTTPTypes
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Redaction")
+struct RedactorTests {
+  private let redactor = Redactor(
+    fields: [.authorization: "Bearer s3cr3t-token", .init("X-Api-Key")!: "abcdef123456"],
+    url: "https://g.test/me?access_token=SECRET%2FVALUE&limit=25")
+
+  @Test("H-8, R20: a URL shows its parameters' names and only harmless values")
+  func urls() {
+    #expect(
+      redactor.describe(.get, "https://g.test/me?access_token=SECRET&after=Zm9v&page=12&x")
+        == "GET https://g.test/me?access_token=…&after=…&page=12&x=")
+    #expect(redactor.describe(.post, "https://g.test/me") == "POST https://g.test/me")
+  }
+
+  @Test("L3: a known secret is cut out of whatever a server says")
+  func scrubbing() {
+    #expect(redactor.scrub("no Bearer s3cr3t-token here") == "no … here")
+    #expect(redactor.scrub("key abcdef123456, token s3cr3t-token") == "key …, token …")
+    #expect(redactor.scrub("you sent SECRET/VALUE or SECRET%2FVALUE") == "you sent … or …")
+  }
+
+  @Test("L2: line breaks and escapes of a body do not reach a log, and 256 bytes are enough")
+  func snippets() {
+    #expect(redactor.snippet(Array("a\r\nb\u{1B}[31mc\u{0}".utf8)) == "a  b [31mc ")
+    #expect(redactor.snippet([UInt8](repeating: 65, count: 10_000)).count == 256)
+  }
+}

@@ -1,0 +1,84 @@
+import QuireCore
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Retries, as transcripts")
+struct RetryMachineTests {
+  private func failure(
+    _ cure: RetryMachine.Cure = .retries, throttling: Bool = false, after: Duration? = nil,
+    refused: Bool = false
+  ) -> RetryMachine.Failure {
+    RetryMachine.Failure(
+      PageError(.status, "The server answered 503."), cure: cure, isThrottling: throttling,
+      retryAfter: after, wasRefused: refused)
+  }
+
+  /// The delay of a retry; nil where the machine gives up.
+  private func delay(_ action: RetryMachine.Action) -> Duration? {
+    if case .retry(let delay) = action { delay } else { nil }
+  }
+
+  @Test("H-5: three attempts, each wait a random part of a doubling longest one")
+  func fullJitter() {
+    var machine = RetryMachine(policy: RetryPolicy(), isRepeatable: true)
+    #expect(delay(machine.failed(failure(), wireRequests: 1, random: 0.5)) == .milliseconds(25))
+    #expect(delay(machine.failed(failure(), wireRequests: 2, random: 0.5)) == .milliseconds(50))
+    #expect(delay(machine.failed(failure(), wireRequests: 3, random: 0.5)) == nil)
+  }
+
+  @Test("H-5: attempts are counted on the wire, so a silent replay uses one up")
+  func wireAttempts() {
+    var machine = RetryMachine(policy: RetryPolicy(), isRepeatable: true)
+    #expect(delay(machine.failed(failure(), wireRequests: 2, random: 0)) == .zero)
+    guard case .fail(let error) = machine.failed(failure(), wireRequests: 3, random: 0) else {
+      Issue.record("a fourth request would have gone out")
+      return
+    }
+    #expect(error.attempts == 3)
+  }
+
+  @Test("The longest wait doubles up to its maximum, and throttling starts higher")
+  func longestDelays() {
+    let policy = RetryPolicy()
+    #expect(policy.longestDelay(afterFailures: 1, throttled: false) == .milliseconds(50))
+    #expect(policy.longestDelay(afterFailures: 4, throttled: false) == .milliseconds(400))
+    #expect(policy.longestDelay(afterFailures: 1, throttled: true) == .seconds(1))
+    for failures in [10, 31, 32, 64, Int.max] {
+      #expect(policy.longestDelay(afterFailures: failures, throttled: true) == .seconds(20))
+    }
+  }
+
+  @Test("H-5: Retry-After is waited for exactly, and one beyond the cap throws throttled")
+  func retryAfter() {
+    var machine = RetryMachine(policy: RetryPolicy(attempts: 9), isRepeatable: true)
+    let short = failure(throttling: true, after: .seconds(2))
+    #expect(delay(machine.failed(short, wireRequests: 1, random: 0)) == .seconds(2))
+    let long = failure(throttling: true, after: .seconds(901))
+    guard case .fail(let error) = machine.failed(long, wireRequests: 2, random: 0) else {
+      Issue.record("a wait of 901 s is longer than allowed")
+      return
+    }
+    #expect(error.code == .throttled)
+  }
+
+  @Test("H-5: a request that may have had an effect is repeated only if the server refused it")
+  func unsafeMethods() {
+    var machine = RetryMachine(policy: RetryPolicy(), isRepeatable: false)
+    #expect(delay(machine.failed(failure(), wireRequests: 1, random: 0)) == nil)
+    machine = RetryMachine(policy: RetryPolicy(), isRepeatable: false)
+    #expect(delay(machine.failed(failure(refused: true), wireRequests: 1, random: 0)) == .zero)
+  }
+
+  @Test("A confused server gets one more chance, a wrong certificate none")
+  func cures() {
+    var machine = RetryMachine(policy: RetryPolicy(attempts: 9), isRepeatable: true)
+    #expect(delay(machine.failed(failure(.oneRetry), wireRequests: 1, random: 0)) == .zero)
+    #expect(delay(machine.failed(failure(.oneRetry), wireRequests: 2, random: 0)) == nil)
+    machine = RetryMachine(policy: RetryPolicy(attempts: 9), isRepeatable: true)
+    #expect(delay(machine.failed(failure(.none), wireRequests: 1, random: 0)) == nil)
+    #expect(PageError.Code.tls.cure == .none)
+    #expect(PageError.Code.limitExceeded.cure == .none)
+    #expect(PageError.Code.truncated.cure == .retries)
+  }
+}

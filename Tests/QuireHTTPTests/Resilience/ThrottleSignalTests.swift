@@ -1,0 +1,80 @@
+import HTTPTypes
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("How long a server wants us to wait")
+struct ThrottleSignalTests {
+  /// 2026-01-01T00:00:00Z less 42.5 s.
+  private let now = 1_767_225_557.5
+
+  private func wait(_ fields: [(String, String)]) -> Duration? {
+    var all = HTTPFields()
+    for (name, value) in fields { all.append(HTTPField(name: .init(name)!, value: value)) }
+    return ThrottleSignal.wait(in: all, now: now)
+  }
+
+  @Test(
+    "V103: all spellings of a reset mean the same wait",
+    arguments: [
+      ("X-RateLimit-Reset", "1767225600"), ("X-RateLimit-Reset", "2026-01-01T00:00:00Z"),
+      ("X-RateLimit-Reset", "42.5"), ("X-RateLimit-Reset", "1767225600000"),
+      ("x-rate-limit-reset", "1767225600"), ("RateLimit-Reset", "42.5"),
+      ("X-RateLimit-Reset", "42s500ms"),
+    ])
+  func resets(name: String, value: String) {
+    let remaining = name.lowercased().replacing("reset", with: "Remaining")
+    #expect(wait([(remaining, "0"), (name, value)]) == .seconds(42.5))
+    #expect(wait([(remaining, "1"), (name, value)]) == nil)
+    #expect(wait([(name, value)]) == nil)
+  }
+
+  @Test("V103: the RateLimit field waits for the policy that has nothing left")
+  func rateLimitField() {
+    let policy = ("RateLimit-Policy", #""burst";q=100;w=60,"daily";q=1000;w=86400"#)
+    #expect(wait([policy, ("RateLimit", #""burst";r=0;t=12"#)]) == .seconds(12))
+    #expect(wait([policy, ("RateLimit", #""burst";r=5;t=12"#)]) == nil)
+    #expect(wait([policy, ("RateLimit", #""burst";r=0;t=12, "daily";r=0;t=90"#)]) == .seconds(90))
+  }
+
+  @Test("V103: a Go duration of six minutes is 360 seconds")
+  func goDuration() {
+    #expect(ThrottleSignal.duration("6m0s", now: now) == .seconds(360))
+    #expect(ThrottleSignal.duration("1h2m3.5s", now: now) == .seconds(3723.5))
+    #expect(ThrottleSignal.duration("120ms", now: now) == .milliseconds(120))
+  }
+
+  @Test("V103: Retry-After is seconds, fractions of seconds or a date, and comes first")
+  func retryAfter() {
+    #expect(wait([("Retry-After", "30")]) == .seconds(30))
+    #expect(wait([("Retry-After", "2.0")]) == .seconds(2))
+    #expect(
+      wait([
+        ("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"),
+        ("Date", "Wed, 21 Oct 2026 07:27:00 GMT"),
+      ]) == .seconds(60))
+    #expect(
+      wait([("Retry-After", "7"), ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "99")])
+        == .seconds(7))
+  }
+
+  @Test("H26: garbage is no signal, the past is no wait, and the far future is finite")
+  func garbage() {
+    for text in ["soon", "", "NaN", "inf", "--1", "1,2", "12q", "Wed, 99 Foo 2026 07:28:00 GMT"] {
+      #expect(wait([("Retry-After", text)]) == nil, "\(text)")
+    }
+    #expect(wait([("Retry-After", "-5")]) == .zero)
+    #expect(wait([("Retry-After", "Sun, 06 Nov 1994 08:49:37 GMT")]) == .zero)
+    #expect(wait([("Retry-After", "1e9")]) == .seconds(1e9))
+    #expect(wait([("Retry-After", "1000000000000000000")]).map { $0 <= .seconds(3.2e9) } == true)
+  }
+
+  @Test(
+    "The three date forms of HTTP are one date",
+    arguments: [
+      "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ])
+  func dates(text: String) {
+    #expect(HTTPDate.secondsSince1970(text) == 784_111_777)
+  }
+}
