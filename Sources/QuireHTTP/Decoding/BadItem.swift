@@ -17,6 +17,7 @@ public struct BadItem: Sendable {
   /// The item as the server sent it.
   public var bytes: [UInt8]
 
+  /// An item set aside.
   public init(index: Int, path: String, message: String, bytes: [UInt8]) {
     self.index = index
     self.path = path

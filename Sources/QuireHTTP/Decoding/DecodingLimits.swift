@@ -12,6 +12,7 @@ public struct DecodingLimits: Hashable, Sendable {
   /// Values, names and containers in a page. Default 5,000,000.
   public var events: Int
 
+  /// Limits; every parameter has the default of its property.
   public init(
     depth: Int = 128, items: Int = 100_000, itemBytes: Int = 8 << 20, numberLength: Int = 4 << 10,
     events: Int = 5_000_000

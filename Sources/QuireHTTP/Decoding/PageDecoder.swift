@@ -68,6 +68,7 @@ public struct DecodingContext: Sendable {
   /// What a page may cost.
   public var limits: DecodingLimits
 
+  /// A context; items at the root, bad ones thrown, and the profile for APIs unless told otherwise.
   public init(
     contentType: String? = nil, items: ItemSelector = .root, badItems: BadItemPolicy = .throw,
     limits: DecodingLimits = .api

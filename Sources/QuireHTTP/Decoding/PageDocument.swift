@@ -14,11 +14,3 @@ public protocol PageDocument: Sendable {
   /// The value at `path` below the last item of the page, or nil where there is none.
   func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue?
 }
-
-/// The document of a page that has no structure to ask, such as CSV or raw bytes.
-public struct EmptyDocument: PageDocument {
-  public init() {}
-  public func value(at path: PagePath) -> JSONValue? { nil }
-  public func count(at path: PagePath) -> Int? { nil }
-  public func value(at path: PagePath, inLastItemOf items: ItemSelector) -> JSONValue? { nil }
-}

@@ -92,8 +92,10 @@ extension PagePath: ExpressibleByStringLiteral {
 }
 
 extension PagePath: Codable, CustomStringConvertible {
+  /// The path as it was written.
   public var description: String { text }
 
+  /// Reads a path from a string; a malformed one is an error that says what is wrong with it.
   public init(from decoder: any Decoder) throws {
     let container = try decoder.singleValueContainer()
     let text = try container.decode(String.self)
@@ -104,6 +106,7 @@ extension PagePath: Codable, CustomStringConvertible {
     }
   }
 
+  /// Writes the path as a string.
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(text)

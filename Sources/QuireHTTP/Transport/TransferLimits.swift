@@ -1,28 +1,3 @@
-/// How long each phase of a request may take.
-public struct Timeouts: Hashable, Sendable {
-  /// For the connection, name look-up and TLS handshake included. Default 10 s.
-  public var connect: Duration
-  /// From the start to the end of the response head. Default 30 s.
-  public var head: Duration
-  /// How long fewer than 64 bytes a second may arrive. Default 20 s.
-  public var stall: Duration
-  /// For the whole response. Default 60 s.
-  public var total: Duration
-
-  public init(
-    connect: Duration = .seconds(10), head: Duration = .seconds(30), stall: Duration = .seconds(20),
-    total: Duration = .seconds(60)
-  ) {
-    self.connect = connect
-    self.head = head
-    self.stall = stall
-    self.total = total
-  }
-
-  /// For an API that is trusted to mean well.
-  public static let api = Timeouts()
-}
-
 /// How much of a response may be read.
 public struct TransferLimits: Hashable, Sendable {
   /// Header bytes, all interim responses included. Default 64 KiB.
@@ -39,6 +14,7 @@ public struct TransferLimits: Hashable, Sendable {
   /// Decoded bytes below which the ratio is not judged. Default 1 MiB.
   public var inflateRatioFloor: Int
 
+  /// Limits; every parameter has the default of its property.
   public init(
     headerBytes: Int = 64 << 10, interimResponses: Int = 8, wireBytes: Int = 32 << 20,
     decodedBytes: Int = 128 << 20, inflateRatio: Int = 100, inflateRatioFloor: Int = 1 << 20

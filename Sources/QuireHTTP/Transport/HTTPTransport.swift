@@ -1,0 +1,20 @@
+/// The door to the wire: something that sends one HTTP request and streams back one response.
+///
+/// A transport never follows redirects, never retries and never decides what a response means;
+/// pages are made above it. A fake takes five lines:
+/// ```swift
+/// struct Canned: HTTPTransport {
+///   func send(_ request: TransportRequest) async throws -> TransportResponse {
+///     TransportResponse(head: HTTPResponse(status: .ok), body: .bytes(Array("[1,2,3]".utf8)))
+///   }
+/// }
+/// ```
+/// Failures are `PageError`s with the codes of `PageError.Code` that name the wire:
+/// `connectFailed`, `timedOut`, `tls`, `truncated`, `protocolViolation`, `limitExceeded`,
+/// `corruptEncoding`, `invalidURL`, `clientClosed`. Cancelling the task aborts the transfer and
+/// throws `CancellationError`, and so does dropping a body before its end. `TransportConformance`
+/// in QuireTesting checks a transport.
+public protocol HTTPTransport: Sendable {
+  /// Sends `request` and returns once the final response head has arrived; the body follows.
+  func send(_ request: TransportRequest) async throws -> TransportResponse
+}
