@@ -102,9 +102,14 @@ struct FaultConnection {
       }
     case .flood(let bytes, let times):
       for _ in 0..<times { try write(bytes[...]) }
-    case .mark(let name): server.log.record { $0.marks[name, default: 0] += 1 }
+    case .mark(let name): server.mark(name)
     case .stall(let gate): try wait(for: Self.peerLeft, or: gate)
+    case .stallUntilReached(let name, let times):
+      try wait(for: Self.peerLeft, or: server.gate(of: name, times: times))
     case .hold: try waitForPeerToGo()
+    case .holdThenMark(let name):
+      defer { server.mark(name) }
+      try waitForPeerToGo()
     case .halfClose:
       wire.sayGoodbye()
       shutdown(descriptor, Int32(SHUT_WR))

@@ -5,6 +5,7 @@ extension FaultServer {
   /// What the threads of a server share.
   final class Core: Sendable {
     let tls: TLSContext?
+    let keepsRequests: Bool
     let onAccept: OnAccept
     let respond: Respond
     let log = ServerLog()
@@ -22,8 +23,12 @@ extension FaultServer {
 
     private let threads = Mutex(Threads())
 
-    init(tls: TLSContext?, onAccept: @escaping OnAccept, respond: @escaping Respond) {
+    init(
+      tls: TLSContext?, keepsRequests: Bool, onAccept: @escaping OnAccept,
+      respond: @escaping Respond
+    ) {
       self.tls = tls
+      self.keepsRequests = keepsRequests
       self.onAccept = onAccept
       self.respond = respond
     }
@@ -47,13 +52,27 @@ extension FaultServer {
 
     /// Enters a request into the log and counts it.
     func record(_ request: ReceivedRequest) -> ReceivedRequest {
-      log.record { events in
+      log.record { [keepsRequests] events in
         var request = request
         events.requestsByPath[request.path, default: 0] += 1
         request.ordinal = events.requestsByPath[request.path, default: 0]
-        events.requests.append(request)
+        events.received += 1
+        if keepsRequests { events.requests.append(request) }
         return request
       }
+    }
+
+    /// Notes that a script has come to a mark.
+    func mark(_ name: String) { log.record { $0.marks[name, default: 0] += 1 } }
+
+    /// A gate that opens when scripts have come to a mark so many times in all.
+    func gate(of name: String, times: Int) -> StallGate {
+      let gate = StallGate()
+      Task { [log] in
+        try await log.wait { $0.marks[name, default: 0] >= times }
+        gate.open()
+      }
+      return gate
     }
 
     /// Joins the threads of all connections, which `stopping` ends.

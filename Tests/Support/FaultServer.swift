@@ -30,14 +30,17 @@ package final class FaultServer: Sendable {
   private let acceptThread = Mutex<ServerThread?>(nil)
 
   /// Listens on a free port of `address`, which may be any of 127.0.0.0/8, and accepts at once.
+  ///
+  /// A server for very many requests can do without `requests`, which would grow with each of them.
   package convenience init(
-    address: String = "127.0.0.1", tls: FaultTLS? = nil,
+    address: String = "127.0.0.1", tls: FaultTLS? = nil, keepsRequests: Bool = true,
     onAccept: @escaping OnAccept = { _ in [] }, respond: @escaping Respond
   ) throws {
     let listener = try Listener(address: address, backlog: 512)
     let context = try tls.map { try TLSContext($0) }
-    self.init(listener, address, Core(tls: context, onAccept: onAccept, respond: respond))
-    let core = core
+    let core = Core(
+      tls: context, keepsRequests: keepsRequests, onAccept: onAccept, respond: respond)
+    self.init(listener, address, core)
     acceptThread.withLock { $0 = ServerThread { core.acceptAll(from: listener) } }
   }
 
@@ -52,7 +55,7 @@ package final class FaultServer: Sendable {
   /// A server whose queue is full and that never accepts: connecting takes for ever.
   package static func blackHole(address: String = "127.0.0.1") throws -> FaultServer {
     let listener = try Listener(address: address, backlog: 0)
-    let core = Core(tls: nil, onAccept: { _ in [] }, respond: { _ in [] })
+    let core = Core(tls: nil, keepsRequests: true, onAccept: { _ in [] }, respond: { _ in [] })
     for _ in 0..<4 { core.keep(try Listener.connect(to: address, port: listener.port)) }
     return FaultServer(listener, address, core)
   }
@@ -101,7 +104,7 @@ extension FaultServer {
 
   /// Returns once `count` requests have been received in all.
   package func received(_ count: Int = 1) async throws {
-    try await core.log.wait { $0.requests.count >= count }
+    try await core.log.wait { $0.received >= count }
   }
 
   /// Returns once scripts have come to the step `.mark(name)` `count` times in all.

@@ -14,8 +14,12 @@ package enum FaultStep: Sendable {
   case mark(String)
   /// Does nothing until the gate opens; if the peer goes first, the script ends.
   case stall(until: StallGate)
+  /// Does nothing until scripts have come to the step `.mark` of this name so many times in all.
+  case stallUntilReached(String, times: Int)
   /// Does nothing until the peer has gone.
   case hold
+  /// The same, and then tells `FaultServer.reached(_:)` that it has gone.
+  case holdThenMark(String)
   /// Ends the sending direction and waits until the peer has gone.
   case halfClose
   /// Closes in order: close_notify over TLS, then FIN.

@@ -4,6 +4,7 @@ import Synchronization
 final class ServerLog: Sendable {
   struct Events: Sendable {
     var requests: [ReceivedRequest] = []
+    var received = 0
     var requestsByPath: [String: Int] = [:]
     var accepted = 0
     /// Connections that the peer closed or reset.

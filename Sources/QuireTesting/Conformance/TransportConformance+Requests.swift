@@ -33,7 +33,9 @@ extension TransportConformance {
       sent.map { $0.filter { $0 != " " } } == ["accept:a/b", "x-empty:", "x-twice:1", "x-twice:2"],
       "All fields of the request are sent, empty and repeated ones too.", evidence: "Sent: \(sent)."
     )
-    let own: Set<Substring> = ["host", "connection", "accept-encoding", "content-length"]
+    let own: Set<Substring> = [
+      "host", "connection", "accept-encoding", "content-length", "user-agent",
+    ]
     let uninvited = try await echo(self.request("/echo/bare")).fields.filter {
       !own.contains($0.prefix { $0 != ":" })
     }

@@ -38,11 +38,22 @@ final class TLSIdentity: @unchecked Sendable {
 
   /// Writes the certificate as PEM into a new temporary file and returns its path.
   func writeCertificate() throws -> String {
-    var path = Array("/tmp/quire-test-authority-XXXXXX".utf8CString)
+    try Self.writeTemporary { PEM_write_X509($0, certificate) }
+  }
+
+  /// Writes the key as PEM, not encrypted, into a new temporary file and returns its path.
+  func writeKey() throws -> String {
+    try Self.writeTemporary { PEM_write_PrivateKey($0, key, nil, nil, 0, nil, nil) }
+  }
+
+  private static func writeTemporary(
+    _ write: (UnsafeMutablePointer<FILE>) -> Int32
+  ) throws -> String {
+    var path = Array("/tmp/quire-test-tls-XXXXXX".utf8CString)
     let descriptor = try check("mkstemp", mkstemp(&path))
     guard let file = fdopen(descriptor, "w") else { throw POSIXError("fdopen") }
-    let isWritten = PEM_write_X509(file, certificate) == 1
-    guard fclose(file) == 0, isWritten else { throw OpenSSLError("PEM_write_X509") }
+    let isWritten = write(file) == 1
+    guard fclose(file) == 0, isWritten else { throw OpenSSLError("PEM_write") }
     return path.withUnsafeBufferPointer { buffer in
       buffer.baseAddress.map { String(cString: $0) } ?? ""
     }
