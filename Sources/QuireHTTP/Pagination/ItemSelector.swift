@@ -23,6 +23,24 @@ public indirect enum ItemSelector: Hashable, Sendable {
   package var absentMeansEmpty: Bool {
     if case .optional = self { true } else { false }
   }
+
+  /// Whether only the first of `paths` that has something counts.
+  package var takesFirst: Bool {
+    switch self {
+    case .firstOf: true
+    case .path, .all: false
+    case .optional(let selector): selector.takesFirst
+    }
+  }
+
+  /// Every path the items may be at, in order.
+  package var paths: [PagePath] {
+    switch self {
+    case .path(let path): [path]
+    case .firstOf(let paths), .all(let paths): paths
+    case .optional(let selector): selector.paths
+    }
+  }
 }
 
 extension ItemSelector: ExpressibleByStringLiteral {

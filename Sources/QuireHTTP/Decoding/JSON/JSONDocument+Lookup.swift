@@ -1,0 +1,89 @@
+import QuireCore
+
+/// Following paths.
+extension JSONDocument {
+  enum Lookup {
+    case node(Int)
+    /// Nothing there: `parent` is the last node that was reached.
+    case absent(parent: Int)
+  }
+
+  /// Follows `path` from `start`.
+  func find(_ path: PagePath, from start: Int = 0) throws -> Lookup {
+    var node = start
+    for step in path.steps {
+      guard let child = try child(of: node, at: step, in: path) else {
+        return .absent(parent: node)
+      }
+      node = child
+    }
+    return .node(node)
+  }
+
+  private func child(of node: Int, at step: PagePath.Step, in path: PagePath) throws -> Int? {
+    let word = word(at: node)
+    switch (step, word.kind) {
+    case (.name(let name), .object): return try member(named: name, of: node)
+    case (.name(let name), .array):
+      return Self.arrayIndex(name).flatMap { element(of: node, at: $0) }
+    case (.last, .array): return word.length == 0 ? nil : element(of: node, at: word.length - 1)
+    case (.last, .object): return try member(named: "-1", of: node)
+    case (.filter(let name, let value), .array):
+      return try elements(of: node).first { try matches($0, name, value) }
+    default: return nil
+    }
+  }
+
+  /// RFC 6901: digits without a leading zero.
+  private static func arrayIndex(_ text: String) -> Int? {
+    guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      text == "0" || !text.hasPrefix("0")
+    else { return nil }
+    return Int(text)
+  }
+
+  /// The value of the member called `name`, nil when there is none.
+  ///
+  /// Throws `shape` when there are two: parsers disagree about which one counts.
+  func member(named name: String, of object: Int) throws -> Int? {
+    let wanted = Array(name.utf8)
+    var found: Int?
+    for candidate in names(of: object) where has(candidate, text: wanted) {
+      guard found == nil else { throw duplicate(candidate, in: object) }
+      found = candidate
+    }
+    return found.map { $0 + 1 }
+  }
+
+  /// Whether `node` is an object whose member `name` is `value`, or an array that contains it.
+  private func matches(_ node: Int, _ name: String, _ value: String) throws -> Bool {
+    guard word(at: node).kind == .object, let member = try member(named: name, of: node) else {
+      return false
+    }
+    let wanted = Array(value.utf8)
+    guard word(at: member).kind == .array else { return has(member, text: wanted) }
+    return elements(of: member).contains { has($0, text: wanted) }
+  }
+
+  /// Whether the node is a string of that text, or a number or literal written so.
+  func has(_ node: Int, text: [UInt8]) -> Bool {
+    let word = word(at: node)
+    switch word.kind {
+    case .array, .object, .surrogateString, .invalidString: return false
+    case .escapedString:
+      // No escape is shorter than what it stands for.
+      return word.length > text.count && unescaped(word.content) == text
+    default: return word.length == text.count && bytes[word.content].elementsEqual(text)
+    }
+  }
+
+  func duplicate(_ name: Int, in object: Int) -> PageError {
+    let text = String(decoding: bytes[range(of: name)].prefix(128), as: UTF8.self)
+    return PageError(
+      .shape,
+      """
+      The name \(text) occurs twice in the object at byte \(word(at: object).offset), again at byte \
+      \(range(of: name).lowerBound); which of the two counts cannot be known.
+      """)
+  }
+}

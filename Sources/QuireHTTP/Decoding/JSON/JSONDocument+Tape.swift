@@ -1,0 +1,67 @@
+/// Moving over the tape. A node is the tape index of a value; 0 is the whole page.
+extension JSONDocument {
+  func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
+
+  /// The node behind `node` and everything in it.
+  func next(after node: Int) -> Int {
+    word(at: node).kind.isContainer ? Int(tape[node + 1] >> 32) : node + 1
+  }
+
+  /// Where the value stands in the page, brackets and quotes included.
+  package func range(of node: Int) -> Range<Int> {
+    let word = word(at: node)
+    if word.kind.isContainer { return word.offset..<Int(tape[node + 1] & 0xFFFF_FFFF) }
+    if word.kind.isString { return word.offset - 1..<word.offset + word.length + 1 }
+    return word.content
+  }
+
+  /// The element at `index`, found by walking over those before it; nil beyond the end.
+  func element(of array: Int, at index: Int) -> Int? {
+    guard index < word(at: array).length else { return nil }
+    var node = array + 2
+    for _ in 0..<index { node = next(after: node) }
+    return node
+  }
+
+  /// The elements of an array, in order.
+  func elements(of array: Int) -> Children {
+    Children(document: self, node: array + 2, left: word(at: array).length, stride: .element)
+  }
+
+  /// The names of an object, in order; the value of the name at `n` is the node `n + 1`.
+  func names(of object: Int) -> Children {
+    Children(document: self, node: object + 2, left: word(at: object).length, stride: .member)
+  }
+
+  struct Children: Sequence, IteratorProtocol {
+    enum Stride: Int { case element = 0, member = 1 }
+
+    let document: JSONDocument
+    var node: Int
+    var left: Int
+    let stride: Stride
+
+    var underestimatedCount: Int { left }
+
+    mutating func next() -> Int? {
+      guard left > 0 else { return nil }
+      left -= 1
+      defer { node = document.next(after: node + stride.rawValue) }
+      return node
+    }
+  }
+
+  /// The first flawed value of `node`; nil when there is none. Linear in the node, but free on a
+  /// page that has none at all.
+  func flaw(in node: Int) -> Int? {
+    guard hasFlaws else { return nil }
+    var index = node
+    let end = next(after: node)
+    while index < end {
+      let kind = word(at: index).kind
+      if kind.isFlawed { return index }
+      index += kind.isContainer ? 2 : 1
+    }
+    return nil
+  }
+}
