@@ -1,0 +1,54 @@
+extension CurlTransport {
+  /// Whom to trust, how many connections to keep, and which HTTP version to speak.
+  public struct Configuration: Hashable, Sendable {
+    /// Who vouches for a server's identity.
+    public enum CertificateAuthorities: Hashable, Sendable {
+      /// Those of the operating system.
+      case system
+      /// Only those in this PEM file.
+      case file(String)
+    }
+
+    /// Which HTTP version to speak.
+    public enum HTTPVersion: Hashable, Sendable {
+      /// HTTP/2 over TLS where the server offers it (ALPN), else HTTP/1.1.
+      case negotiated
+      /// HTTP/1.1 only.
+      case http1
+    }
+
+    /// Who vouches for a server's identity. Verification itself cannot be turned off. Default: the
+    /// operating system's.
+    public var certificateAuthorities: CertificateAuthorities
+    /// Which HTTP version to speak. Default: HTTP/2 where the server offers it.
+    public var httpVersion: HTTPVersion
+    /// Connections to one host at a time; further requests wait. Default 6, as browsers do.
+    public var connectionsPerHost: Int
+    /// Connections at a time altogether; further requests wait. Default 256.
+    public var connectionsTotal: Int
+    /// How long a kept connection may lie idle and still be reused. Default 60 s, below what most
+    /// servers allow.
+    public var idleTimeout: Duration
+    /// How old a connection may be and still be reused, so that a changed address or certificate is
+    /// noticed. Default 1 h.
+    public var connectionLifetime: Duration
+    /// Sent as User-Agent unless a request has its own.
+    public var userAgent: String
+
+    /// Settings for an API client, unless told otherwise.
+    public init(
+      certificateAuthorities: CertificateAuthorities = .system,
+      httpVersion: HTTPVersion = .negotiated, connectionsPerHost: Int = 6,
+      connectionsTotal: Int = 256, idleTimeout: Duration = .seconds(60),
+      connectionLifetime: Duration = .seconds(3600), userAgent: String = "Quire/0.1.0"
+    ) {
+      self.certificateAuthorities = certificateAuthorities
+      self.httpVersion = httpVersion
+      self.connectionsPerHost = connectionsPerHost
+      self.connectionsTotal = connectionsTotal
+      self.idleTimeout = idleTimeout
+      self.connectionLifetime = connectionLifetime
+      self.userAgent = userAgent
+    }
+  }
+}

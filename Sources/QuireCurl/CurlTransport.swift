@@ -1,0 +1,79 @@
+public import QuireHTTP
+import QuireCore
+
+/// HTTP/1.1 and HTTP/2 over libcurl.
+///
+/// One thread drives all transfers of a transport and is the only one that calls libcurl; connections
+/// are kept and reused. Redirects are not followed, cookies and proxies of the environment are not
+/// used, and nothing is retried beyond libcurl's one silent replay on a kept connection that turned
+/// out dead, which is counted in `TransferMetrics.wireRequests`.
+///
+/// A body is received as fast as the server sends it, up to `TransferLimits.wireBytes`, whether it
+/// is being read or not: ask for the next page only when you can take it.
+///
+/// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
+public final class CurlTransport: HTTPTransport {
+  /// The transport for whoever needs no settings of their own. Never shut it down.
+  public static let shared = CurlTransport()
+
+  /// The settings it was made with.
+  public let configuration: Configuration
+
+  /// What is open; for tests that look for leaks.
+  package let ledger = Ledger()
+
+  let mailbox = Mailbox()
+  private let thread: DriverThread
+
+  /// A transport with its own connections and its own thread.
+  ///
+  /// - Parameter configuration: Trust, connection limits and HTTP version. The defaults suit an API
+  ///   client.
+  public init(_ configuration: Configuration = Configuration()) {
+    self.configuration = configuration
+    thread = DriverThread(name: "quire-curl") { [mailbox, ledger] in
+      CurlDriver.run(configuration: configuration, mailbox: mailbox, ledger: ledger)
+    }
+  }
+
+  /// Sends `request` and returns once the final response head has arrived.
+  ///
+  /// A small body arrives together with its head.
+  ///
+  /// - Throws: `PageError` with one of the codes that `HTTPTransport` lists, or `CancellationError`,
+  ///   by then with the connection closed (HTTP/1) or the stream reset (HTTP/2).
+  public func send(_ request: TransportRequest) async throws -> TransportResponse {
+    try Task.checkCancellation()
+    let wire = try WireRequest(request, userAgent: configuration.userAgent)
+    let exchange = Exchange(wire)
+    guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
+    let reader = ResponseReader(exchange, transport: self)
+    let head = try await reader.head()
+    return TransportResponse(
+      head: head.response, framing: head.framing,
+      body: TransportBody(next: { try await reader.next() }, metrics: { reader.metrics }))
+  }
+
+  /// Ends every transfer in flight with `clientClosed`, closes all connections, and returns when
+  /// the thread has ended. Later requests throw `clientClosed`.
+  public func shutdown() async {
+    let done = Suspension<Void>()
+    if mailbox.push(.shutDown(done)) {
+      // Not cancellable: whoever shuts down wants to know when it is done.
+      try? await done.value(onCancel: {})
+    }
+    thread.join()
+  }
+
+  deinit {
+    mailbox.push(.stop)
+    thread.detach()
+  }
+}
+
+extension PageError {
+  static var clientClosed: PageError {
+    PageError(
+      .clientClosed, "The transport was shut down; make a new CurlTransport for further requests.")
+  }
+}

@@ -1,0 +1,210 @@
+import CCurl
+import QuireCore
+import QuireHTTP
+
+/// The loop that owns a multi handle: takes commands, lets libcurl work, delivers what came, sleeps.
+///
+/// Everything in here happens on one thread.
+final class CurlDriver {
+  private let configuration: CurlTransport.Configuration
+  private let mailbox: Mailbox
+  private let ledger: Ledger
+  private let multi: UnsafeMutableRawPointer
+  private var transfers: [ObjectIdentifier: Transfer] = [:]
+  /// Transfers with news.
+  private var touched: [Transfer] = []
+  /// Handles at rest.
+  private var spare: [EasyHandle] = []
+  /// No transfer's deadline lies before this instant.
+  private var nextDeadline: ContinuousClock.Instant?
+  private var isStopping = false
+  private var waitingForEnd: [Suspension<Void>] = []
+
+  /// Handles kept for reuse; each holds a few KiB.
+  private static let maximumSpare = 64
+  /// How long to sleep when nothing is due.
+  private static let longSleep = 60_000
+
+  /// Runs until it is told to stop.
+  static func run(
+    configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger
+  ) {
+    curl_global_init(Int(CURL_GLOBAL_DEFAULT))
+    guard let multi = curl_multi_init() else {
+      preconditionFailure("CurlDriver: libcurl could not be initialised")
+    }
+    let driver = CurlDriver(configuration, mailbox: mailbox, ledger: ledger, multi: multi)
+    driver.loop()
+    driver.close()
+  }
+
+  private init(
+    _ configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger,
+    multi: UnsafeMutableRawPointer
+  ) {
+    self.configuration = configuration
+    self.mailbox = mailbox
+    self.ledger = ledger
+    self.multi = multi
+    quire_multi_set_long(
+      multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.connectionsPerHost))
+    quire_multi_set_long(
+      multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, configuration.connectionsTotal))
+    // By default libcurl keeps as many idle connections as there are handles at the moment.
+    quire_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.connectionsTotal))
+    mailbox.open(multi)
+  }
+
+  private func loop() {
+    while true {
+      for command in mailbox.drain() { perform(command) }
+      if isStopping { return }
+      var running: Int32 = 0
+      curl_multi_perform(multi, &running)
+      reap()
+      let now = ContinuousClock.now
+      let isHolding = deliver(at: now)
+      expire(at: now)
+      curl_multi_poll(multi, nil, 0, Int32(sleep(isHolding: isHolding, at: now)), nil)
+    }
+  }
+
+  // MARK: Commands
+
+  private func perform(_ command: Mailbox.Command) {
+    switch command {
+    case .start(let exchange): start(exchange)
+    case .cancel(let exchange):
+      if let transfer = transfers[ObjectIdentifier(exchange)] {
+        end(transfer, with: .failure(CancellationError()))
+      }
+    case .shutDown(let done):
+      waitingForEnd.append(done)
+      isStopping = true
+    case .stop:
+      isStopping = true
+    }
+  }
+
+  private func start(_ exchange: Exchange) {
+    let kept = spare.popLast()
+    guard let handle = kept ?? EasyHandle(configuration: configuration, ledger: ledger) else {
+      exchange.deliver(
+        head: nil, bytes: [], end: .failure(PageError.outOfHandles), metrics: exchange.metrics)
+      return
+    }
+    let transfer = Transfer(exchange, handle: handle, at: .now) { [unowned self] in
+      touched.append($0)
+    }
+    handle.prepare(for: transfer)
+    transfers[ObjectIdentifier(exchange)] = transfer
+    ledger.transferStarted()
+    curl_multi_add_handle(multi, handle.raw)
+  }
+
+  // MARK: A round
+
+  /// Ends the transfers that libcurl is done with.
+  private func reap() {
+    var remaining: Int32 = 0
+    while let message = curl_multi_info_read(multi, &remaining) {
+      guard message.pointee.msg == CURLMSG_DONE, let raw = message.pointee.easy_handle else {
+        continue
+      }
+      let code = quire_message_result(message)
+      guard let transfer = transfer(of: raw) else { continue }
+      let detail = code == CURLE_OK ? "" : transfer.handle.detail
+      switch transfer.machine.ended(CurlResult(code, detail: detail)) {
+      case .complete: end(transfer, with: .success(()))
+      case .failed(let error): end(transfer, with: .failure(error))
+      case .retryFresh:
+        curl_multi_remove_handle(multi, raw)
+        transfer.handle.set(CURLOPT_FRESH_CONNECT, 1)
+        curl_multi_add_handle(multi, raw)
+      }
+    }
+  }
+
+  private func transfer(of raw: UnsafeMutableRawPointer) -> Transfer? {
+    var context: UnsafeMutableRawPointer?
+    quire_easy_get_pointer(raw, CURLINFO_PRIVATE, &context)
+    return context.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
+  }
+
+  /// Wakes every reader with news, once; true when some wait a moment for more.
+  private func deliver(at now: ContinuousClock.Instant) -> Bool {
+    let news = touched
+    touched.removeAll(keepingCapacity: true)
+    var isHolding = false
+    for transfer in news where transfers[ObjectIdentifier(transfer.exchange)] === transfer {
+      note(transfer.machine.deadline)
+      if !transfer.deliver(at: now) {
+        transfer.hold()
+        isHolding = true
+      }
+    }
+    return isHolding
+  }
+
+  private func end(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
+    // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
+    curl_multi_remove_handle(multi, transfer.handle.raw)
+    transfers[ObjectIdentifier(transfer.exchange)] = nil
+    ledger.transferEnded()
+    transfer.finish(outcome, at: .now)
+    transfer.handle.release()
+    if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
+  }
+
+  // MARK: Time
+
+  private func note(_ deadline: ContinuousClock.Instant?) {
+    if let deadline { nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline }
+  }
+
+  /// Looks at all transfers, but only when the earliest deadline known has passed.
+  private func expire(at now: ContinuousClock.Instant) {
+    guard let due = nextDeadline, now >= due else { return }
+    nextDeadline = nil
+    for transfer in Array(transfers.values) {
+      if let error = transfer.machine.expired(at: now) {
+        end(transfer, with: .failure(error))
+      } else {
+        note(transfer.machine.deadline)
+      }
+    }
+  }
+
+  private func sleep(isHolding: Bool, at now: ContinuousClock.Instant) -> Int {
+    if isHolding { return 1 }
+    guard let nextDeadline else { return Self.longSleep }
+    return min(Self.longSleep, max(0, (nextDeadline - now).milliseconds))
+  }
+
+  // MARK: The end
+
+  private func close() {
+    for transfer in Array(transfers.values) {
+      end(transfer, with: .failure(PageError.clientClosed))
+    }
+    var unread = mailbox.close()
+    while let command = unread.popLast() {
+      switch command {
+      case .start(let exchange):
+        exchange.deliver(
+          head: nil, bytes: [], end: .failure(PageError.clientClosed), metrics: exchange.metrics)
+      case .shutDown(let done): waitingForEnd.append(done)
+      case .cancel, .stop: break
+      }
+    }
+    spare = []
+    curl_multi_cleanup(multi)
+    for done in waitingForEnd { done.resume(returning: ()) }
+  }
+}
+
+extension PageError {
+  fileprivate static var outOfHandles: PageError {
+    PageError(.connectFailed, "libcurl could not make another handle; the process lacks memory.")
+  }
+}

@@ -1,0 +1,111 @@
+import CCurl
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+extension EasyHandle {
+  /// What holds for every transfer: nothing from the environment, nothing behind our back.
+  func setInvariants(_ configuration: CurlTransport.Configuration) {
+    set(CURLOPT_NOSIGNAL, 1)
+    // Without this, removing a handle that still resolves a name waits for its resolver thread.
+    set(CURLOPT_QUICK_EXIT, 1)
+    set(CURLOPT_NOPROGRESS, 1)
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    quire_easy_set_string(raw, CURLOPT_PROTOCOLS_STR, "http,https")
+    quire_easy_set_string(raw, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
+    quire_easy_set_string(raw, CURLOPT_PROXY, "")
+    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+    set(CURLOPT_PATH_AS_IS, 1)
+    set(CURLOPT_HTTP_CONTENT_DECODING, 0)
+    set(CURLOPT_HTTP09_ALLOWED, 0)
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
+    set(CURLOPT_PIPEWAIT, 1)
+    set(CURLOPT_TCP_NODELAY, 1)
+    set(CURLOPT_BUFFERSIZE, Self.bufferSize)
+    set(CURLOPT_MAXAGE_CONN, max(1, configuration.idleTimeout.milliseconds / 1000))
+    set(CURLOPT_MAXLIFETIME_CONN, max(1, configuration.connectionLifetime.milliseconds / 1000))
+    setSecurity(configuration)
+  }
+
+  /// Bytes that libcurl reads at a time.
+  static let bufferSize = 16 << 10
+
+  private func setSecurity(_ configuration: CurlTransport.Configuration) {
+    let version =
+      switch configuration.httpVersion {
+      case .negotiated: CURL_HTTP_VERSION_2TLS
+      case .http1: CURL_HTTP_VERSION_1_1
+      }
+    set(CURLOPT_HTTP_VERSION, Int(version))
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    set(CURLOPT_SSL_VERIFYPEER, 1)
+    set(CURLOPT_SSL_VERIFYHOST, 2)
+    if case .file(let path) = configuration.certificateAuthorities {
+      quire_easy_set_string(raw, CURLOPT_CAINFO, path)
+      quire_easy_set_string(raw, CURLOPT_CAPATH, nil)
+    }
+  }
+
+  func setCallbacks(_ ledger: Ledger) {
+    let context = Unmanaged.passUnretained(self).toOpaque()
+    quire_easy_set_data_callback(raw, CURLOPT_WRITEFUNCTION, receiveBody)
+    quire_easy_set_pointer(raw, CURLOPT_WRITEDATA, context)
+    quire_easy_set_data_callback(raw, CURLOPT_HEADERFUNCTION, receiveHeadLine)
+    quire_easy_set_pointer(raw, CURLOPT_HEADERDATA, context)
+    quire_easy_set_prereq_callback(raw, requestIsAboutToGo)
+    quire_easy_set_pointer(raw, CURLOPT_PREREQDATA, context)
+    quire_easy_set_pointer(raw, CURLOPT_PRIVATE, context)
+    // Connections outlive handles; the driver keeps the ledger until the last one is closed.
+    let account = Unmanaged.passUnretained(ledger).toOpaque()
+    quire_easy_set_opensocket_callback(raw, openSocket)
+    quire_easy_set_pointer(raw, CURLOPT_OPENSOCKETDATA, account)
+    quire_easy_set_closesocket_callback(raw, closeSocket)
+    quire_easy_set_pointer(raw, CURLOPT_CLOSESOCKETDATA, account)
+  }
+}
+
+/// The handle behind a callback's context, while a transfer is bound to it.
+private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
+  context.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
+}
+
+private let receiveBody: quire_data_callback = { bytes, size, count, context in
+  let length = size * count
+  guard let transfer = transfer(context) else { return length + 1 }
+  return transfer.received(UnsafeRawBufferPointer(start: bytes, count: length))
+    ? length : length + 1
+}
+
+private let receiveHeadLine: quire_data_callback = { bytes, size, count, context in
+  let length = size * count
+  guard let transfer = transfer(context) else { return length + 1 }
+  let line = UnsafeRawBufferPointer(start: bytes, count: length)
+  return transfer.receivedHeadLine(line) ? length : length + 1
+}
+
+private let requestIsAboutToGo: curl_prereq_callback = { context, _, _, _, _ in
+  transfer(context)?.requestIsAboutToGo() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+}
+
+private let openSocket: curl_opensocket_callback = { context, _, address in
+  guard let context, let address else { return CURL_SOCKET_BAD }
+  let wanted = address.pointee
+  #if canImport(Glibc)
+    let socket = socket(
+      wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)
+  #else
+    let socket = socket(wanted.family, wanted.socktype, wanted.protocol)
+    if socket >= 0 { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
+  #endif
+  if socket >= 0 { Unmanaged<Ledger>.fromOpaque(context).takeUnretainedValue().socketOpened() }
+  return socket
+}
+
+private let closeSocket: curl_closesocket_callback = { context, socket in
+  if let context { Unmanaged<Ledger>.fromOpaque(context).takeUnretainedValue().socketClosed() }
+  return close(socket)
+}

@@ -1,0 +1,118 @@
+import CCurl
+import QuireCore
+import QuireHTTP
+
+/// A transfer in flight: what the machine decides is done to its handle, and what arrived waits for
+/// the end of the round.
+///
+/// Only the driver's thread uses it.
+final class Transfer {
+  let exchange: Exchange
+  let handle: EasyHandle
+  var machine: TransferMachine
+  /// Whether something happened since the last delivery.
+  private(set) var isTouched = false
+
+  private let onTouch: (Transfer) -> Void
+  private let started: ContinuousClock.Instant
+  private var headArrived: ContinuousClock.Instant?
+  private var isHeadDelivered = false
+  private var bytes: [UInt8] = []
+
+  /// A body shorter than this is worth a short wait, so that it arrives with its head.
+  static let smallBody = 64 << 10
+  /// How long a head waits for its small body.
+  static let patience = Duration.milliseconds(1)
+
+  init(
+    _ exchange: Exchange, handle: EasyHandle, at now: ContinuousClock.Instant,
+    onTouch: @escaping (Transfer) -> Void
+  ) {
+    self.exchange = exchange
+    self.handle = handle
+    self.onTouch = onTouch
+    started = now
+    let request = exchange.request
+    machine = TransferMachine(
+      host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
+      limits: request.limits)
+  }
+
+  // MARK: Callbacks
+
+  func requestIsAboutToGo() -> Bool {
+    touch()
+    return perform(machine.requestSent(at: .now))
+  }
+
+  func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
+    touch()
+    let now = ContinuousClock.now
+    let verdict = machine.headLine(line, at: now)
+    if headArrived == nil, let head = machine.head {
+      headArrived = now
+      if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20)) }
+    }
+    return perform(verdict)
+  }
+
+  func received(_ slice: UnsafeRawBufferPointer) -> Bool {
+    touch()
+    let verdict = machine.body(slice.count, at: .now)
+    if verdict != .abort { bytes.append(contentsOf: slice) }
+    return perform(verdict)
+  }
+
+  /// Looks again in the next round.
+  func hold() { touch() }
+
+  private func touch() {
+    guard !isTouched else { return }
+    isTouched = true
+    onTouch(self)
+  }
+
+  private func perform(_ verdict: TransferMachine.Verdict) -> Bool {
+    switch verdict {
+    case .proceed: return true
+    case .proceedThenClose:
+      handle.set(CURLOPT_FORBID_REUSE, 1)
+      return true
+    case .abort: return false
+    }
+  }
+
+  // MARK: Delivery
+
+  /// Hands over what arrived in this round; false when it is better to wait a moment for the rest.
+  func deliver(at now: ContinuousClock.Instant) -> Bool {
+    isTouched = false
+    guard let headArrived else { return true }
+    if !isHeadDelivered {
+      guard bytes.count >= Self.smallBody || now - headArrived >= Self.patience else {
+        return false
+      }
+    } else if bytes.isEmpty {
+      return true
+    }
+    hand(end: nil, at: now)
+    return true
+  }
+
+  /// Hands over everything and the end.
+  func finish(_ end: Result<Void, any Error>, at now: ContinuousClock.Instant) {
+    hand(end: end, at: now)
+  }
+
+  private func hand(end: Result<Void, any Error>?, at now: ContinuousClock.Instant) {
+    let slice = bytes
+    bytes = []
+    let head = isHeadDelivered ? nil : machine.head
+    isHeadDelivered = machine.head != nil
+    let metrics = TransferMetrics(
+      wireBytes: machine.wireBytes, wireRequests: machine.wireRequests,
+      reusedConnection: handle.reusedConnection,
+      timeToHead: headArrived.map { $0 - started } ?? .zero, duration: now - started)
+    exchange.deliver(head: head, bytes: slice, end: end, metrics: metrics)
+  }
+}

@@ -1,0 +1,107 @@
+import CCurl
+import QuireCore
+import QuireHTTP
+
+/// How libcurl ended a transfer, and what that means.
+///
+/// The meanings were measured with libcurl 7.88.1; some of its codes mislead.
+struct CurlResult {
+  /// What the transfer had come to.
+  struct Facts {
+    var host: String
+    var timeouts: Timeouts
+    var limits: TransferLimits
+    var headBytes: Int
+    var isHeadDone: Bool
+    var isChunked: Bool
+    var wasSent: Bool
+  }
+
+  var code: CURLcode
+  /// libcurl's own sentence, never with a URL in it.
+  var detail: String
+
+  init(_ code: CURLcode, detail: String = "") {
+    self.code = code
+    self.detail = detail
+  }
+
+  /// An HTTP/2 connection that broke under the request before it was answered.
+  var isPoisonedConnection: Bool { code == CURLE_HTTP2 }
+
+  /// Nil when libcurl found nothing wrong.
+  func failure(_ facts: Facts) -> TransferFailure? {
+    switch code {
+    case CURLE_OK:
+      return nil
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return connection("The name of \(facts.host) could not be resolved; check the host.")
+    case CURLE_COULDNT_CONNECT:
+      return connection("No connection to \(facts.host)\(reason).")
+    case CURLE_OPERATION_TIMEDOUT:
+      return timedOut(facts)
+    case CURLE_SSL_CONNECT_ERROR:
+      return handshake(facts)
+    case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+      CURLE_SSL_INVALIDCERTSTATUS:
+      return TransferFailure(
+        .tls, "The identity of \(facts.host) could not be verified\(reason). Nothing was sent.")
+    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ENGINE_NOTFOUND,
+      CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
+      CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
+      return TransferFailure(
+        .tls, "TLS with \(facts.host) could not be set up\(reason); check the certificate files.")
+    case CURLE_URL_MALFORMAT:
+      return TransferFailure(.invalidURL, "The URL on \(facts.host) cannot be used\(reason).")
+    case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY:
+      return TransferFailure(
+        .protocolViolation, "\(facts.host) does not answer in valid HTTP\(reason).")
+    case CURLE_OUT_OF_MEMORY where facts.wasSent && !facts.isHeadDone:
+      // A single header line beyond libcurl's buffer ends in this code.
+      return ResponseHeadParser.tooLong(host: facts.host, limits: facts.limits)
+    case CURLE_RECV_ERROR where facts.isChunked && detail.contains("chunked-encoding"):
+      return TransferFailure(
+        .protocolViolation, "\(facts.host) sent a malformed chunk\(reason).")
+    case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
+      CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
+      return lost(facts)
+    default:
+      return TransferFailure(
+        .protocolViolation,
+        "The transfer from \(facts.host) failed with libcurl code \(code.rawValue)\(reason).")
+    }
+  }
+
+  private var reason: String { detail.isEmpty ? "" : " (\(detail))" }
+
+  private func connection(_ message: String) -> TransferFailure {
+    TransferFailure(.connectFailed, message)
+  }
+
+  private func timedOut(_ facts: Facts) -> TransferFailure {
+    TransferFailure(
+      .timedOut,
+      "Connecting to \(facts.host) took longer than \(facts.timeouts.connect) (Timeouts.connect).")
+  }
+
+  /// A handshake that the network cut may work next time; one that failed by its rules will not.
+  private func handshake(_ facts: Facts) -> TransferFailure {
+    let cuts = ["SSL_ERROR_SYSCALL", "reset by peer", "unexpected eof", "Broken pipe"]
+    if cuts.contains(where: detail.contains) {
+      return connection("\(facts.host) closed the connection during the TLS handshake.")
+    }
+    return TransferFailure(
+      .tls, "TLS with \(facts.host) failed\(reason); it must offer TLS 1.2 or later.")
+  }
+
+  /// The connection broke: before the answer it is as if there had been none.
+  private func lost(_ facts: Facts) -> TransferFailure {
+    guard facts.headBytes > 0 else {
+      return connection("\(facts.host) closed the connection without an answer.")
+    }
+    let place = facts.isHeadDone ? "body" : "head"
+    return TransferFailure(
+      .truncated,
+      "The connection to \(facts.host) broke inside the response \(place)\(reason); ask again.")
+  }
+}

@@ -1,0 +1,85 @@
+import QuireCore
+import QuireHTTP
+import Synchronization
+
+/// One request and its response, between the driver that delivers and the one task that reads.
+final class Exchange: Sendable {
+  let request: WireRequest
+  private let inbox = Mutex(Inbox())
+
+  private struct Inbox {
+    var head: ResponseHead?
+    /// Body bytes that nobody has taken yet.
+    var bytes: [UInt8] = []
+    var end: Result<Void, any Error>?
+    var metrics = TransferMetrics(wireRequests: 0)
+    var waiter: Suspension<Void>?
+  }
+
+  /// What a reader finds.
+  enum Supply: Sendable {
+    case head(ResponseHead)
+    case bytes([UInt8])
+    case complete
+    case failed(any Error)
+    /// Nothing yet: wait for this, then look again.
+    case nothing(Suspension<Void>)
+  }
+
+  init(_ request: WireRequest) {
+    self.request = request
+  }
+
+  var metrics: TransferMetrics { inbox.withLock { $0.metrics } }
+  var isOver: Bool { inbox.withLock { $0.end != nil } }
+
+  /// Hands over what came since the last delivery, and wakes the reader once for all of it.
+  func deliver(
+    head: ResponseHead?, bytes: consuming [UInt8], end: Result<Void, any Error>?,
+    metrics: TransferMetrics
+  ) {
+    let waiter = inbox.withLock { [bytes] inbox in
+      if let head { inbox.head = head }
+      if inbox.bytes.isEmpty { inbox.bytes = bytes } else { inbox.bytes += bytes }
+      if inbox.end == nil { inbox.end = end }
+      inbox.metrics = metrics
+      defer { inbox.waiter = nil }
+      return inbox.waiter
+    }
+    waiter?.resume(returning: ())
+  }
+
+  /// The head, once.
+  func takeHead() -> Supply {
+    inbox.withLock { inbox in
+      if let head = inbox.head { return .head(head) }
+      if case .failure(let error) = inbox.end { return .failed(error) }
+      return Self.wait(&inbox)
+    }
+  }
+
+  /// All body bytes that are here; the end after them.
+  func takeBytes() -> Supply {
+    inbox.withLock { inbox in
+      if !inbox.bytes.isEmpty {
+        defer { inbox.bytes = [] }
+        return .bytes(inbox.bytes)
+      }
+      switch inbox.end {
+      case .success: return .complete
+      case .failure(let error): return .failed(error)
+      case nil: return Self.wait(&inbox)
+      }
+    }
+  }
+
+  private static func wait(_ inbox: inout Inbox) -> Supply {
+    guard inbox.waiter == nil else {
+      return .failed(
+        PageError(.concurrentIteration, "Two tasks read one response body at the same time."))
+    }
+    let waiter = Suspension<Void>()
+    inbox.waiter = waiter
+    return .nothing(waiter)
+  }
+}

@@ -1,0 +1,78 @@
+import QuireCore
+import QuireHTTP
+import Synchronization
+
+/// The reading end of a response: waits, removes the content coding, and stops the transfer when
+/// it is dropped before the end.
+final class ResponseReader: Sendable {
+  private let exchange: Exchange
+  /// Kept so that the driver lives as long as a body is read.
+  private let transport: CurlTransport
+  private let decoder = Mutex(BodyDecoder.undecided)
+
+  init(_ exchange: Exchange, transport: CurlTransport) {
+    self.exchange = exchange
+    self.transport = transport
+  }
+
+  deinit {
+    if !exchange.isOver { cancel() }
+  }
+
+  var metrics: TransferMetrics { exchange.metrics }
+
+  /// The final head.
+  func head() async throws -> ResponseHead {
+    while true {
+      switch exchange.takeHead() {
+      case .head(let head):
+        decoder.withLock { $0 = BodyDecoder(head, limits: exchange.request.limits) }
+        return head
+      case .failed(let error): throw error
+      case .nothing(let suspension): try await wait(for: suspension)
+      case .bytes, .complete: preconditionFailure("ResponseReader: a body before its head")
+      }
+    }
+  }
+
+  /// The next slice of the body; nil when it is whole.
+  func next() async throws -> [UInt8]? {
+    if Task.isCancelled {
+      cancel()
+      throw CancellationError()
+    }
+    do {
+      return try await pull()
+    } catch {
+      // Whatever follows a damaged coding is of no use.
+      if !exchange.isOver { cancel() }
+      throw error
+    }
+  }
+
+  private func pull() async throws -> [UInt8]? {
+    while true {
+      if let slice = try decoder.withLock({ try $0.next() }) { return slice }
+      switch exchange.takeBytes() {
+      case .bytes(let bytes):
+        decoder.withLock { $0.receive(bytes) }
+      case .complete:
+        try decoder.withLock { try $0.finish() }
+        return nil
+      case .failed(let error): throw error
+      case .nothing(let suspension): try await wait(for: suspension)
+      case .head: preconditionFailure("ResponseReader: a head inside a body")
+      }
+    }
+  }
+
+  private func wait(for suspension: Suspension<Void>) async throws {
+    // The driver stops the transfer first and wakes the waiter then, so that nothing is left of it
+    // when the cancellation is felt.
+    try await suspension.value { [self] in cancel() }
+  }
+
+  private func cancel() {
+    transport.mailbox.push(.cancel(exchange))
+  }
+}

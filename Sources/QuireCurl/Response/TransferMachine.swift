@@ -1,0 +1,159 @@
+import QuireCore
+import QuireHTTP
+
+/// Decides what a transfer's events mean: whether it may go on, whether it is whole, whether it is
+/// worth one more connection. It performs nothing and knows no clock.
+///
+/// libcurl's "OK" is not proof: the completeness rules of `ended` are what a page rests on.
+struct TransferMachine {
+  /// What libcurl is told after an event.
+  enum Verdict: Equatable {
+    case proceed
+    /// Go on, but close the connection afterwards.
+    case proceedThenClose
+    case abort
+  }
+
+  /// What a transfer came to.
+  enum Ending {
+    case complete
+    /// Once more, over a new connection.
+    case retryFresh
+    case failed(PageError)
+  }
+
+  let host: String
+  let timeouts: Timeouts
+  let limits: TransferLimits
+
+  private(set) var head: ResponseHead?
+  /// Body bytes on the wire.
+  private(set) var wireBytes = 0
+  /// Requests on the wire, silent replays included.
+  private(set) var wireRequests = 0
+
+  private var parser: ResponseHeadParser
+  private var requestsSinceStart = 0
+  private var hasRetried = false
+  private var failure: TransferFailure?
+  private var sent: ContinuousClock.Instant?
+  private var stall: StallMeter?
+  private let isHead: Bool
+
+  /// libcurl may replay a request silently, once: enough for a kept connection that was dead.
+  static let maximumRequests = 2
+
+  init(host: String, isHead: Bool, timeouts: Timeouts, limits: TransferLimits) {
+    self.host = host
+    self.isHead = isHead
+    self.timeouts = timeouts
+    self.limits = limits
+    parser = ResponseHeadParser(host: host, isHead: isHead, limits: limits)
+  }
+
+  /// The connection stands and the request is about to go out.
+  mutating func requestSent(at now: ContinuousClock.Instant) -> Verdict {
+    requestsSinceStart += 1
+    guard requestsSinceStart <= Self.maximumRequests else {
+      return abort(
+        TransferFailure(
+          .connectFailed, "\(host) dropped the request \(wireRequests) times without an answer."))
+    }
+    wireRequests += 1
+    if sent == nil { sent = now }
+    return .proceed
+  }
+
+  /// A line of a head, or a trailer.
+  mutating func headLine(
+    _ line: UnsafeRawBufferPointer, at now: ContinuousClock.Instant
+  ) -> Verdict {
+    do throws(TransferFailure) {
+      guard case .final(let head) = try parser.line(line) else { return .proceed }
+      if head.canHaveBody, let length = head.contentLength, length > limits.wireBytes {
+        throw tooManyBytes()
+      }
+      self.head = head
+      stall = StallMeter(at: now)
+      return head.hasConflictingFraming ? .proceedThenClose : .proceed
+    } catch {
+      return abort(error)
+    }
+  }
+
+  /// Bytes of the body, content coding still on.
+  mutating func body(_ count: Int, at now: ContinuousClock.Instant) -> Verdict {
+    guard head != nil else {
+      return abort(TransferFailure(.protocolViolation, "\(host) sent a body without a head."))
+    }
+    wireBytes += count
+    stall?.received(count, at: now)
+    return wireBytes <= limits.wireBytes ? .proceed : abort(tooManyBytes())
+  }
+
+  /// The instant at which `expired` will have something to say.
+  var deadline: ContinuousClock.Instant? {
+    guard let sent else { return nil }
+    let phase = stall.map { $0.good + timeouts.stall } ?? sent + timeouts.head
+    return min(phase, sent + timeouts.total)
+  }
+
+  /// The error of a deadline that has passed.
+  func expired(at now: ContinuousClock.Instant) -> PageError? {
+    guard let sent, let deadline, now >= deadline else { return nil }
+    let what: String
+    if now >= sent + timeouts.total {
+      what = "The response of \(host) took longer than \(timeouts.total) (Timeouts.total)"
+    } else if head == nil {
+      what = "\(host) sent no response head within \(timeouts.head) (Timeouts.head)"
+    } else {
+      what = "The body of \(host) all but stopped for \(timeouts.stall) (Timeouts.stall)"
+    }
+    return error(TransferFailure(.timedOut, what + ", \(wireBytes) body bytes received."))
+  }
+
+  /// libcurl is done with the transfer.
+  mutating func ended(_ result: CurlResult) -> Ending {
+    if let failure { return .failed(error(failure)) }
+    let facts = CurlResult.Facts(
+      host: host, timeouts: timeouts, limits: limits, headBytes: parser.bytes,
+      isHeadDone: parser.isDone, isChunked: head?.isChunked ?? false,
+      wasSent: requestsSinceStart > 0)
+    if result.isPoisonedConnection, parser.bytes == 0, !hasRetried {
+      hasRetried = true
+      requestsSinceStart = 0
+      return .retryFresh
+    }
+    if let failure = result.failure(facts) ?? incompleteness() { return .failed(error(failure)) }
+    return .complete
+  }
+
+  /// `failure` with what the transfer took.
+  func error(_ failure: TransferFailure) -> PageError {
+    PageError(failure.code, failure.message, attempts: max(1, wireRequests))
+  }
+
+  private func incompleteness() -> TransferFailure? {
+    guard let head else {
+      return TransferFailure(
+        .truncated, "\(host) closed the connection inside the response head; ask again.")
+    }
+    guard head.canHaveBody, let length = head.contentLength, length != wireBytes else {
+      return nil
+    }
+    return TransferFailure(
+      .truncated, "\(host) sent \(wireBytes) of \(length) declared body bytes; ask again.")
+  }
+
+  private func tooManyBytes() -> TransferFailure {
+    TransferFailure(
+      .limitExceeded,
+      "The body of \(host) is longer than \(limits.wireBytes) bytes on the wire; ask for smaller "
+        + "pages or raise TransferLimits.wireBytes.")
+  }
+
+  private mutating func abort(_ failure: TransferFailure) -> Verdict {
+    if self.failure == nil { self.failure = failure }
+    return .abort
+  }
+}
