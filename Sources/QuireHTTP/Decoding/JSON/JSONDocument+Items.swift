@@ -77,25 +77,15 @@ extension JSONDocument {
       for (object, pointer) in level where word(at: object).kind == .object {
         for name in names(of: object).prefix(budget) {
           budget -= 1
-          guard word(at: name + 1).kind.isContainer, let text = try? text(at: name) else { continue }
-          below.append((name + 1, pointer + "/" + Self.escapedForPointer(text)))
+          guard word(at: name + 1).kind.isContainer, let text = try? text(at: name) else {
+            continue
+          }
+          below.append((name + 1, pointer + PagePath.pointer(to: String(text.prefix(100)))))
         }
       }
       result += below.filter { word(at: $0.node).kind == .array }.map(\.pointer)
       level = below
     }
     return Array(result.prefix(5))
-  }
-
-  private static func escapedForPointer(_ name: String) -> String {
-    var result = ""
-    for character in name.unicodeScalars.prefix(100) {
-      switch character {
-      case "~": result += "~0"
-      case "/": result += "~1"
-      default: result.unicodeScalars.append(character)
-      }
-    }
-    return result
   }
 }

@@ -50,18 +50,4 @@ extension JSONDocument {
       return node
     }
   }
-
-  /// The first flawed value of `node`; nil when there is none. Linear in the node, but free on a
-  /// page that has none at all.
-  func flaw(in node: Int) -> Int? {
-    guard hasFlaws else { return nil }
-    var index = node
-    let end = next(after: node)
-    while index < end {
-      let kind = word(at: index).kind
-      if kind.isFlawed { return index }
-      index += kind.isContainer ? 2 : 1
-    }
-    return nil
-  }
 }

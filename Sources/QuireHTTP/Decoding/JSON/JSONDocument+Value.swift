@@ -70,26 +70,6 @@ extension JSONDocument {
     }
   }
 
-  /// Why the flawed value at `node` cannot be read.
-  func flawError(at node: Int) -> PageError {
-    let word = word(at: node)
-    let place = "at byte \(range(of: node).lowerBound)"
-    switch word.kind {
-    case .longNumber:
-      return PageError(
-        .limitExceeded,
-        """
-        The number \(place) has \(word.length) characters; raise DecodingLimits.numberLength if \
-        that is right for this API.
-        """)
-    case .surrogateString:
-      return PageError(
-        .malformed, "The string \(place) escapes half a surrogate pair, which is no character.")
-    default:
-      return PageError(.malformed, "The string \(place) is not valid UTF-8.")
-    }
-  }
-
   /// The text between quotes with its escapes resolved, as UTF-8. The scanner has checked them.
   func unescaped(_ range: Range<Int>) -> [UInt8] {
     var result: [UInt8] = []

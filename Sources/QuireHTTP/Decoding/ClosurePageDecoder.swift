@@ -1,0 +1,55 @@
+/// Decodes pages whose items a closure makes.
+///
+/// ```swift
+/// let decoder = ClosurePageDecoder { item in try Row(item.value) }
+/// ```
+/// An item whose closure throws is a bad item, and goes where `BadItemPolicy` says.
+public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
+  private let base: any PageDecoder<RawItem>
+  private let decode: @Sendable (RawItem) throws -> Item
+
+  /// A decoder that splits pages like `base`, JSON by default, and makes each item with `decode`.
+  public init(
+    _ base: any PageDecoder<RawItem> = JSONRawPageDecoder(),
+    _ decode: @escaping @Sendable (RawItem) throws -> Item
+  ) {
+    self.base = base
+    self.decode = decode
+  }
+
+  /// Starts one page.
+  ///
+  /// Throws what the decoder below throws.
+  public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
+    Session(base: try base.begin(context), policy: context.badItems, decode: decode)
+  }
+
+  private struct Session: PageDecoding {
+    var base: any PageDecoding<RawItem>
+    let policy: BadItemPolicy
+    let decode: @Sendable (RawItem) throws -> Item
+
+    mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
+
+    mutating func finish() throws -> any PageDocument { try base.finish() }
+
+    mutating func items() throws -> DecodedItems<Item> {
+      let raw = try base.items()
+      let missing = Set(raw.badItems.map(\.index))
+      let indices = (0..<raw.count).lazy.filter { !missing.contains($0) }
+      var items: [Item] = []
+      var badItems = raw.badItems
+      for (index, item) in zip(indices, raw.items) {
+        do {
+          items.append(try decode(item))
+        } catch let error as CancellationError {
+          throw error
+        } catch {
+          badItems.append(try ItemFailure(error, at: index).settle(policy, bytes: item.bytes))
+        }
+      }
+      badItems.sort { $0.index < $1.index }
+      return DecodedItems(items, badItems: badItems)
+    }
+  }
+}

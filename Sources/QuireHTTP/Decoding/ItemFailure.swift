@@ -1,0 +1,57 @@
+import QuireCore
+
+/// An item that could not be decoded: why, and what becomes of it.
+struct ItemFailure {
+  let index: Int
+  /// Where in the item, as a pointer.
+  let path: String
+  let message: String
+  let underlying: any Error
+
+  init(_ error: any Error, at index: Int, path: String? = nil) {
+    self.index = index
+    underlying = error
+    switch error {
+    case let error as DecodingError:
+      let (keys, message) = Self.explain(error)
+      self.path = keys.map { PagePath.pointer(to: $0) }.joined()
+      self.message = message
+    case let error as PageError:
+      self.path = path ?? ""
+      message = error.message
+    default:
+      self.path = path ?? ""
+      message = String(describing: error)
+    }
+  }
+
+  /// Throws, or returns the item set aside, as `policy` says.
+  func settle(_ policy: BadItemPolicy, bytes: ArraySlice<UInt8>) throws -> BadItem {
+    switch policy {
+    case .collect:
+      return BadItem(index: index, path: path, message: message, bytes: Array(bytes))
+    case .throw:
+      let place = path.isEmpty ? "" : ", at \(path)"
+      throw PageError(
+        (underlying as? PageError)?.code ?? .itemDecoding,
+        """
+        Item \(index) of the page cannot be decoded\(place): \(message) To set such items aside, \
+        use badItems: .collect.
+        """, underlying: underlying)
+    }
+  }
+
+  private static func explain(_ error: DecodingError) -> (keys: [String], message: String) {
+    let (keys, message) =
+      switch error {
+      case .typeMismatch(_, let context), .dataCorrupted(let context):
+        (context.codingPath, context.debugDescription)
+      case .valueNotFound(let type, let context):
+        (context.codingPath, "Expected \(type), found null.")
+      case .keyNotFound(let key, let context):
+        (context.codingPath, "The member \"\(key.stringValue)\" is missing.")
+      @unknown default: ([any CodingKey](), String(describing: error))
+      }
+    return (keys.map { $0.intValue.map(String.init) ?? $0.stringValue }, message)
+  }
+}

@@ -1,0 +1,38 @@
+import QuireCore
+
+/// Tells a page of JSON from the page of a captive portal, a login form or a proxy.
+///
+/// Content types lie both ways: JSON comes as text/html, and HTML as application/json. The first
+/// byte does not.
+enum JSONMediaType {
+  /// Throws `unexpectedMediaType`, quoting the page's start, when the page is not meant to be JSON.
+  static func check(_ page: [UInt8], contentType: String?) throws {
+    let text = page.starts(with: [0xEF, 0xBB, 0xBF]) ? page[3...] : page[...]
+    guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
+    guard first == UInt8(ascii: "<") || !isPlausible(first, for: contentType) else { return }
+    let kind = first == UInt8(ascii: "<") ? "HTML or XML" : "something else"
+    let declared = contentType.map { "declared as \"\(escaped($0.utf8.prefix(128)))\"" }
+    throw PageError(
+      .unexpectedMediaType,
+      """
+      The page is \(kind), not JSON, \(declared ?? "without a Content-Type"): a login page, a proxy \
+      or another address answered. It starts with "\(escaped(text.prefix(256)))".
+      """)
+  }
+
+  private static func isPlausible(_ first: UInt8, for contentType: String?) -> Bool {
+    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
+    if type.hasSuffix("/json") || type.hasSuffix("+json") { return true }
+    switch type {
+    case "", "text/plain", "application/octet-stream", "application/javascript",
+      "text/javascript", "application/x-javascript":
+      // A value, a guard, or an encoding that the document itself refuses in better words.
+      return "{[\"-0123456789tfnw)\u{0}".utf8.contains(first) || first >= 0x80
+    default: return "{[)".utf8.contains(first)
+    }
+  }
+
+  private static func escaped(_ bytes: some Collection<UInt8>) -> String {
+    String(decoding: bytes, as: UTF8.self).unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
+  }
+}

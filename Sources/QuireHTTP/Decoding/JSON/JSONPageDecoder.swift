@@ -1,0 +1,32 @@
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Decodes pages of JSON whose items are types of yours, with Foundation's `JSONDecoder`.
+///
+/// The page is checked and its cursors are read by `JSONDocument`, without loss; the decoder sees
+/// only the items. Of a name that occurs twice in an item it takes the first.
+public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
+  private let decoder: JSONDecoder
+
+  /// A decoder of pages; `decoder` brings date, data and key strategies of your own. Do not change
+  /// it any more once pages are being decoded.
+  public init(decoder: JSONDecoder = JSONDecoder()) {
+    self.decoder = decoder
+  }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
+    JSONPageDecoding(
+      context,
+      .init(
+        item: { [decoder] document, node in
+          try decoder.decode(Item.self, from: Data(document.bytes[document.range(of: node)]))
+        },
+        list: { [decoder] document, node in
+          try decoder.decode([Item].self, from: Data(document.bytes[document.range(of: node)]))
+        }))
+  }
+}

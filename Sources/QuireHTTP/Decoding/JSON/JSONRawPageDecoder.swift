@@ -1,0 +1,15 @@
+/// Decodes pages of JSON into items as the server wrote them, for export and for shapes that no
+/// type fits.
+public struct JSONRawPageDecoder: PageDecoder {
+  /// A decoder of pages.
+  public init() {}
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<RawItem> {
+    JSONPageDecoding(
+      context,
+      .init(
+        item: { document, node in RawItem(document: document, node: node) },
+        ignoresSurrogates: true))
+  }
+}

@@ -1,0 +1,14 @@
+extension PagePath {
+  /// The step that leads to the member or index `name`, escaped (RFC 6901): `/a~1b`.
+  static func pointer(to name: String) -> String {
+    var text = "/"
+    for character in name.unicodeScalars {
+      switch character {
+      case "~": text += "~0"
+      case "/": text += "~1"
+      default: text.unicodeScalars.append(character)
+      }
+    }
+    return text
+  }
+}
