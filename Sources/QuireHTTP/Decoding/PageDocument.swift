@@ -13,4 +13,14 @@ public protocol PageDocument: Sendable {
 
   /// The value at `path` below the last item of the page, or nil where there is none.
   func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue?
+
+  /// What a relative reference found at `path` starts from, where the page itself says so, as XML
+  /// does with `xml:base`; it may be relative to the page's URL. Nil everywhere else, which is the
+  /// default.
+  func base(at path: PagePath) -> String?
+}
+
+extension PageDocument {
+  /// Nil: the page's URL.
+  public func base(at path: PagePath) -> String? { nil }
 }

@@ -2,16 +2,30 @@ import QuireCore
 
 /// A place in a page, JSON or XML.
 ///
-/// JSON: an RFC 6901 pointer (`/meta/next`, `~1` for `/`, `~0` for `~`; the empty path is the whole
-/// document), plus two steps of our own: `-1`, the last element of an array, and a filter behind a
-/// name, `/links[rel=next]/href`, the first object in the array whose member equals the value, or
-/// holds it in an array of its own.
+/// **JSON**: an RFC 6901 pointer (`/meta/next`, `~1` for `/`, `~0` for `~`; the empty path is the
+/// whole document), plus two steps of our own: `-1`, the last element of an array, and a filter
+/// behind a name, `/links[rel=next]/href`, the first object in the array whose member equals the
+/// value, or holds it in an array of its own.
+///
+/// **XML**: names of elements from the root down (`/feed/entry`), or from anywhere with a leading
+/// `//`. Names match local names, whatever their prefix and namespace; `{uri}name` demands a
+/// namespace, `*` takes any. Behind a name: `[2]`, `[last()]`, `[@rel='next']`, `[status='open']`
+/// (a child's text), `[relation/@value='next']` (a child's attribute). A path may end in `@name`,
+/// `@*` or `text()`. Text is trimmed, and an empty element counts as absent. Below an item, `/`
+/// stands for the item.
+///
+/// **Both**: one path serves both formats where the two agree. Where they do not, write the pointer,
+/// ` | ` and the XML path: `/nextCursorMark | //str[@name='nextCursorMark']`. A path that means
+/// nothing in one format finds nothing there.
 public struct PagePath: Hashable, Sendable {
   /// The path as it was written.
   public let text: String
 
   /// The steps of the JSON grammar, in order.
   package let steps: [Step]
+
+  /// The path in the XML grammar; nil when it means nothing there.
+  package let xml: XMLPath?
 
   package enum Step: Hashable, Sendable {
     /// A member of that name; in an array, the element at that index when the name is one.
@@ -28,18 +42,49 @@ public struct PagePath: Hashable, Sendable {
   /// with it.
   public init(_ text: String) throws {
     self.text = text
-    steps = try Self.parse(text)
+    do {
+      (steps, xml) = try Self.parse(text)
+    } catch let fault as XMLPathParser.Fault {
+      throw PageError(.invalidArgument, "The path \"\(text)\" \(fault.complaint).")
+    }
   }
 
-  private static func parse(_ text: String) throws -> [Step] {
-    if text.isEmpty { return [] }
-    guard text.hasPrefix("/") else {
+  private static func parse(_ text: String) throws -> ([Step], XMLPath?) {
+    let sides = text.split(separator: " | ", omittingEmptySubsequences: false)
+    if sides.count == 2 {
+      return (try pointer(sides[0], in: text), try XMLPathParser.parse(sides[1]))
+    }
+    guard sides.count == 1 else {
       throw PageError(
         .invalidArgument,
-        "The path \"\(text)\" does not start with \"/\". Paths are JSON pointers, such as \"/meta/next\"."
-      )
+        "The path \"\(text)\" has more than one \" | \": write one pointer and one XML path.")
     }
-    return try text.dropFirst().split(separator: "/", omittingEmptySubsequences: false).flatMap {
+    if isMeantForXML(text) {
+      let xml = try XMLPathParser.parse(text[...])
+      // As a pointer it starts with a member whose name is empty, or compares with quotes: nothing
+      // that a page has. Where it is no pointer at all, its text as one name does as well.
+      return ((try? pointer(text[...], in: text)) ?? [.name(text)], xml)
+    }
+    return (try pointer(text[...], in: text), try? XMLPathParser.parse(text[...]))
+  }
+
+  /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
+  private static func isMeantForXML(_ text: String) -> Bool {
+    text.hasPrefix("//")
+      || ["[@", "='", "=\"", "[last()", "/text()"].contains(where: text.contains)
+  }
+
+  // MARK: Pointers
+
+  private static func pointer(_ side: Substring, in text: String) throws -> [Step] {
+    if side.isEmpty { return [] }
+    guard side.hasPrefix("/") else {
+      throw PageError(
+        .invalidArgument,
+        "The path \"\(text)\" does not start with \"/\". Paths look like \"/meta/next\" in JSON and "
+          + "like \"//feed/link[@rel='next']/@href\" in XML.")
+    }
+    return try side.dropFirst().split(separator: "/", omittingEmptySubsequences: false).flatMap {
       try parse(token: $0, in: text)
     }
   }

@@ -1,0 +1,134 @@
+/// Reads the XML grammar of a `PagePath`.
+struct XMLPathParser {
+  /// What is wrong with a path, as the end of the sentence "The path … ".
+  struct Fault: Error {
+    let complaint: String
+  }
+
+  private var rest: Substring
+
+  private init(_ text: Substring) { rest = text }
+
+  /// Parses `text`, which is empty or starts with a slash.
+  static func parse(_ text: Substring) throws(Fault) -> XMLPath {
+    guard !text.isEmpty else { return XMLPath(startsAnywhere: false, steps: []) }
+    var parser = XMLPathParser(text)
+    let startsAnywhere = parser.take("//")
+    guard startsAnywhere || parser.take("/") else {
+      throw Fault(complaint: "does not start with \"/\" or \"//\"")
+    }
+    var steps = [try parser.step()]
+    while !parser.rest.isEmpty {
+      guard parser.take("/") else { throw parser.unexpected("\"/\" or \"[\"") }
+      if case .element = steps[steps.count - 1] {
+        steps.append(try parser.step())
+      } else {
+        throw Fault(complaint: "goes on behind an attribute or text(), which have nothing below")
+      }
+    }
+    return XMLPath(startsAnywhere: startsAnywhere, steps: steps)
+  }
+
+  // MARK: Steps
+
+  private mutating func step() throws(Fault) -> XMLPath.Step {
+    if rest.hasPrefix("/") { throw Fault(complaint: "has \"//\" behind its start") }
+    if take("@") { return .attribute(try name()) }
+    if take("text()") { return .text }
+    let name = try name()
+    var predicates: [XMLPath.Predicate] = []
+    while take("[") { predicates.append(try predicate()) }
+    return .element(name, predicates)
+  }
+
+  private mutating func predicate() throws(Fault) -> XMLPath.Predicate {
+    if take("last()]") { return .last }
+    if let digit = rest.first, digit.isASCII, digit.isNumber { return try position() }
+    if take("@") {
+      let name = try name()
+      return .attribute(name, value: try comparison())
+    }
+    let child = try name()
+    guard take("/@") else { return .child(child, value: try comparison()) }
+    let attribute = try name()
+    return .childAttribute(child, attribute: attribute, value: try comparison())
+  }
+
+  private mutating func position() throws(Fault) -> XMLPath.Predicate {
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    rest = rest.dropFirst(digits.count)
+    guard let position = Int(digits), position > 0 else {
+      throw Fault(complaint: "counts from \(digits), but positions start at 1")
+    }
+    guard take("]") else { throw unexpected("\"]\"") }
+    return .position(position)
+  }
+
+  /// `='value']`, with quotes of either kind.
+  private mutating func comparison() throws(Fault) -> String {
+    guard take("=") else { throw unexpected("\"=\"") }
+    guard let quote = rest.popFirst(), quote == "'" || quote == "\"" else {
+      throw Fault(complaint: "compares with a value that has no quotes")
+    }
+    guard let end = rest.firstIndex(of: quote) else {
+      throw Fault(complaint: "has a quote that is not closed")
+    }
+    let value = String(rest[..<end])
+    rest = rest[rest.index(after: end)...]
+    guard take("]") else { throw unexpected("\"]\"") }
+    return value
+  }
+
+  // MARK: Names
+
+  /// `*`, `local` or `{namespace}local`.
+  private mutating func name() throws(Fault) -> XMLPath.Name {
+    if take("*") { return .any }
+    var namespace: String?
+    if take("{") {
+      guard let end = rest.firstIndex(of: "}") else {
+        throw Fault(complaint: "has a \"{\" that is not closed")
+      }
+      namespace = String(rest[..<end])
+      rest = rest[rest.index(after: end)...]
+    }
+    let scalars = rest.unicodeScalars
+    let end = scalars.firstIndex { !Self.continuesName($0) } ?? scalars.endIndex
+    let local = rest[..<end]
+    guard let first = local.unicodeScalars.first, Self.startsName(first) else {
+      throw unexpected("a name")
+    }
+    rest = rest[end...]
+    if rest.hasPrefix(":") {
+      throw Fault(
+        complaint: "has the prefix \"\(local)\", but names match whatever their prefix is: leave "
+          + "it out, or write {namespace}name")
+    }
+    return .local(String(local), namespace: namespace)
+  }
+
+  private static func startsName(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "A"..."Z", "a"..."z", "_": true
+    default: scalar.value >= 0x80
+    }
+  }
+
+  private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
+    startsName(scalar) || "0"..."9" ~= scalar || scalar == "-" || scalar == "."
+  }
+
+  // MARK: Characters
+
+  private mutating func take(_ token: String) -> Bool {
+    guard rest.hasPrefix(token) else { return false }
+    rest = rest.dropFirst(token.count)
+    return true
+  }
+
+  private func unexpected(_ expected: String) -> Fault {
+    Fault(
+      complaint: rest.isEmpty
+        ? "ends where \(expected) should be" : "has \"\(rest)\" where \(expected) should be")
+  }
+}
