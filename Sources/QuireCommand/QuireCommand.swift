@@ -4,5 +4,49 @@ import ArgumentParser
 @main
 struct QuireCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "quire", abstract: "Drain paginated HTTP listings, safely and exactly.")
+    commandName: "quire",
+    abstract: "Drain paged HTTP listings, safely and exactly.",
+    discussion: """
+      Exit status: 0 when it ended as asked, 1 when it failed, 2 when the command line cannot be \
+      right, 130 after Ctrl-C and 143 after SIGTERM.
+      """,
+    subcommands: [DemoCommand.self])
+
+  static func main() async {
+    Diagnostics.exit(with: await status(of: CommandLine.arguments.dropFirst().map { $0 }))
+  }
+
+  /// Runs one command line and returns its exit status.
+  static func status(of arguments: [String]) async -> ExitStatus {
+    do {
+      var command = try parseAsRoot(arguments)
+      if var asynchronous = command as? any AsyncParsableCommand {
+        try await asynchronous.run()
+      } else {
+        try command.run()
+      }
+      return .ended
+    } catch let status as ExitStatus {
+      return status
+    } catch {
+      return report(error)
+    }
+  }
+
+  /// Says what was wrong. ArgumentParser knows three kinds of error: help that was asked for, a
+  /// command line that cannot be right, and what a command threw.
+  private static func report(_ error: any Error) -> ExitStatus {
+    let message = fullMessage(for: error)
+    switch exitCode(for: error) {
+    case .success:
+      print(message)
+      return .ended
+    case .validationFailure:
+      Diagnostics.write(message)
+      return .usage
+    default:
+      Diagnostics.write(message)
+      return .failed
+    }
+  }
 }

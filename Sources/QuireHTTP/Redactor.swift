@@ -2,8 +2,9 @@ package import HTTPTypes
 
 /// Takes secrets out of what people get to read: errors, logs and reports (H-8).
 ///
-/// The values of query parameters are shown only where they are harmless by name or by nature; the values of
-/// credential fields never; and where a text from outside repeats a known secret, the secret is cut out of it.
+/// The values of query parameters are shown only where they are harmless by name or by nature; the
+/// values of credential fields never; and where a text from outside repeats a known secret, the
+/// secret is cut out of it.
 package struct Redactor: Sendable {
   private let secrets: [String]
 
@@ -26,7 +27,8 @@ package struct Redactor: Sendable {
   package func describe(_ method: HTTPRequest.Method, _ url: String) -> String {
     guard let mark = url.firstIndex(of: "?") else { return scrub("\(method) \(url)") }
     let shown = Self.parameters(of: url).map { name, value in
-      Self.isHarmless(name, value) ? "\(name)=\(value)" : "\(name)=…"
+      let name = PercentEncoding.encode(name, allowing: "$[]")
+      return Self.isHarmless(name, value) ? "\(name)=\(value)" : "\(name)=…"
     }
     return scrub("\(method) \(url[..<mark])?\(shown.joined(separator: "&"))")
   }
@@ -40,7 +42,8 @@ package struct Redactor: Sendable {
     return text
   }
 
-  /// At most 256 bytes of a body, printable, with secrets cut out: no line breaks or escapes reach a log.
+  /// At most 256 bytes of a body, printable, with secrets cut out: no line breaks or escapes reach
+  /// a log.
   package func snippet(_ body: some Collection<UInt8>) -> String {
     let text = String(decoding: body.prefix(256), as: UTF8.self)
     let printable = text.unicodeScalars.map { scalar -> Character in
@@ -50,15 +53,12 @@ package struct Redactor: Sendable {
     return scrub(String(printable))
   }
 
-  private static func parameters(of url: String) -> [(name: String, value: String)] {
-    guard let mark = url.firstIndex(of: "?") else { return [] }
-    return url[url.index(after: mark)...].split(separator: "&").map { parameter in
-      let name = parameter.prefix { $0 != "=" }
-      return (String(name), String(parameter.dropFirst(name.count + 1)))
-    }
+  private static func parameters(of url: String) -> [(name: String, encoded: String)] {
+    url.firstIndex(of: "?").map { QueryString(String(url[url.index(after: $0)...])).pairs } ?? []
   }
 
-  private static func isSecret(_ name: String) -> Bool {
+  /// Whether a parameter of that name usually holds a secret.
+  static func isSecret(_ name: String) -> Bool {
     let name = name.lowercased()
     return ["token", "key", "secret", "password", "auth", "sig", "credential", "session"]
       .contains { name.contains($0) }

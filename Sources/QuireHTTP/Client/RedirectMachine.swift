@@ -3,8 +3,8 @@ package import QuireCore
 
 /// Decides where a redirect leads, and what may travel there.
 ///
-/// Pure. Redirects are ours, because libcurl forwards custom fields and cookies to other origins. Source: RFC 9110,
-/// §15.4; the change from POST to GET is that of the Fetch standard.
+/// Pure. Redirects are ours, because libcurl forwards custom fields and cookies to other origins.
+/// Source: RFC 9110, §15.4; the change from POST to GET is that of the Fetch standard.
 package struct RedirectMachine {
   /// The request of the next hop.
   package struct Hop: Hashable, Sendable {
@@ -28,8 +28,9 @@ package struct RedirectMachine {
 
   /// An answer arrived; returns the next hop where it is a redirect, nil where it is the answer.
   ///
-  /// Throws `refusedLink` for a chain that is too long or runs in a circle, a step from https to http, another scheme,
-  /// and a body that would leave its origin; `status` for a redirect without a target.
+  /// Throws `refusedLink` for a chain that is too long or runs in a circle, a step from https to
+  /// http, another scheme, and a body that would leave its origin; `status` for a redirect without
+  /// a target.
   package mutating func received(status: Int, location: String?) throws(PageError) -> Hop? {
     guard [301, 302, 303, 307, 308].contains(status) else { return nil }
     guard let location else {

@@ -2,20 +2,25 @@ package import QuireCore
 
 /// Which next links are followed, seen from the origin the walk started at.
 ///
-/// Whatever the policy: credentials and custom header fields go to the home origin only, a link never leads from https
-/// to http, and user information, control characters and other schemes are refused.
-/// Encodes as `"sameOrigin"`, `"rebase"`, `"upgradeScheme"` or `{"allow": ["host", "host:port"]}`.
+/// Whatever the policy: credentials and custom header fields go to the home origin only, a link
+/// never leads from https to http, and user information, control characters and other schemes are
+/// refused. Encodes as `"sameOrigin"`, `"rebase"`, `"upgradeScheme"` or `{"allow": ["host",
+/// "host:port"]}`.
 public enum LinkPolicy: Hashable, Sendable {
-  /// Only links to the same scheme, host and port; anything else throws `crossOriginLink`. The default.
+  /// Only links to the same scheme, host and port; anything else throws `crossOriginLink`. The
+  /// default.
   case sameOrigin
-  /// The server's path and query at our own scheme, host and port: for servers that do not know their public name.
+  /// The server's path and query at our own scheme, host and port: for servers that do not know
+  /// their public name.
   case rebase
   /// A link to http at our own host becomes https; then as `sameOrigin`.
   case upgradeScheme
-  /// Links to these hosts as well, without credentials. Each is `host` for the scheme's own port, or `host:port`.
+  /// Links to these hosts as well, without credentials. Each is `host` for the scheme's own port,
+  /// or `host:port`.
   case allow([String])
 
-  /// The URL to follow for `link`, an absolute URL, or an error with the code `crossOriginLink` or `refusedLink`.
+  /// The URL to follow for `link`, an absolute URL, or an error with the code `crossOriginLink` or
+  /// `refusedLink`.
   package func target(of link: URLReference, home: Origin) throws(PageError) -> URLReference {
     let origin: Origin
     do {

@@ -13,8 +13,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   /// The origin of an absolute URL.
   ///
-  /// Throws `PageError` with code `invalidURL` that says what is wrong: another scheme, no host, user
-  /// information, a port that is none, a host that is not ASCII.
+  /// Throws `PageError` with code `invalidURL` that says what is wrong: another scheme, no host,
+  /// user information, a port that is none, a host that is not ASCII.
   public init(url: String) throws(PageError) {
     try self.init(URLReference(url))
   }

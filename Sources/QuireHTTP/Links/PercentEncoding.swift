@@ -1,6 +1,7 @@
 /// Percent-encoding as URLs define it, one byte at a time. Source: RFC 3986, §2.1 and §2.3.
 package enum PercentEncoding {
-  /// `text` with every byte encoded that is neither unreserved nor one of the ASCII characters in `allowed`.
+  /// `text` with every byte encoded that is neither unreserved nor one of the ASCII characters in
+  /// `allowed`.
   package static func encode(_ text: String, allowing allowed: String = "") -> String {
     let extra = Array(allowed.utf8)
     var result: [UInt8] = []
@@ -15,7 +16,8 @@ package enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// `text` with every `%XX` decoded, and `+` as a space where `plusIsSpace`; stray percent signs stay.
+  /// `text` with every `%XX` decoded, and `+` as a space where `plusIsSpace`; stray percent signs
+  /// stay.
   package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
     let bytes = Array(text.utf8)
     var result: [UInt8] = []

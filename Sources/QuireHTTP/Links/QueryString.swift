@@ -1,7 +1,7 @@
 /// A query string as its raw parameters: changing one leaves the bytes of all others alone.
 ///
-/// Names are compared decoded, so `page%5Bsize%5D` and `page[size]` are one parameter; a name that is new is written
-/// as it is given, with only the characters encoded that would end it.
+/// Names are compared decoded, so `page%5Bsize%5D` and `page[size]` are one parameter; a name that
+/// is new is written as it is given, with only the characters encoded that would end it.
 package struct QueryString: Hashable, Sendable {
   /// `name=value`, or `name` alone, each as it stands between two ampersands.
   private var parameters: [Substring]
@@ -16,8 +16,12 @@ package struct QueryString: Hashable, Sendable {
     parameters.isEmpty ? nil : parameters.joined(separator: "&")
   }
 
-  /// The decoded names, in order.
-  package var names: [String] { parameters.map(Self.name) }
+  /// The decoded names with their still encoded values, in order.
+  package var pairs: [(name: String, encoded: String)] {
+    parameters.filter { !$0.isEmpty }.map {
+      (Self.name($0), String($0.drop { $0 != "=" }.dropFirst()))
+    }
+  }
 
   /// The decoded value of the first parameter called `name`.
   package subscript(name: String) -> String? {

@@ -2,8 +2,9 @@ package import QuireCore
 
 /// A URL reference in its five parts, each byte for byte as it was written.
 ///
-/// Foundation's URL types decode, encode and normalise; a next link must leave as it came (H-1). So this splits,
-/// resolves and recomposes, and changes nothing else. Source: RFC 3986, §5.2, §5.3 and appendix B.
+/// Foundation's URL types decode, encode and normalise; a next link must leave as it came (H-1). So
+/// this splits, resolves and recomposes, and changes nothing else. Source: RFC 3986, §5.2, §5.3 and
+/// appendix B.
 package struct URLReference: Hashable, Sendable {
   package var scheme: String?
   package var authority: String?
@@ -13,8 +14,8 @@ package struct URLReference: Hashable, Sendable {
 
   /// Splits `text`.
   ///
-  /// Throws `invalidURL` for bytes that no URL has and that parsers disagree about: white space, control characters,
-  /// backslashes; and for a text longer than 8 KiB.
+  /// Throws `invalidURL` for bytes that no URL has and that parsers disagree about: white space,
+  /// control characters, backslashes; and for a text longer than 8 KiB.
   package init(_ text: String) throws(PageError) {
     try Self.check(text)
     var rest = text[...]
@@ -42,7 +43,8 @@ package struct URLReference: Hashable, Sendable {
 
   /// This reference as seen from `base`, an absolute URL (RFC 3986, §5.2.2).
   ///
-  /// An absolute reference stays byte for byte; dot segments are removed only where paths were merged.
+  /// An absolute reference stays byte for byte; dot segments are removed only where paths were
+  /// merged.
   package func resolved(against base: URLReference) -> URLReference {
     if scheme != nil { return self }
     var target = self

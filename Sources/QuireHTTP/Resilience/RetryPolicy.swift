@@ -1,9 +1,9 @@
 /// When a failed request for a page is made again, and how long is waited before.
 ///
 /// Waiting is exponential with full jitter: before attempt n+1 a random time between zero and
-/// `min(maximumDelay, delay × 2ⁿ⁻¹)`. A server's Retry-After comes first. Only what is safe to repeat is repeated: a
-/// request whose method is safe (RFC 9110, §9.2.1) or that the pagination description declares a query; any other
-/// only if the server cannot have acted on it.
+/// `min(maximumDelay, delay × 2ⁿ⁻¹)`. A server's Retry-After comes first. Only what is safe to
+/// repeat is repeated: a request whose method is safe (RFC 9110, §9.2.1) or that the pagination
+/// description declares a query; any other only if the server cannot have acted on it.
 public struct RetryPolicy: Hashable, Sendable {
   /// Requests for one page, the first one included and silent replays counted. Default 3.
   public var attempts: Int

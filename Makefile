@@ -1,0 +1,55 @@
+# Every command does its own set-up: see .ci/setup for what it installs, and when.
+.DEFAULT_GOAL := help
+.PHONY: help setup build test check lint demo interop bench tsan asan docs clean
+
+LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev
+STRICT    := --explicit-target-dependency-import-check error
+TSAN      := --scratch-path .build-tsan --sanitize=thread
+ASAN      := --scratch-path .build-asan --sanitize=address
+
+help: ## show this list
+	@echo "Quire: async pagination for Swift. Targets:"
+	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install the system libraries that are missing (apt)
+	@.ci/setup $(LIBRARIES)
+
+build: setup ## build everything, debug
+	swift build $(STRICT)
+
+test: setup ## build and run all tests, the examples among them
+	swift build --build-tests $(STRICT)
+	swift test --skip-build
+
+check: lint test ## all that a change must pass: lint, strict build, tests, examples, README commands
+
+lint: ## check the format and style of all Swift and shell sources
+	swift format lint --strict --recursive Sources Tests Examples Package.swift
+	@for script in .ci/*; do bash -n "$$script"; done
+
+demo: setup ## the main job: drain the demo API in every pagination style
+	swift build --configuration release --product quire
+	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
+
+interop: setup ## drain real servers (Datasette, Django REST framework) and compare with their data
+	@.ci/setup python3-venv
+	swift build --configuration release --product quire
+	Tests/Interop/run
+
+bench: setup ## measure speed and memory against the bars
+	@.ci/setup nginx-light
+	Tests/Benchmarks/run
+
+tsan: setup ## run the tests under ThreadSanitizer
+	swift build --build-tests $(TSAN)
+	swift test --skip-build $(TSAN)
+
+asan: setup ## run the tests under AddressSanitizer
+	swift build --build-tests $(ASAN)
+	swift test --skip-build $(ASAN)
+
+docs: setup ## write the documentation to .build/docs
+	.ci/docs
+
+clean: ## remove everything that was built
+	rm -rf .build .build-tsan .build-asan Tests/Benchmarks/.build

@@ -1,0 +1,34 @@
+/// The 10,000 records of the demo API: the same ones in every run and every style.
+///
+/// They hold what careless tools damage: numbers beyond 2⁵³, trailing zeros, escapes, non-ASCII.
+enum DemoRecords {
+  static let count = 10_000
+
+  /// The record with that number, from 1, as the server writes it: with a space after each comma and
+  /// colon.
+  static func text(_ number: Int) -> String { text(number, space: " ") }
+
+  /// The record as `quire export` must write it: only the white space between tokens is gone.
+  static func line(_ number: Int) -> String { text(number, space: "") }
+
+  /// The records after the first `offset`, at most `size`, as the members of a JSON array.
+  static func list(_ range: Range<Int>, wrap: (Int, String) -> String = { $1 }) -> String {
+    "[" + range.map { wrap($0 + 1, text($0 + 1)) }.joined(separator: ", ") + "]"
+  }
+
+  private static let colours = ["red", "gr\\u00fcn", "bleu", "синий", "黄色"]
+
+  private static func text(_ number: Int, space: String) -> String {
+    let fields = [
+      ("id", "\(number)"),
+      ("name", "\"Record \(number)\""),
+      ("price", "\(number % 100).\(number % 10)0"),
+      ("serial", "\(9_007_199_254_740_993 + number)"),
+      ("colour", "\"\(colours[number % colours.count])\""),
+      ("path", "\"demo\\/\(number)\""),
+      ("parent", number % 7 == 0 ? "\(number / 7)" : "null"),
+      ("tags", "[\"n\(number % 3)\",\(space)\"m\(number % 5)\"]"),
+    ]
+    return "{" + fields.map { "\"\($0)\":\(space)\($1)" }.joined(separator: ",\(space)") + "}"
+  }
+}

@@ -1,0 +1,46 @@
+import ArgumentParser
+import Foundation
+
+/// `quire demo`: an API to try things on.
+struct DemoCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "demo",
+    abstract: "Serve the bundled demo API on loopback: 10,000 records in many pagination styles.",
+    discussion: """
+      Prints the API's URL and how to export each style, and serves until Ctrl-C.
+      """)
+
+  @Option(help: "The port to listen on; 0 is any free one.")
+  var port: UInt16 = 8080
+
+  func run() async throws {
+    let port = port
+    let (result, signal) = await Interruption.catching {
+      try await DemoServer.whileServing(port: port) { origin in
+        Self.announce(origin: origin)
+        try await Self.waitForCancellation()
+      }
+    }
+    if signal == nil { try result.get() }
+  }
+
+  /// Says where the API is, first, so that a script can read it from the first line.
+  private static func announce(origin: String) {
+    let rows = DemoStyle.all.map { style in
+      "  \(origin)\(style.path)\n    \(style.summary)\n"
+        + "    quire \(CommandLineText.quoted(style.command(origin: origin)))"
+    }
+    let text = """
+      \(origin)
+      \(DemoRecords.count) records in \(DemoStyle.all.count) styles; end with Ctrl-C.
+
+      \(rows.joined(separator: "\n"))
+      """
+    print(text)
+    fflush(nil)
+  }
+
+  private static func waitForCancellation() async throws {
+    for await _ in AsyncStream<Never>.makeStream().stream {}
+  }
+}
