@@ -5,6 +5,7 @@
 extension JSONValue: Codable {
   private enum Tag: String, CodingKey { case number, object }
 
+  /// Reads what `encode(to:)` writes.
   public init(from decoder: any Decoder) throws {
     if let tagged = try? decoder.container(keyedBy: Tag.self) {
       self = try Self.decode(tagged: tagged)
@@ -41,6 +42,7 @@ extension JSONValue: Codable {
     return .object(members)
   }
 
+  /// Writes numbers and objects so that nothing is lost.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .null:

@@ -15,9 +15,12 @@ public enum JSONValue: Hashable, Sendable {
 
   /// One name and its value in an object.
   public struct Member: Hashable, Sendable {
+    /// The name, as the server wrote it.
     public var name: String
+    /// What the name stands for.
     public var value: JSONValue
 
+    /// A member of an object.
     public init(_ name: String, _ value: JSONValue) {
       self.name = name
       self.value = value
@@ -66,10 +69,15 @@ public enum JSONValue: Hashable, Sendable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+  /// A string.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// A number.
   public init(integerLiteral value: Int) { self = .number(String(value)) }
+  /// A truth value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
+  /// An array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+  /// An object, its members in this order.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(elements.map { Member($0.0, $0.1) })
   }

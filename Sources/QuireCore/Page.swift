@@ -29,6 +29,9 @@ public struct Page<Item: Sendable>: Sendable {
   /// What fetching the page took.
   public var traffic = Traffic()
 
+  /// Where the items lie, when they do not follow one another from `position` on.
+  package var origins: [ItemOrigins]?
+
   /// A page of `items`, followed by the page at `next`, or by nothing.
   public init(
     _ items: [Item], next: Position? = nil, previous: Position? = nil, total: Total? = nil
@@ -40,6 +43,8 @@ public struct Page<Item: Sendable>: Sendable {
   }
 
   /// The same page around other items; everything but the items is kept.
+  ///
+  /// Positions inside the page count the new items if there are more or fewer of them than before.
   public func withItems<Other: Sendable>(_ items: [Other]) -> Page<Other> {
     var page = Page<Other>(items, next: next, previous: previous, total: total)
     page.nextFailure = nextFailure
@@ -47,32 +52,7 @@ public struct Page<Item: Sendable>: Sendable {
     page.position = position
     page.metadata = metadata
     page.traffic = traffic
+    if items.count == self.items.count { page.origins = origins }
     return page
-  }
-}
-
-/// What fetching a page took on the wire.
-public struct Traffic: Hashable, Sendable {
-  /// Decoded bytes of the bodies that made up the page.
-  public var bytes: Int
-  /// Requests sent, retries and redirects included.
-  public var requests: Int
-  /// How many of the requests repeated a failed one.
-  public var retries: Int
-  /// Items that were set aside because they could not be decoded.
-  public var badItems: Int
-
-  public init(bytes: Int = 0, requests: Int = 1, retries: Int = 0, badItems: Int = 0) {
-    self.bytes = bytes
-    self.requests = requests
-    self.retries = retries
-    self.badItems = badItems
-  }
-
-  /// The sum of two fetches.
-  public static func + (left: Traffic, right: Traffic) -> Traffic {
-    Traffic(
-      bytes: left.bytes + right.bytes, requests: left.requests + right.requests,
-      retries: left.retries + right.retries, badItems: left.badItems + right.badItems)
   }
 }

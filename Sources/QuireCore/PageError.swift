@@ -6,6 +6,7 @@
 public struct PageError: Error, Sendable {
   /// What kind of failure this is. Compare with the constants; new ones may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
+    /// The name, in lower camel case.
     public let description: String
 
     /// A code of your own, for a source or a transport of your own. Names are lower camel case.
@@ -21,6 +22,9 @@ public struct PageError: Error, Sendable {
   /// The page that could not be delivered, counted from 0.
   public var pageIndex: Int?
 
+  /// Where the page that could not be delivered starts.
+  public var position: Position?
+
   /// The request that failed, as `GET https://host/path?key=…` with secrets redacted.
   public var request: String?
 
@@ -33,6 +37,7 @@ public struct PageError: Error, Sendable {
   /// Where to resume: nothing before it is missing, nothing after it was delivered.
   public var checkpoint: Position?
 
+  /// An error of a kind, in words; the walk fills in where it happened.
   public init(
     _ code: Code, _ message: String, request: String? = nil, attempts: Int = 1,
     underlying: (any Error)? = nil
@@ -56,6 +61,15 @@ extension PageError.Code {
   public static let concurrentIteration = Self("concurrentIteration")
   /// The source threw an error of its own; see `underlying`.
   public static let sourceFailed = Self("sourceFailed")
+  /// A closure given to `map`, `filter` or `compactMap` threw; see `underlying`.
+  public static let transformFailed = Self("transformFailed")
+}
+
+extension PageError {
+  /// Whether the walk can only fail again in the same way.
+  var isFinal: Bool {
+    [.loopDetected, .limitExceeded, .invalidArgument].contains(code)
+  }
 }
 
 extension PageError: CustomStringConvertible {

@@ -5,6 +5,7 @@
 public struct PageMetadata: Sendable {
   private var values: [ObjectIdentifier: any Sendable] = [:]
 
+  /// No metadata.
   public init() {}
 
   /// The attached value of that type; nil when the source attached none.

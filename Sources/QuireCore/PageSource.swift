@@ -31,9 +31,27 @@ public protocol PageSource<Item>: Sendable {
 
   /// Whether `close(at:)` does anything, so that walks need not start a task for it. Default false.
   var needsClosing: Bool { get }
+
+  /// What a walk makes of a position that comes back. Default `.refused`.
+  var repeatedPositions: RepeatedPositions { get }
 }
 
 extension PageSource {
+  /// Does nothing.
   public func close(at position: Position?) async {}
+  /// False.
   public var needsClosing: Bool { false }
+  /// `.refused`.
+  public var repeatedPositions: RepeatedPositions { .refused }
+}
+
+/// What a walk makes of a position that it has already visited.
+public enum RepeatedPositions: Hashable, Sendable {
+  /// The listing goes in circles: `PageError.Code.loopDetected`, after the page that led back was
+  /// delivered.
+  case refused
+  /// The position is a handle that stays the same while the server moves on, such as a scroll.
+  ///
+  /// Only the source's end rule and the limits end such a walk.
+  case allowed
 }

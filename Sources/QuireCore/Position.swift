@@ -25,13 +25,16 @@ public struct Position: Hashable, Sendable {
 }
 
 extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+  /// A position that is a text.
   public init(stringLiteral value: String) { self.init(.string(value)) }
+  /// A position that is a whole number.
   public init(integerLiteral value: Int) { self.init(.number(String(value))) }
 }
 
 extension Position: Codable {
   private enum CodingKeys: String, CodingKey { case value, itemOffset }
 
+  /// Reads a stored position; a negative offset is refused.
   public init(from decoder: any Decoder) throws {
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     value = try fields.contains(.value) ? fields.decode(JSONValue.self, forKey: .value) : nil
@@ -44,6 +47,7 @@ extension Position: Codable {
     }
   }
 
+  /// Writes `{"value": …, "itemOffset": n}`, without what says nothing.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(value, forKey: .value)

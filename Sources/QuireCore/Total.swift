@@ -17,9 +17,12 @@ public struct Total: Hashable, Codable, Sendable {
     case pages
   }
 
+  /// The number, as the server sent it.
   public var value: Int
+  /// What the number counts.
   public var kind: Kind
 
+  /// A total; of items, and exact, unless said otherwise.
   public init(_ value: Int, _ kind: Kind = .items) {
     self.value = value
     self.kind = kind

@@ -18,6 +18,7 @@ public struct Limits: Hashable, Sendable {
   /// send.
   public var consecutiveEmptyPages: Int
 
+  /// No limits but the one on empty pages, unless given.
   public init(
     pages: Int? = nil, items: Int? = nil, bytes: Int? = nil, duration: Duration? = nil,
     consecutiveEmptyPages: Int = 100

@@ -21,6 +21,7 @@ public struct WalkReport: Sendable {
   /// The caller's own limits.
   public enum Limit: String, Hashable, Sendable { case pages, items }
 
+  /// Why no more pages come.
   public package(set) var end: End = .running
   /// Pages delivered.
   public package(set) var pages = 0
@@ -39,5 +40,6 @@ public struct WalkReport: Sendable {
   /// The last total the server declared.
   public package(set) var total: Total?
 
+  /// The report of a walk that has not begun.
   public init() {}
 }

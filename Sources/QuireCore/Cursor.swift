@@ -1,0 +1,110 @@
+/// A listing, ready to be walked: a source, where to start, and when to stop.
+///
+/// ```swift
+/// for try await page in issues { … }
+/// for try await issue in issues.items { … }
+/// ```
+/// A cheap value. Nothing is requested before the first `next()`, and then one page for each page
+/// asked for. Every loop is a walk of its own from `start`; `walk()` makes one that can be held in
+/// hand and asked for its report.
+public struct Cursor<Item: Sendable>: PageSequence, Sendable {
+  /// A page.
+  public typealias Element = Page<Item>
+  /// `PageError` or `CancellationError`.
+  public typealias Failure = any Error
+
+  /// Where every walk starts.
+  public var start: Position
+
+  /// Where walks stop before the server's end. Limits count what is delivered, after all
+  /// transforms, wherever in the chain they were set.
+  public var limits: Limits
+
+  /// Positions that were visited before `start`: a return to one is a loop, too.
+  public var visited: [Position] = []
+
+  let clock: any Clock<Duration>
+  let makeReader: @Sendable (ReaderContext) -> any PageReader<Item>
+
+  init(
+    start: Position, limits: Limits, clock: any Clock<Duration>,
+    makeReader: @escaping @Sendable (ReaderContext) -> any PageReader<Item>
+  ) {
+    self.start = start
+    self.limits = limits
+    self.clock = clock
+    self.makeReader = makeReader
+  }
+
+  /// Walks over `source`. The clock measures the report's times and the limit on the duration.
+  public init(
+    _ source: some PageSource<Item>, from start: Position = .start, limits: Limits = Limits(),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.init(start: start, limits: limits, clock: clock) { _ in SourceReader(source: source) }
+  }
+
+  /// Walks over whatever `page` fetches; it gets nil for the start of the listing, and returns nil
+  /// when the listing ended before the position. See `PageSource.page(at:)`.
+  public init(
+    from start: Position = .start, limits: Limits = Limits(),
+    clock: any Clock<Duration> = ContinuousClock(),
+    page: @escaping @Sendable (Position?) async throws -> Page<Item>?
+  ) {
+    self.init(ClosureSource(fetch: page), from: start, limits: limits, clock: clock)
+  }
+
+  /// The same listing from another position: a stored one, or `PageError.checkpoint`.
+  ///
+  /// `visited` makes the loop guard remember what an earlier walk has seen. Default: nothing.
+  public func resuming(from start: Position, visited: [Position] = []) -> Cursor {
+    var cursor = self
+    cursor.start = start
+    cursor.visited = visited
+    return cursor
+  }
+
+  /// The same listing with other limits.
+  public func limited(to limits: Limits) -> Cursor {
+    var cursor = self
+    cursor.limits = limits
+    return cursor
+  }
+
+  /// A new walk from `start`.
+  public func walk() -> Walk<Item> {
+    let reader = makeReader(ReaderContext(limits: limits, clock: clock))
+    return Walk(
+      reader, clock: clock,
+      machine: WalkMachine(
+        start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions)
+    )
+  }
+
+  /// Starts a walk of its own with the first `next()`.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// One walk over the pages.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let cursor: Cursor
+    private var walk: Walk<Item>.Iterator?
+
+    init(_ cursor: Cursor) { self.cursor = cursor }
+
+    /// The next page; nil at the end, for ever. After an error, the page that failed.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws -> Page<Item>? {
+      if walk == nil { walk = cursor.walk().makeAsyncIterator() }
+      return try await walk?.next(isolation: actor)
+    }
+
+    /// The next page; nil at the end, for ever. After an error, the page that failed.
+    public mutating func next() async throws -> Page<Item>? {
+      try await next(isolation: #isolation)
+    }
+  }
+}
+
+@available(*, unavailable)
+extension Cursor.Iterator: Sendable {}

@@ -1,0 +1,76 @@
+extension PagedReader {
+  /// What was read and not yet handed out.
+  struct Pending: Sendable {
+    /// Where the first pending item lies; nil before the first read.
+    var position: Position?
+    var walk: Walk<Item>?
+    /// Pages in order, none empty but perhaps the last.
+    private var pages: [Page<Item>] = []
+    /// What was read since the last page handed out has cost.
+    private var traffic = Traffic(requests: 0)
+    private var isAtEnd = false
+
+    init(position: Position? = nil, walk: Walk<Item>? = nil) {
+      self.position = position
+      self.walk = walk
+    }
+
+    /// Whether more must be read for a page of `size`.
+    func needsMore(for size: Int) -> Bool {
+      !isAtEnd && pages.reduce(0) { $0 + $1.items.count } < size
+    }
+
+    /// Takes what the walk gave; nil is its end.
+    mutating func append(_ page: Page<Item>?) {
+      guard let page else {
+        isAtEnd = true
+        if !pages.isEmpty { pages[pages.count - 1].next = nil }
+        return
+      }
+      if let last = pages.last, last.items.isEmpty { pages.removeLast() }
+      pages.append(page)
+      traffic = traffic + page.traffic
+      isAtEnd = page.next == nil || page.nextFailure != nil
+    }
+
+    /// Takes an error that asking again would not help against. Returns false when there is nothing
+    /// that must be handed out before it.
+    mutating func breakOff(_ error: PageError) -> Bool {
+      guard let last = pages.last, !last.items.isEmpty else { return false }
+      isAtEnd = true
+      pages[pages.count - 1].nextFailure = error
+      return true
+    }
+
+    /// Hands out a page of `size`, or what there is; nil when the listing ended with nothing.
+    mutating func take(_ size: Int) -> Page<Item>? {
+      guard let last = pages.last else { return nil }
+      let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
+      let rest = last.dropping(items: size - before)
+      var result = last.withItems(Array(pages.flatMap(\.items).prefix(size)))
+      result.origins = origins(upTo: size)
+      result.position = position ?? pages[0].position
+      result.traffic = traffic
+      if rest.items.isEmpty {
+        pages = []
+      } else {
+        result.next = rest.position
+        result.nextFailure = nil
+        pages = [rest]
+      }
+      position = result.next
+      traffic = Traffic(requests: 0)
+      return result
+    }
+
+    private func origins(upTo size: Int) -> [ItemOrigins]? {
+      if pages.count == 1, pages[0].origins == nil { return nil }
+      var room = size
+      return pages.flatMap { page in
+        let own = 0..<min(room, page.items.count)
+        room -= own.count
+        return page.origins(ofItems: Array(own))
+      }
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import Synchronization
+
+/// Joins and splits the pages of another reader into pages of one size.
+///
+/// The pages are read through a walk of their own, so that loops and endless empty pages are noticed
+/// while one page is being filled.
+final class PagedReader<Item: Sendable>: PageReader {
+  private let base: any PageReader<Item>
+  private let size: Int
+  private let context: ReaderContext
+  private let pending = Mutex(Pending())
+
+  init(_ base: any PageReader<Item>, size: Int, context: ReaderContext) {
+    self.base = base
+    self.size = size
+    self.context = context
+  }
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    guard size >= 1 else {
+      throw PageError(
+        .invalidArgument, "paged(by: \(size)) cannot work; give a page size of 1 or more.",
+        attempts: 0)
+    }
+    let walk = begin(at: position)
+    while pending.withLock({ $0.needsMore(for: size) }) {
+      do {
+        let page = try await walk.next(isolation: #isolation)
+        pending.withLock { $0.append(page) }
+      } catch let error as PageError where error.isFinal {
+        guard pending.withLock({ $0.breakOff(error) }) else { throw error }
+      }
+    }
+    return pending.withLock { $0.take(size) }
+  }
+
+  /// The walk that goes on at `position`: the one so far, unless somebody jumped.
+  private func begin(at position: Position) -> Walk<Item> {
+    pending.withLock { pending in
+      if let walk = pending.walk, pending.position == position { return walk }
+      var limits = context.limits
+      limits.pages = nil
+      limits.items = nil
+      let walk = Walk(
+        base, clock: context.clock,
+        machine: WalkMachine(
+          start: position, limits: limits, repeatedPositions: base.repeatedPositions))
+      pending = Pending(position: position, walk: walk)
+      return walk
+    }
+  }
+
+  func close(at position: Position?) async {
+    await pending.withLock { $0.walk }?.close()
+  }
+
+  var needsClosing: Bool { base.needsClosing }
+  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+}

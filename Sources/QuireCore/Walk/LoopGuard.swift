@@ -1,0 +1,63 @@
+/// Finds out that a walk goes in circles, in bounded memory.
+///
+/// The first 2²⁰ positions are remembered as 64-bit hashes with the step they were visited at, so a
+/// return to one of them is found at once, with the exact length of the cycle. Later positions are
+/// watched by Brent's cycle finder, which needs no memory and finds a cycle after at most a few
+/// rounds. The hashes are keyed anew in every process: nobody can prepare positions that collide.
+/// Source: R. P. Brent, "An improved Monte Carlo factorization algorithm" (1980).
+struct LoopGuard: Sendable {
+  private var known = PositionHashes()
+  private let capacity: Int
+  private var step = 0
+  private var watcher: Watcher?
+
+  /// One position, and how long it has been watched for.
+  private struct Watcher {
+    var hash: Int
+    var steps = 0
+    var patience = 1
+  }
+
+  /// Remembers at most `capacity` positions exactly.
+  init(capacity: Int = 1 << 20) {
+    self.capacity = min(capacity, Int(UInt32.max))
+  }
+
+  /// Takes note of a position. Returns the length of the cycle when it was visited before.
+  mutating func visit(_ position: Position) -> Int? {
+    let hash = position.hashValue
+    if let earlier = known.find(hash) { return step - earlier }
+    if known.count < capacity {
+      known.insert(hash, step: step)
+    } else if let length = watch(hash) {
+      return length
+    }
+    step += 1
+    return nil
+  }
+
+  /// Takes note of where a walk begins that others may have been to before.
+  ///
+  /// A start inside a page is also a visit to that page.
+  mutating func begin(at start: Position, after visited: [Position]) {
+    for position in visited { _ = visit(position) }
+    if start.itemOffset > 0 {
+      _ = visit(start.page)
+      step -= 1
+    }
+  }
+
+  private mutating func watch(_ hash: Int) -> Int? {
+    guard var watcher else {
+      self.watcher = Watcher(hash: hash)
+      return nil
+    }
+    watcher.steps += 1
+    if watcher.hash == hash { return watcher.steps }
+    if watcher.steps == watcher.patience {
+      watcher = Watcher(hash: hash, patience: watcher.patience * 2)
+    }
+    self.watcher = watcher
+    return nil
+  }
+}

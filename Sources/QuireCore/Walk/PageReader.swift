@@ -1,0 +1,50 @@
+/// How one walk reads a listing: pages by position, offsets inside pages included.
+///
+/// A cursor makes a reader for every walk, so a reader may keep state. It is used by one task at a
+/// time.
+protocol PageReader<Item>: Sendable {
+  associatedtype Item: Sendable
+
+  /// Reads the page at `position`, without the items in front of its `itemOffset`; nil when the
+  /// listing ended before it.
+  func read(at position: Position) async throws -> Page<Item>?
+
+  /// Frees what the source holds; see `PageSource.close(at:)`.
+  func close(at position: Position?) async
+
+  var needsClosing: Bool { get }
+  var repeatedPositions: RepeatedPositions { get }
+}
+
+/// What a walk lets its readers know.
+struct ReaderContext: Sendable {
+  var limits: Limits
+  var clock: any Clock<Duration>
+}
+
+/// Reads from a source. Offsets are applied here, in front of all transforms, so that they always
+/// count the source's own items.
+struct SourceReader<Source: PageSource>: PageReader {
+  let source: Source
+
+  func read(at position: Position) async throws -> Page<Source.Item>? {
+    let answer = try await source.page(at: position.value == nil ? nil : position.page)
+    guard var page = answer else { return nil }
+    page.position = position.page
+    page = page.dropping(items: position.itemOffset)
+    page.position = position
+    page.traffic.items = page.items.count
+    return page
+  }
+
+  func close(at position: Position?) async { await source.close(at: position?.page) }
+  var needsClosing: Bool { source.needsClosing }
+  var repeatedPositions: RepeatedPositions { source.repeatedPositions }
+}
+
+/// A source that is one closure.
+struct ClosureSource<Item: Sendable>: PageSource {
+  let fetch: @Sendable (Position?) async throws -> Page<Item>?
+
+  func page(at position: Position?) async throws -> Page<Item>? { try await fetch(position) }
+}

@@ -1,0 +1,122 @@
+import Synchronization
+
+/// One walk through a listing, held in hand: pages as they are asked for, and the report.
+///
+/// ```swift
+/// let walk = issues.walk()
+/// for try await page in walk { … }
+/// print(walk.report.end)
+/// ```
+/// Looping again goes on where the walk stopped: after an error with the page that failed, after
+/// the end with nothing. A walk is read by one task at a time; a second one at the same moment gets
+/// `PageError.Code.concurrentIteration` and does no harm.
+public final class Walk<Item: Sendable>: PageSequence, Sendable {
+  /// A page.
+  public typealias Element = Page<Item>
+  /// `PageError` or `CancellationError`.
+  public typealias Failure = any Error
+
+  private let reader: any PageReader<Item>
+  private let clock: any Clock<Duration>
+  private let stopwatch: Stopwatch
+  private let machine: Mutex<WalkMachine>
+
+  init(_ reader: any PageReader<Item>, clock: any Clock<Duration>, machine: WalkMachine) {
+    self.reader = reader
+    self.clock = clock
+    self.stopwatch = Stopwatch(clock)
+    self.machine = Mutex(machine)
+  }
+
+  deinit {
+    if let closing = machine.withLock({ $0.left() }) { closeSoon(closing) }
+  }
+
+  /// What the walk has done so far, and how it ended if it did.
+  public var report: WalkReport { machine.withLock { $0.report } }
+
+  /// Goes on with the walk.
+  public func makeAsyncIterator() -> Iterator { Iterator(self) }
+
+  /// Ends the consumer's interest: whatever the server holds for the walk is freed.
+  ///
+  /// Leaving a loop does the same in the background; call this to be sure that it happened. Returns
+  /// after 5 seconds at the latest.
+  public func close() async {
+    if let closing = machine.withLock({ $0.left() }) { await close(closing) }
+  }
+
+  /// Whether the walk has nothing more to give.
+  var isOver: Bool { machine.withLock { $0.isOver } }
+
+  func next(isolation actor: isolated (any Actor)?) async throws -> Page<Item>? {
+    switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
+    case .load(let position):
+      return try await load(position, isolation: actor)
+    case .finish(let closing):
+      if let closing { await close(closing) }
+      return nil
+    case .fail(let error, let closing):
+      if let closing { await close(closing) }
+      throw error
+    }
+  }
+
+  private func load(
+    _ position: Position, isolation actor: isolated (any Actor)?
+  ) async throws -> Page<Item>? {
+    do {
+      try Task.checkCancellation()
+      if let page = try await reader.read(at: position) {
+        return machine.withLock { $0.received(page, at: stopwatch.elapsed()) }
+      }
+    } catch {
+      // A transfer that was aborted may say so in words of its own.
+      let cause: any Error = Task.isCancelled ? CancellationError() : error
+      throw machine.withLock { $0.failed(cause, at: stopwatch.elapsed()) }
+    }
+    let end = machine.withLock { $0.receivedEnd(at: stopwatch.elapsed()) }
+    if case .finish(let closing?) = end { await close(closing) }
+    return nil
+  }
+
+  func leave() {
+    if let closing = machine.withLock({ $0.left() }) { closeSoon(closing) }
+  }
+}
+
+// MARK: - Closing
+
+extension Walk {
+  private func closeSoon(_ closing: WalkMachine.Closing) {
+    guard reader.needsClosing else { return }
+    Self.closing(reader, at: closing.position, clock)
+  }
+
+  private func close(_ closing: WalkMachine.Closing) async {
+    guard reader.needsClosing else { return }
+    await Self.closing(reader, at: closing.position, clock).value
+  }
+
+  /// Closes in a task of its own, which the cancellation of the consumer does not reach. It ends
+  /// with the source's answer or when the time is up, even if the source does not notice.
+  @discardableResult
+  private static func closing(
+    _ reader: any PageReader<Item>, at position: Position?, _ clock: any Clock<Duration>
+  ) -> Task<Void, Never> {
+    Task {
+      let over = Suspension<Void>()
+      let work = Task {
+        await reader.close(at: position)
+        over.resume(returning: ())
+      }
+      let alarm = Task {
+        try? await clock.sleep(for: .seconds(5))
+        over.resume(returning: ())
+      }
+      try? await over.value()
+      work.cancel()
+      alarm.cancel()
+    }
+  }
+}

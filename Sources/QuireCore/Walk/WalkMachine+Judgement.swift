@@ -1,0 +1,99 @@
+// What stops a walk before the server's end, and the words for it.
+
+extension WalkMachine {
+  /// The caller's own limit that is reached, if one is.
+  var reachedLimit: WalkReport.Limit? {
+    if let pages = limits.pages, report.pages >= pages { return .pages }
+    if let items = limits.items, report.items >= items { return .items }
+    return nil
+  }
+
+  /// How a walk ends that the server ended. A total is believed only when it is exact and the walk
+  /// has seen the whole listing.
+  var exhaustion: WalkReport.End {
+    guard let total = report.total, total.kind == .items, start == .start,
+      report.traffic.items + report.traffic.badItems < total.value
+    else { return .exhausted }
+    return .truncationSuspected(declared: total.value)
+  }
+
+  /// Why the page at `position` must not be loaded, if it must not.
+  mutating func judge(_ position: Position, at now: Duration) -> PageError? {
+    if let length = loops?.visit(position) {
+      return locate(Self.loop(length), at: position)
+    }
+    return exceededCap(at: now).map { locate(PageError(.limitExceeded, $0), at: position) }
+  }
+
+  private func exceededCap(at now: Duration) -> String? {
+    if emptyPages > limits.consecutiveEmptyPages {
+      return """
+        \(emptyPages) empty pages came in a row; raise the limit on consecutive empty pages \
+        (\(limits.consecutiveEmptyPages)) if the server filters that much.
+        """
+    }
+    if let bytes = limits.bytes, report.traffic.bytes >= bytes {
+      return """
+        The walk has read \(report.traffic.bytes) bytes of the \(bytes) it may; raise the limit \
+        on bytes, or resume from the checkpoint.
+        """
+    }
+    if let duration = limits.duration, let startedAt, now - startedAt >= duration {
+      return """
+        The walk has taken \(now - startedAt) of the \(duration) it may; raise the limit on the \
+        duration, or resume from the checkpoint.
+        """
+    }
+    return nil
+  }
+
+  private static func loop(_ length: Int) -> PageError {
+    let circle =
+      length == 1
+      ? "The server answered with the position of the page it had just sent"
+      : "The server leads in a circle of \(length) pages"
+    return PageError(
+      .loopDetected, "\(circle); the walk would never end. All pages so far were delivered.",
+      attempts: 0)
+  }
+
+  static func objection(to limits: Limits) -> PageError? {
+    let numbers = [
+      ("pages", limits.pages), ("items", limits.items), ("bytes", limits.bytes),
+      ("consecutiveEmptyPages", limits.consecutiveEmptyPages),
+    ]
+    for (name, number) in numbers {
+      guard let number, number < 0 else { continue }
+      return PageError(
+        .invalidArgument, "Limits.\(name) is \(number); give 0 or more.", attempts: 0)
+    }
+    guard let duration = limits.duration, duration < .zero else { return nil }
+    return PageError(
+      .invalidArgument, "Limits.duration is \(duration); give zero or more.", attempts: 0)
+  }
+
+  static func concurrentIteration(at position: Position) -> PageError {
+    var error = PageError(
+      .concurrentIteration,
+      """
+      Two tasks asked one walk for a page at the same time; give each task a walk of its own, or \
+      share a Paginator.
+      """, attempts: 0)
+    error.position = position
+    return error
+  }
+
+  static func sourceFailure(_ error: any Error) -> PageError {
+    if let error = error as? PageError { return error }
+    return PageError(.sourceFailed, "The page could not be fetched: \(error)", underlying: error)
+  }
+
+  /// The error with its place in this walk.
+  func locate(_ error: PageError, at position: Position) -> PageError {
+    var error = error
+    error.pageIndex = report.pages
+    error.position = position
+    error.checkpoint = position
+    return error
+  }
+}

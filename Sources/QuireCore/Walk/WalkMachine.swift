@@ -1,0 +1,203 @@
+/// Decides how one walk goes on: what to load, what to deliver, and when and how it ends.
+///
+/// Times are measured from the creation of the walk, by whoever runs it.
+struct WalkMachine: Sendable {
+  enum State {
+    /// The page at this position comes next. → `loading`, `over`
+    case ready(Position, Verdict)
+    /// The page at this position is being read. → `ready`, `drained`, `over`
+    case loading(Position)
+    /// The last page was delivered. → `over`
+    case drained
+    /// No page comes any more.
+    case over
+  }
+
+  /// What is known about the way on, before the consumer asks for it.
+  enum Verdict {
+    case unjudged
+    /// It may be loaded. A retry keeps this verdict, so that it is not taken for a loop.
+    case admitted
+    /// It will not be loaded, however often the consumer asks.
+    case refused(PageError)
+    /// The source could not tell the way on: throw that, then try once more.
+    case broken(PageError)
+  }
+
+  /// What to do when the consumer asks for a page.
+  enum NextAction {
+    case load(Position)
+    /// Return nil.
+    case finish(Closing?)
+    case fail(PageError, Closing?)
+  }
+
+  /// The duty to close the source, handed out once.
+  struct Closing: Hashable {
+    /// Where the walk would have gone on.
+    var position: Position?
+  }
+
+  var report = WalkReport()
+
+  let start: Position
+  let limits: Limits
+  var state: State
+  var loops: LoopGuard?
+  var emptyPages = 0
+  var startedAt: Duration?
+  private var lastChange: Duration = .zero
+  private var hasFetched = false
+  private var isClosed = false
+
+  init(
+    start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
+    repeatedPositions: RepeatedPositions = .refused, loops: LoopGuard = LoopGuard()
+  ) {
+    self.start = start
+    self.limits = limits
+    state = .ready(start, .unjudged)
+    report.checkpoint = start
+    if repeatedPositions == .refused {
+      self.loops = loops
+      self.loops?.begin(at: start, after: visited)
+    }
+    if let error = Self.objection(to: limits) { state = .ready(start, .refused(error)) }
+  }
+
+  /// The consumer asks for the next page.
+  mutating func next(at now: Duration) -> NextAction {
+    switch state {
+    case .over:
+      return .finish(nil)
+    case .drained:
+      return finish(exhaustion)
+    case .loading(let position):
+      return .fail(Self.concurrentIteration(at: position), nil)
+    case .ready(let position, let verdict):
+      if startedAt == nil { startedAt = now } else { report.waitingForConsumer += now - lastChange }
+      lastChange = now
+      return proceed(to: position, verdict, at: now)
+    }
+  }
+
+  /// The page being read has come. Returns it as it is to be delivered.
+  mutating func received<Item>(_ page: Page<Item>, at now: Duration) -> Page<Item> {
+    endLoading(at: now)
+    hasFetched = true
+    var page = page
+    page.index = report.pages
+    if let limit = limits.items { page.cut(toItems: limit - report.items) }
+    report.pages += 1
+    report.items += page.items.count
+    report.traffic = report.traffic + page.traffic
+    report.total = page.total ?? report.total
+    emptyPages = page.items.isEmpty ? emptyPages + 1 : 0
+    advance(after: page)
+    return page
+  }
+
+  /// The source says that the listing ended before the page being read.
+  mutating func receivedEnd(at now: Duration) -> NextAction {
+    endLoading(at: now)
+    hasFetched = true
+    report.checkpoint = nil
+    return finish(exhaustion)
+  }
+
+  /// Reading the page failed. Returns the error to throw; the position has not moved.
+  mutating func failed(_ error: any Error, at now: Duration) -> any Error {
+    let position = endLoading(at: now)
+    state = .ready(position, .admitted)
+    if error is CancellationError {
+      report.end = .cancelled
+      return error
+    }
+    let located = locate(Self.sourceFailure(error), at: position)
+    report.end = .failed(located)
+    return located
+  }
+
+  /// The consumer left, for whatever reason. Returns the duty to close, if it is still open.
+  mutating func left() -> Closing? {
+    if case .drained = state, case .finish(let closing) = finish(exhaustion) { return closing }
+    if case .running = report.end { report.end = .stoppedByConsumer }
+    return takeClosing()
+  }
+
+  /// Whether the consumer would get nil now.
+  var isOver: Bool {
+    switch state {
+    case .over, .drained: true
+    case .loading: false
+    case .ready: reachedLimit != nil
+    }
+  }
+}
+
+// MARK: - Moving on
+
+extension WalkMachine {
+  private mutating func proceed(
+    to position: Position, _ verdict: Verdict, at now: Duration
+  ) -> NextAction {
+    if case .refused(let error) = verdict {
+      return fail(locate(error, at: position), takeClosing())
+    }
+    if let limit = reachedLimit { return finish(.limit(limit)) }
+    switch verdict {
+    case .broken(let error):
+      state = .ready(position, .admitted)
+      return fail(locate(error, at: position), nil)
+    case .unjudged:
+      if let error = judge(position, at: now) {
+        state = .ready(position, .refused(error))
+        return fail(error, takeClosing())
+      }
+    case .admitted, .refused: break
+    }
+    report.end = .running
+    state = .loading(position)
+    return .load(position)
+  }
+
+  private mutating func advance<Item>(after page: Page<Item>) {
+    if let failure = page.nextFailure {
+      state = .ready(page.end, failure.isFinal ? .refused(failure) : .broken(failure))
+      report.checkpoint = page.end
+    } else if let next = page.next {
+      state = .ready(next, .unjudged)
+      report.checkpoint = next
+    } else {
+      state = .drained
+      report.checkpoint = nil
+    }
+  }
+
+  @discardableResult
+  private mutating func endLoading(at now: Duration) -> Position {
+    guard case .loading(let position) = state else {
+      preconditionFailure("A walk got the answer to a read while it was \(state).")
+    }
+    report.waitingForNetwork += now - lastChange
+    lastChange = now
+    return position
+  }
+
+  private mutating func fail(_ error: PageError, _ closing: Closing?) -> NextAction {
+    report.end = .failed(error)
+    return .fail(error, closing)
+  }
+
+  private mutating func finish(_ end: WalkReport.End) -> NextAction {
+    report.end = end
+    state = .over
+    return .finish(takeClosing())
+  }
+
+  private mutating func takeClosing() -> Closing? {
+    guard hasFetched, !isClosed else { return nil }
+    isClosed = true
+    return Closing(position: report.checkpoint)
+  }
+}

@@ -1,0 +1,83 @@
+import QuireCore
+
+/// A clock that stands still until a test advances it.
+///
+/// Sleepers wake in the order of their deadlines, in the call that reaches them.
+public final class ManualClock: Clock {
+  /// A time on the clock, counted from its creation.
+  public struct Instant: InstantProtocol, Hashable {
+    /// The time since the clock's creation.
+    public var offset: Duration
+
+    /// The instant `offset` after the clock's creation.
+    public init(offset: Duration = .zero) { self.offset = offset }
+
+    /// The instant `duration` later.
+    public func advanced(by duration: Duration) -> Instant {
+      Instant(offset: offset + duration)
+    }
+
+    /// The time from here to `other`.
+    public func duration(to other: Instant) -> Duration { other.offset - offset }
+
+    /// Whether `left` is earlier.
+    public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+  }
+
+  private struct Sleeper: Sendable {
+    var deadline: Instant
+    var suspension: Suspension<Void>
+  }
+
+  private struct State: Sendable {
+    var now = Instant()
+    var sleepers: [Sleeper] = []
+  }
+
+  private let state = Watched(State())
+
+  /// A clock at offset zero.
+  public init() {}
+
+  /// The current instant.
+  public var now: Instant { state.value.now }
+
+  /// Zero: the clock is exact.
+  public var minimumResolution: Duration { .zero }
+
+  /// How many tasks sleep.
+  public var sleepers: Int { state.value.sleepers.count }
+
+  /// Sleeps until the clock is advanced to `deadline`; the tolerance is ignored.
+  public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
+    try Task.checkCancellation()
+    let sleeper = Sleeper(deadline: deadline, suspension: Suspension())
+    let isDue = state.update { state in
+      if deadline <= state.now { return true }
+      state.sleepers.append(sleeper)
+      return false
+    }
+    if isDue { return }
+    defer {
+      state.update { $0.sleepers.removeAll { $0.suspension === sleeper.suspension } }
+    }
+    try await sleeper.suspension.value()
+  }
+
+  /// Moves the clock on, and wakes whoever is due.
+  public func advance(by duration: Duration) {
+    let due = state.update { state in
+      state.now = state.now.advanced(by: duration)
+      let now = state.now
+      let due = state.sleepers.filter { $0.deadline <= now }.sorted { $0.deadline < $1.deadline }
+      state.sleepers.removeAll { $0.deadline <= now }
+      return due
+    }
+    for sleeper in due { sleeper.suspension.resume(returning: ()) }
+  }
+
+  /// Waits until at least `count` tasks sleep.
+  public func waitForSleepers(_ count: Int = 1) async throws {
+    try await state.wait { $0.sleepers.count >= count }
+  }
+}

@@ -1,0 +1,169 @@
+public import QuireCore
+
+/// A listing in memory that fails, stalls and keeps a log as a test wants it.
+///
+/// ```swift
+/// let source = ScriptedSource(sizes: 10, 10, 10)   // 0…9, 10…19, 20…29
+/// source.fail(2)
+/// ```
+/// Pages are numbered from 1; a page leads to the next one unless it says otherwise.
+public final class ScriptedSource<Item: Sendable>: PageSource {
+  /// What happened so far.
+  public struct Log: Sendable {
+    /// The numbers of the pages that were asked for, in order.
+    public var requests: [Int] = []
+    /// How many requests were running.
+    public var running = 0
+    /// How many requests were running at once at most.
+    public var maxConcurrent = 0
+    /// The numbers of the pages whose requests were cancelled.
+    public var cancelled: [Int] = []
+    /// Where the source was closed.
+    public var closes: [Position?] = []
+  }
+
+  private struct Failure: Sendable {
+    var times: Int
+    var error: any Error
+  }
+
+  private struct State: Sendable {
+    var log = Log()
+    var held: [Int: Bool] = [:]
+    var failures: [Int: Failure] = [:]
+    var isClosingHeld = false
+  }
+
+  /// Whether walks close this source.
+  public let needsClosing: Bool
+  /// What walks make of a position that comes back.
+  public let repeatedPositions: RepeatedPositions
+  private let pages: [Page<Item>]
+  private let state = Watched(State())
+
+  /// A listing of these pages; none at all is a listing that ended before it began.
+  public init(
+    _ pages: [Page<Item>], needsClosing: Bool = false,
+    repeatedPositions: RepeatedPositions = .refused
+  ) {
+    self.pages = pages.enumerated().map { index, page in
+      var page = page
+      if page.next == nil, page.nextFailure == nil, index + 1 < pages.count {
+        page.next = Position(integerLiteral: index + 2)
+      }
+      return page
+    }
+    self.needsClosing = needsClosing
+    self.repeatedPositions = repeatedPositions
+  }
+
+  /// A listing of pages of these items.
+  public convenience init(items: [[Item]], needsClosing: Bool = false) {
+    self.init(items.map { Page($0) }, needsClosing: needsClosing)
+  }
+
+  /// What happened so far.
+  public var log: Log { state.value.log }
+
+  /// The numbers of the pages that were asked for, in order.
+  public var requests: [Int] { log.requests }
+
+  /// Holds back requests for that page until `release`; `stubborn` ones do not even notice that
+  /// they are cancelled.
+  public func hold(_ page: Int, stubborn: Bool = false) {
+    state.update { $0.held[page] = stubborn }
+  }
+
+  /// Lets requests for that page go on.
+  public func release(_ page: Int) { state.update { $0.held[page] = nil } }
+
+  /// Makes the next requests for that page fail.
+  public func fail(_ page: Int, times: Int = 1, with error: any Error = ScriptedFailure()) {
+    state.update { $0.failures[page] = Failure(times: times, error: error) }
+  }
+
+  /// Makes closing wait for `releaseClosing`, whatever happens.
+  public func holdClosing() { state.update { $0.isClosingHeld = true } }
+
+  /// Lets closing go on.
+  public func releaseClosing() { state.update { $0.isClosingHeld = false } }
+
+  /// Waits until the log fulfils a condition.
+  public func wait(until condition: @escaping @Sendable (Log) -> Bool) async throws {
+    try await state.wait { condition($0.log) }
+  }
+
+  /// Answers from the script.
+  public func page(at position: Position?) async throws -> Page<Item>? {
+    let number = position?.value?.integer ?? 1
+    begin(number)
+    defer { state.update { $0.log.running -= 1 } }
+    do {
+      try Task.checkCancellation()
+      try await passHold(number)
+    } catch {
+      state.update { $0.log.cancelled.append(number) }
+      throw error
+    }
+    if let error = takeFailure(number) { throw error }
+    return pages.indices.contains(number - 1) ? pages[number - 1] : nil
+  }
+
+  /// Notes it in the log.
+  public func close(at position: Position?) async {
+    state.update { $0.log.closes.append(position) }
+    await state.waitUncancelled { !$0.isClosingHeld }
+  }
+
+  private func begin(_ number: Int) {
+    state.update { state in
+      state.log.requests.append(number)
+      state.log.running += 1
+      state.log.maxConcurrent = max(state.log.maxConcurrent, state.log.running)
+    }
+  }
+
+  private func passHold(_ number: Int) async throws {
+    guard let stubborn = state.value.held[number] else { return }
+    if stubborn {
+      await state.waitUncancelled { $0.held[number] == nil }
+    } else {
+      try await state.wait { $0.held[number] == nil }
+    }
+  }
+
+  private func takeFailure(_ number: Int) -> (any Error)? {
+    state.update { state in
+      guard var failure = state.failures[number], failure.times > 0 else { return nil }
+      failure.times -= 1
+      state.failures[number] = failure
+      return failure.error
+    }
+  }
+}
+
+extension ScriptedSource where Item == Int {
+  /// Pages of consecutive numbers from 0.
+  public convenience init(sizes: Int..., needsClosing: Bool = false) {
+    self.init(sizes: sizes, needsClosing: needsClosing)
+  }
+
+  /// Pages of consecutive numbers from 0.
+  public convenience init(sizes: [Int], needsClosing: Bool = false) {
+    var start = 0
+    let pages = sizes.map { size in
+      defer { start += size }
+      return Array(start..<start + size)
+    }
+    self.init(items: pages, needsClosing: needsClosing)
+  }
+}
+
+/// What a scripted source throws when told to fail.
+public struct ScriptedFailure: Error, Hashable {
+  /// What the test calls this failure.
+  public var name: String
+
+  /// A failure called `name`.
+  public init(_ name: String = "scripted") { self.name = name }
+}

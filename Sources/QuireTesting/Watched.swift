@@ -1,0 +1,56 @@
+import QuireCore
+import Synchronization
+
+/// A value under a lock that a test can wait for: whoever waits goes on as soon as an update makes
+/// its condition true.
+final class Watched<Value: Sendable>: Sendable {
+  private struct Waiter {
+    var condition: @Sendable (Value) -> Bool
+    var suspension: Suspension<Void>
+  }
+
+  private struct State {
+    var value: Value
+    var waiters: [Waiter] = []
+  }
+
+  private let state: Mutex<State>
+
+  init(_ value: Value) { state = Mutex(State(value: value)) }
+
+  var value: Value { state.withLock { $0.value } }
+
+  @discardableResult
+  func update<Result: Sendable>(
+    _ change: @Sendable (inout Value) throws -> Result
+  ) rethrows -> Result {
+    let (result, woken) = try state.withLock { state in
+      let result = try change(&state.value)
+      let value = state.value
+      let woken = state.waiters.filter { $0.condition(value) }.map(\.suspension)
+      state.waiters.removeAll { $0.condition(value) }
+      return (result, woken)
+    }
+    for suspension in woken { suspension.resume(returning: ()) }
+    return result
+  }
+
+  /// Waits until `condition` holds. Throws `CancellationError` when the task is cancelled.
+  func wait(until condition: @escaping @Sendable (Value) -> Bool) async throws {
+    let suspension = Suspension<Void>()
+    let holds = state.withLock { state in
+      if condition(state.value) { return true }
+      state.waiters.append(Waiter(condition: condition, suspension: suspension))
+      return false
+    }
+    if holds { return }
+    defer { state.withLock { $0.waiters.removeAll { $0.suspension === suspension } } }
+    try await suspension.value()
+  }
+
+  /// Waits until `condition` holds, whether the task is cancelled or not.
+  func waitUncancelled(until condition: @escaping @Sendable (Value) -> Bool) async {
+    let waiting = Task { try? await wait(until: condition) }
+    await waiting.value
+  }
+}
