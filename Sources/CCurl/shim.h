@@ -55,10 +55,6 @@ static inline CURLcode quire_easy_get_pointer(CURL *easy, CURLINFO info, void **
   return curl_easy_getinfo(easy, info, value);
 }
 
-static inline CURLcode quire_easy_get_socket(CURL *easy, curl_socket_t *value) {
-  return curl_easy_getinfo(easy, CURLINFO_ACTIVESOCKET, value);
-}
-
 static inline CURLMcode quire_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }

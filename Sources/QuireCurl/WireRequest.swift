@@ -76,6 +76,8 @@ struct WireRequest: Sendable {
     var lines: [[UInt8]] = []
     lines.reserveCapacity(fields.count + 2)
     for field in fields { lines.append(try line(of: field)) }
+    // libcurl would accept anything on our behalf.
+    if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
     if !request.body.isEmpty {
       // libcurl would declare a form and, above 1 MiB, wait for a "100 Continue".
       if fields[.contentType] == nil { lines.append(Array("Content-Type:\0".utf8)) }

@@ -59,10 +59,10 @@ extension EasyHandle {
     quire_easy_set_prereq_callback(raw, requestIsAboutToGo)
     quire_easy_set_pointer(raw, CURLOPT_PREREQDATA, context)
     quire_easy_set_pointer(raw, CURLOPT_PRIVATE, context)
+    quire_easy_set_opensocket_callback(raw, openSocketFor)
+    quire_easy_set_pointer(raw, CURLOPT_OPENSOCKETDATA, context)
     // Connections outlive handles; the driver keeps the ledger until the last one is closed.
     let account = Unmanaged.passUnretained(ledger).toOpaque()
-    quire_easy_set_opensocket_callback(raw, openSocket)
-    quire_easy_set_pointer(raw, CURLOPT_OPENSOCKETDATA, account)
     quire_easy_set_closesocket_callback(raw, closeSocket)
     quire_easy_set_pointer(raw, CURLOPT_CLOSESOCKETDATA, account)
   }
@@ -87,25 +87,24 @@ private let receiveHeadLine: quire_data_callback = { bytes, size, count, context
   return transfer.receivedHeadLine(line) ? length : length + 1
 }
 
-private let requestIsAboutToGo: curl_prereq_callback = { context, _, _, _, _ in
-  transfer(context)?.requestIsAboutToGo() == true ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
+private let requestIsAboutToGo: curl_prereq_callback = {
+  context, remoteAddress, localAddress, remotePort, localPort in
+  guard let remoteAddress, let localAddress else { return CURL_PREREQFUNC_ABORT }
+  let route = SocketTable.Route(
+    localAddress: String(cString: localAddress), localPort: localPort,
+    remoteAddress: String(cString: remoteAddress), remotePort: remotePort)
+  return transfer(context)?.requestIsAboutToGo(along: route) == true
+    ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
 }
 
-private let openSocket: curl_opensocket_callback = { context, _, address in
+private let openSocketFor: curl_opensocket_callback = { context, _, address in
   guard let context, let address else { return CURL_SOCKET_BAD }
-  let wanted = address.pointee
-  #if canImport(Glibc)
-    let socket = socket(
-      wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)
-  #else
-    let socket = socket(wanted.family, wanted.socktype, wanted.protocol)
-    if socket >= 0 { _ = fcntl(socket, F_SETFD, FD_CLOEXEC) }
-  #endif
-  if socket >= 0 { Unmanaged<Ledger>.fromOpaque(context).takeUnretainedValue().socketOpened() }
-  return socket
+  return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().openSocket(address.pointee)
 }
 
 private let closeSocket: curl_closesocket_callback = { context, socket in
-  if let context { Unmanaged<Ledger>.fromOpaque(context).takeUnretainedValue().socketClosed() }
+  if let context {
+    Unmanaged<Ledger>.fromOpaque(context).takeUnretainedValue().withSockets { $0.close(socket) }
+  }
   return close(socket)
 }

@@ -9,7 +9,11 @@ final class EasyHandle {
   /// The transfer that the callbacks feed.
   var transfer: Transfer?
 
-  private let ledger: Ledger
+  let ledger: Ledger
+  /// Sockets opened for this transfer, none of which has become its connection yet.
+  var attempts: [SocketTable.Attempt] = []
+  /// The socket of the transfer's connection, once the request is about to go out.
+  var connection: Int32?
   private let errorText: UnsafeMutablePointer<CChar>
   private var fields: UnsafeMutablePointer<curl_slist>?
 
@@ -59,6 +63,8 @@ final class EasyHandle {
   /// Lets go of the transfer.
   func release() {
     transfer = nil
+    connection = nil
+    abandonAttempts()
     quire_easy_set_pointer(raw, CURLOPT_POSTFIELDS, nil)
     quire_easy_set_list(raw, CURLOPT_HTTPHEADER, nil)
     curl_slist_free_all(fields)

@@ -40,8 +40,10 @@ final class Transfer {
 
   // MARK: Callbacks
 
-  func requestIsAboutToGo() -> Bool {
+  func requestIsAboutToGo(along route: SocketTable.Route) -> Bool {
     touch()
+    handle.connected(along: route)
+    guard !handle.connectionHasSpoken else { return perform(machine.connectionHasSpoken()) }
     return perform(machine.requestSent(at: .now))
   }
 
@@ -51,6 +53,7 @@ final class Transfer {
     let verdict = machine.headLine(line, at: now)
     if headArrived == nil, let head = machine.head {
       headArrived = now
+      handle.headArrived(isHTTP2: head.isHTTP2)
       if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20)) }
     }
     return perform(verdict)

@@ -94,10 +94,15 @@ struct CurlResult {
       .tls, "TLS with \(facts.host) failed\(reason); it must offer TLS 1.2 or later.")
   }
 
-  /// The connection broke: before the answer it is as if there had been none.
+  /// The connection broke. Once the request was sent the server may have acted on it, answer or
+  /// not; a first line that was cut looks like none at all.
   private func lost(_ facts: Facts) -> TransferFailure {
+    guard facts.wasSent else {
+      return connection("\(facts.host) closed the connection before the request was sent.")
+    }
     guard facts.headBytes > 0 else {
-      return connection("\(facts.host) closed the connection without an answer.")
+      return TransferFailure(
+        .truncated, "\(facts.host) closed the connection without an answer; ask again.")
     }
     let place = facts.isHeadDone ? "body" : "head"
     return TransferFailure(

@@ -170,7 +170,8 @@ struct ResponseHeadParser {
     var length: Int?
     for value in fields[values: .contentLength] {
       for part in value.split(separator: ",", omittingEmptySubsequences: false) {
-        let digits = part.drop { $0 == " " || $0 == "\t" }.prefix { $0 != " " && $0 != "\t" }
+        var digits = part.drop { $0 == " " || $0 == "\t" }
+        while digits.last == " " || digits.last == "\t" { digits.removeLast() }
         guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
           let parsed = Int(digits)
         else { throw violation("its Content-Length is not a length") }

@@ -35,6 +35,7 @@ struct TransferMachine {
   private var parser: ResponseHeadParser
   private var requestsSinceStart = 0
   private var hasRetried = false
+  private var mustStartAfresh = false
   private var failure: TransferFailure?
   private var sent: ContinuousClock.Instant?
   private var stall: StallMeter?
@@ -57,11 +58,17 @@ struct TransferMachine {
     guard requestsSinceStart <= Self.maximumRequests else {
       return abort(
         TransferFailure(
-          .connectFailed, "\(host) dropped the request \(wireRequests) times without an answer."))
+          .truncated, "\(host) dropped the request \(wireRequests) times without an answer."))
     }
     wireRequests += 1
     if sent == nil { sent = now }
     return .proceed
+  }
+
+  /// Bytes had come on the kept connection before the request: they must not become its answer.
+  mutating func connectionHasSpoken() -> Verdict {
+    mustStartAfresh = true
+    return .abort
   }
 
   /// A line of a head, or a trailer.
@@ -115,6 +122,10 @@ struct TransferMachine {
   /// libcurl is done with the transfer.
   mutating func ended(_ result: CurlResult) -> Ending {
     if let failure { return .failed(error(failure)) }
+    if mustStartAfresh {
+      mustStartAfresh = false
+      return .retryFresh
+    }
     let facts = CurlResult.Facts(
       host: host, timeouts: timeouts, limits: limits, headBytes: parser.bytes,
       isHeadDone: parser.isDone, isChunked: head?.isChunked ?? false,

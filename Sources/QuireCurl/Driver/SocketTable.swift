@@ -1,0 +1,66 @@
+/// The sockets that libcurl has open, and which connection each of them carries.
+///
+/// libcurl reports the opening of every socket, but the closing only of those that had become a
+/// connection; and before a request goes out it names the connection by its two ends, not by its
+/// socket.
+struct SocketTable {
+  /// A socket opened for an attempt to connect. Numbers of descriptors come back, those of attempts
+  /// do not.
+  struct Attempt {
+    var descriptor: Int32
+    var number: Int
+  }
+
+  /// The two ends of a TCP connection.
+  struct Route: Hashable {
+    var localAddress: String
+    var localPort: Int32
+    var remoteAddress: String
+    var remotePort: Int32
+  }
+
+  private struct Entry {
+    var attempt: Int
+    var route: Route?
+    var speaksHTTP1 = false
+  }
+
+  private var entries: [Int32: Entry] = [:]
+  private var descriptors: [Route: Int32] = [:]
+  /// Sockets opened since the start.
+  private(set) var opened = 0
+
+  var count: Int { entries.count }
+
+  mutating func open(_ descriptor: Int32) -> Attempt {
+    close(descriptor)
+    opened += 1
+    entries[descriptor] = Entry(attempt: opened)
+    return Attempt(descriptor: descriptor, number: opened)
+  }
+
+  mutating func close(_ descriptor: Int32) {
+    guard let route = entries.removeValue(forKey: descriptor)?.route else { return }
+    if descriptors[route] == descriptor { descriptors[route] = nil }
+  }
+
+  /// An attempt that did not become a connection: its socket is closed, if nobody has said so yet.
+  mutating func abandon(_ attempt: Attempt) {
+    if entries[attempt.descriptor]?.attempt == attempt.number { close(attempt.descriptor) }
+  }
+
+  mutating func connect(_ descriptor: Int32, along route: Route) {
+    entries[descriptor]?.route = route
+    descriptors[route] = descriptor
+  }
+
+  func descriptor(along route: Route) -> Int32? { descriptors[route] }
+
+  /// Remembers what a response has shown about its connection.
+  mutating func note(_ descriptor: Int32, speaksHTTP1: Bool) {
+    entries[descriptor]?.speaksHTTP1 = speaksHTTP1
+  }
+
+  /// Whether what comes between two responses is out of order.
+  func speaksHTTP1(_ descriptor: Int32) -> Bool { entries[descriptor]?.speaksHTTP1 ?? false }
+}
