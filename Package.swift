@@ -78,7 +78,7 @@ let package = Package(
     .testTarget(
       name: "QuireCurlTests",
       dependencies: [
-        "QuireCurl", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", httpTypes,
+        "QuireCurl", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", "CZlib", httpTypes,
       ],
       swiftSettings: house),
     .testTarget(

@@ -1,0 +1,150 @@
+import HTTPTypes
+import QuireCore
+import QuireCurl
+import QuireHTTP
+import TestSupport
+import Testing
+
+@Suite("Content codings, right and wrong", .timeLimit(.minutes(1)))
+struct CodingFaultTests {
+  static let text = Array((0..<200).map { "{\"id\":\($0)}" }.joined(separator: ",").utf8)
+
+  /// What a body declared with this coding becomes. The server's length is always right, so that
+  /// only the coding can tell.
+  private func outcome(
+    of body: [UInt8], coding: String = "gzip", limits: TransferLimits = .api
+  ) async throws -> Result<Fetched, PageError> {
+    let server = try FaultServer { _ in [.respond(body, headers: [("Content-Encoding", coding)])] }
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    let request = TransportRequest(server.url(), limits: limits)
+    let result: Result<Fetched, PageError>
+    do {
+      result = .success(try await transport.fetch(request))
+    } catch let error as PageError {
+      result = .failure(error)
+    }
+    await transport.shutdown()
+    return result
+  }
+
+  private func code(
+    of body: [UInt8], coding: String = "gzip", limits: TransferLimits = .api
+  ) async throws -> PageError.Code? {
+    switch try await outcome(of: body, coding: coding, limits: limits) {
+    case .success: nil
+    case .failure(let error): error.code
+    }
+  }
+
+  @Test("Z1: a gzip bomb is stopped by the ratio, and by the cap where the ratio allows it")
+  func bomb() async throws {
+    let bomb = Gzip.bomb(100 << 20)
+    #expect(try await code(of: bomb) == .limitExceeded)
+    let generous = TransferLimits(decodedBytes: 10 << 20, inflateRatio: 100_000)
+    #expect(try await code(of: bomb, limits: generous) == .limitExceeded)
+  }
+
+  @Test("Z1: a body of exactly the decoded cap is whole; one byte more is limitExceeded")
+  func exactCap() async throws {
+    let body = Gzip.member(Self.text)
+    let exact = TransferLimits(decodedBytes: Self.text.count)
+    #expect(try await outcome(of: body, limits: exact).get().body == Self.text)
+    let short = TransferLimits(decodedBytes: Self.text.count - 1)
+    #expect(try await code(of: body, limits: short) == .limitExceeded)
+  }
+
+  @Test("Z2: nested codings are refused", arguments: ["gzip, gzip", "gzip,deflate", "br", "zstd"])
+  func nested(_ coding: String) async throws {
+    let body = Gzip.member(Gzip.member(Self.text))
+    #expect(try await code(of: body, coding: coding) == .corruptEncoding)
+  }
+
+  @Test("Z3: a gzip body cut at any byte is an error though its declared length is right")
+  func cut() async throws {
+    let body = Gzip.member(Array(Self.text.prefix(200)))
+    for count in 1..<body.count {
+      switch try await outcome(of: Array(body.prefix(count))) {
+      case .success: Issue.record("cut after byte \(count) of \(body.count) passed as whole")
+      case .failure(let error):
+        #expect([.truncated, .corruptEncoding].contains(error.code), "byte \(count): \(error)")
+      }
+    }
+  }
+
+  @Test("Z4: a wrong checksum or length in the trailer is corruptEncoding")
+  func badTrailer() async throws {
+    let body = Gzip.member(Self.text)
+    for index in body.count - 8..<body.count {
+      var damaged = body
+      damaged[index] ^= 1
+      #expect(try await code(of: damaged) == .corruptEncoding, "trailer byte \(index)")
+    }
+  }
+
+  @Test("Z5: several members are one body, and zero padding after them is not part of it")
+  func members() async throws {
+    let halves = [Array(Self.text.prefix(77)), Array(Self.text.dropFirst(77))]
+    let body = halves.flatMap { Gzip.member($0) }
+    #expect(try await outcome(of: body).get().body == Self.text)
+    #expect(try await outcome(of: body + [UInt8](repeating: 0, count: 512)).get().body == Self.text)
+  }
+
+  @Test("Z5: other bytes after a member are corruptEncoding")
+  func trailingGarbage() async throws {
+    let body = Gzip.member(Self.text)
+    #expect(try await code(of: body + Array("garbage".utf8)) == .corruptEncoding)
+    #expect(try await code(of: body + [0, 0, 7]) == .corruptEncoding)
+    let half = Array(Gzip.member(Self.text).prefix(15))
+    #expect(try await [.truncated, .corruptEncoding].contains(code(of: body + half)))
+  }
+
+  @Test("Z6: a plain body declared as gzip is corruptEncoding")
+  func plainAsGzip() async throws {
+    for body in [Self.text, Array("x".utf8), [0x1F, 0x8B] + Self.text] {
+      let code = try await code(of: body)
+      #expect([.corruptEncoding, .truncated].contains(code), "\(body.prefix(4))…")
+    }
+  }
+
+  @Test("Z7: deflate is understood in the zlib format and bare, and checked in both")
+  func deflate() async throws {
+    for body in [Gzip.zlibWrapped(Self.text), Gzip.bare(Self.text)] {
+      #expect(try await outcome(of: body, coding: "deflate").get().body == Self.text)
+      for count in [1, 2, body.count / 2, body.count - 1] {
+        let code = try await code(of: Array(body.prefix(count)), coding: "deflate")
+        #expect([.truncated, .corruptEncoding].contains(code), "cut after byte \(count)")
+      }
+    }
+    var damaged = Gzip.zlibWrapped(Self.text)
+    damaged[damaged.count - 1] ^= 1
+    #expect(try await code(of: damaged, coding: "deflate") == .corruptEncoding)
+  }
+
+  @Test("Codings are named without regard to case, and identity is none")
+  func names() async throws {
+    for coding in ["gzip", "GZIP", "x-gzip"] {
+      #expect(try await outcome(of: Gzip.member(Self.text), coding: coding).get().body == Self.text)
+    }
+    #expect(try await outcome(of: Self.text, coding: "identity").get().body == Self.text)
+  }
+
+  @Test("A gzip body in slices of any size, chunked, comes out the same")
+  func slices() async throws {
+    let body = Gzip.member(Self.text)
+    let head = "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let server = try FaultServer { request in
+      let size = Int(request.path.dropFirst()) ?? 1
+      let chunks = Chunked.chunks(body, of: size) + Chunked.end
+      return [.write(head), .slices(chunks, of: size)]
+    }
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    for size in [1, 2, 3, 7, 64, 1000] {
+      let fetched = try await transport.fetch(server.url("/\(size)"))
+      #expect(fetched.body == Self.text)
+      #expect(fetched.metrics.wireBytes == body.count)
+    }
+    await transport.shutdown()
+  }
+}

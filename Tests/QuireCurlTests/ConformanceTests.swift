@@ -1,0 +1,26 @@
+import QuireCurl
+import QuireHTTP
+import QuireTesting
+import TestSupport
+import Testing
+
+@Suite("CurlTransport keeps every promise of HTTPTransport", .timeLimit(.minutes(1)))
+struct ConformanceTests {
+  @Test("H-1: the conformance suite holds over TCP")
+  func plain() async throws {
+    let server = try ConformanceOrigin.start()
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    try await TransportConformance.check(transport, origin: "http://127.0.0.1:\(server.port)")
+    await transport.shutdown()
+  }
+
+  @Test("H-1: the conformance suite holds over TLS")
+  func secure() async throws {
+    let server = try ConformanceOrigin.start(tls: FaultTLS())
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    try await TransportConformance.check(transport, origin: "https://localhost:\(server.port)")
+    await transport.shutdown()
+  }
+}

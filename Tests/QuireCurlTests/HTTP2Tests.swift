@@ -1,0 +1,108 @@
+import HTTPTypes
+import QuireCore
+import QuireCurl
+import QuireHTTP
+import TestSupport
+import Testing
+
+@Suite(
+  "HTTP/2 over TLS, against nginx", .enabled(if: NginxServer.program != nil, "needs nginx"),
+  .timeLimit(.minutes(1)))
+struct HTTP2Tests {
+  private static let large = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+  private static let files = ["small.json": Array("[1,2,3]".utf8), "large.bin": large, "empty": []]
+
+  private static func transport() -> CurlTransport {
+    let authority = TestAuthority.shared.certificateFile
+    return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(authority)))
+  }
+
+  private func field(_ name: String, of fetched: Fetched) throws -> String? {
+    fetched.fields[try #require(HTTPField.Name(name))]
+  }
+
+  @Test("HTTP/2 is negotiated by ALPN, and requests in a row share one connection")
+  func negotiated() async throws {
+    let server = try NginxServer(files: Self.files)
+    defer { server.stop() }
+    let transport = Self.transport()
+    for (name, bytes) in Self.files {
+      let fetched = try await transport.fetch(server.url("/\(name)"))
+      #expect(fetched.body == bytes)
+      #expect(fetched.framing == .explicit)
+      #expect(try field("X-Protocol", of: fetched) == "HTTP/2.0")
+    }
+    #expect(transport.ledger.socketsOpened == 1)
+    await transport.shutdown()
+    #expect(transport.ledger.openSockets == 0)
+  }
+
+  @Test("HTTP/1.1 only is a choice")
+  func http1() async throws {
+    let server = try NginxServer(files: Self.files)
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    let fetched = try await transport.fetch(server.url("/small.json"))
+    #expect(try field("X-Protocol", of: fetched) == "HTTP/1.1")
+    await transport.shutdown()
+  }
+
+  @Test("Requests at the same time are streams of one connection, each with its own bytes")
+  func multiplexed() async throws {
+    let server = try NginxServer(files: Self.files)
+    defer { server.stop() }
+    let transport = Self.transport()
+    let connections = try await withThrowingTaskGroup(of: String?.self) { group in
+      for index in 0..<100 {
+        let name = index.isMultiple(of: 2) ? "large.bin" : "small.json"
+        group.addTask {
+          let fetched = try await transport.fetch(server.url("/\(name)"))
+          #expect(fetched.body == Self.files[name])
+          return try field("X-Connection", of: fetched)
+        }
+      }
+      return try await group.reduce(into: Set<String?>()) { $0.insert($1) }
+    }
+    #expect(connections.count == 1)
+    await transport.shutdown()
+  }
+
+  @Test("P5, P6: a server that says GOAWAY every few requests costs no request")
+  func goAway() async throws {
+    let server = try NginxServer(files: Self.files, requestsPerConnection: 7)
+    defer { server.stop() }
+    let transport = Self.transport()
+    for _ in 0..<100 {
+      #expect(try await transport.fetch(server.url("/small.json")).text == "[1,2,3]")
+    }
+    #expect(transport.ledger.socketsOpened >= 100 / 7)
+    await transport.shutdown()
+  }
+
+  @Test("P12: cancelling streams in mid-body leaves their connection and a sibling unharmed")
+  func cancelledStreams() async throws {
+    let server = try NginxServer(files: Self.files)
+    defer { server.stop() }
+    let transport = Self.transport()
+    let sibling = try await transport.send(TransportRequest(server.url("/slow/large.bin")))
+    var received = try await sibling.body.next() ?? []
+    for _ in 0..<100 {
+      let task = Task {
+        let response = try await transport.send(TransportRequest(server.url("/slow/large.bin")))
+        while try await response.body.next() != nil {
+          withUnsafeCurrentTask { $0?.cancel() }
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    let more = try await sibling.body.next() ?? []
+    received += more
+    #expect(!more.isEmpty)
+    #expect(received == Array(Self.large.prefix(received.count)))
+    #expect(try await transport.fetch(server.url("/small.json")).text == "[1,2,3]")
+    #expect(transport.ledger.socketsOpened == 1)
+    await transport.shutdown()
+    #expect(transport.ledger.runningTransfers == 0)
+    #expect(transport.ledger.easyHandles == 0)
+  }
+}
