@@ -1,0 +1,101 @@
+public import QuireCore
+
+/// What an answer must look like for a rule to apply: a status, a value, or both.
+///
+/// Values are compared by their text, so that `0` in a body and `0` in a header are the same.
+/// Encodes as an object, such as `{"value": "/ok", "equals": false}` or `{"status": [403],
+/// "value": {"header": "x-ratelimit-remaining"}, "equals": "0"}`.
+public struct AnswerCondition: Hashable, Sendable {
+  /// What is asked of a value.
+  public enum Test: Hashable, Sendable {
+    /// There is something: not absent, not null, not blank, not an empty list or object.
+    case exists
+    /// It is this.
+    case equals(JSONValue)
+    /// It is there, and it is not this.
+    case notEquals(JSONValue)
+    /// It is one of these.
+    case isOneOf([JSONValue])
+    /// It is a text with this in it.
+    case contains(String)
+  }
+
+  /// The statuses the condition holds for. Empty, the default: all.
+  public var statuses: [Int]
+  /// The value that is asked about; nil when the status says enough.
+  public var value: ValueSource?
+  /// What is asked of the value.
+  public var test: Test
+
+  /// A condition on the status, whatever the values.
+  public static func status(_ statuses: Int...) -> AnswerCondition {
+    AnswerCondition(statuses: statuses)
+  }
+
+  /// A condition on the value at `source`, for answers with one of these statuses.
+  public static func value(
+    _ source: ValueSource, _ test: Test = .exists, statuses: [Int] = []
+  ) -> AnswerCondition {
+    AnswerCondition(statuses: statuses, value: source, test: test)
+  }
+
+  private init(statuses: [Int] = [], value: ValueSource? = nil, test: Test = .exists) {
+    self.statuses = statuses
+    self.value = value
+    self.test = test
+  }
+}
+
+extension AnswerCondition.Test {
+  /// Whether `value`, as it was read, passes.
+  func passes(_ value: JSONValue?) -> Bool {
+    guard let value else { return false }
+    return switch self {
+    case .exists: !value.isBlank
+    case .equals(let wanted): value.isSame(as: wanted)
+    case .notEquals(let unwanted): !value.isSame(as: unwanted)
+    case .isOneOf(let wanted): wanted.contains { value.isSame(as: $0) }
+    case .contains(let part): value.plainText.contains(part)
+    }
+  }
+}
+
+extension AnswerCondition: Codable {
+  private static let tests = ["equals", "notEquals", "isOneOf", "contains"]
+
+  /// Reads an object as above; without a test, the value must exist.
+  public init(from decoder: any Decoder) throws {
+    let object = try DescriptionObject(
+      decoder, "A condition", names: ["status", "value"] + Self.tests)
+    statuses = try object.optional("status") ?? []
+    value = try object.optional("value")
+    let given = Self.tests.filter(object.has)
+    guard given.count <= 1, value != nil || (given.isEmpty && !statuses.isEmpty) else {
+      throw DescriptionObject.error(
+        decoder.codingPath,
+        "A condition has \"status\", or \"value\" with at most one of "
+          + "\(DescriptionObject.list(Self.tests)), or both.")
+    }
+    switch given.first {
+    case "equals": test = .equals(try object("equals"))
+    case "notEquals": test = .notEquals(try object("notEquals"))
+    case "isOneOf": test = .isOneOf(try object("isOneOf"))
+    case "contains": test = .contains(try object("contains"))
+    default: test = .exists
+    }
+  }
+
+  /// Writes an object as above.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    if !statuses.isEmpty { try fields.encode(statuses, forKey: "status") }
+    try fields.encodeIfPresent(value, forKey: "value")
+    switch test {
+    case .exists: break
+    case .equals(let wanted): try fields.encode(wanted, forKey: "equals")
+    case .notEquals(let unwanted): try fields.encode(unwanted, forKey: "notEquals")
+    case .isOneOf(let wanted): try fields.encode(wanted, forKey: "isOneOf")
+    case .contains(let part): try fields.encode(part, forKey: "contains")
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/// One object of a description being read: refuses names it does not know, and says what it
+/// expected.
+///
+/// A misspelt key must never be ignored: a walk without its end rule looks like a walk that works.
+struct DescriptionObject {
+  /// Any name; descriptions check names themselves, to say more about a wrong one.
+  struct Name: CodingKey, ExpressibleByStringLiteral {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringLiteral value: String) { stringValue = value }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  private let fields: KeyedDecodingContainer<Name>
+  private let subject: String
+
+  /// Opens the object and checks its names. `subject` is what messages call it: "An end rule".
+  init(_ decoder: any Decoder, _ subject: String, names: [String]) throws {
+    self.subject = subject
+    do {
+      fields = try decoder.container(keyedBy: Name.self)
+    } catch {
+      throw Self.error(
+        decoder.codingPath, "\(subject) is an object with \(Self.list(names)), or a short form.")
+    }
+    for key in fields.allKeys where !names.contains(key.stringValue) {
+      let hint = NearestName.find(key.stringValue, in: names).map { " Did you mean \"\($0)\"?" }
+      throw Self.error(
+        decoder.codingPath,
+        "\(subject) has no \"\(key.stringValue)\"; expected \(Self.list(names)).\(hint ?? "")")
+    }
+  }
+
+  /// Opens an object that says by one of `kinds` which of several things it is.
+  static func oneOf(
+    _ decoder: any Decoder, _ subject: String, kinds: [String], options: [String] = []
+  ) throws -> (kind: String, object: DescriptionObject) {
+    let object = try DescriptionObject(decoder, subject, names: kinds + options)
+    let found = kinds.filter(object.has)
+    guard found.count == 1, let kind = found.first else {
+      throw error(decoder.codingPath, "\(subject) has exactly one of \(list(kinds)).")
+    }
+    return (kind, object)
+  }
+
+  func has(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
+
+  func callAsFunction<Value: Decodable>(
+    _ name: String, as type: Value.Type = Value.self
+  ) throws -> Value {
+    guard let value = try optional(name, as: type) else {
+      throw Self.error(fields.codingPath, "\(subject) needs \"\(name)\".")
+    }
+    return value
+  }
+
+  func optional<Value: Decodable>(
+    _ name: String, as type: Value.Type = Value.self
+  ) throws -> Value? {
+    let key = Name(stringValue: name)
+    guard fields.contains(key) else { return nil }
+    do {
+      return try fields.decode(type, forKey: key)
+    } catch DecodingError.typeMismatch, DecodingError.valueNotFound {
+      throw Self.error(
+        fields.codingPath + [key], "\(subject): \"\(name)\" is not \(Self.describe(type)).")
+    }
+  }
+
+  static func error(_ path: [any CodingKey], _ message: String) -> DecodingError {
+    .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: message))
+  }
+
+  /// The short form: a text in place of an object; nil when there is none.
+  static func text(_ decoder: any Decoder) -> String? {
+    (try? decoder.singleValueContainer()).flatMap { try? $0.decode(String.self) }
+  }
+
+  static func list(_ names: [String]) -> String {
+    let quoted = names.map { "\"\($0)\"" }
+    guard quoted.count > 1, let last = quoted.last else { return quoted.first ?? "nothing" }
+    return quoted.dropLast().joined(separator: ", ") + " or " + last
+  }
+
+  private static func describe(_ type: any Decodable.Type) -> String {
+    switch type {
+    case is String.Type: "a text"
+    case is Int.Type: "a whole number"
+    case is Double.Type: "a number"
+    case is Bool.Type: "true or false"
+    case is [String].Type: "a list of texts"
+    case is [Int].Type: "a list of whole numbers"
+    case is [String: String].Type: "an object of texts"
+    default: "of the right kind"
+    }
+  }
+}

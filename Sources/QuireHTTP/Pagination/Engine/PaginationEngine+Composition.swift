@@ -1,0 +1,116 @@
+import HTTPTypes
+import QuireCore
+
+/// Whether the parts of a description fit together: better said before the first request than found
+/// out in the middle of a night.
+extension PaginationEngine {
+  /// Checks the description for itself.
+  func checkComposition() throws(PageError) {
+    guard !routes.isEmpty else {
+      throw Self.misfit("\"firstOf\" has no routes; give it at least one.")
+    }
+    for route in routes { try check(route) }
+    for rule in pagination.end {
+      if case .total(let total) = rule { try check(total) }
+    }
+    if case .jsonBody = pagination.size?.send, pagination.request.method == .get {
+      throw Self.misfit("The page size goes into a body, and requests made GET have none.")
+    }
+  }
+
+  private func check(_ route: Route) throws(PageError) {
+    switch route.next {
+    case .firstOf:
+      throw Self.misfit("\"firstOf\" stands inside \"firstOf\"; list all routes in one.")
+    case .all(let sources):
+      guard route.send == .queryMerge else {
+        throw Self.misfit("\"all\" finds several values: send them by \"queryMerge\".")
+      }
+      for source in sources.values { try checkValue(of: source, in: "all") }
+    case .queryItem(_, let source): try checkValue(of: source, in: "queryItem")
+    case .header(let name): _ = try RequestEditor.field(name)
+    case .offset, .pageNumber, .contentRange:
+      guard route.send != .url, route.send != .queryMerge else {
+        throw Self.misfit("A number is sent as a link; send it by a query parameter, for example.")
+      }
+    case .linkHeader, .body, .lastItem: break
+    }
+    switch route.send {
+    case .header(let name): _ = try RequestEditor.field(name)
+    case .jsonBody(let path):
+      guard pagination.request.method == .same else {
+        throw Self.misfit(
+          "A value goes into the body at \"\(path)\", and requests made GET have none.")
+      }
+    case .itemRange where route.next.firstCount == nil:
+      throw Self.misfit("Only an offset or a content range can be sent as a range of items.")
+    case .url, .query, .path, .queryMerge, .itemRange: break
+    }
+  }
+
+  private func checkValue(of source: NextSource, in name: String) throws(PageError) {
+    switch source {
+    case .linkHeader, .header, .body, .lastItem: break
+    case .queryItem(_, let inner): try checkValue(of: inner, in: name)
+    case .offset, .pageNumber, .contentRange, .all, .firstOf:
+      throw Self.misfit("Inside \"\(name)\" only sources of one value can stand.")
+    }
+  }
+
+  private func check(_ total: TotalSource) throws(PageError) {
+    let counts = routes.map(\.next).contains { $0.firstCount != nil }
+    let countsPages = routes.map(\.next).contains {
+      if case .pageNumber = $0 { true } else { false }
+    }
+    switch total.kind {
+    case .pages where !countsPages:
+      throw Self.misfit("A number of pages can only end a walk that counts pages.")
+    case .items where !counts, .estimate where !counts:
+      throw Self.misfit(
+        "A total can only end a walk that counts, by offset or page number; this one has cursors.")
+    case .lowerBound:
+      throw Self.misfit("A total that is only a lower bound cannot end a walk.")
+    case .items, .estimate, .remaining, .pages: break
+    }
+  }
+
+  /// Checks the description against the walk's own request.
+  func checkAgainstRequest() throws(PageError) {
+    let isShortOnly =
+      pagination.end.contains(.shortPage) && pageSize == nil
+      && pagination.size?.echo == nil
+    for route in routes where route.next.isCounter {
+      let rules = pagination.end.filter { rule in
+        switch rule {
+        case .noNext: false
+        case .shortPage: !isShortOnly
+        case .flag, .emptyPage, .total, .sameCursor, .status: true
+        }
+      }
+      guard !rules.isEmpty else {
+        throw Self.misfit(
+          isShortOnly
+            ? "A short page ends the walk, and nobody said how long a page is. Give a page size."
+            : "A walk that counts never ends without an end rule. Add one, such as \"emptyPage\".")
+      }
+      if case .offset(_, .pageSize) = route.next, pageSize == nil, pagination.size?.echo == nil {
+        throw Self.misfit(
+          "The offset moves by the page size, and nobody said what it is. Give a page size.")
+      }
+    }
+    for route in routes {
+      if route.send == .itemRange, pageSize == nil {
+        throw Self.misfit(
+          "A range of items needs a page size: give one, or a Range field in the request.")
+      }
+      guard case .path(let text, _) = route.send else { continue }
+      guard !text.isEmpty, try URLReference(base.url).path.contains(text) else {
+        throw Self.misfit("The URL's path does not contain \"\(text)\", where the cursor goes.")
+      }
+    }
+  }
+
+  private static func misfit(_ message: String) -> PageError {
+    PageError(.invalidArgument, "The pagination description does not work. " + message)
+  }
+}

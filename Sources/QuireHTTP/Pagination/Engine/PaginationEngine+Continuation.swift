@@ -1,0 +1,102 @@
+import QuireCore
+
+extension PaginationEngine {
+  /// Where a page of `itemCount` items leads.
+  ///
+  /// In this order: a flag that says the end; a flag that says more, which nothing but a token can
+  /// contradict; the token; what a total, a short or an empty page let one infer. Never throws: the
+  /// page is whole, and what is wrong with the way on is raised after it.
+  package func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
+    do {
+      var result = Continuation(total: try total(in: answer))
+      let flag = try flag(in: answer)
+      if flag == .end { return result }
+      guard let next = try bookmark(after: answer, itemCount: itemCount) else {
+        if flag == .more { result.nextFailure = Self.moreWithoutCursor }
+        return result
+      }
+      if flag != .more, try isEnd(answer, next: next, itemCount: itemCount) { return result }
+      try CursorCheck.check(next.value)
+      result.next = next.position
+      return result
+    } catch let error as PageError {
+      return Continuation(nextFailure: error)
+    } catch {
+      return Continuation(nextFailure: PageError(.shape, "\(error)", underlying: error))
+    }
+  }
+
+  private static let moreWithoutCursor = PageError(
+    .inconsistentTermination,
+    "The server says that more follows, and does not say where. Data may be missing: check the "
+      + "description's \"next\", or ask the server's owner.")
+
+  private enum Flag { case more, end }
+
+  /// What the flags say together; the end wins.
+  private func flag(in answer: PageAnswer) throws -> Flag? {
+    var verdict: Flag?
+    for case .flag(let rule) in pagination.end {
+      let value = try answer.value(at: rule.source, items: items)?.boolean
+      switch value {
+      case rule.continuesWhile?: verdict = .more
+      case nil where rule.ifAbsent == .ignore: break
+      default: return .end
+      }
+    }
+    return verdict
+  }
+
+  private func total(in answer: PageAnswer) throws -> Total? {
+    guard let source = pagination.total else { return nil }
+    return try total(source, in: answer)
+  }
+
+  private func total(_ source: TotalSource, in answer: PageAnswer) throws -> Total? {
+    try answer.value(at: source.source, items: items)?.count.map { Total($0, source.kind) }
+  }
+
+  /// Whether one of the rules that infer says that this was the last page.
+  private func isEnd(_ answer: PageAnswer, next: Bookmark, itemCount: Int) throws -> Bool {
+    var saysMore = false
+    for case .total(let source) in pagination.end {
+      guard let total = try total(source, in: answer),
+        let isReached = isReached(total, answer: answer, itemCount: itemCount)
+      else { continue }
+      if isReached { return true }
+      saysMore = true
+    }
+    return try pagination.end.contains { rule in
+      switch rule {
+      case .emptyPage: itemCount == 0
+      case .shortPage:
+        try !saysMore && pageSize(of: answer).map { itemCount < $0 } ?? false
+      case .sameCursor: isSame(next, asSentFor: answer)
+      case .noNext, .flag, .total, .status: false
+      }
+    }
+  }
+
+  /// Whether a total was reached with this page; nil when the position does not say.
+  private func isReached(_ total: Total, answer: PageAnswer, itemCount: Int) -> Bool? {
+    switch total.kind {
+    case .remaining: total.value == 0
+    case .pages: pagesSeen(before: answer).map { $0.plus(1) >= total.value }
+    case .items, .estimate, .lowerBound:
+      itemsSeen(before: answer).map { $0.plus(itemCount) >= total.value }
+    }
+  }
+
+  private func isSame(_ next: Bookmark, asSentFor answer: PageAnswer) -> Bool {
+    if case .url(let link) = next.target { return link == answer.request.url || link == answer.url }
+    if let sent = try? Bookmark(answer.position) { return sent.value.isSame(as: next.value) }
+    let sent = RequestEditor(first).value(at: routes[next.route].send)
+    return sent.map { $0.isSame(as: next.value) } ?? false
+  }
+
+  /// The number of items a full page has: what the server says it used, else what was asked for.
+  func pageSize(of answer: PageAnswer) throws -> Int? {
+    let echoed = try pagination.size?.echo.flatMap { try answer.document.value(at: $0)?.count }
+    return echoed ?? pageSize
+  }
+}

@@ -1,0 +1,124 @@
+import QuireCore
+
+/// Where the next page starts.
+extension PaginationEngine {
+  /// The first route that leads on from a page; nil when none does.
+  func bookmark(after answer: PageAnswer, itemCount: Int) throws -> Bookmark? {
+    for (index, route) in routes.enumerated() {
+      guard let target = try target(of: route, after: answer, itemCount: itemCount) else {
+        continue
+      }
+      var bookmark = Bookmark(target, route: index)
+      if case .page(let page) = target, tracksItemsSeen {
+        // A page that does not advance keeps its count, so that the walk sees the loop.
+        let seen = itemsSeen(before: answer)
+        let advances = count(of: answer, on: route).map { page > $0 } ?? true
+        bookmark.seen = advances ? seen.map { $0.plus(itemCount) } : seen
+      }
+      if pagination.policy.handle {
+        bookmark.turn = ((try? Bookmark(answer.position))?.turn ?? 0).plus(1)
+      }
+      return bookmark
+    }
+    return nil
+  }
+
+  private func target(
+    of route: Route, after answer: PageAnswer, itemCount: Int
+  ) throws -> Bookmark.Target? {
+    switch route.next {
+    case .offset(_, let step):
+      guard let offset = count(of: answer, on: route),
+        let advance = try advance(step, after: answer, itemCount: itemCount)
+      else { return nil }
+      return .offset(try Self.sum(offset, advance))
+    case .pageNumber(_, let path):
+      let echoed = try path.flatMap { try answer.document.value(at: $0)?.integer }
+      guard let page = echoed ?? count(of: answer, on: route) else { return nil }
+      return .page(try Self.sum(page, 1))
+    case .contentRange:
+      return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
+    case .linkHeader, .header, .body, .lastItem, .queryItem, .all, .firstOf:
+      guard let token = try token(route.next, in: answer) else { return nil }
+      return route.send == .url ? .url(try absolute(token, in: answer)) : .token(token)
+    }
+  }
+
+  private func advance(
+    _ step: OffsetStep, after answer: PageAnswer, itemCount: Int
+  ) throws -> Int? {
+    switch step {
+    case .itemsReturned: itemCount
+    case .pageSize: try pageSize(of: answer)
+    case .body(let path): try answer.document.value(at: path)?.count
+    }
+  }
+
+  /// A sum that a hostile number cannot make trap.
+  private static func sum(_ left: Int, _ right: Int) throws -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    guard !overflow else {
+      throw PageError(
+        .invalidCursor, "The next page's number is beyond \(Int.max) and cannot be counted.")
+    }
+    return sum
+  }
+
+  /// The value of a source, unless it is blank or a sentinel.
+  private func token(_ source: NextSource, in answer: PageAnswer) throws -> JSONValue? {
+    let value: JSONValue? =
+      switch source {
+      case .linkHeader(let rel, let conditions):
+        answer.links.first(relation: rel, where: conditions).map { .string($0.target) }
+      case .header(let name): answer.field(name)
+      case .body(let path): try answer.document.value(at: path)
+      case .lastItem(let path): try answer.document.value(at: path, inLastItemOf: items)
+      case .queryItem(let name, let source):
+        try token(source, in: answer)?.link.flatMap { PageAnswer.queryItem(name, of: $0) }
+      case .all(let sources): try all(sources, in: answer)
+      case .offset, .pageNumber, .contentRange, .firstOf: nil
+      }
+    guard let value, !isNothing(value) else { return nil }
+    return value
+  }
+
+  private func all(_ sources: [String: NextSource], in answer: PageAnswer) throws -> JSONValue {
+    let members = try sources.sorted { $0.key < $1.key }.compactMap { name, source in
+      try token(source, in: answer).map { JSONValue.Member(name, $0) }
+    }
+    return .object(members)
+  }
+
+  private func isNothing(_ value: JSONValue) -> Bool {
+    if value.isBlank { return true }
+    return pagination.end.contains { rule in
+      guard case .noNext(let sentinels) = rule else { return false }
+      return sentinels.contains(value.plainText)
+    }
+  }
+
+  /// A link as seen from the page it was found in.
+  private func absolute(_ value: JSONValue, in answer: PageAnswer) throws -> String {
+    guard let link = value.link else {
+      throw PageError(
+        .refusedLink,
+        "The next link is neither a text nor an object with \"href\". Check the description's "
+          + "\"next\" and \"send\".")
+    }
+    try CursorCheck.check(.string(link))
+    do {
+      let reference = try URLReference(link.trimmingBlanks)
+      return reference.resolved(against: try URLReference(answer.url)).text
+    } catch {
+      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
+    }
+  }
+}
+
+extension String {
+  fileprivate var trimmingBlanks: String {
+    let start = drop(while: \.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+  }
+}

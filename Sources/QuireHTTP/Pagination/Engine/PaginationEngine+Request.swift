@@ -1,0 +1,61 @@
+import HTTPTypes
+package import QuireCore
+
+extension PaginationEngine {
+  /// The request for the page at `position`; nil and `.start` are the first page.
+  ///
+  /// Throws `invalidArgument` for a position of another listing, `invalidCursor` for one that cannot
+  /// be sent, `crossOriginLink` and `refusedLink` for a link that the policy does not follow.
+  package func request(at position: Position?) throws(PageError) -> PageRequest {
+    guard let position, position.value != nil else { return first }
+    let bookmark = try Bookmark(position)
+    guard routes.indices.contains(bookmark.route) else {
+      throw PageError(
+        .invalidArgument,
+        "A position came by route \(bookmark.route), and this description has \(routes.count). Use "
+          + "positions only with the description that made them.")
+    }
+    try CursorCheck.check(bookmark.value)
+    let send = routes[bookmark.route].send
+    if send == .url { return try follow(bookmark) }
+    if case .url = bookmark.target {
+      throw PageError(
+        .invalidArgument,
+        "A position holds a link, and this description follows none. Use positions only with the "
+          + "description that made them.")
+    }
+    var editor = RequestEditor(base)
+    editor.keep(pagination.request.keep)
+    try editor.addConstants(pagination.request.always)
+    if pagination.request.method == .get { editor.becomeGet() }
+    if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
+    try editor.send(bookmark, by: send, pageSize: pageSize)
+    return try editor.request()
+  }
+
+  /// The request for a link: its own bytes, our fields and body.
+  private func follow(_ bookmark: Bookmark) throws(PageError) -> PageRequest {
+    guard case .url(let text) = bookmark.target else {
+      throw PageError(
+        .invalidArgument,
+        "A position holds no link, and this description follows links. Use positions only with the "
+          + "description that made them.")
+    }
+    let link: URLReference
+    do {
+      link = try URLReference(text)
+    } catch {
+      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
+    }
+    var target = try pagination.policy.links.target(of: link, home: home)
+    target.fragment = nil
+    var request = base
+    request.url = target.text
+    if pagination.request.method == .get {
+      var editor = RequestEditor(request)
+      editor.becomeGet()
+      return try editor.request()
+    }
+    return request
+  }
+}

@@ -1,0 +1,57 @@
+import HTTPTypes
+import QuireCore
+
+extension PaginationEngine {
+  /// What an answer is, before its items are decoded: failures first, then the end, then the page.
+  ///
+  /// `page` for an error status means that the description does not explain it. Throws `shape` where
+  /// the document is ambiguous.
+  package func screen(_ answer: PageAnswer) throws -> Screening {
+    if let failure = try pagination.policy.failure.first(where: { try applies($0, to: answer) }) {
+      return try screen(answer, failing: failure)
+    }
+    if try isEnd(answer) { return .end }
+    switch answer.status {
+    case 204, 205: return .emptyPage
+    default: return .page
+    }
+  }
+
+  private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {
+    // On the first page no cursor was sent that could be the trouble.
+    if rule.kind == .expired && answer.position.value == nil { return false }
+    return try answer.matches(rule.when, items: items)
+  }
+
+  private func screen(_ answer: PageAnswer, failing rule: FailureRule) throws -> Screening {
+    let kind: PageFailure.Kind
+    switch rule.kind {
+    case .empty: return .emptyPage
+    case .expired: kind = .expired
+    case .throttled: kind = .throttled
+    case .notReady: kind = .notReady
+    case .window: kind = .window
+    case .fatal: kind = .fatal
+    }
+    let message = try rule.message.flatMap { try answer.value(at: $0, items: items) }
+    let after = try rule.after.flatMap { try answer.value(at: $0, items: items) }
+    let seconds = after.flatMap { Double($0.plainText) }.flatMap {
+      $0.isFinite && $0 >= 0 ? Duration.seconds($0) : nil
+    }
+    return .failure(
+      PageFailure(
+        kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: seconds))
+  }
+
+  /// Whether the description says that an answer with this status is the end. An error status on the
+  /// first page is none: a listing that does not exist must not look like an empty one.
+  private func isEnd(_ answer: PageAnswer) throws -> Bool {
+    guard answer.status < 400 || answer.position.value != nil else { return false }
+    return try pagination.end.contains { rule in
+      guard case .status(let codes, let condition) = rule, codes.contains(answer.status) else {
+        return false
+      }
+      return try condition.map { try answer.matches($0, items: items) } ?? true
+    }
+  }
+}

@@ -1,0 +1,74 @@
+import HTTPTypes
+package import QuireCore
+
+/// Decides what to request for a page, what an answer is, and what follows it.
+///
+/// Pure: everything it knows is in the description, the first request and the position, so a new
+/// process goes on where another one stopped.
+package struct PaginationEngine: Sendable {
+  let pagination: Pagination
+  let home: Origin
+  /// The caller's request with constants and page size in it: what every request begins as.
+  let base: PageRequest
+  /// The request for the first page: the base and the first value.
+  let first: PageRequest
+  let routes: [Route]
+  /// The number of items a full page has; nil when nobody said.
+  let pageSize: Int?
+
+  /// What the caller should know although the walk goes on, such as a page size that was lowered.
+  package let notices: [String]
+
+  /// Where a page keeps its items.
+  package var items: ItemSelector { pagination.items }
+
+  /// An engine for the listing that `first` asks for.
+  ///
+  /// Throws `invalidArgument` when the parts of the description do not fit together or not to the
+  /// request; the message says which and why.
+  package init(
+    _ pagination: Pagination, first: PageRequest, home: Origin, pageSize: Int? = nil
+  ) throws(PageError) {
+    self.pagination = pagination
+    self.home = home
+    routes =
+      if case .firstOf(let routes) = pagination.next { routes } else {
+        [Route(pagination.next, send: pagination.send)]
+      }
+    var notices: [String] = []
+    let asked = try Self.clamp(pageSize, to: pagination.size, notices: &notices)
+    self.notices = notices
+    var editor = RequestEditor(first)
+    try editor.addConstants(pagination.request.always)
+    if let asked, let size = pagination.size { try editor.set(asked, as: size) }
+    let own = pagination.size.flatMap { size in
+      editor.value(at: size.send)?.count.map { min($0, size.max ?? $0) }
+    }
+    self.pageSize = asked ?? own ?? editor.rangeLength ?? pagination.size?.standard
+    base = try editor.request()
+    if let route = routes.first {
+      try editor.begin(route, value: pagination.request.first, pageSize: self.pageSize)
+    }
+    self.first = try editor.request()
+    try checkComposition()
+    try checkAgainstRequest()
+  }
+
+  private static func clamp(
+    _ wanted: Int?, to size: PageSize?, notices: inout [String]
+  ) throws(PageError) -> Int? {
+    guard let wanted else { return nil }
+    guard let size else {
+      throw PageError(
+        .invalidArgument,
+        "A page size of \(wanted) was asked for, and the description does not say where one goes. "
+          + "Give it a \"size\", or put the size into the request.")
+    }
+    guard wanted > 0 else {
+      throw PageError(.invalidArgument, "A page size of \(wanted) was asked for; it is at least 1.")
+    }
+    guard let max = size.max, wanted > max else { return wanted }
+    notices.append("The page size of \(wanted) was lowered to \(max), the most the server gives.")
+    return max
+  }
+}

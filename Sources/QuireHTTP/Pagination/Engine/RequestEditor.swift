@@ -1,0 +1,182 @@
+import HTTPTypes
+import QuireCore
+
+/// A request being put together: changes what it is told to and leaves every other byte alone.
+struct RequestEditor {
+  private var base: PageRequest
+  private var url: Result<URLReference, PageError>
+  private var query: QueryString
+
+  init(_ request: PageRequest) {
+    base = request
+    url = Result { () throws(PageError) in try URLReference(request.url) }
+    query = QueryString(try? url.get().query)
+  }
+
+  /// The request as it now is; throws `invalidURL` when its URL never was one.
+  func request() throws(PageError) -> PageRequest {
+    var reference = try url.get()
+    reference.query = query.raw
+    reference.fragment = nil
+    var request = base
+    request.url = reference.text
+    return request
+  }
+
+  /// What the request says at a placement; nil when it says nothing there.
+  func value(at placement: Placement) -> JSONValue? {
+    switch placement {
+    case .query(let name, _): query[name].map(JSONValue.string)
+    case .header(let name):
+      HTTPField.Name(name).flatMap { base.headerFields[$0] }.map(JSONValue.string)
+    case .jsonBody(let path):
+      if case .json(let body) = base.body { body.value(at: path) } else { nil }
+    case .itemRange: range.map { .number(String($0.lowerBound)) }
+    case .url, .path, .queryMerge: nil
+    }
+  }
+
+  /// How many items the request's Range field asks for.
+  var rangeLength: Int? { range?.count }
+
+  private var range: ClosedRange<Int>? {
+    base.headerFields[.range].flatMap(ItemRange.init)?.range
+  }
+}
+
+// MARK: - The first request
+
+extension RequestEditor {
+  /// Adds what the protocol needs, where the request does not say otherwise.
+  mutating func addConstants(_ constants: RequestConstants) throws(PageError) {
+    for (name, value) in constants.query.sorted(by: { $0.key < $1.key })
+    where query[name] == nil {
+      query.set(name, encoded: PercentEncoding.encode(value))
+    }
+    for (name, value) in constants.header.sorted(by: { $0.key < $1.key }) {
+      let field = try Self.field(name)
+      if base.headerFields[field] == nil { base.headerFields[field] = value }
+    }
+    for (path, value) in constants.body.sorted(by: { $0.key.text < $1.key.text })
+    where self.value(at: .jsonBody(path)) == nil {
+      try setBody(value, at: path)
+    }
+  }
+
+  /// Asks for pages of `count` items.
+  mutating func set(_ count: Int, as size: PageSize) throws(PageError) {
+    let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
+      .joined(separator: String(count))
+    switch size.send {
+    case .query(let name, let encoding): query.set(name, encoded: encoding.encode(text))
+    case .header(let name): base.headerFields[try Self.field(name)] = text
+    case .jsonBody(let path): try setBody(.number(String(count)), at: path)
+    case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
+    case .url, .path, .queryMerge:
+      throw PageError(
+        .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
+    }
+  }
+
+  /// Sends the first value where the request does not say where it begins.
+  mutating func begin(
+    _ route: Route, value: JSONValue?, pageSize: Int?
+  ) throws(PageError) {
+    switch route.send {
+    case .path:
+      let start = value ?? route.next.firstCount.map { .number(String($0)) }
+      if let start { try send(Bookmark(.token(start)), by: route.send, pageSize: pageSize) }
+    case .itemRange where range == nil && pageSize != nil:
+      try setRange(from: route.next.firstCount ?? 0, pageSize: pageSize)
+    case .query, .header, .jsonBody:
+      guard let value, self.value(at: route.send) == nil else { return }
+      try send(Bookmark(.token(value)), by: route.send, pageSize: pageSize)
+    case .url, .queryMerge, .itemRange: break
+    }
+  }
+}
+
+// MARK: - The following requests
+
+extension RequestEditor {
+  /// Drops what is not repeated.
+  mutating func keep(_ rule: KeepRule) {
+    query.keep(where: rule.keeps)
+    if case .json(.object(let members)) = base.body {
+      base.body = .json(.object(members.filter { rule.keeps($0.name) }))
+    }
+  }
+
+  /// Takes parameters out of the query.
+  mutating func drop(_ names: some Sequence<String>) {
+    let names = Set(names)
+    query.keep { !names.contains($0) }
+  }
+
+  /// Turns the request into a GET without a body.
+  mutating func becomeGet() {
+    base.method = .get
+    base.body = .none
+    base.headerFields[.contentType] = nil
+  }
+
+  /// Puts a continuation where it goes.
+  mutating func send(
+    _ bookmark: Bookmark, by placement: Placement, pageSize: Int?
+  ) throws(PageError) {
+    let value = bookmark.value
+    switch placement {
+    case .query(let name, let encoding):
+      query.set(name, encoded: encoding.encode(value.plainText))
+    case .header(let name): base.headerFields[try Self.field(name)] = value.plainText
+    case .jsonBody(let path): try setBody(value, at: path)
+    case .path(let text, let encoding):
+      var reference = try url.get()
+      let parts = reference.path.split(separator: text, omittingEmptySubsequences: false)
+      reference.path = parts.joined(separator: encoding.encode(value.plainText))
+      url = .success(reference)
+    case .queryMerge: merge(value)
+    case .itemRange: try setRange(from: bookmark.count ?? 0, pageSize: pageSize)
+    case .url: break
+    }
+  }
+
+  private mutating func merge(_ value: JSONValue) {
+    if case .object(let members) = value {
+      for member in members {
+        query.set(member.name, encoded: PercentEncoding.encode(member.value.plainText))
+      }
+      return
+    }
+    let text = value.plainText
+    let raw = text.firstIndex(of: "?").map { text[text.index(after: $0)...] } ?? text[...]
+    for (name, encoded) in QueryString(String(raw)).pairs { query.set(name, encoded: encoded) }
+  }
+
+  private mutating func setRange(from offset: Int, pageSize: Int?) throws(PageError) {
+    guard let pageSize else {
+      throw PageError(
+        .invalidArgument, "A range of items needs a page size: give the walk one.")
+    }
+    base.headerFields[.range] = "\(offset)-\(offset.plus(pageSize - 1))"
+  }
+
+  private mutating func setBody(_ value: JSONValue, at path: PagePath) throws(PageError) {
+    switch base.body {
+    case .none: base.body = .json(try JSONValue.object([]).setting(value, at: path))
+    case .json(let body): base.body = .json(try body.setting(value, at: path))
+    case .bytes:
+      throw PageError(
+        .invalidArgument,
+        "The description puts a value into the body at \"\(path)\", and the body is not JSON.")
+    }
+  }
+
+  /// A header field's name; throws `invalidArgument` for a text that is none.
+  static func field(_ name: String) throws(PageError) -> HTTPField.Name {
+    guard let field = HTTPField.Name(name) else {
+      throw PageError(.invalidArgument, "\"\(name)\" is not the name of a header field.")
+    }
+    return field
+  }
+}

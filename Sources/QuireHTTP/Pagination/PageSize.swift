@@ -1,0 +1,50 @@
+/// Where a walk asks for a page size, and how the server treats it.
+///
+/// Nothing is asked unless the walk has a page size of its own; one beyond `max` is lowered to it,
+/// and the client says so in its log. Encodes as `{"send": placement, "default": 30, "max": 100,
+/// "echo": path, "format": "max={n}"}`, with only `send` required.
+public struct PageSize: Hashable, Sendable {
+  /// Where the number goes.
+  public var send: Placement
+  /// What the server gives when nothing is asked. Only for telling short pages.
+  public var standard: Int?
+  /// The most the server gives.
+  public var max: Int?
+  /// Where a page says what size the server really used.
+  public var echo: PagePath?
+  /// The text around the number, as `odata.maxpagesize={n}`. Default: the number alone.
+  public var format: String
+
+  /// A page size that goes to `send`.
+  public init(
+    _ send: Placement, default standard: Int? = nil, max: Int? = nil, echo: PagePath? = nil,
+    format: String = "{n}"
+  ) {
+    self.send = send
+    self.standard = standard
+    self.max = max
+    self.echo = echo
+    self.format = format
+  }
+}
+
+extension PageSize: Codable {
+  /// Reads an object as above.
+  public init(from decoder: any Decoder) throws {
+    let object = try DescriptionObject(
+      decoder, "A page size", names: ["send", "default", "max", "echo", "format"])
+    self.init(
+      try object("send"), default: try object.optional("default"), max: try object.optional("max"),
+      echo: try object.optional("echo"), format: try object.optional("format") ?? "{n}")
+  }
+
+  /// Writes an object as above.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    try fields.encode(send, forKey: "send")
+    try fields.encodeIfPresent(standard, forKey: "default")
+    try fields.encodeIfPresent(max, forKey: "max")
+    try fields.encodeIfPresent(echo, forKey: "echo")
+    if format != "{n}" { try fields.encode(format, forKey: "format") }
+  }
+}

@@ -1,0 +1,32 @@
+extension Pagination: Codable {
+  private static let names = [
+    "next", "send", "request", "end", "items", "size", "total", "policy",
+  ]
+
+  /// Reads an object with the eight names, of which only `next` is required.
+  ///
+  /// A name that is unknown, missing or holds something else is an error that says what was
+  /// expected.
+  public init(from decoder: any Decoder) throws {
+    let object = try DescriptionObject(decoder, "A pagination description", names: Self.names)
+    self.init(
+      next: try object("next"), send: try object.optional("send") ?? .url,
+      request: try object.optional("request") ?? RequestRule(),
+      end: try object.optional("end") ?? [], items: try object.optional("items") ?? .root,
+      size: try object.optional("size"), total: try object.optional("total"),
+      policy: try object.optional("policy") ?? PagePolicy())
+  }
+
+  /// Writes the eight answers, without those that are the default.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    try fields.encode(next, forKey: "next")
+    if case .firstOf = next {} else { try fields.encode(send, forKey: "send") }
+    if request != RequestRule() { try fields.encode(request, forKey: "request") }
+    if !end.isEmpty { try fields.encode(end, forKey: "end") }
+    try fields.encode(items, forKey: "items")
+    try fields.encodeIfPresent(size, forKey: "size")
+    try fields.encodeIfPresent(total, forKey: "total")
+    if policy != PagePolicy() { try fields.encode(policy, forKey: "policy") }
+  }
+}

@@ -1,0 +1,44 @@
+import FoundationEssentials
+public import QuireCore
+
+extension Pagination {
+  /// Reads a description from the JSON text of a file.
+  ///
+  /// Throws `invalidArgument` that names the key, says what is wrong with it and what was expected.
+  public init(json: some Sequence<UInt8>) throws(PageError) {
+    do {
+      self = try JSONDecoder().decode(Pagination.self, from: Data(json))
+    } catch let error as DecodingError {
+      throw PageError(
+        .invalidArgument, "The pagination description cannot be read. \(Self.describe(error))",
+        underlying: error)
+    } catch {
+      throw PageError(
+        .invalidArgument, "The pagination description cannot be read: \(error)", underlying: error)
+    }
+  }
+
+  /// The description as JSON text for a file, two spaces an indent, names in alphabetical order.
+  public var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    // A description holds nothing that JSON cannot: texts, whole numbers, lists and objects.
+    let data = (try? encoder.encode(self)) ?? Data()
+    return String(decoding: data, as: UTF8.self)
+  }
+
+  private static func describe(_ error: DecodingError) -> String {
+    let context: DecodingError.Context
+    switch error {
+    case .typeMismatch(_, let found), .valueNotFound(_, let found), .keyNotFound(_, let found),
+      .dataCorrupted(let found):
+      context = found
+    @unknown default: return "\(error)"
+    }
+    let path = context.codingPath.map { key in
+      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+    }.joined().drop { $0 == "." }
+    let place = path.isEmpty ? "" : "At \(path): "
+    return place + context.debugDescription
+  }
+}
