@@ -17,6 +17,9 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
     self.decode = decode
   }
 
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
   /// Starts one page.
   ///
   /// Throws what the decoder below throws.

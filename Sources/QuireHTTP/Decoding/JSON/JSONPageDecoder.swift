@@ -17,6 +17,9 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
     self.decoder = decoder
   }
 
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
   /// Starts one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     JSONPageDecoding(

@@ -4,6 +4,9 @@ public struct JSONRawPageDecoder: PageDecoder {
   /// A decoder of pages.
   public init() {}
 
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
   /// Starts one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<RawItem> {
     JSONPageDecoding(

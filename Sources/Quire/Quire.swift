@@ -1,0 +1,5 @@
+// One import for users: the face shows what the rooms behind it are called.
+@_exported public import HTTPTypes
+@_exported public import QuireCore
+@_exported public import QuireCurl
+@_exported public import QuireHTTP

@@ -1,0 +1,28 @@
+public import HTTPTypes
+public import QuireCore
+
+/// What HTTP and the format said about a page, besides its items.
+public struct HTTPPageInfo: Sendable {
+  /// Status and header fields of the answer.
+  public let head: HTTPResponse
+  /// The whole document the items came in.
+  public let document: any PageDocument
+  /// The items set aside under `BadItemPolicy.collect`.
+  public let badItems: [BadItem]
+  /// Sizes and times of the last transfer.
+  public let metrics: TransferMetrics
+  /// What fetching the page took, failed attempts included.
+  public let traffic: Traffic
+  let visit: PageVisit
+
+  /// The request that was answered, as `GET https://host/path?page=2`, secrets redacted.
+  public var request: String { visit.redactor.describe(visit.request.method, visit.request.url) }
+}
+
+extension Page {
+  /// What HTTP said about the page; nil for a page from another source.
+  public var http: HTTPPageInfo? { metadata[HTTPPageInfo.self] }
+
+  /// The items set aside under `BadItemPolicy.collect`.
+  public var badItems: [BadItem] { http?.badItems ?? [] }
+}

@@ -1,0 +1,19 @@
+import FoundationEssentials
+public import QuireCore
+
+extension Page {
+  /// A field of the page beside its items, such as a sync token; nil where the page has none.
+  ///
+  /// Throws `PageError` with code `shape` for a name that occurs twice.
+  public func field(_ path: PagePath) throws -> JSONValue? {
+    try http?.document.value(at: path)
+  }
+
+  /// A field of the page, typed.
+  ///
+  /// Throws what `JSONDecoder` throws when the field does not fit.
+  public func field<Value: Decodable>(_ path: PagePath, as type: Value.Type) throws -> Value? {
+    guard let value = try field(path), value != .null else { return nil }
+    return try JSONDecoder().decode(type, from: Data(value.description.utf8))
+  }
+}

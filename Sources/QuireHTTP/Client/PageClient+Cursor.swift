@@ -1,0 +1,59 @@
+public import FoundationEssentials
+public import HTTPTypes
+public import QuireCore
+
+extension PageClient {
+  /// A cursor over the listing at `url`, its items decoded as `Item`.
+  ///
+  /// Nothing is requested before the first `next()`; a URL or a description that cannot work is
+  /// thrown there.
+  /// - Parameters:
+  ///   - item: The type of an item.
+  ///   - url: The listing's first page, absolute; sent byte for byte.
+  ///   - pagination: How the listing pages: a preset or a description of your own.
+  ///   - pageSize: How many items to ask for in a page; lowered, and logged, where the description
+  ///     knows a maximum. Default: the server's.
+  ///   - request: Method, fields and body of the first request. Default: a GET without either.
+  ///   - decoder: Decodes each item. Default: `JSONDecoder()`.
+  public func cursor<Item: Decodable & Sendable>(
+    of item: Item.Type = Item.self, at url: String, pagination: Pagination,
+    pageSize: Int? = nil, request: RequestOptions = RequestOptions(),
+    decoder: JSONDecoder = JSONDecoder()
+  ) -> Cursor<Item> {
+    cursor(
+      at: url, pagination: pagination, pageSize: pageSize, request: request,
+      decoder: JSONPageDecoder<Item>(decoder: decoder))
+  }
+
+  /// A cursor over the listing at `url`, its pages decoded by `decoder`; see
+  /// `cursor(of:at:pagination:)`.
+  public func cursor<Item: Sendable>(
+    at url: String, pagination: Pagination, pageSize: Int? = nil,
+    request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>
+  ) -> Cursor<Item> {
+    let first = PageRequest(
+      method: request.method, url: url, headerFields: request.headers, body: request.body)
+    let source = HTTPPageSource(
+      client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder)
+    return Cursor(source, clock: configuration.clock)
+  }
+
+  /// Method, fields and body of a listing's first request.
+  public struct RequestOptions: Sendable {
+    /// Default GET.
+    public var method: HTTPRequest.Method
+    /// Fields for this listing, besides the client's. Default: none.
+    public var headers: HTTPFields
+    /// Default: none.
+    public var body: PageRequest.Body
+
+    /// The first request of a listing; a plain GET unless told otherwise.
+    public init(
+      method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: PageRequest.Body = .none
+    ) {
+      self.method = method
+      self.headers = headers
+      self.body = body
+    }
+  }
+}

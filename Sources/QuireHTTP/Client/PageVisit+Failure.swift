@@ -1,0 +1,106 @@
+import HTTPTypes
+import Logging
+import QuireCore
+
+extension PageVisit {
+  /// Judges an answer whose status is no success: an end, an empty page or a failure.
+  func judge<Item: Sendable>(
+    failed response: TransportResponse, hop: RedirectMachine.Hop, traffic: inout Traffic
+  ) async throws -> Page<Item>? {
+    let body = await beginning(of: response, traffic: &traffic)
+    let document: any PageDocument = (try? JSONDocument(body)) ?? EmptyDocument()
+    let answer = PageAnswer(
+      request: request, url: hop.url.text, status: response.head.status.code,
+      headerFields: response.head.headerFields, document: document, position: position)
+    switch try engine.screen(answer) {
+    case .end: return nil
+    case .emptyPage:
+      var page = Page<Item>([])
+      page.traffic = traffic
+      return page
+    case .failure(let failure): throw describe(failure, response.head)
+    case .page: throw describe(status: response.head, body: body)
+    }
+  }
+
+  /// The first 64 KiB of a body that explains a failure; whatever goes wrong with it is no news.
+  private func beginning(
+    of response: TransportResponse, traffic: inout Traffic
+  ) async -> [UInt8] {
+    var body: [UInt8] = []
+    while body.count < 64 << 10, let slice = try? await response.body.next() { body += slice }
+    traffic.bytes += body.count
+    return body
+  }
+
+  /// A failure that the description recognised.
+  func describe(_ failure: PageFailure, _ head: HTTPResponse) -> RetryMachine.Failure {
+    let words = failure.message.map { " It says: \(redactor.snippet($0.utf8))" } ?? ""
+    let wait =
+      failure.delay ?? ThrottleSignal.wait(in: head.headerFields, now: client.environment.now())
+    switch failure.kind {
+    case .expired:
+      return RetryMachine.Failure(
+        PageError(
+          .cursorExpired,
+          "The server no longer knows the cursor.\(words) Start again, or go on by a key of your own."
+        ),
+        cure: .none)
+    case .throttled:
+      return RetryMachine.Failure(
+        PageError(.throttled, "The server asks to slow down.\(words)"), cure: .retries,
+        isThrottling: true, retryAfter: wait, wasRefused: true)
+    case .notReady:
+      return RetryMachine.Failure(
+        PageError(.serverReportedFailure, "The page is not ready yet.\(words)"), cure: .retries,
+        isThrottling: true, retryAfter: wait, wasRefused: true)
+    case .window:
+      return RetryMachine.Failure(
+        PageError(
+          .resultWindowExceeded,
+          "The server refuses to page any further, and more data exist.\(words) Narrow the query."),
+        cure: .none)
+    case .fatal:
+      return RetryMachine.Failure(
+        PageError(.serverReportedFailure, "The server reports a failure.\(words)"), cure: .none)
+    }
+  }
+
+  /// A status that nobody claimed.
+  private func describe(status head: HTTPResponse, body: [UInt8]) -> RetryMachine.Failure {
+    let status = head.status
+    let wait = ThrottleSignal.wait(in: head.headerFields, now: client.environment.now())
+    // GitHub and Google throttle with 403; only a signal tells that from a refusal.
+    let isThrottling = status.code == 429 || status.code == 403 && wait != nil
+    let code: PageError.Code =
+      switch status.code {
+      case 304: .unexpectedNotModified
+      case 410 where position != .start: .cursorExpired
+      default: isThrottling ? .throttled : .status
+      }
+    let snippet = body.isEmpty ? "" : " It says: \(redactor.snippet(body))"
+    var error = PageError(code, "The server answered \(status).\(snippet)")
+    error.underlying = HTTPFailure(head: head)
+    let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
+    return RetryMachine.Failure(
+      error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling, retryAfter: wait,
+      wasRefused: isThrottling || status.code == 503)
+  }
+
+  /// The error as the caller gets to see it: with its request, without secrets.
+  func describe(_ error: PageError) -> PageError {
+    var error = error
+    error.message = redactor.scrub(error.message)
+    error.request = redactor.describe(request.method, request.url)
+    return error
+  }
+
+  func logRetry(of error: PageError, after delay: Duration) {
+    client.configuration.logger.notice(
+      "retry",
+      metadata: [
+        "request": "\(redactor.describe(request.method, request.url))",
+        "after": "\(delay)", "code": "\(error.code)", "error": "\(redactor.scrub(error.message))",
+      ])
+  }
+}

@@ -1,0 +1,275 @@
+import HTTPTypes
+import Logging
+import QuireCore
+import QuireTesting
+import Synchronization
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("What the page client makes of answers")
+struct PageClientAnswerTests {
+  private let url = "https://api.test/items"
+  private let links = Pagination(next: .body("/next"), items: "/items")
+
+  /// Asks for the first page without waiting between attempts.
+  private func first(
+    _ server: CannedServer, method: HTTPRequest.Method = .get,
+    pagination: Pagination? = nil, change: (inout PageClient.Configuration) -> Void = { _ in }
+  ) async -> Result<Page<Int>?, PageError> {
+    var configuration = PageClient.Configuration()
+    configuration.retry.delay = .zero
+    configuration.retry.throttledDelay = .zero
+    change(&configuration)
+    let client = PageClient(transport: server, configuration: configuration)
+    var pages = client.cursor(
+      of: Int.self, at: url, pagination: pagination ?? links, request: .init(method: method)
+    ).makeAsyncIterator()
+    do {
+      return .success(try await pages.next())
+    } catch {
+      return .failure(error as? PageError ?? PageError(.sourceFailed, "\(error)"))
+    }
+  }
+
+  private func code(_ result: Result<Page<Int>?, PageError>) -> PageError.Code? {
+    if case .failure(let error) = result { error.code } else { nil }
+  }
+
+  // MARK: Completeness
+
+  @Test("H-4, H8: a body that only its connection ends needs a format that shows its own end")
+  func unframedBodies() async throws {
+    let whole = CannedServer { _, _ in .status(200, [:], #"{"items":[1]}"#, framing: .untilClose) }
+    #expect(try await first(whole).get()?.items == [1])
+    for length in 0..<#"{"items":[1]}"#.count {
+      let cut = String(#"{"items":[1]}"#.prefix(length))
+      let server = CannedServer { _, _ in .status(200, [:], cut, framing: .untilClose) }
+      #expect(code(await first(server)) == .truncated, "\(length) bytes")
+      #expect(server.requests.count == 3)
+    }
+  }
+
+  @Test("H8: raw bytes prove nothing, so an unframed one is refused unless the caller opts in")
+  func unframedBytes() async throws {
+    let server = CannedServer { _, _ in .status(200, [:], "id\n1\n2", framing: .untilClose) }
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    let strict = PageClient(transport: server, configuration: configuration)
+      .cursor(at: url, pagination: Pagination(next: .linkHeader()), decoder: BytesPageDecoder())
+    let error = await #expect(throws: PageError.self) { for try await _ in strict {} }
+    #expect(error?.code == .truncated)
+    configuration.acceptsUnprovenEnd = true
+    let lenient = PageClient(transport: server, configuration: configuration)
+      .cursor(at: url, pagination: Pagination(next: .linkHeader()), decoder: BytesPageDecoder())
+    for try await page in lenient { #expect(page.items == [Array("id\n1\n2".utf8)]) }
+  }
+
+  @Test("H16: an unsolicited 206 is refused, whatever its body")
+  func partialContent() async {
+    let server = CannedServer([
+      .status(206, ["Content-Range": "bytes 0-12/99"], #"{"items":[1]}"#)
+    ])
+    #expect(code(await first(server)) == .protocolViolation)
+  }
+
+  @Test(
+    "H15: 204, 205 and a declared empty body are an empty page, and its end is the description's")
+  func emptyAnswers() async throws {
+    for status in [200, 204, 205] {
+      let page = try await first(CannedServer([.status(status)])).get()
+      #expect(page?.items == [])
+      #expect(page?.next == nil)
+    }
+    let byHeader = Pagination(next: .header("X-Next"), send: .query("next"), items: "/items")
+    let server = CannedServer([.status(204, ["X-Next": "b"])])
+    #expect(try await first(server, pagination: byHeader).get()?.next != nil)
+  }
+
+  @Test("H17: a 304 that nobody asked for is an error, not an empty page")
+  func notModified() async {
+    #expect(code(await first(CannedServer([.status(304)]))) == .unexpectedNotModified)
+  }
+
+  @Test("N25, H28: a page of HTML is no page, and the error says what came")
+  func captivePortal() async {
+    for type in ["text/html", "application/json"] {
+      let body = "<!DOCTYPE html><title>Sign in</title>"
+      let server = CannedServer([.status(200, ["Content-Type": type], body)])
+      guard case .failure(let error) = await first(server) else {
+        Issue.record("HTML was taken for a page")
+        return
+      }
+      #expect(error.code == .unexpectedMediaType)
+      #expect(error.message.contains("HTML"))
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test("H27, J10: a 200 without its items is an error that names what is there instead")
+  func errorEnvelope() async {
+    guard
+      case .failure(let error) = await first(CannedServer([.json(#"{"error":"x","rows":[1]}"#)]))
+    else {
+      Issue.record("an error was taken for a page")
+      return
+    }
+    #expect(error.code == .shape)
+    #expect(error.message.contains("/rows"))
+  }
+
+  // MARK: Retries
+
+  @Test(
+    "H23: statuses that another attempt may cure are asked again, three times in all",
+    arguments: [408, 425, 429, 500, 502, 503, 504])
+  func retryable(status: Int) async throws {
+    let failing = CannedServer([.status(status)])
+    guard case .failure(let error) = await first(failing) else {
+      Issue.record("\(status) was taken for a page")
+      return
+    }
+    #expect(failing.requests.count == 3)
+    #expect(error.attempts == 3)
+    #expect(error.code == (status == 429 ? .throttled : .status))
+    let recovering = CannedServer([.status(status), .status(status), .json(#"{"items":[7]}"#)])
+    let page = try await first(recovering).get()
+    #expect(page?.items == [7])
+    #expect(page?.traffic.retries == 2)
+  }
+
+  @Test(
+    "H20, H24: other statuses fail at once",
+    arguments: [400, 401, 403, 404, 405, 422, 501, 505, 511, 600, 999])
+  func notRetryable(status: Int) async {
+    let server = CannedServer([.status(status, [:], #"{"message":"no such thing"}"#)])
+    guard case .failure(let error) = await first(server) else {
+      Issue.record("\(status) was taken for a page")
+      return
+    }
+    #expect(server.requests.count == 1)
+    #expect(error.code == .status)
+    #expect(error.message.contains("\(status)"))
+    #expect(error.message.contains("no such thing"))
+    #expect((error.underlying as? HTTPFailure)?.head.status.code == status)
+  }
+
+  @Test("H22: a 403 is throttling only if a field says until when")
+  func secondaryLimit() async throws {
+    let limited = CannedServer([.status(403, ["Retry-After": "0"]), .json(#"{"items":[1]}"#)])
+    #expect(try await first(limited).get()?.items == [1])
+    #expect(limited.requests.count == 2)
+  }
+
+  @Test("H-5: a POST that may have had an effect is not repeated; a refused one is")
+  func unsafeMethod() async throws {
+    let broken = CannedServer([.status(500), .json(#"{"items":[1]}"#)])
+    #expect(code(await first(broken, method: .post)) == .status)
+    #expect(broken.requests.count == 1)
+    let busy = CannedServer([.status(429), .status(503), .json(#"{"items":[1]}"#)])
+    #expect(try await first(busy, method: .post).get()?.items == [1])
+    var query = links
+    query.request.isQuery = true
+    let repeated = CannedServer([.status(500), .json(#"{"items":[1]}"#)])
+    #expect(try await first(repeated, method: .post, pagination: query).get()?.items == [1])
+  }
+
+  @Test("H-5, V05: the client sleeps as long as Retry-After says, by its clock")
+  func retryAfter() async throws {
+    let clock = ManualClock()
+    let server = CannedServer([.status(429, ["Retry-After": "2.0"]), .json(#"{"items":[1]}"#)])
+    async let page = first(server) { $0.clock = clock }
+    try await clock.waitForSleepers()
+    clock.advance(by: .milliseconds(1999))
+    #expect(clock.sleepers == 1)
+    clock.advance(by: .milliseconds(1))
+    #expect(try await page.get()?.items == [1])
+  }
+
+  @Test("H26: a Retry-After beyond the cap is thrown, not waited for")
+  func endlessRetryAfter() async {
+    let server = CannedServer([.status(503, ["Retry-After": "86400"])])
+    #expect(code(await first(server)) == .throttled)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test("G15: a page is the last complete attempt; nothing of a broken one is spliced in")
+  func noSplicing() async throws {
+    let server = CannedServer { _, ordinal in
+      guard ordinal == 0 else { return .json(#"{"items":[5,6]}"#) }
+      let rest = Mutex<[[UInt8]]>([Array(#"{"items":[1,2,"#.utf8)])
+      return TransportResponse(
+        head: HTTPResponse(status: .ok),
+        body: TransportBody(next: {
+          guard let slice = rest.withLock({ $0.popLast() }) else {
+            throw PageError(.truncated, "The connection closed inside the body.")
+          }
+          return slice
+        }))
+    }
+    #expect(try await first(server).get()?.items == [5, 6])
+  }
+
+  @Test("A certificate that cannot be verified is not asked again")
+  func tls() async {
+    let server = CannedServer { _, _ in throw PageError(.tls, "The certificate has expired.") }
+    #expect(code(await first(server)) == .tls)
+    #expect(server.requests.count == 1)
+  }
+
+  // MARK: Secrets
+
+  @Test("H-8, L1: planted secrets appear in no error, log line or checkpoint")
+  func canary() async throws {
+    let lines = Mutex<[String]>([])
+    let secrets = ["canary-header-1", "canary-query-2", "canary-custom-3"]
+    let server = CannedServer { request, ordinal in
+      let echo = "\(request.head.headerFields) \(request.url)"
+      switch ordinal {
+      case 0:
+        return .json(#"{"items":[1],"next":"/items?access_token=canary-query-2&after=a"}"#)
+      case 1: return .status(503, [:], echo)
+      default: return .status(400, [:], echo)
+      }
+    }
+    var configuration = PageClient.Configuration()
+    configuration.retry.delay = .zero
+    configuration.logger = Logger(label: "test") { _ in
+      LineLog { line in lines.withLock { $0.append(line) } }
+    }
+    configuration.logger.logLevel = .trace
+    let client = PageClient(
+      transport: server,
+      headers: [.authorization: "Bearer canary-header-1", .init("X-Key")!: "canary-custom-3"],
+      configuration: configuration)
+    let walk = client.cursor(
+      of: Int.self, at: url + "?access_token=canary-query-2", pagination: links
+    ).walk()
+    let error = await #expect(throws: PageError.self) { for try await _ in walk {} }
+    #expect(server.requests.last?.url.contains("canary-query-2") == true)
+    let everything =
+      lines.withLock { $0 } + [
+        "\(error, default: "")", "\(error?.checkpoint, default: "")", "\(walk.report)",
+      ]
+    #expect(lines.withLock { $0.count } >= 3)
+    for secret in secrets {
+      #expect(!everything.contains { $0.contains(secret) }, "\(secret)")
+    }
+  }
+}
+
+/// A log handler that hands every line, with its metadata, to a closure.
+private struct LineLog: LogHandler {
+  let write: @Sendable (String) -> Void
+  var logLevel = Logger.Level.trace
+  var metadata: Logger.Metadata = [:]
+
+  init(_ write: @escaping @Sendable (String) -> Void) { self.write = write }
+
+  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+    get { metadata[key] }
+    set { metadata[key] = newValue }
+  }
+
+  func log(event: LogEvent) { write("\(event.message) \(event.metadata ?? [:])") }
+}
