@@ -33,6 +33,8 @@ struct ContentInflater: ~Copyable {
   private var input: [UInt8] = []
   private var offset = 0
   private var state = State.start
+  /// Whether the last slice was full: zlib may have swallowed all input and still owe output.
+  private var mayOweOutput = false
   /// Wire bytes consumed, and bytes made of them.
   private(set) var consumed = 0
   private(set) var produced = 0
@@ -110,7 +112,7 @@ struct ContentInflater: ~Copyable {
         offset += 1
       }
     }
-    return false
+    return mayOweOutput
   }
 
   /// Tells raw deflate from zlib's by the header check of RFC 1950 §2.2; false when it takes a
@@ -147,6 +149,7 @@ struct ContentInflater: ~Copyable {
     offset += used
     consumed += used
     produced += slice.count
+    mayOweOutput = status == Z_OK && slice.count == capacity
     switch status {
     case Z_STREAM_END: state = .between
     case Z_OK: break
