@@ -121,6 +121,41 @@ struct CodingFaultTests {
     #expect(try await code(of: damaged, coding: "deflate") == .corruptEncoding)
   }
 
+  @Test("Z7: every length comes out whole, in each coding, wherever the slices end")
+  func everyLength() async throws {
+    let server = try FaultServer { request in
+      let parts = request.path.split(separator: "/")
+      let bytes = [UInt8](repeating: 0, count: Int(parts[1]) ?? 0)
+      let coding = String(parts[0])
+      let body =
+        switch coding {
+        case "bare": Gzip.bare(bytes)
+        case "zlib": Gzip.zlibWrapped(bytes)
+        default: Gzip.member(bytes)
+        }
+      return [
+        .respond(body, headers: [("Content-Encoding", coding == "gzip" ? coding : "deflate")])
+      ]
+    }
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    let lengths = Array(1000...1300) + Array(stride(from: 1300, to: 70_000, by: 997))
+    for coding in ["bare", "zlib", "gzip"] {
+      for length in lengths {
+        let body = try await transport.fetch(server.url("/\(coding)/\(length)")).body
+        #expect(body.count == length, "\(coding)")
+      }
+    }
+    await transport.shutdown()
+  }
+
+  @Test("Z9: a hundred thousand members of one byte are a body like any other")
+  func manyMembers() async throws {
+    let members = Array(repeatElement(Gzip.member([65]), count: 100_000).joined())
+    let fetched = try await outcome(of: members).get()
+    #expect(fetched.body.count == 100_000)
+  }
+
   @Test("Codings are named without regard to case, and identity is none")
   func names() async throws {
     for coding in ["gzip", "GZIP", "x-gzip"] {

@@ -113,11 +113,13 @@ struct ConnectionFaultTests {
     await transport.shutdown()
   }
 
-  @Test("N10: bytes that come unasked on an idle connection are never the next answer")
-  func unsolicitedBytes() async throws {
+  @Test(
+    "N10: bytes that come unasked on an idle connection are never the next answer",
+    arguments: [false, true])
+  func unsolicitedBytes(overTLS: Bool) async throws {
     let gate = StallGate()
     let smuggled = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nevil"
-    let server = try FaultServer { request in
+    let server = try FaultServer(tls: overTLS ? FaultTLS() : nil) { request in
       request.ordinal == 1
         ? [.respond("one"), .stall(until: gate), .write(smuggled), .mark("sent"), .hold]
         : [.respond("two")]

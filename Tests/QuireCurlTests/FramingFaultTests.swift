@@ -160,6 +160,12 @@ struct FramingFaultTests {
     #expect(try await code(of: response, then: .hold) == .protocolViolation)
   }
 
+  @Test("H14: a switch of protocols that nobody asked for breaks the protocol")
+  func unaskedUpgrade() async throws {
+    let response = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: h2c\r\n\r\n"
+    #expect(try await code(of: response, then: .hold) == .protocolViolation)
+  }
+
   @Test("H15: 204, 205 and a length of 0 are complete, empty answers on a kept connection")
   func emptyAnswers() async throws {
     let server = try FaultServer { request in

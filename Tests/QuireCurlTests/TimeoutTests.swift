@@ -66,6 +66,29 @@ struct TimeoutTests {
     await transport.shutdown()
   }
 
+  @Test("Waiting for a connection that others use is not taken for a slow connection")
+  func queued() async throws {
+    let server = try FaultServer { request in
+      // Half a second, in which nothing else gets the only connection.
+      request.ordinal == 1
+        ? [
+          .drip(Array("HTTP/1.1 200 OK\r\n".utf8), pause: .milliseconds(30)), .write("\r\n"),
+          .finish,
+        ]
+        : [.respond("\(request.ordinal)")]
+    }
+    defer { server.stop() }
+    let transport = CurlTransport.underTest(connectionsPerHost: 1)
+    let request = TransportRequest(
+      server.url(), timeouts: Timeouts(connect: .milliseconds(200), head: .seconds(5)))
+    let first = Task { try await transport.fetch(request) }
+    try await server.received()
+    let others = (0..<5).map { _ in Task { try await transport.fetch(request) } }
+    for task in others { #expect(try await task.value.status == 200) }
+    #expect(try await first.value.status == 200)
+    await transport.shutdown()
+  }
+
   @Test("One slow server does not hold up another")
   func independence() async throws {
     let slow = try FaultServer { _ in [.hold] }
