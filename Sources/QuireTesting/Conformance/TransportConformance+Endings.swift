@@ -22,18 +22,18 @@ extension TransportConformance {
   private func checkCancelledBeforeStart() async throws {
     let task = Task {
       while !Task.isCancelled { await Task.yield() }
-      return try await transport.send(request("/stall/head"))
+      return try await transport.send(stalling("/stall/head"))
     }
     task.cancel()
     try await expectCancellation(of: task)
   }
 
   private func checkCancelled(at target: String, stalls: Int) async throws {
-    let task = Task { try await body(of: request(target)) }
+    let task = Task { try await body(of: stalling(target)) }
     _ = try await body(of: request("/arrived/\(stalls)"))
     task.cancel()
     try await expectCancellation(of: task)
-    _ = try await body(of: request("/left/\(stalls)"))
+    try await expectDeparture("A cancelled transfer closes its connection.", stalls: stalls)
   }
 
   private func checkDropped(stalls: Int) async throws {
@@ -41,9 +41,29 @@ extension TransportConformance {
       _ = try await transport.send(request("/stall/body")).body.next()
     }
     try await takeOneSlice()
-    // Returns only if dropping the body has closed the connection.
-    _ = try await body(of: request("/left/\(stalls)"))
+    try await expectDeparture("A dropped body closes its connection.", stalls: stalls)
   }
+
+  /// A request whose answer never comes, or never ends; a transport that cannot be cancelled gives
+  /// up by these timeouts.
+  private func stalling(_ target: String) -> TransportRequest {
+    var request = request(target)
+    request.timeouts = Timeouts(head: patience, stall: patience, total: patience)
+    return request
+  }
+
+  private func expectDeparture(_ promise: String, stalls: Int) async throws {
+    var left = request("/left/\(stalls)")
+    left.timeouts.head = patience
+    do {
+      _ = try await body(of: left)
+    } catch let error as PageError where error.code == .timedOut {
+      throw ConformanceFailure(promise, evidence: "The server still waits after \(patience).")
+    }
+  }
+
+  /// Far longer than closing a connection takes, far shorter than a person waits for a test.
+  private var patience: Duration { .seconds(5) }
 
   private func expectCancellation<Success: Sendable>(
     of task: Task<Success, any Error>
