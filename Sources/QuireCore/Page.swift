@@ -15,7 +15,13 @@ public struct Page<Item: Sendable>: Sendable {
   /// What is wrong with the way on, such as a server that says more follows and not where.
   ///
   /// The page itself is whole: the walk delivers it and throws this on the `next()` after it.
-  public var nextFailure: PageError?
+  public var nextFailure: PageError? {
+    get { wayOn?.failure }
+    set { wayOn = newValue.map(BrokenWayOn.init) }
+  }
+
+  /// In a box, because it is large and rare, and pages are moved about a lot.
+  private var wayOn: BrokenWayOn?
 
   /// Where the page before this one starts, where the server says so.
   public var previous: Position?
@@ -55,4 +61,10 @@ public struct Page<Item: Sendable>: Sendable {
     if items.count == self.items.count { page.origins = origins }
     return page
   }
+}
+
+private final class BrokenWayOn: Sendable {
+  let failure: PageError
+
+  init(_ failure: PageError) { self.failure = failure }
 }

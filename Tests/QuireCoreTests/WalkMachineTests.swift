@@ -2,6 +2,15 @@
 import QuireTesting
 import Testing
 
+extension WalkMachine {
+  /// The page as it is delivered.
+  fileprivate mutating func received<Item>(_ page: Page<Item>, at now: Duration) -> Page<Item> {
+    var page = page
+    received(&page, at: now)
+    return page
+  }
+}
+
 /// Transcripts: what the machine is told, and what it answers. No await anywhere.
 @Suite struct WalkMachineTests {
   private func load(_ machine: inout WalkMachine, at now: Duration = .zero) -> Position? {

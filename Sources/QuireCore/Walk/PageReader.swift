@@ -30,9 +30,12 @@ struct SourceReader<Source: PageSource>: PageReader {
   func read(at position: Position) async throws -> Page<Source.Item>? {
     let answer = try await source.page(at: position.value == nil ? nil : position.page)
     guard var page = answer else { return nil }
-    page.position = position.page
-    page = page.dropping(items: position.itemOffset)
     page.position = position
+    if position.itemOffset > 0 {
+      page.position = position.page
+      page = page.dropping(items: position.itemOffset)
+      page.position = position
+    }
     page.traffic.items = page.items.count
     return page
   }

@@ -49,6 +49,13 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Whether the walk has nothing more to give.
   var isOver: Bool { machine.withLock { $0.isOver } }
 
+  /// Notes the end of a walk that is over, without waiting for the source to be closed.
+  func settle() {
+    if case .finish(let closing?) = machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
+      closeSoon(closing)
+    }
+  }
+
   func next(isolation actor: isolated (any Actor)?) async throws -> Page<Item>? {
     switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
     case .load(let position):
@@ -67,8 +74,10 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   ) async throws -> Page<Item>? {
     do {
       try Task.checkCancellation()
-      if let page = try await reader.read(at: position) {
-        return machine.withLock { $0.received(page, at: stopwatch.elapsed()) }
+      if var page = try await reader.read(at: position) {
+        let now = stopwatch.elapsed()
+        machine.withLock { $0.received(&page, at: now) }
+        return page
       }
     } catch {
       // A transfer that was aborted may say so in words of its own.

@@ -19,9 +19,9 @@ struct WalkMachine: Sendable {
     /// It may be loaded. A retry keeps this verdict, so that it is not taken for a loop.
     case admitted
     /// It will not be loaded, however often the consumer asks.
-    case refused(PageError)
+    indirect case refused(PageError)
     /// The source could not tell the way on: throw that, then try once more.
-    case broken(PageError)
+    indirect case broken(PageError)
   }
 
   /// What to do when the consumer asks for a page.
@@ -29,7 +29,7 @@ struct WalkMachine: Sendable {
     case load(Position)
     /// Return nil.
     case finish(Closing?)
-    case fail(PageError, Closing?)
+    indirect case fail(PageError, Closing?)
   }
 
   /// The duty to close the source, handed out once.
@@ -42,6 +42,8 @@ struct WalkMachine: Sendable {
 
   let start: Position
   let limits: Limits
+  /// Why the limits cannot work, if they cannot.
+  private let objection: PageError?
   var state: State
   var loops: LoopGuard?
   var emptyPages = 0
@@ -62,7 +64,7 @@ struct WalkMachine: Sendable {
       self.loops = loops
       self.loops?.begin(at: start, after: visited)
     }
-    if let error = Self.objection(to: limits) { state = .ready(start, .refused(error)) }
+    objection = Self.objection(to: limits)
   }
 
   /// The consumer asks for the next page.
@@ -81,11 +83,10 @@ struct WalkMachine: Sendable {
     }
   }
 
-  /// The page being read has come. Returns it as it is to be delivered.
-  mutating func received<Item>(_ page: Page<Item>, at now: Duration) -> Page<Item> {
+  /// The page being read has come; it is made into what is to be delivered.
+  mutating func received<Item>(_ page: inout Page<Item>, at now: Duration) {
     endLoading(at: now)
     hasFetched = true
-    var page = page
     page.index = report.pages
     if let limit = limits.items { page.cut(toItems: limit - report.items) }
     report.pages += 1
@@ -94,7 +95,6 @@ struct WalkMachine: Sendable {
     report.total = page.total ?? report.total
     emptyPages = page.items.isEmpty ? emptyPages + 1 : 0
     advance(after: page)
-    return page
   }
 
   /// The source says that the listing ended before the page being read.
@@ -130,7 +130,7 @@ struct WalkMachine: Sendable {
     switch state {
     case .over, .drained: true
     case .loading: false
-    case .ready: reachedLimit != nil
+    case .ready: objection == nil && reachedLimit != nil
     }
   }
 }
@@ -141,11 +141,11 @@ extension WalkMachine {
   private mutating func proceed(
     to position: Position, _ verdict: Verdict, at now: Duration
   ) -> NextAction {
-    if case .refused(let error) = verdict {
-      return fail(locate(error, at: position), takeClosing())
-    }
+    if let objection { return fail(locate(objection, at: position), nil) }
     if let limit = reachedLimit { return finish(.limit(limit)) }
     switch verdict {
+    case .refused(let error):
+      return fail(locate(error, at: position), takeClosing())
     case .broken(let error):
       state = .ready(position, .admitted)
       return fail(locate(error, at: position), nil)
@@ -154,7 +154,7 @@ extension WalkMachine {
         state = .ready(position, .refused(error))
         return fail(error, takeClosing())
       }
-    case .admitted, .refused: break
+    case .admitted: break
     }
     report.end = .running
     state = .loading(position)

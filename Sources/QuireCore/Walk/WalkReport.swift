@@ -15,7 +15,7 @@ public struct WalkReport: Sendable {
     /// The consumer left the loop.
     case stoppedByConsumer
     /// An error was thrown; a safety cap is one too.
-    case failed(PageError)
+    indirect case failed(PageError)
   }
 
   /// The caller's own limits.

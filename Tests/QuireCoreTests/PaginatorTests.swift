@@ -1,0 +1,293 @@
+import QuireCore
+import QuireTesting
+import Testing
+
+@Suite struct PaginatorTests {
+  @Test("C-1, P-2: nothing is requested before the first page is asked for")
+  func isLazy() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    let paginator = Paginator(Cursor(source))
+    let pages = paginator.makeAsyncIterator()
+    let items = paginator.items.makeAsyncIterator()
+    #expect(source.requests == [])
+    #expect(paginator.report.end.name == "running")
+    withExtendedLifetime((pages, items)) {}
+  }
+
+  @Test("PM-01, PM-02: after 6 of 10 items nothing more is requested; the 7th requests page 2")
+  func prefetchesItems() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10)
+    var items = Paginator(Cursor(source)).items.makeAsyncIterator()
+    for _ in 0..<6 { _ = try await items.next() }
+    #expect(source.requests == [1])
+    _ = try await items.next()
+    try await source.wait { $0.requests == [1, 2] }
+  }
+
+  @Test("PM-06: fraction(1) never loads early, and the loop still yields everything")
+  func yieldsEverything() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let paginator = Paginator(Cursor(source), threshold: try .fraction(1))
+    #expect(try await paginator.items.collected() == Array(0..<20))
+  }
+
+  @Test("X-06, TI-09, TI-10: page loop and item loop see the same walk, empty pages included")
+  func drains() async throws {
+    for sizes in [[2, 3], [0, 0, 3], [2, 0, 1], [1], [0]] {
+      let source = ScriptedSource(sizes: sizes)
+      let pages = try await Paginator(Cursor(source)).drained()
+      #expect(pages.map(\.count) == sizes)
+      let items = try await Paginator(Cursor(source)).items.collected()
+      #expect(items == Array(0..<sizes.reduce(0, +)))
+      #expect(source.requests == Array(1...sizes.count) + Array(1...sizes.count))
+      #expect(source.log.maxConcurrent == 1)
+    }
+  }
+
+  @Test("P-2: page n+1 is on its way while page n is handled, and nothing beyond it")
+  func loadsWhileHandling() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1)
+    var pages = Paginator(Cursor(source)).makeAsyncIterator()
+    _ = try await pages.next()
+    try await source.wait { $0.requests == [1, 2] && $0.running == 0 }
+    _ = try await pages.next()
+    try await source.wait { $0.requests == [1, 2, 3] && $0.running == 0 }
+  }
+
+  @Test("X-03, C4: break stops the look-ahead: at item 3 page 2 was never asked for, at 8 it was")
+  func breakStops() async throws {
+    for (stop, requests) in [(3, [1]), (8, [1, 2])] {
+      let source = ScriptedSource(sizes: Array(repeating: 10, count: 9))
+      source.hold(2)
+      for try await item in Paginator(Cursor(source)).items where item + 1 == stop {
+        if stop == 8 { try await source.wait { $0.requests == [1, 2] } }
+        break
+      }
+      try await source.wait { $0.running == 0 }
+      #expect(source.requests == requests)
+      #expect(source.log.cancelled == (stop == 8 ? [2] : []))
+    }
+  }
+
+  @Test(
+    "C-7, X-02: cancelling the consumer cancels the load and throws; the position has not moved")
+  func cancelsLoad() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(2)
+    let paginator = Paginator(Cursor(source))
+    let task = Task { try await paginator.drained() }
+    try await source.wait { $0.requests == [1, 2] }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await source.wait { $0.cancelled == [2] && $0.running == 0 }
+    #expect(paginator.report.end.name == "cancelled")
+    #expect(paginator.report.checkpoint == 2)
+    source.release(2)
+    #expect(try await paginator.drained() == [[1]])
+    #expect(source.requests == [1, 2, 2])
+  }
+
+  @Test("P-10, TI-29, C5: letting go of the paginator cancels silently")
+  func deallocationCancels() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(2)
+    var paginator: Paginator<Int>? = Paginator(Cursor(source))
+    try await paginator?.loadMore()
+    await paginator?.report(consumed: 1)
+    try await source.wait { $0.requests == [1, 2] }
+    paginator = nil
+    try await source.wait { $0.cancelled == [2] && $0.running == 0 }
+  }
+
+  @Test("P-10: an iterator keeps its walk going when the paginator is let go of")
+  func iteratorsKeepGoing() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    #expect(try await Paginator(Cursor(source)).drained() == [[0], [1], [2]])
+  }
+
+  @Test("P-5, TI-13: an error of a page loaded ahead is thrown after all items before it")
+  func errorsComeInOrder() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    source.fail(2)
+    var items: [Int] = []
+    let paginator = Paginator(Cursor(source))
+    let error = await pageError {
+      for try await item in paginator.items {
+        items.append(item)
+        if item == 6 { try await source.wait { $0.requests == [1, 2] && $0.running == 0 } }
+      }
+    }
+    #expect(items == Array(0..<10))
+    #expect(error?.underlying is ScriptedFailure)
+    #expect(error?.checkpoint == 2)
+    #expect(paginator.report.end.name == "failed(sourceFailed)")
+    #expect(source.requests == [1, 2])
+  }
+
+  @Test("P-5, TI-14, TI-03: retry() repeats the page that failed, and the loop goes on at item 10")
+  func retries() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    source.fail(2)
+    let paginator = Paginator(Cursor(source))
+    await #expect(throws: PageError.self) { _ = try await paginator.items.collected() }
+    #expect(try await paginator.retry())
+    #expect(source.requests == [1, 2, 2])
+    #expect(try await paginator.items.collected() == Array(10..<20))
+  }
+
+  @Test("C-6: after an error the same iterator tries the same page again")
+  func iteratorRetries() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.fail(1, times: 2)
+    var pages = Paginator(Cursor(source)).makeAsyncIterator()
+    for _ in 0..<2 { await #expect(throws: PageError.self) { try await pages.next() } }
+    #expect(try await pages.next()?.items == [0])
+    #expect(try await pages.next()?.items == [1])
+    #expect(try await pages.next() == nil)
+    #expect(try await pages.next() == nil)
+    #expect(source.requests == [1, 1, 1, 2])
+  }
+
+  @Test("TI-15, K7: retry() with nothing to retry answers false and requests nothing")
+  func retriesNothing() async throws {
+    let source = ScriptedSource(sizes: 1)
+    let paginator = Paginator(Cursor(source))
+    #expect(try await paginator.retry() == false)
+    _ = try await paginator.drained()
+    #expect(try await paginator.retry() == false)
+    #expect(source.requests == [1])
+  }
+
+  @Test("P-1, TI-20: two calls to loadMore() are one load, and both return when it is done")
+  func coalesces() async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    let paginator = Paginator(Cursor(source), threshold: .onDemand)
+    var pages = paginator.makeAsyncIterator()
+    _ = try await pages.next()
+    source.hold(2)
+    let calls = (0..<2).map { _ in Task { try await paginator.loadMore() } }
+    try await source.wait { $0.requests == [1, 2] }
+    source.release(2)
+    for call in calls { #expect(try await call.value) }
+    #expect(source.requests == [1, 2])
+    #expect(try await pages.next()?.items == [2, 3])
+    #expect(try await paginator.loadMore() == false)
+  }
+
+  @Test("P-5, TI-16: reload() starts over; nothing of a load it cancelled becomes visible")
+  func reloads() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let paginator = Paginator(Cursor(source))
+    var pages = paginator.makeAsyncIterator()
+    source.hold(2)
+    _ = try await pages.next()
+    try await source.wait { $0.requests == [1, 2] }
+    let reload = Task { try await paginator.reload() }
+    try await source.wait { $0.cancelled == [2] }
+    source.release(2)
+    #expect(try await reload.value)
+    #expect(try await pages.next()?.items == [0])
+    #expect(try await pages.next()?.items == [1])
+    #expect(source.log.maxConcurrent == 1)
+  }
+
+  @Test("P-10, X-13: calls from inside the loop are safe")
+  func callsFromInside() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1)
+    let paginator = Paginator(Cursor(source))
+    var seen: [Int] = []
+    for try await page in paginator {
+      seen += page.items
+      if seen.count == 2 { try await paginator.reload() }
+      try await paginator.loadMore()
+      try await paginator.retry()
+      await paginator.report(consumed: 0)
+      _ = paginator.report
+    }
+    #expect(seen == [0, 1, 0, 1, 2, 3])
+    #expect(source.log.maxConcurrent == 1)
+  }
+
+  @Test("P-3, C9: a consumer that never asks again leaves at most one page loaded ahead")
+  func backpressure() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 1, count: 1000))
+    var pages = Paginator(Cursor(source)).makeAsyncIterator()
+    for asked in 1...300 {
+      _ = try await pages.next()
+      try await source.wait { $0.requests.count == asked + 1 && $0.running == 0 }
+    }
+    #expect(source.requests.count == 301)
+  }
+
+  @Test("C-10: the report counts what the consumer has, not what is loaded ahead")
+  func reports() async throws {
+    let source = ScriptedSource(sizes: 2, 2, 2)
+    let paginator = Paginator(Cursor(source))
+    var pages = paginator.makeAsyncIterator()
+    _ = try await pages.next()
+    try await source.wait { $0.requests == [1, 2] && $0.running == 0 }
+    #expect(paginator.report.pages == 1)
+    #expect(paginator.report.items == 2)
+    #expect(paginator.report.checkpoint == 2)
+    #expect(paginator.report.end.name == "running")
+    while try await pages.next() != nil {}
+    #expect(paginator.report.pages == 3)
+    #expect(paginator.report.end.name == "exhausted")
+    #expect(paginator.report.checkpoint == nil)
+  }
+
+  @Test("C-8: the checkpoint of an item loop lies behind the items handed out")
+  func checkpointsInsidePages() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let paginator = Paginator(Cursor(source), threshold: try .fraction(0.6))
+    var items = paginator.items.makeAsyncIterator()
+    _ = try await items.next()
+    #expect(paginator.report.checkpoint == Position(nil, itemOffset: 6))
+    #expect(paginator.report.items == 6)
+  }
+
+  @Test("C-9: limits hold for a paginator, too")
+  func limits() async throws {
+    let source = ScriptedSource(sizes: 4, 4, 4)
+    let paginator = Paginator(Cursor(source, limits: Limits(items: 6)))
+    #expect(try await paginator.drained() == [[0, 1, 2, 3], [4, 5]])
+    #expect(paginator.report.end.name == "limit(items)")
+    #expect(paginator.report.checkpoint == Position(2, itemOffset: 2))
+    #expect(source.requests == [1, 2])
+  }
+
+  @Test("A paginator that may load no page ahead says so at the first next()")
+  func refusesBounds() async throws {
+    let source = ScriptedSource(sizes: 1)
+    for paginator in [
+      Paginator(Cursor(source), maxPagesAhead: 0), Paginator(Cursor(source), maxBytesAhead: -1),
+    ] {
+      #expect(await pageError { _ = try await paginator.drained() }?.code == .invalidArgument)
+    }
+    #expect(source.requests == [])
+  }
+
+  @Test("P-1: two loops over one paginator share its pages; each page goes to one of them")
+  func sharesPages() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 1, count: 100))
+    let paginator = Paginator(Cursor(source))
+    async let first = paginator.items.collected()
+    async let second = paginator.items.collected()
+    let all = try await first + second
+    #expect(all.sorted() == Array(0..<100))
+    #expect(source.requests == Array(1...100))
+    #expect(source.log.maxConcurrent == 1)
+  }
+
+  @Test("C-7: a paginator closes its source once, at the end and when the loop is left")
+  func closes() async throws {
+    let drained = ScriptedSource(sizes: 1, 1, needsClosing: true)
+    _ = try await Paginator(Cursor(drained)).drained()
+    try await drained.wait { $0.closes == [nil] }
+    let left = ScriptedSource(sizes: 1, 1, 1, needsClosing: true)
+    left.hold(2)
+    for try await _ in Paginator(Cursor(left)) { break }
+    try await left.wait { $0.closes == [2] }
+    #expect(left.log.running == 0)
+  }
+}
