@@ -1,0 +1,96 @@
+import QuireCore
+
+/// Where code, issues and packages live.
+extension Pagination {
+  /// GitHub's REST API: a list (or `{"items": […]}` from search), and a Link header beside it.
+  ///
+  /// Page size: `per_page`, 30 by default and 100 at most. The page of `last` is the number of
+  /// pages. 403 with nothing remaining is throttling; search refuses more than 1000 results.
+  public static let github = Pagination(
+    next: .linkHeader, items: .firstOf(["/items", "/workflow_runs", "/repositories", ""]),
+    size: PageSize(.query("per_page"), default: 30, max: 100),
+    total: TotalSource(.linkQueryItem("page", rel: "last"), .pages),
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value(.header("x-ratelimit-remaining"), .equals("0"), statuses: [403, 429]),
+        .throttled, message: "/message"),
+      FailureRule(
+        when: .value("/message", .contains("secondary rate limit"), statuses: [403]), .throttled,
+        message: "/message"),
+      FailureRule(
+        when: .value("/message", .contains("first 1000"), statuses: [422]), .window,
+        message: "/message"),
+    ]))
+
+  /// GitLab: a list, and a Link header beside it.
+  ///
+  /// Page size: `per_page`, 20 by default and 100 at most. Links may name the inner host and are
+  /// followed at ours. `X-Total` is left out above 10,000 items; beyond an offset of 50,000 the
+  /// answer is 405: use `pagination=keyset` in the URL.
+  public static let gitlab = Pagination(
+    next: .linkHeader, size: PageSize(.query("per_page"), default: 20, max: 100),
+    total: TotalSource(.header("X-Total")),
+    policy: PagePolicy(
+      failure: [FailureRule(when: .status(405), .window, message: "/error")], links: .rebase))
+
+  /// Bitbucket Cloud: `{"values": […], "next": "…", "size": 57}`.
+  ///
+  /// Page size: `pagelen`, 10 by default and 100 at most.
+  public static let bitbucket = Pagination(
+    next: .body("/next"), items: "/values",
+    size: PageSize(.query("pagelen"), default: 10, max: 100), total: "/size")
+
+  /// Bitbucket Server and Data Center: `{"values": […], "isLastPage": false, "nextPageStart": 25}`.
+  ///
+  /// Page size: `limit`, 25 by default and 1000 at most. Filtered pages are short, and the next
+  /// start is not the sum.
+  public static let bitbucketServer = Pagination(
+    next: .body("/nextPageStart"), send: .query("start"),
+    end: [.flag("/isLastPage", continuesWhile: false)], items: "/values",
+    size: PageSize(.query("limit"), default: 25, max: 1000))
+
+  /// Jira Cloud's `search/jql`: `{"issues": […], "nextPageToken": "…", "isLast": false}`.
+  ///
+  /// For POST; page size: `maxResults`, 50 by default and 5000 at most. Tokens live for a week.
+  public static let jira = Pagination(
+    next: .body("/nextPageToken"), send: .jsonBody("/nextPageToken"),
+    request: RequestRule(isQuery: true), end: [.flag("/isLast", continuesWhile: false)],
+    items: "/issues", size: PageSize(.jsonBody("/maxResults"), default: 50, max: 5000))
+
+  /// Jira's older lists: `{"startAt": 0, "maxResults": 50, "total": 57, "values": […]}`.
+  ///
+  /// Page size: `maxResults`, lowered silently: the walk advances by what came.
+  public static let jiraOffset = Pagination(
+    next: .offset, send: .query("startAt"),
+    end: [.flag("/isLast", continuesWhile: false), .total("/total"), .emptyPage],
+    items: .firstOf(["/issues", "/values"]),
+    size: PageSize(.query("maxResults"), default: 50, echo: "/maxResults"), total: "/total")
+
+  /// Sentry: a list, and `Link: <…>; rel="next"; results="true"` beside it.
+  ///
+  /// Page size: `per_page`, 100 at most. There is always a next link; its `results` tells.
+  public static let sentry = Pagination(
+    next: .linkHeader(where: ["results": "true"]), size: PageSize(.query("per_page"), max: 100),
+    total: TotalSource(.header("X-Hits")))
+
+  /// Azure DevOps: `{"count": 2, "value": […]}`, and `x-ms-continuationtoken` beside it.
+  ///
+  /// Page size: `$top`. The count is the page's, not the total.
+  public static let azureDevOps = Pagination(
+    next: .header("x-ms-continuationtoken"), send: .query("continuationToken"), items: "/value",
+    size: PageSize(.query("$top")))
+
+  /// OCI and Docker registries: `{"name": "app", "tags": […]}`, and a Link header beside it.
+  ///
+  /// Page size: `n`, a wish. Links are relative; null tags are none.
+  public static let ociRegistry = Pagination(
+    next: .linkHeader, items: .firstOf(["/tags", "/repositories", "/manifests"]),
+    size: PageSize(.query("n")))
+
+  /// crates.io: `{"crates": […], "meta": {"next_page": "?page=2", "total": 57}}`.
+  ///
+  /// Page size: `per_page`, 10 by default and 100 at most. The link is a query and replaces ours.
+  public static let cratesIO = Pagination(
+    next: .body("/meta/next_page"), items: "/crates",
+    size: PageSize(.query("per_page"), default: 10, max: 100), total: "/meta/total")
+}

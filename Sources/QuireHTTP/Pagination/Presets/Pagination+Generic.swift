@@ -1,0 +1,67 @@
+import QuireCore
+
+/// Protocols that many servers speak, each with names of its own.
+extension Pagination {
+  /// Web links: `Link: <https://…>; rel="next"` beside a list (RFC 8288).
+  ///
+  /// Page size: `per_page`. The last page has no `next`, however many items it has.
+  public static let linkHeader = Pagination(
+    next: .linkHeader, size: PageSize(.query("per_page")))
+
+  /// An offset and a limit: `?offset=40&limit=20`, and `{"items": […], "total": 57}`.
+  ///
+  /// Advances by the items that came, because servers lower the limit silently. Ends by the total
+  /// where there is one, else by a page that is short (where the limit is known) or empty.
+  /// - Parameters:
+  ///   - items: Where the items are.
+  ///   - offset: The parameter for the offset.
+  ///   - limit: The parameter for the page size.
+  ///   - first: The offset of the first item.
+  ///   - max: The most the server gives at once. Without it, a limit that the server lowers looks
+  ///     like a short page.
+  ///   - total: Where the number of all items is, if anywhere.
+  public static func offsetLimit(
+    items: ItemSelector = .root, offset: String = "offset", limit: String = "limit",
+    first: Int = 0, max: Int? = nil, total: TotalSource? = nil
+  ) -> Pagination {
+    Pagination(
+      next: .offset(first: first), send: .query(offset),
+      end: (total.map { [.total($0)] } ?? []) + [.shortPage, .emptyPage], items: items,
+      size: PageSize(.query(limit), max: max), total: total)
+  }
+
+  /// Numbered pages until one is empty: `?page=3`, and a list.
+  ///
+  /// Costs one request beyond the last item; nothing shorter is safe where nothing says the end.
+  /// - Parameters:
+  ///   - items: Where the items are.
+  ///   - page: The parameter for the page's number.
+  ///   - size: The parameter for the page size.
+  ///   - first: The number of the first page; 0 with some.
+  public static func pages(
+    items: ItemSelector = .root, page: String = "page", size: String = "per_page", first: Int = 1
+  ) -> Pagination {
+    Pagination(
+      next: .pageNumber(first: first), send: .query(page), end: [.emptyPage], items: items,
+      size: PageSize(.query(size)))
+  }
+
+  /// Numbered pages of which the server says how many there are: `?page=3`, and
+  /// `{"data": […], "meta": {"total_pages": 7}}`.
+  ///
+  /// Fits Strapi, Cloudflare, Xero and many more.
+  /// - Parameters:
+  ///   - pages: Where the number of pages is.
+  ///   - items: Where the items are.
+  ///   - page: The parameter for the page's number.
+  ///   - size: The parameter for the page size.
+  ///   - first: The number of the first page; 0 with some.
+  public static func totalPages(
+    _ pages: ValueSource, items: ItemSelector = .root, page: String = "page",
+    size: String = "per_page", first: Int = 1
+  ) -> Pagination {
+    Pagination(
+      next: .pageNumber(first: first), send: .query(page), end: [.pages(pages), .emptyPage],
+      items: items, size: PageSize(.query(size)), total: TotalSource(pages, .pages))
+  }
+}
