@@ -3,9 +3,8 @@ import QuireCore
 /// A position as the engine writes it: which way leads to the page, and with what.
 ///
 /// Self-describing and whole, so that a new process needs nothing else: `{"url": …}`, `{"token":
-/// …}`, `{"offset": n}` or `{"page": n}`, with `via` for a route that is not the first, `seen` for
-/// the items before the page where a total has to be reached, and `turn` where the token is the same
-/// on every page.
+/// …}`, `{"offset": n}` or `{"page": n}`, with `via` for a route that is not the first, and `seen`
+/// for the items before the page where a total has to be reached.
 struct Bookmark: Hashable {
   enum Target: Hashable {
     case url(String)
@@ -17,13 +16,11 @@ struct Bookmark: Hashable {
   var target: Target
   var route = 0
   var seen: Int?
-  var turn: Int?
 
-  init(_ target: Target, route: Int = 0, seen: Int? = nil, turn: Int? = nil) {
+  init(_ target: Target, route: Int = 0, seen: Int? = nil) {
     self.target = target
     self.route = route
     self.seen = seen
-    self.turn = turn
   }
 
   /// Reads a position; throws `invalidArgument` for one that another source wrote.
@@ -37,7 +34,6 @@ struct Bookmark: Hashable {
     self.target = target
     route = value["via"]?.integer ?? 0
     seen = value["seen"]?.integer
-    turn = value["turn"]?.integer
   }
 
   private static func target(in value: JSONValue) -> Target? {
@@ -58,7 +54,6 @@ struct Bookmark: Hashable {
     }
     if route > 0 { members.append(.init("via", .number(String(route)))) }
     if let seen { members.append(.init("seen", .number(String(seen)))) }
-    if let turn { members.append(.init("turn", .number(String(turn)))) }
     return Position(.object(members))
   }
 

@@ -15,9 +15,6 @@ extension PaginationEngine {
         let advances = count(of: answer, on: route).map { page > $0 } ?? true
         bookmark.seen = advances ? seen.map { $0.plus(itemCount) } : seen
       }
-      if pagination.policy.handle {
-        bookmark.turn = ((try? Bookmark(answer.position))?.turn ?? 0).plus(1)
-      }
       return bookmark
     }
     return nil
