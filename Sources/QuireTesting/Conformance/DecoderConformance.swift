@@ -1,0 +1,96 @@
+public import QuireHTTP
+
+/// Checks the promises that every `PageDecoder` makes, on a sample page.
+///
+/// ```swift
+/// @Test func decoderKeepsItsPromises() throws {
+///   try DecoderConformance.check(JSONPageDecoder<Int>(), page: Array(#"{"a":[1,2]}"#.utf8),
+///     context: DecodingContext(items: "/a"), items: [1, 2])
+/// }
+/// ```
+public struct DecoderConformance<Item: Sendable & Equatable> {
+  let decoder: any PageDecoder<Item>
+  let page: [UInt8]
+  let context: DecodingContext
+  let items: [Item]
+
+  /// Checks every promise in turn; quadratic in the page's length, so keep the page small.
+  ///
+  /// - Parameters:
+  ///   - decoder: The decoder.
+  ///   - page: A whole page without white space around it, of at least two items.
+  ///   - context: What the decoder is told about the page.
+  ///   - items: What the page decodes to.
+  /// - Throws: The first `ConformanceFailure`.
+  public static func check(
+    _ decoder: some PageDecoder<Item>, page: [UInt8],
+    context: DecodingContext = DecodingContext(), items: [Item]
+  ) throws {
+    let suite = DecoderConformance(decoder: decoder, page: page, context: context, items: items)
+    try suite.checkWhole()
+    try suite.checkSplits()
+    try suite.checkIndependence()
+    if decoder.isSelfDelimiting { try suite.checkTruncation() }
+  }
+
+  private func checkWhole() throws {
+    try expect([page], "A page in one slice decodes to its items, in order.")
+    try expect([[], page, []], "An empty slice changes nothing.")
+  }
+
+  private func checkSplits() throws {
+    for cut in page.indices {
+      try expect(
+        [Array(page[..<cut]), Array(page[cut...])], "A page may be split at any byte.",
+        at: "split before byte \(cut)")
+    }
+    try expect(page.map { [$0] }, "A page may come byte by byte.")
+  }
+
+  /// Two pages being decoded at once must not know of each other.
+  private func checkIndependence() throws {
+    let promise = "Each page is decoded by itself."
+    var first = try decoder.begin(context)
+    var second = try decoder.begin(context)
+    for byte in page {
+      try first.receive([byte])
+      try second.receive([byte])
+    }
+    _ = try first.finish()
+    _ = try second.finish()
+    guard try first.items().items == items, try second.items().items == items else {
+      throw ConformanceFailure(promise, evidence: "two pages decoded in turns differ")
+    }
+  }
+
+  private func checkTruncation() throws {
+    let promise = "A decoder that calls itself self-delimiting takes no part of a page for a page."
+    for length in page.indices {
+      do {
+        var session = try decoder.begin(context)
+        try session.receive(Array(page[..<length]))
+        _ = try session.finish()
+      } catch {
+        continue
+      }
+      throw ConformanceFailure(
+        promise, evidence: "the first \(length) of \(page.count) bytes passed for a page")
+    }
+  }
+
+  private func expect(_ slices: [[UInt8]], _ promise: String, at place: String = "") throws {
+    do {
+      var session = try decoder.begin(context)
+      for slice in slices { try session.receive(slice) }
+      _ = try session.finish()
+      let decoded = try session.items()
+      guard decoded.items == items, decoded.badItems.isEmpty else {
+        throw ConformanceFailure(promise, evidence: "\(decoded.items) \(place)")
+      }
+    } catch let failure as ConformanceFailure {
+      throw failure
+    } catch {
+      throw ConformanceFailure(promise, evidence: "\(error) \(place)")
+    }
+  }
+}

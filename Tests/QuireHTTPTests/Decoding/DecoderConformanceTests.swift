@@ -1,0 +1,42 @@
+import QuireTesting
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Decoders keep their promises")
+struct DecoderConformanceTests {
+  private let page = Array(#"{"a":[1,{"b":"é\u00e9"},[],-1.50e3]}"#.utf8)
+  private let context = DecodingContext(contentType: "application/json", items: "/a")
+
+  @Test("D-2: the typed, raw, closure and byte decoders pass the suite that strangers' must")
+  func ours() throws {
+    let numbers = Array(#"{"a":[1,22,-3]}"#.utf8)
+    try DecoderConformance.check(
+      JSONPageDecoder<Int>(), page: numbers, context: context, items: [1, 22, -3])
+    try DecoderConformance.check(
+      ClosurePageDecoder { String(decoding: $0.compact, as: UTF8.self) }, page: page,
+      context: context, items: ["1", #"{"b":"é\u00e9"}"#, "[]", "-1.50e3"])
+    try DecoderConformance.check(BytesPageDecoder(), page: page, context: context, items: [page])
+  }
+
+  @Test("The suite finds a decoder that calls itself self-delimiting and is not")
+  func flawed() {
+    struct Lines: PageDecoder {
+      var isSelfDelimiting: Bool { true }
+      func begin(_ context: DecodingContext) -> any PageDecoding<String> { Session() }
+      struct Session: PageDecoding {
+        var bytes: [UInt8] = []
+        mutating func receive(_ slice: [UInt8]) { bytes += slice }
+        mutating func finish() -> any PageDocument { EmptyDocument() }
+        mutating func items() -> DecodedItems<String> {
+          let text = String(decoding: bytes, as: UTF8.self)
+          return DecodedItems(text.split(separator: "\n").map(String.init))
+        }
+      }
+    }
+    let failure = #expect(throws: ConformanceFailure.self) {
+      try DecoderConformance.check(Lines(), page: Array("a\nb".utf8), items: ["a", "b"])
+    }
+    #expect(failure?.promise.contains("self-delimiting") == true)
+  }
+}
