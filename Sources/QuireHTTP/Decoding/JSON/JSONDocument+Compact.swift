@@ -1,26 +1,34 @@
 /// Writing parts of a page again.
 extension JSONDocument {
   /// Appends the node to `output` without the white space between its tokens; every number and
-  /// string stays as the server wrote it.
+  /// string stays as the server wrote it. Runs without white space are copied at once.
   func appendCompact(_ node: Int, to output: inout [UInt8]) {
     let range = range(of: node)
     let end = next(after: node)
-    output.reserveCapacity(output.count + range.count)
-    var position = range.lowerBound
+    var run = range.lowerBound
+    var position = run
     var index = node
     while index < end {
-      let isContainer = word(at: index).kind.isContainer
-      let start = word(at: index).offset
-      let token = isContainer ? start..<start + 1 : self.range(of: index)
-      appendPunctuation(position..<token.lowerBound, to: &output)
-      output += bytes[token]
+      let word = word(at: index)
+      let token = word.kind.isContainer ? word.offset..<word.offset + 1 : self.range(of: index)
+      skipWhiteSpace(in: position..<token.lowerBound, run: &run, output: &output)
       position = token.upperBound
-      index += isContainer ? 2 : 1
+      index += word.kind.isContainer ? 2 : 1
     }
-    appendPunctuation(position..<range.upperBound, to: &output)
+    skipWhiteSpace(in: position..<range.upperBound, run: &run, output: &output)
+    append(run..<range.upperBound, to: &output)
   }
 
-  private func appendPunctuation(_ range: Range<Int>, to output: inout [UInt8]) {
-    for byte in bytes[range] where byte > 0x20 { output.append(byte) }
+  /// Looks through punctuation; at white space, writes the run that ends there and starts another.
+  private func skipWhiteSpace(in gap: Range<Int>, run: inout Int, output: inout [UInt8]) {
+    for index in gap where bytes[index] <= 0x20 {
+      append(run..<index, to: &output)
+      run = index + 1
+    }
+  }
+
+  private func append(_ range: Range<Int>, to output: inout [UInt8]) {
+    guard !range.isEmpty else { return }
+    bytes.withUnsafeBufferPointer { output.append(contentsOf: $0[range]) }
   }
 }

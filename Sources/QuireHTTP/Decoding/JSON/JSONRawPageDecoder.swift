@@ -13,6 +13,9 @@ public struct JSONRawPageDecoder: PageDecoder {
       context,
       .init(
         item: { document, node in RawItem(document: document, node: node) },
+        list: { document, node in
+          document.elements(of: node).map { RawItem(document: document, node: $0) }
+        },
         ignoresSurrogates: true))
   }
 }
