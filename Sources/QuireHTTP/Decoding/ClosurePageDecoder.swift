@@ -18,7 +18,7 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
   }
 
   /// True: a document that is not closed is an error.
-  public var isSelfDelimiting: Bool { true }
+  public var isSelfDelimiting: Bool { base.isSelfDelimiting }
 
   /// Starts one page.
   ///

@@ -78,6 +78,17 @@ struct RawItemTests {
     #expect(items.badItems.map(\.index) == [1, 2])
   }
 
+  @Test("A closure decoder shows a page's end only if the decoder below it does")
+  func selfDelimiting() {
+    struct Open: PageDecoder {
+      func begin(_ context: DecodingContext) throws -> any PageDecoding<RawItem> {
+        JSONRawPageDecoder().begin(context)
+      }
+    }
+    #expect(ClosurePageDecoder { $0 }.isSelfDelimiting)
+    #expect(!ClosurePageDecoder(Open()) { $0 }.isSelfDelimiting)
+  }
+
   @Test("D-2: a page of bytes is one item, and an empty one is none")
   func bytes() throws {
     let page: [UInt8] = [0, 0xFF, 0x0A]
