@@ -17,7 +17,7 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
     self.decode = decode
   }
 
-  /// True: a document that is not closed is an error.
+  /// As the decoder below it.
   public var isSelfDelimiting: Bool { base.isSelfDelimiting }
 
   /// Starts one page.
