@@ -17,6 +17,7 @@ final class CurlDriver {
   private var spare: [EasyHandle] = []
   /// No transfer's deadline lies before this instant.
   private var nextDeadline: ContinuousClock.Instant?
+  private var idleSpin = IdleSpin()
   private var isStopping = false
   private var waitingForEnd: [Suspension<Void>] = []
 
@@ -65,8 +66,25 @@ final class CurlDriver {
       let now = ContinuousClock.now
       let isHolding = deliver(at: now)
       expire(at: now)
-      curl_multi_poll(multi, nil, 0, Int32(sleep(isHolding: isHolding, at: now)), nil)
+      sleep(isHolding ? 1 : patience(at: now))
     }
+  }
+
+  private func sleep(_ milliseconds: Int) {
+    if transfers.isEmpty, idleSpin.isWorthwhile {
+      idleSpin.ended(withMail: spin())
+    }
+    if mailbox.hasMail || !mailbox.mayFallAsleep() { return }
+    curl_multi_poll(multi, nil, 0, Int32(milliseconds), nil)
+    mailbox.wokeUp()
+  }
+
+  private func spin() -> Bool {
+    let end = ContinuousClock.now + IdleSpin.length
+    while ContinuousClock.now < end {
+      if mailbox.hasMail { return true }
+    }
+    return false
   }
 
   // MARK: Commands
@@ -175,8 +193,7 @@ final class CurlDriver {
     }
   }
 
-  private func sleep(isHolding: Bool, at now: ContinuousClock.Instant) -> Int {
-    if isHolding { return 1 }
+  private func patience(at now: ContinuousClock.Instant) -> Int {
     guard let nextDeadline else { return Self.longSleep }
     return min(Self.longSleep, max(0, (nextDeadline - now).milliseconds))
   }

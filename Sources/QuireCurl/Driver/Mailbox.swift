@@ -19,49 +19,81 @@ final class Mailbox: Sendable {
 
   private struct State {
     var commands: [Command] = []
-    /// The driver's multi handle while it may sleep in `curl_multi_poll`. It is only used under the
-    /// lock, and taken away before it is freed.
-    var multi: UnsafeMutableRawPointer?
+    /// Whether the driver went to sleep and nobody has woken it since.
+    var isAsleep = false
     var isClosed = false
   }
 
+  /// The driver's multi handle, in which it sleeps. It is used and freed only under this lock, which
+  /// is another one so that a driver just woken does not run into its waker.
+  private struct Bed {
+    var multi: UnsafeMutableRawPointer?
+  }
+
   private let state = Mutex(State())
+  private let bed = Mutex(Bed())
+  private let mail = Atomic<Bool>(false)
 
   /// Hands over a command; false when there is nobody left to read it.
   @discardableResult
   func push(_ command: Command) -> Bool {
-    state.withLock { state in
-      guard !state.isClosed else { return false }
-      let driverMayNotKnow = state.commands.isEmpty
+    let (isAccepted, mustWake) = state.withLock { state in
+      guard !state.isClosed else { return (false, false) }
       state.commands.append(command)
-      if driverMayNotKnow, let multi = state.multi { curl_multi_wakeup(multi) }
-      return true
+      mail.store(true, ordering: .releasing)
+      defer { state.isAsleep = false }
+      return (true, state.isAsleep)
     }
+    if mustWake {
+      bed.withLock { bed in
+        if let multi = bed.multi { curl_multi_wakeup(multi) }
+      }
+    }
+    return isAccepted
   }
+
+  /// Whether there are commands, at the cost of one load.
+  var hasMail: Bool { mail.load(ordering: .acquiring) }
 
   /// From now on the driver sleeps in this handle.
   func open(_ multi: UnsafeMutableRawPointer) {
-    state.withLock { [address = UInt(bitPattern: multi)] state in
-      state.multi = UnsafeMutableRawPointer(bitPattern: address)
+    bed.withLock { [address = UInt(bitPattern: multi)] bed in
+      bed.multi = UnsafeMutableRawPointer(bitPattern: address)
     }
   }
 
   /// All commands since the last call, in order.
   func drain() -> [Command] {
+    guard hasMail else { return [] }
+    return state.withLock { empty(&$0) }
+  }
+
+  /// Tells whether the driver may sleep: from then on a command wakes it.
+  func mayFallAsleep() -> Bool {
     state.withLock { state in
-      if state.commands.isEmpty { return [] }
-      defer { state.commands = [] }
-      return state.commands
+      state.isAsleep = state.commands.isEmpty
+      return state.isAsleep
     }
   }
 
-  /// Refuses further commands and returns the unread ones.
+  /// The driver has slept, for whatever reason it woke.
+  func wokeUp() {
+    state.withLock { $0.isAsleep = false }
+  }
+
+  /// Refuses further commands and returns the unread ones; the handle may then be freed.
   func close() -> [Command] {
-    state.withLock { state in
+    let unread = state.withLock { state in
       state.isClosed = true
-      state.multi = nil
-      defer { state.commands = [] }
-      return state.commands
+      return empty(&state)
     }
+    bed.withLock { $0.multi = nil }
+    return unread
+  }
+
+  private func empty(_ state: inout State) -> [Command] {
+    mail.store(false, ordering: .relaxed)
+    defer { state.commands = [] }
+    return state.commands
   }
 }
