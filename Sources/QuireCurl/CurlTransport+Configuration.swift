@@ -26,6 +26,10 @@ extension CurlTransport {
     public var connectionsPerHost: Int
     /// Connections at a time altogether; further requests wait. Default 256.
     public var connectionsTotal: Int
+    /// Requests to one host in flight at a time: streams of an HTTP/2 connection, or HTTP/1 requests
+    /// for which `connectionsPerHost` is the tighter bound. Further requests wait, in order, and
+    /// their timeouts with them. Default 32.
+    public var requestsPerHost: Int
     /// How long a kept connection may lie idle and still be reused. Default 60 s, below what most
     /// servers allow.
     public var idleTimeout: Duration
@@ -39,13 +43,14 @@ extension CurlTransport {
     public init(
       certificateAuthorities: CertificateAuthorities = .system,
       httpVersion: HTTPVersion = .negotiated, connectionsPerHost: Int = 6,
-      connectionsTotal: Int = 256, idleTimeout: Duration = .seconds(60),
+      connectionsTotal: Int = 256, requestsPerHost: Int = 32, idleTimeout: Duration = .seconds(60),
       connectionLifetime: Duration = .seconds(3600), userAgent: String = "Quire/0.1.0"
     ) {
       self.certificateAuthorities = certificateAuthorities
       self.httpVersion = httpVersion
       self.connectionsPerHost = connectionsPerHost
       self.connectionsTotal = connectionsTotal
+      self.requestsPerHost = requestsPerHost
       self.idleTimeout = idleTimeout
       self.connectionLifetime = connectionLifetime
       self.userAgent = userAgent

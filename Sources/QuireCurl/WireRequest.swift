@@ -36,14 +36,15 @@ struct WireRequest: Sendable {
     limits = request.limits
   }
 
+  private static let refusedInHosts = Array("/\\?#%\"<>^`{|}".utf8)
+
   private static func checkedAuthority(_ authority: String) throws(PageError) -> String {
     guard !authority.isEmpty else { throw PageError(.invalidURL, "The URL names no host.") }
     guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw PageError(
         .invalidURL, "The URL carries a user name or password; send them as a header instead.")
     }
-    let refused = Set("/\\?#%\"<>^`{|} ".utf8)
-    guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !refused.contains($0) }) else {
+    guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !refusedInHosts.contains($0) }) else {
       throw PageError(.invalidURL, "The URL's host contains a character that no host can have.")
     }
     return authority

@@ -15,9 +15,13 @@ final class CurlDriver {
   private var touched: [Transfer] = []
   /// Handles at rest.
   private var spare: [EasyHandle] = []
+  private var queue: AdmissionQueue<Exchange>
+  private let clock = RoundClock()
   /// No transfer's deadline lies before this instant.
   private var nextDeadline: ContinuousClock.Instant?
   private var idleSpin = IdleSpin()
+  /// Transfers handed to libcurl since the start.
+  private var started = 0
   private var isStopping = false
   private var waitingForEnd: [Suspension<Void>] = []
 
@@ -47,6 +51,9 @@ final class CurlDriver {
     self.mailbox = mailbox
     self.ledger = ledger
     self.multi = multi
+    let limit = max(configuration.requestsPerHost, configuration.connectionsPerHost, 1)
+    queue = AdmissionQueue(limit: limit)
+    quire_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, limit)
     quire_multi_set_long(
       multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.connectionsPerHost))
     quire_multi_set_long(
@@ -58,20 +65,20 @@ final class CurlDriver {
 
   private func loop() {
     while true {
+      clock.tick()
       for command in mailbox.drain() { perform(command) }
       if isStopping { return }
       var running: Int32 = 0
       curl_multi_perform(multi, &running)
-      reap()
-      let now = ContinuousClock.now
-      let isHolding = deliver(at: now)
-      expire(at: now)
-      sleep(isHolding ? 1 : patience(at: now))
+      let admitted = reap()
+      let isHolding = deliver()
+      expire()
+      if !admitted { sleep(isHolding ? 1 : patience()) }
     }
   }
 
   private func sleep(_ milliseconds: Int) {
-    if transfers.isEmpty, idleSpin.isWorthwhile {
+    if transfers.isEmpty, idleSpin.isWorthwhile() {
       idleSpin.ended(withMail: spin())
     }
     if mailbox.hasMail || !mailbox.mayFallAsleep() { return }
@@ -91,10 +98,15 @@ final class CurlDriver {
 
   private func perform(_ command: Mailbox.Command) {
     switch command {
-    case .start(let exchange): start(exchange)
+    case .start(let exchange):
+      let id = ObjectIdentifier(exchange)
+      if queue.arrived(exchange, id: id, origin: exchange.request.origin) { start(exchange) }
     case .cancel(let exchange):
-      if let transfer = transfers[ObjectIdentifier(exchange)] {
+      let id = ObjectIdentifier(exchange)
+      if let transfer = transfers[id] {
         end(transfer, with: .failure(CancellationError()))
+      } else if queue.withdraw(id) {
+        exchange.fail(CancellationError())
       }
     case .shutDown(let done):
       waitingForEnd.append(done)
@@ -107,23 +119,25 @@ final class CurlDriver {
   private func start(_ exchange: Exchange) {
     let kept = spare.popLast()
     guard let handle = kept ?? EasyHandle(configuration: configuration, ledger: ledger) else {
-      exchange.deliver(
-        head: nil, bytes: [], end: .failure(PageError.outOfHandles), metrics: exchange.metrics)
+      exchange.fail(PageError.outOfHandles)
+      admitNext(after: exchange)
       return
     }
-    let transfer = Transfer(exchange, handle: handle, at: .now) { [unowned self] in
+    let transfer = Transfer(exchange, handle: handle, clock: clock) { [unowned self] in
       touched.append($0)
     }
     handle.prepare(for: transfer)
     transfers[ObjectIdentifier(exchange)] = transfer
+    started += 1
     ledger.transferStarted()
     curl_multi_add_handle(multi, handle.raw)
   }
 
   // MARK: A round
 
-  /// Ends the transfers that libcurl is done with.
-  private func reap() {
+  /// Ends the transfers that libcurl is done with; true when others started in their place.
+  private func reap() -> Bool {
+    let startedBefore = started
     var remaining: Int32 = 0
     while let message = curl_multi_info_read(multi, &remaining) {
       guard message.pointee.msg == CURLMSG_DONE, let raw = message.pointee.easy_handle else {
@@ -141,6 +155,7 @@ final class CurlDriver {
         curl_multi_add_handle(multi, raw)
       }
     }
+    return started != startedBefore
   }
 
   private func transfer(of raw: UnsafeMutableRawPointer) -> Transfer? {
@@ -150,13 +165,13 @@ final class CurlDriver {
   }
 
   /// Wakes every reader with news, once; true when some wait a moment for more.
-  private func deliver(at now: ContinuousClock.Instant) -> Bool {
+  private func deliver() -> Bool {
     let news = touched
     touched.removeAll(keepingCapacity: true)
     var isHolding = false
     for transfer in news where transfers[ObjectIdentifier(transfer.exchange)] === transfer {
       note(transfer.machine.deadline)
-      if !transfer.deliver(at: now) {
+      if !transfer.deliver() {
         transfer.hold()
         isHolding = true
       }
@@ -169,9 +184,14 @@ final class CurlDriver {
     curl_multi_remove_handle(multi, transfer.handle.raw)
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     ledger.transferEnded()
-    transfer.finish(outcome, at: .now)
+    transfer.finish(outcome)
     transfer.handle.release()
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
+    admitNext(after: transfer.exchange)
+  }
+
+  private func admitNext(after exchange: Exchange) {
+    if let next = queue.ended(origin: exchange.request.origin) { start(next) }
   }
 
   // MARK: Time
@@ -181,7 +201,8 @@ final class CurlDriver {
   }
 
   /// Looks at all transfers, but only when the earliest deadline known has passed.
-  private func expire(at now: ContinuousClock.Instant) {
+  private func expire() {
+    let now = clock.now
     guard let due = nextDeadline, now >= due else { return }
     nextDeadline = nil
     for transfer in Array(transfers.values) {
@@ -193,14 +214,15 @@ final class CurlDriver {
     }
   }
 
-  private func patience(at now: ContinuousClock.Instant) -> Int {
+  private func patience() -> Int {
     guard let nextDeadline else { return Self.longSleep }
-    return min(Self.longSleep, max(0, (nextDeadline - now).milliseconds))
+    return min(Self.longSleep, max(0, (nextDeadline - clock.now).milliseconds))
   }
 
   // MARK: The end
 
   private func close() {
+    for exchange in queue.withdrawAll() { exchange.fail(PageError.clientClosed) }
     for transfer in Array(transfers.values) {
       end(transfer, with: .failure(PageError.clientClosed))
     }
@@ -208,8 +230,7 @@ final class CurlDriver {
     while let command = unread.popLast() {
       switch command {
       case .start(let exchange):
-        exchange.deliver(
-          head: nil, bytes: [], end: .failure(PageError.clientClosed), metrics: exchange.metrics)
+        exchange.fail(PageError.clientClosed)
       case .shutDown(let done): waitingForEnd.append(done)
       case .cancel, .stop: break
       }

@@ -32,7 +32,7 @@ extension EasyHandle {
   }
 
   /// Bytes that libcurl reads at a time.
-  static let bufferSize = 16 << 10
+  static let bufferSize = 64 << 10
 
   private func setSecurity(_ configuration: CurlTransport.Configuration) {
     let version =

@@ -10,13 +10,11 @@ struct IdleSpin {
   private var failures = 0
   private var skipped = 0
 
-  /// Every sixteenth idle moment is tried again after failures.
-  var isWorthwhile: Bool {
-    mutating get {
-      if failures < 2 { return true }
-      skipped += 1
-      return skipped % 16 == 0
-    }
+  /// Whether to look now. Every sixteenth idle moment is tried again after failures.
+  mutating func isWorthwhile() -> Bool {
+    if failures < 2 { return true }
+    skipped += 1
+    return skipped % 16 == 0
   }
 
   /// Whether looking found a request.

@@ -13,6 +13,7 @@ final class Transfer {
   /// Whether something happened since the last delivery.
   private(set) var isTouched = false
 
+  private let clock: RoundClock
   private let onTouch: (Transfer) -> Void
   private let started: ContinuousClock.Instant
   private var headArrived: ContinuousClock.Instant?
@@ -25,13 +26,14 @@ final class Transfer {
   static let patience = Duration.milliseconds(1)
 
   init(
-    _ exchange: Exchange, handle: EasyHandle, at now: ContinuousClock.Instant,
+    _ exchange: Exchange, handle: EasyHandle, clock: RoundClock,
     onTouch: @escaping (Transfer) -> Void
   ) {
     self.exchange = exchange
     self.handle = handle
+    self.clock = clock
     self.onTouch = onTouch
-    started = now
+    started = clock.now
     let request = exchange.request
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
@@ -44,15 +46,14 @@ final class Transfer {
     touch()
     handle.connected(along: route)
     guard !handle.connectionHasSpoken else { return perform(machine.connectionHasSpoken()) }
-    return perform(machine.requestSent(at: .now))
+    return perform(machine.requestSent(at: clock.now))
   }
 
   func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
     touch()
-    let now = ContinuousClock.now
-    let verdict = machine.headLine(line, at: now)
+    let verdict = machine.headLine(line, at: clock.now)
     if headArrived == nil, let head = machine.head {
-      headArrived = now
+      headArrived = clock.now
       handle.headArrived(isHTTP2: head.isHTTP2)
       if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20)) }
     }
@@ -61,7 +62,7 @@ final class Transfer {
 
   func received(_ slice: UnsafeRawBufferPointer) -> Bool {
     touch()
-    let verdict = machine.body(slice.count, at: .now)
+    let verdict = machine.body(slice.count, at: clock.now)
     if verdict != .abort { bytes.append(contentsOf: slice) }
     return perform(verdict)
   }
@@ -88,26 +89,26 @@ final class Transfer {
   // MARK: Delivery
 
   /// Hands over what arrived in this round; false when it is better to wait a moment for the rest.
-  func deliver(at now: ContinuousClock.Instant) -> Bool {
+  func deliver() -> Bool {
     isTouched = false
     guard let headArrived else { return true }
     if !isHeadDelivered {
-      guard bytes.count >= Self.smallBody || now - headArrived >= Self.patience else {
+      guard bytes.count >= Self.smallBody || clock.now - headArrived >= Self.patience else {
         return false
       }
     } else if bytes.isEmpty {
       return true
     }
-    hand(end: nil, at: now)
+    hand(end: nil)
     return true
   }
 
   /// Hands over everything and the end.
-  func finish(_ end: Result<Void, any Error>, at now: ContinuousClock.Instant) {
-    hand(end: end, at: now)
+  func finish(_ end: Result<Void, any Error>) {
+    hand(end: end)
   }
 
-  private func hand(end: Result<Void, any Error>?, at now: ContinuousClock.Instant) {
+  private func hand(end: Result<Void, any Error>?) {
     let slice = bytes
     bytes = []
     let head = isHeadDelivered ? nil : machine.head
@@ -115,7 +116,7 @@ final class Transfer {
     let metrics = TransferMetrics(
       wireBytes: machine.wireBytes, wireRequests: machine.wireRequests,
       reusedConnection: handle.reusedConnection,
-      timeToHead: headArrived.map { $0 - started } ?? .zero, duration: now - started)
+      timeToHead: headArrived.map { $0 - started } ?? .zero, duration: clock.now - started)
     exchange.deliver(head: head, bytes: slice, end: end, metrics: metrics)
   }
 }

@@ -49,6 +49,11 @@ final class Exchange: Sendable {
     waiter?.resume(returning: ())
   }
 
+  /// Ends the exchange without anything having been sent.
+  func fail(_ error: any Error) {
+    deliver(head: nil, bytes: [], end: .failure(error), metrics: TransferMetrics(wireRequests: 0))
+  }
+
   /// The head, once.
   func takeHead() -> Supply {
     inbox.withLock { inbox in
