@@ -78,7 +78,8 @@ let package = Package(
     .testTarget(
       name: "QuireCurlTests",
       dependencies: [
-        "QuireCurl", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", "CZlib", httpTypes,
+        "QuireCurl", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", "CCurl",
+        "CZlib", httpTypes,
       ],
       swiftSettings: house),
     .testTarget(

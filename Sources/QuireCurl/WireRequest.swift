@@ -44,7 +44,8 @@ struct WireRequest: Sendable {
       throw PageError(
         .invalidURL, "The URL carries a user name or password; send them as a header instead.")
     }
-    guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !refusedInHosts.contains($0) }) else {
+    guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !refusedInHosts.contains($0) })
+    else {
       throw PageError(.invalidURL, "The URL's host contains a character that no host can have.")
     }
     return authority

@@ -129,7 +129,7 @@ struct TransferMachine {
     let facts = CurlResult.Facts(
       host: host, timeouts: timeouts, limits: limits, headBytes: parser.bytes,
       isHeadDone: parser.isDone, isChunked: head?.isChunked ?? false,
-      wasSent: requestsSinceStart > 0)
+      wasSent: wireRequests > 0)
     if result.isPoisonedConnection, parser.bytes == 0, !hasRetried {
       hasRetried = true
       requestsSinceStart = 0

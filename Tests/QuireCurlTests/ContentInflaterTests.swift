@@ -1,0 +1,113 @@
+import QuireCore
+import QuireHTTP
+import Testing
+
+@testable import QuireCurl
+
+@Suite("ContentInflater")
+struct ContentInflaterTests {
+  static let text = Array(String(repeating: "All the pages of a listing. ", count: 40).utf8)
+
+  /// Everything the inflater makes of `wire`, given in slices of `size`.
+  func inflate(
+    _ wire: [UInt8], _ coding: ContentInflater.Coding = .gzip, slices size: Int = .max,
+    limits: TransferLimits = .api
+  ) throws(PageError) -> [UInt8] {
+    var inflater = try ContentInflater(coding, limits: limits)
+    var output: [UInt8] = []
+    var rest = wire[...]
+    while !rest.isEmpty {
+      inflater.receive(Array(rest.prefix(size)))
+      rest = rest.dropFirst(size)
+      while let slice = try inflater.next() { output += slice }
+    }
+    try inflater.finish()
+    return output
+  }
+
+  func failure(
+    _ wire: [UInt8], _ coding: ContentInflater.Coding = .gzip, limits: TransferLimits = .api
+  ) -> PageError.Code? {
+    do throws(PageError) {
+      _ = try inflate(wire, coding, limits: limits)
+      return nil
+    } catch {
+      return error.code
+    }
+  }
+
+  @Test(
+    "Z5, Z7: members, padding and both kinds of deflate decode alike, however they are sliced",
+    arguments: [1, 2, 3, 7, 64, 1 << 20])
+  func slices(_ size: Int) throws {
+    let member = Gzip.member(Self.text)
+    #expect(try inflate(member, slices: size) == Self.text)
+    #expect(try inflate(member + member, slices: size) == Self.text + Self.text)
+    #expect(try inflate(member + [0, 0, 0], slices: size) == Self.text)
+    #expect(try inflate(Gzip.member([]), slices: size) == [])
+    #expect(try inflate(Gzip.zlibWrapped(Self.text), .deflate, slices: size) == Self.text)
+    #expect(try inflate(Gzip.bare(Self.text), .deflate, slices: size) == Self.text)
+  }
+
+  @Test("Z3: a stream cut at any byte is truncated")
+  func cut() {
+    for (wire, coding) in [
+      (Gzip.member(Self.text), ContentInflater.Coding.gzip),
+      (Gzip.zlibWrapped(Self.text), .deflate), (Gzip.bare(Self.text), .deflate),
+    ] {
+      for length in 0..<wire.count {
+        #expect(failure(Array(wire[..<length]), coding) == .truncated, "\(length) bytes")
+      }
+    }
+    let member = Gzip.member(Self.text)
+    #expect(failure(member + member.dropLast()) == .truncated)
+    #expect(failure(member + [0x1F]) == .truncated)
+  }
+
+  @Test("Z4: no flipped bit in checksum or length goes unnoticed")
+  func checksum() {
+    let member = Gzip.member(Self.text)
+    for place in (member.count - 8)..<member.count {
+      for bit in 0..<8 {
+        var damaged = member
+        damaged[place] ^= 1 << bit
+        #expect(failure(damaged) == .corruptEncoding)
+      }
+    }
+  }
+
+  @Test("Z5, Z6: bytes behind the end, and bytes that were never encoded, are corrupt")
+  func garbage() {
+    let member = Gzip.member(Self.text)
+    #expect(failure(member + Array("x".utf8)) == .corruptEncoding)
+    #expect(failure(member + [0, 0x1F, 0x8B]) == .corruptEncoding)
+    #expect(failure(Gzip.zlibWrapped(Self.text) + [1], .deflate) == .corruptEncoding)
+    #expect(failure(Array("[1,2,3]".utf8)) == .corruptEncoding)
+    #expect(failure(Array("[1,2,3]".utf8), .deflate) != nil)
+  }
+
+  @Test("Z1: a bomb is stopped by its ratio, or by the cap, having made little more than the floor")
+  func bombs() throws {
+    let bomb = Gzip.bomb(64 << 20)
+    #expect(failure(bomb) == .limitExceeded)
+    let wide = TransferLimits(decodedBytes: 3 << 20, inflateRatio: 10_000)
+    #expect(failure(bomb, limits: wide) == .limitExceeded)
+    #expect(failure(Gzip.bomb(1 << 20)) == nil)
+
+    var inflater = try ContentInflater(.gzip, limits: .api)
+    inflater.receive(bomb)
+    #expect(throws: PageError.self) { try drain(&inflater) }
+    #expect(inflater.produced <= TransferLimits.api.inflateRatioFloor + (64 << 10))
+  }
+
+  @Test("Z9: a hundred thousand empty members cost a look each, and decode to nothing")
+  func emptyMembers() throws {
+    let member = Gzip.member([])
+    let wire = Array(repeatElement(member, count: 100_000).joined())
+    #expect(try inflate(wire, slices: 64 << 10) == [])
+  }
+
+  private func drain(_ inflater: inout ContentInflater) throws {
+    while try inflater.next() != nil {}
+  }
+}
