@@ -87,7 +87,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// One walk over the pages.
   public struct Iterator: AsyncIteratorProtocol {
     private let cursor: Cursor
-    private var walk: Walk<Item>.Iterator?
+    private var interest: WalkInterest<Item>?
 
     init(_ cursor: Cursor) { self.cursor = cursor }
 
@@ -95,8 +95,9 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      if walk == nil { walk = cursor.walk().makeAsyncIterator() }
-      return try await walk?.next(isolation: actor)
+      let interest = interest ?? WalkInterest(cursor.walk())
+      self.interest = interest
+      return try await interest.walk.next(isolation: actor)
     }
 
     /// The next page; nil at the end, for ever. After an error, the page that failed.

@@ -26,12 +26,9 @@ struct LoopGuard: Sendable {
   /// Takes note of a position. Returns the length of the cycle when it was visited before.
   mutating func visit(_ position: Position) -> Int? {
     let hash = position.hashValue
-    if let earlier = known.find(hash) { return step - earlier }
-    if known.count < capacity {
-      known.insert(hash, step: step)
-    } else if let length = watch(hash) {
-      return length
-    }
+    let isFull = known.count == capacity
+    if let earlier = known.meet(hash, step: step, limit: capacity) { return step - earlier }
+    if isFull, let length = watch(hash) { return length }
     step += 1
     return nil
   }

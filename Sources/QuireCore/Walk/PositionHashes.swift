@@ -4,11 +4,6 @@
 /// hash table would double, and hold both copies meanwhile. Insertion moves at most one row: 100 ns
 /// at a million hashes.
 struct PositionHashes: Sendable {
-  private struct Row {
-    var hashes: [Int] = []
-    var steps: [UInt32] = []
-  }
-
   private static let rowBits = 10
   private static let firstRowSize = 256
 
@@ -16,19 +11,13 @@ struct PositionHashes: Sendable {
   private var rows = [Row()]
   private(set) var count = 0
 
-  /// The step at which `hash` was met.
-  func find(_ hash: Int) -> Int? {
-    let row = rows[index(of: hash)]
-    let place = Self.place(of: hash, in: row)
-    guard place < row.hashes.count, row.hashes[place] == hash else { return nil }
-    return Int(row.steps[place])
-  }
-
-  /// Adds a hash that is not there yet.
-  mutating func insert(_ hash: Int, step: Int) {
+  /// The step at which `hash` was met. If it never was, it is met now, unless `limit` hashes are
+  /// known already.
+  mutating func meet(_ hash: Int, step: Int, limit: Int) -> Int? {
     if rows.count == 1, count == Self.firstRowSize { split() }
-    Self.insert(hash, step: UInt32(step), into: &rows[index(of: hash)])
-    count += 1
+    let earlier = rows[index(of: hash)].meet(hash, step: count < limit ? UInt32(step) : nil)
+    if earlier == nil, count < limit { count += 1 }
+    return earlier.map(Int.init)
   }
 
   private func index(of hash: Int) -> Int {
@@ -39,29 +28,37 @@ struct PositionHashes: Sendable {
     let old = rows[0]
     rows = Array(repeating: Row(), count: 1 << Self.rowBits)
     for (hash, step) in zip(old.hashes, old.steps) {
-      Self.insert(hash, step: step, into: &rows[index(of: hash)])
+      _ = rows[index(of: hash)].meet(hash, step: step)
     }
   }
+}
 
-  private static func insert(_ hash: Int, step: UInt32, into row: inout Row) {
-    if row.hashes.count == row.hashes.capacity {
-      let room = row.hashes.count + max(4, row.hashes.count / 8)
-      row.hashes.reserveCapacity(room)
-      row.steps.reserveCapacity(room)
-    }
-    let place = place(of: hash, in: row)
-    row.hashes.insert(hash, at: place)
-    row.steps.insert(step, at: place)
-  }
+extension PositionHashes {
+  /// Hashes in ascending order, and their steps.
+  private struct Row {
+    var hashes: [Int] = []
+    var steps: [UInt32] = []
 
-  /// Where `hash` is, or would be.
-  private static func place(of hash: Int, in row: Row) -> Int {
-    var low = 0
-    var high = row.hashes.count
-    while low < high {
-      let middle = (low + high) / 2
-      if row.hashes[middle] < hash { low = middle + 1 } else { high = middle }
+    /// The step of `hash`; if it has none, it gets `step`.
+    mutating func meet(_ hash: Int, step: UInt32?) -> UInt32? {
+      var low = 0
+      var high = hashes.count
+      while low < high {
+        let middle = (low + high) / 2
+        if hashes[middle] < hash { low = middle + 1 } else { high = middle }
+      }
+      if low < hashes.count, hashes[low] == hash { return steps[low] }
+      guard let step else { return nil }
+      if hashes.count == hashes.capacity { grow() }
+      hashes.insert(hash, at: low)
+      steps.insert(step, at: low)
+      return nil
     }
-    return low
+
+    private mutating func grow() {
+      let room = hashes.count + max(4, hashes.count / 8)
+      hashes.reserveCapacity(room)
+      steps.reserveCapacity(room)
+    }
   }
 }

@@ -57,9 +57,10 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   }
 
   func next(isolation actor: isolated (any Actor)?) async throws -> Page<Item>? {
+    let position: Position
     switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
-    case .load(let position):
-      return try await load(position, isolation: actor)
+    case .load(let next):
+      position = next
     case .finish(let closing):
       if let closing { await close(closing) }
       return nil
@@ -67,11 +68,6 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       if let closing { await close(closing) }
       throw error
     }
-  }
-
-  private func load(
-    _ position: Position, isolation actor: isolated (any Actor)?
-  ) async throws -> Page<Item>? {
     do {
       try Task.checkCancellation()
       if var page = try await reader.read(at: position) {

@@ -1,0 +1,21 @@
+/// Everything a page carries but its items.
+package struct PageHead: Sendable {
+  package var index = 0
+  package var position = Position.start
+  package var next: Position?
+  package var nextFailure: PageError?
+  package var previous: Position?
+  package var total: Total?
+  package var metadata = PageMetadata()
+  package var traffic = Traffic()
+  package var origins: [ItemOrigins]?
+
+  /// A head that copies of a page share.
+  //
+  // SAFETY: whoever changes it makes sure to be the only one who refers to it; see `Page.head`.
+  final class Shared: @unchecked Sendable {
+    var head: PageHead
+
+    init(_ head: PageHead) { self.head = head }
+  }
+}
