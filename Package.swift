@@ -12,6 +12,8 @@ let house: [SwiftSetting] = [
 ]
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
+let argumentParser: Target.Dependency = .product(
+  name: "ArgumentParser", package: "swift-argument-parser")
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -59,8 +61,8 @@ let package = Package(
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", httpTypes, "FlyingFox",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", httpTypes, logging, "FlyingFox",
+        argumentParser,
       ], swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
@@ -87,7 +89,21 @@ let package = Package(
       dependencies: ["Quire", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", httpTypes],
       swiftSettings: house),
     .testTarget(
-      name: "QuireCommandTests", dependencies: ["QuireCommand", "TestSupport"], swiftSettings: house
-    ),
+      name: "QuireCommandTests",
+      dependencies: [
+        "QuireCommand", "Quire", "QuireHTTP", "QuireCore", "TestSupport", httpTypes,
+        argumentParser, "HelloQuire", "ExportWithResume", "ClosureSource",
+      ],
+      swiftSettings: house),
+
+    // Small programs that the tests run.
+    example("HelloQuire"),
+    example("ExportWithResume"),
+    example("ClosureSource"),
   ]
 )
+
+func example(_ name: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: ["Quire"], path: "Examples/\(name)", swiftSettings: house)
+}

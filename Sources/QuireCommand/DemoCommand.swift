@@ -7,20 +7,26 @@ struct DemoCommand: AsyncParsableCommand {
     commandName: "demo",
     abstract: "Serve the bundled demo API on loopback: 10,000 records in many pagination styles.",
     discussion: """
-      Prints the API's URL and how to export each style, and serves until Ctrl-C.
+      Prints the API's URL and how to export each style, and serves until Ctrl-C. With --tour it \
+      exports every style itself, checks what came, and ends.
       """)
 
   @Option(help: "The port to listen on; 0 is any free one.")
   var port: UInt16 = 8080
 
+  @Flag(help: "Export every style, check the records, print a table, and end.")
+  var tour = false
+
   func run() async throws {
-    let port = port
+    let (port, tour) = (tour ? 0 : port, tour)
     let (result, signal) = await Interruption.catching {
       try await DemoServer.whileServing(port: port) { origin in
+        if tour { return try await DemoTour.run(origin: origin) }
         Self.announce(origin: origin)
         try await Self.waitForCancellation()
       }
     }
+    if let signal, tour { throw ExitStatus.interrupted(signal: signal) }
     if signal == nil { try result.get() }
   }
 

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Foundation
 
 /// The command-line face of Quire.
 @main
@@ -10,9 +11,11 @@ struct QuireCommand: AsyncParsableCommand {
       Exit status: 0 when it ended as asked, 1 when it failed, 2 when the command line cannot be \
       right, 130 after Ctrl-C and 143 after SIGTERM.
       """,
-    subcommands: [DemoCommand.self])
+    subcommands: [ExportCommand.self, PresetsCommand.self, DemoCommand.self])
 
   static func main() async {
+    // A reader that goes away is an error of `write`, not the end of the process.
+    signal(SIGPIPE, SIG_IGN)
     Diagnostics.exit(with: await status(of: CommandLine.arguments.dropFirst().map { $0 }))
   }
 

@@ -27,7 +27,8 @@ struct DemoServerTests {
     #expect(
       DemoRecords.text(7)
         == "{\"id\": 7, \"name\": \"Record 7\", \"price\": 7.70, \"serial\": 9007199254741000, "
-        + "\"colour\": \"bleu\", \"path\": \"demo\\/7\", \"parent\": 1, \"tags\": [\"n1\", \"m2\"]}")
+        + "\"colour\": \"bleu\", \"path\": \"demo\\/7\", \"parent\": 1, \"tags\": [\"n1\", \"m2\"]}"
+    )
     #expect(
       DemoRecords.line(7)
         == "{\"id\":7,\"name\":\"Record 7\",\"price\":7.70,\"serial\":9007199254741000,"

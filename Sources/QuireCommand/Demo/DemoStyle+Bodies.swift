@@ -5,7 +5,7 @@ extension DemoStyle {
   static let bodies: [DemoStyle] = [
     DemoStyle(
       name: "notion", summary: "POST with start_cursor in the body, as in Notion",
-      options: ["--preset", "notion", "--method", "POST", "--data", "{\"page_size\": 100}"]
+      options: ["--preset", "notion", "--data", "{\"page_size\": 100}"]
     ) { request in
       let asked = try decode(NotionBody.self, from: request)
       let slice = try DemoSlice(token: asked.startCursor, size: size(asked.pageSize))
@@ -18,12 +18,10 @@ extension DemoStyle {
     DemoStyle(
       name: "graphql", summary: "POST of a GraphQL query for a Relay connection",
       options: [
-        "--next", "body:/data/records/pageInfo/endCursor", "--send", "body:/variables/after",
-        "--end", "flag:/data/records/pageInfo/hasNextPage", "--items", "/data/records/nodes",
-        "--method", "POST", "--data",
+        "--preset", "relay", "--data",
         """
-        {"query": "query($first: Int, $after: String) { records(first: $first, after: $after) \
-        { nodes { id } pageInfo { endCursor hasNextPage } } }", "variables": {"first": 100}}
+        {"query": "query($first: Int, $after: String) { connection: records(first: $first, \
+        after: $after) { nodes { id name price } pageInfo { endCursor hasNextPage } } }"}
         """,
       ]
     ) { request in
@@ -31,7 +29,7 @@ extension DemoStyle {
       let slice = try DemoSlice(token: asked?.after, size: size(asked?.first))
       return DemoAnswer(
         body: """
-          {"data": {"records": {"nodes": \(slice.list), "totalCount": \(DemoRecords.count), \
+          {"data": {"connection": {"nodes": \(slice.list), "totalCount": \(DemoRecords.count), \
           "pageInfo": {"endCursor": \(slice.nextTokenText), "hasNextPage": \(slice.hasMore)}}}}
           """)
     },

@@ -3,7 +3,9 @@ extension DemoStyle {
   static let counters: [DemoStyle] = [
     DemoStyle(
       name: "offset-limit", summary: "offset and limit, with a total",
-      options: ["--preset", "offsetLimit", "--items", "/items"]
+      options: [
+        "--next", "offset", "--send", "query:offset", "--end", "total:/total", "--items", "/items",
+      ]
     ) { request in
       let slice = DemoSlice(
         offset: try request.number("offset", or: 0), size: try request.size("limit"))
@@ -11,14 +13,13 @@ extension DemoStyle {
     },
     DemoStyle(
       name: "total-pages", summary: "page numbers, with the number of pages",
-      options: [
-        "--next", "page", "--send", "query:page", "--end", "pages:/pages", "--items", "/items",
-      ]
+      options: ["--preset", "totalPages"]
     ) { request in
       let size = try request.size("per_page")
       let slice = DemoSlice(page: try request.number("page", or: 1), size: size)
       let pages = (DemoRecords.count + size - 1) / size
-      return DemoAnswer(body: "{\"items\": \(slice.list), \"pages\": \(pages)}")
+      return DemoAnswer(
+        body: "{\"data\": \(slice.list), \"meta\": {\"total_pages\": \(pages)}}")
     },
     DemoStyle(
       name: "pages", summary: "page numbers until a page is empty", options: ["--preset", "pages"]
@@ -28,10 +29,8 @@ extension DemoStyle {
       return DemoAnswer(body: slice.list)
     },
     DemoStyle(
-      name: "zero-pages", summary: "page numbers from 0, with a flag on the last page",
-      options: [
-        "--next", "page:0", "--send", "query:page", "--end", "last:/last", "--items", "/content",
-      ]
+      name: "spring", summary: "page numbers from 0, with a flag on the last page",
+      options: ["--preset", "spring"]
     ) { request in
       let size = try request.size("size")
       let slice = DemoSlice(offset: try request.number("page", or: 0) * size, size: size)

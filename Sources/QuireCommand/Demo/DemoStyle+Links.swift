@@ -28,7 +28,7 @@ extension DemoStyle {
     },
     DemoStyle(
       name: "datasette", summary: "next_url in the body, as in Datasette",
-      options: ["--preset", "datasette", "--items", "/rows"]
+      options: ["--preset", "datasette"]
     ) { request in
       let slice = try DemoSlice(token: request.query["_next"], size: request.size("_size"))
       let next = slice.hasMore ? request.link("_next=a%2Fb%2B\(slice.range.upperBound)%3D%3D") : nil
@@ -40,7 +40,8 @@ extension DemoStyle {
     },
     DemoStyle(
       name: "json-api", summary: "links.next in the body (JSON:API)",
-      options: ["--preset", "jsonAPI"], recordMember: "attributes"
+      options: ["--preset", "jsonAPI"],
+      line: { "{\"type\":\"records\",\"id\":\"\($0)\",\"attributes\":\(DemoRecords.line($0))}" }
     ) { request in
       let (slice, next) = try page(request, number: "page[number]", size: "page[size]")
       let list = DemoRecords.list(slice.range) {

@@ -9,8 +9,8 @@ struct DemoStyle: Sendable {
   let summary: String
   /// What `quire export` needs besides the URL.
   let options: [String]
-  /// Where in an exported line the record is: nil when the line is the record.
-  var recordMember: String?
+  /// The exported line of the record with that number.
+  var line: @Sendable (Int) -> String = DemoRecords.line
   /// Answers one request.
   let answer: @Sendable (DemoRequest) throws -> DemoAnswer
 

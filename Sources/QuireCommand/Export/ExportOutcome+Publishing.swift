@@ -1,0 +1,67 @@
+import Foundation
+import Quire
+
+extension ExportOutcome {
+  /// Says how the export ended: the reason where there is one, the report's file where one is
+  /// wanted, and the one-line report last. Throws the exit status unless it is a success.
+  func publish(signal: Int32?, report path: String?) throws {
+    var status = status(signal: signal)
+    if let explanation { Diagnostics.write("quire: \(explanation)") }
+    if let path {
+      do {
+        try json(signal: signal).write(to: URL(fileURLWithPath: path), options: .atomic)
+      } catch {
+        Diagnostics.write("quire: cannot write the report to \(path).")
+        status = .failed
+      }
+    }
+    Diagnostics.write(line(signal: signal))
+    if status != .ended { throw status }
+  }
+
+  /// The one-line report.
+  func line(signal: Int32?) -> String {
+    let seconds = elapsed / .seconds(1)
+    let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
+    var text =
+      "quire: \(endName(signal: signal)): \(pages) pages, \(items) items, "
+      + "\(ProgressLine.size(traffic.bytes)) in \(Self.rounded(seconds)) s\(rate), "
+      + "\(traffic.requests) requests, \(traffic.retries) retries"
+    if let checkpoint, !isComplete {
+      text += "; resume with --from \(CommandLineText.quoted([PositionText.write(checkpoint)]))"
+    }
+    return text
+  }
+
+  /// The report as JSON.
+  func json(signal: Int32?) throws -> Data {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    return try encoder.encode(ExportReport(self, signal: signal)) + Data("\n".utf8)
+  }
+
+  /// Whether the server had no more.
+  private var isComplete: Bool {
+    if case .walk = end, case .exhausted = report.end { return true }
+    return false
+  }
+
+  /// What went wrong, in full; nil when nothing did.
+  private var explanation: String? {
+    switch end {
+    case .failed(let error): return "\(error)"
+    case .outputFailed(let failure): return "\(failure)"
+    case .walk:
+      guard case .truncationSuspected(let declared) = report.end else { return nil }
+      return "The server declared \(declared) items and delivered \(report.items). "
+        + "Items may be missing: compare the page size with the server's maximum, or run again."
+    case .interrupted, .outputClosed: return nil
+    }
+  }
+
+  static func rounded(_ seconds: Double) -> String {
+    let hundredths = Int((seconds * 100).rounded())
+    let rest = hundredths % 100
+    return "\(hundredths / 100)." + (rest < 10 ? "0\(rest)" : "\(rest)")
+  }
+}

@@ -1,0 +1,78 @@
+import Quire
+
+/// What an export did and how it ended.
+///
+/// It counts what was written, not what was fetched: with look-ahead, or when the output fails, the
+/// two differ, and only the first can be resumed from.
+struct ExportOutcome: Sendable {
+  /// Why no more is written.
+  enum End: Sendable {
+    /// The walk came to its own end; its report says which.
+    case walk
+    /// The walk could not go on.
+    case failed(PageError)
+    /// A signal came.
+    case interrupted
+    /// Whoever read the output has gone, as `head` does.
+    case outputClosed
+    /// The output takes no more.
+    case outputFailed(OutputFailure)
+  }
+
+  var end = End.interrupted
+  /// Pages written.
+  private(set) var pages = 0
+  /// Items written.
+  private(set) var items = 0
+  /// Bytes written.
+  private(set) var bytesWritten = 0
+  /// What fetching the written pages took.
+  private(set) var traffic = Traffic(requests: 0)
+  /// The last total the server declared.
+  private(set) var total: Total?
+  /// Where to resume: after the last page written; nil when nothing is left.
+  private(set) var checkpoint: Position?
+  /// What the walk itself has to say.
+  var report = WalkReport()
+  var elapsed: Duration = .zero
+
+  init(start: Position) { checkpoint = start }
+
+  /// Takes in a page whose lines are out.
+  mutating func wrote(_ page: Page<RawItem>, bytes: Int) {
+    pages += 1
+    items += page.items.count
+    bytesWritten = bytes
+    traffic = traffic + page.traffic
+    total = page.total ?? total
+    checkpoint = page.next
+  }
+
+  /// The exit status: a walk that may have lost items is no success.
+  func status(signal: Int32?) -> ExitStatus {
+    switch end {
+    case .walk:
+      if case .truncationSuspected = report.end { return .failed }
+      return .ended
+    case .outputClosed: return .ended
+    case .interrupted: return signal.map { .interrupted(signal: $0) } ?? .failed
+    case .failed, .outputFailed: return .failed
+    }
+  }
+
+  /// The end in a word or two, for reports.
+  func endName(signal: Int32?) -> String {
+    switch end {
+    case .walk:
+      switch report.end {
+      case .limit(let limit): return "limit (\(limit.rawValue))"
+      case .truncationSuspected: return "truncation suspected"
+      default: return "exhausted"
+      }
+    case .failed(let error): return "failed (\(error.code))"
+    case .interrupted: return "interrupted"
+    case .outputClosed: return "output closed"
+    case .outputFailed: return "output failed"
+    }
+  }
+}

@@ -1,0 +1,32 @@
+import Quire
+
+/// The pages of an export, with or without look-ahead.
+struct ExportPages {
+  private let walk: Walk<RawItem>?
+  private let paginator: Paginator<RawItem>?
+  private var walked: Walk<RawItem>.Iterator?
+  private var paginated: Paginator<RawItem>.Iterator?
+
+  /// Loads `lookAhead` pages while earlier ones are written; 0 loads each page when it is asked for.
+  init(_ cursor: Cursor<RawItem>, lookAhead: Int) {
+    if lookAhead == 0 {
+      let walk = cursor.walk()
+      self.walk = walk
+      paginator = nil
+      walked = walk.makeAsyncIterator()
+    } else {
+      let paginator = Paginator(cursor, maxPagesAhead: lookAhead)
+      walk = nil
+      self.paginator = paginator
+      paginated = paginator.makeAsyncIterator()
+    }
+  }
+
+  mutating func next() async throws -> Page<RawItem>? {
+    if walk != nil { return try await walked?.next() }
+    return try await paginated?.next()
+  }
+
+  /// What the walk did.
+  var report: WalkReport { walk?.report ?? paginator?.report ?? WalkReport() }
+}

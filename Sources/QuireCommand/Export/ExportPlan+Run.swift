@@ -1,0 +1,58 @@
+import Logging
+import Quire
+
+extension ExportPlan {
+  /// Walks the listing and writes its items. Whatever ends it is in the outcome; only an output
+  /// that cannot be opened throws.
+  func run() async throws -> ExportOutcome {
+    let writer = try LineWriter(path: output, appending: start != .start)
+    let meter = ProgressMeter(progress)
+    var outcome = ExportOutcome(start: start)
+    var pages = makePages(meter)
+    let clock = ContinuousClock()
+    let began = clock.now
+    do {
+      while let page = try await pages.next() {
+        for item in page.items { writer.appendLine(item.appendCompact) }
+        try writer.commit()
+        outcome.wrote(page, bytes: writer.bytesWritten)
+        show(outcome, on: meter)
+      }
+      try writer.finish()
+      outcome.end = .walk
+    } catch is CancellationError {
+      outcome.end = .interrupted
+    } catch let failure as OutputFailure {
+      outcome.end = failure.isClosedPipe ? .outputClosed : .outputFailed(failure)
+    } catch let error as PageError {
+      outcome.end = .failed(error)
+    }
+    outcome.report = pages.report
+    outcome.elapsed = clock.now - began
+    meter.clear()
+    return outcome
+  }
+
+  private func show(_ outcome: ExportOutcome, on meter: ProgressMeter) {
+    meter.update { line in
+      line.pages = outcome.pages
+      line.items = outcome.items
+      line.bytes = outcome.traffic.bytes
+      line.retries = outcome.traffic.retries
+      line.goal = ProgressLine.goal(
+        total: outcome.total, limits: limits, resumed: start != .start, items: outcome.items)
+      line.waitingFor = "waiting for page \(outcome.pages + 1)"
+    }
+  }
+
+  private func makePages(_ meter: ProgressMeter) -> ExportPages {
+    var configuration = configuration
+    configuration.logger = Logger(label: "quire") { _ in RetryNotice(meter: meter) }
+    let client = PageClient(transport: transport, configuration: configuration)
+    let cursor = client.cursor(
+      at: url, pagination: pagination, pageSize: pageSize, request: request,
+      decoder: JSONRawPageDecoder())
+    return ExportPages(
+      cursor.limited(to: limits).resuming(from: start), lookAhead: lookAhead)
+  }
+}

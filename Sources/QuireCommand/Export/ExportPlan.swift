@@ -1,0 +1,105 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Logging
+import Quire
+
+/// An export, ready to run: every option understood, nothing requested yet.
+struct ExportPlan: Sendable {
+  var url: String
+  var pagination: Pagination
+  var pageSize: Int?
+  var request: PageClient.RequestOptions
+  var limits: Limits
+  var lookAhead: Int
+  var start: Position
+  var output: String?
+  var progress: ProgressMeter.Mode
+  var configuration: PageClient.Configuration
+  var transport: CurlTransport
+
+  /// Reads a command line's options. Throws a usage error that says which one cannot be right.
+  init(_ command: ExportCommand) throws {
+    guard command.format != .xml else {
+      throw ValidationError("--format xml: this version reads JSON only.")
+    }
+    url = try Self.url(command)
+    pagination = try PaginationOption.description(command)
+    pageSize = try Self.positive(command.pageSize, "--page-size")
+    request = try Self.request(command)
+    limits = Limits(
+      pages: try Self.positive(command.maxPages, "--max-pages"),
+      items: try Self.positive(command.maxItems, "--max-items"))
+    guard command.lookAhead >= 0 else {
+      throw ValidationError("--look-ahead: a number of pages cannot be negative.")
+    }
+    lookAhead = command.lookAhead
+    start = try command.from.map(PositionText.read) ?? .start
+    output = command.output
+    progress = command.progress
+    configuration = PageClient.Configuration()
+    configuration.allowsPlainHTTP = command.allowPlainHTTP
+    transport = try Self.transport(command)
+    try checkDescription()
+  }
+
+  /// What the first request would throw, before anything is opened or emptied.
+  private func checkDescription() throws {
+    if pageSize != nil, pagination.size == nil, !pagination.end.contains(.shortPage) {
+      throw ValidationError(
+        "--page-size: this description does not say where a page size goes. Use --param NAME=N.")
+    }
+    do {
+      let first = PageRequest(
+        method: request.method, url: url, headerFields: request.headers, body: request.body)
+      _ = try PaginationEngine(
+        pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+
+  private static func url(_ command: ExportCommand) throws -> String {
+    let origin: Origin
+    do {
+      origin = try Origin(url: command.url)
+    } catch {
+      throw ValidationError(error.message)
+    }
+    guard origin.scheme == "https" || origin.isLoopback || command.allowPlainHTTP else {
+      throw ValidationError(
+        "\(origin) would get the request in the clear. Use https, or --allow-plain-http.")
+    }
+    return try command.param.reduce(command.url) { url, parameter in
+      guard let equals = parameter.firstIndex(of: "="), equals != parameter.startIndex else {
+        throw ValidationError("A --param option has no name. Write --param NAME=VALUE.")
+      }
+      let name = PercentEncoding.encode(String(parameter[..<equals]), allowing: "$[]")
+      let value = PercentEncoding.encode(String(parameter[parameter.index(after: equals)...]))
+      return url + (url.contains("?") ? "&" : "?") + "\(name)=\(value)"
+    }
+  }
+
+  private static func request(_ command: ExportCommand) throws -> PageClient.RequestOptions {
+    var options = PageClient.RequestOptions()
+    for text in command.header { options.headers.append(try HeaderOption.field(text)) }
+    if let data = command.data { options.body = try BodyOption.body(data) }
+    let name = command.method ?? (command.data == nil ? "GET" : "POST")
+    guard let method = HTTPRequest.Method(name.uppercased()) else {
+      throw ValidationError("--method \(name): not a method's name.")
+    }
+    options.method = method
+    return options
+  }
+
+  private static func transport(_ command: ExportCommand) throws -> CurlTransport {
+    guard let file = command.caFile else { return .shared }
+    _ = try InputFile.read(file, for: "--ca-file")
+    return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(file)))
+  }
+
+  private static func positive(_ value: Int?, _ option: String) throws -> Int? {
+    if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
+    return value
+  }
+}

@@ -1,0 +1,60 @@
+import Quire
+
+/// The report of an export as `--report` writes it. `--from @file` reads its checkpoint.
+struct ExportReport: Encodable {
+  /// `exhausted`, `limit (pages)`, `limit (items)`, `truncation suspected`, `failed (code)`,
+  /// `interrupted`, `output closed` or `output failed`.
+  let end: String
+  let status: Int32
+  let pages: Int
+  let items: Int
+  /// Bytes of the items written, line breaks included.
+  let bytesWritten: Int
+  /// Bytes of the pages received.
+  let bytesReceived: Int
+  let requests: Int
+  let retries: Int
+  let seconds: Double
+  let secondsWaitingForNetwork: Double
+  let secondsWaitingForOutput: Double
+  /// The last total the server declared.
+  let total: Total?
+  /// Where to resume; nothing when the listing is complete.
+  let checkpoint: Position?
+  let error: Failure?
+
+  struct Failure: Encodable {
+    let code: String
+    let message: String
+    let page: Int?
+    let request: String?
+    let attempts: Int
+  }
+
+  init(_ outcome: ExportOutcome, signal: Int32?) {
+    end = outcome.endName(signal: signal)
+    status = outcome.status(signal: signal).code
+    pages = outcome.pages
+    items = outcome.items
+    bytesWritten = outcome.bytesWritten
+    bytesReceived = outcome.traffic.bytes
+    requests = outcome.traffic.requests
+    retries = outcome.traffic.retries
+    seconds = outcome.elapsed / .seconds(1)
+    secondsWaitingForNetwork = outcome.report.waitingForNetwork / .seconds(1)
+    secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
+    total = outcome.total
+    checkpoint = outcome.checkpoint
+    switch outcome.end {
+    case .failed(let error):
+      self.error = Failure(
+        code: error.code.description, message: error.message, page: error.pageIndex,
+        request: error.request, attempts: error.attempts)
+    case .outputFailed(let failure):
+      error = Failure(
+        code: "outputFailed", message: failure.description, page: nil, request: nil, attempts: 0)
+    case .walk, .interrupted, .outputClosed:
+      error = nil
+    }
+  }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+
+/// One `-H 'Name: value'`, where the value may be `env:VARIABLE` or `@file`.
+///
+/// Everyone on the machine can read a command line; nobody else can read the environment or a
+/// private file. No message here repeats a value.
+enum HeaderOption {
+  /// The field that the option's text stands for.
+  static func field(
+    _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> HTTPField {
+    guard let colon = text.firstIndex(of: ":") else {
+      throw ValidationError("A -H option has no colon. Write -H 'Name: value'.")
+    }
+    let written = String(text[..<colon])
+    guard let name = HTTPField.Name(written) else {
+      throw ValidationError("-H: \"\(written)\" is no header field name.")
+    }
+    let given = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    let value = try resolve(given, for: written, environment: environment)
+    guard HTTPField.isValidValue(value) else {
+      throw ValidationError(
+        "-H \(written): the value has characters that no header field may have.")
+    }
+    return HTTPField(name: name, value: value)
+  }
+
+  private static func resolve(
+    _ value: String, for name: String, environment: [String: String]
+  ) throws -> String {
+    if value.hasPrefix("env:") {
+      let variable = String(value.dropFirst(4))
+      guard let found = environment[variable], !found.isEmpty else {
+        throw ValidationError("-H \(name): the environment variable \(variable) is not set.")
+      }
+      return found
+    }
+    if value.hasPrefix("@") {
+      let path = String(value.dropFirst())
+      let text = String(decoding: try InputFile.read(path, for: "-H \(name)"), as: UTF8.self)
+      return text.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+    return value
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+
+/// Writes lines to a file or to standard output: buffered, and with every error looked at.
+///
+/// What `commit()` has returned for is out of the process. After a failure the output is cut back
+/// to the last commit where it is a file, so that it never ends inside a line.
+final class LineWriter {
+  private let descriptor: Int32
+  private let isFile: Bool
+  private var buffer: [UInt8] = []
+  /// Where the last commit ended in a file.
+  private var committed: off_t = 0
+
+  /// Bytes committed so far.
+  private(set) var bytesWritten = 0
+
+  /// Opens `path`, or standard output where it is nil.
+  ///
+  /// An existing file is emptied, or continued where `appending`.
+  init(path: String?, appending: Bool) throws(OutputFailure) {
+    if let path {
+      let mode = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
+      descriptor = open(path, mode, 0o666)
+      guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
+    } else {
+      descriptor = STDOUT_FILENO
+    }
+    self.path = path
+    var status = stat()
+    isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+    committed = isFile ? lseek(descriptor, 0, path != nil && appending ? SEEK_END : SEEK_CUR) : 0
+  }
+
+  private let path: String?
+
+  deinit { if path != nil { close(descriptor) } }
+
+  /// Adds the line that `write` appends; it stays in memory until the next commit.
+  func appendLine(_ write: (inout [UInt8]) -> Void) {
+    write(&buffer)
+    buffer.append(UInt8(ascii: "\n"))
+  }
+
+  /// Writes all lines so far.
+  ///
+  /// Throws `OutputFailure`, or `CancellationError` when the task was cancelled while whoever reads
+  /// the output took nothing.
+  func commit() throws {
+    do {
+      try buffer.withUnsafeBytes { bytes in
+        var rest = bytes[...]
+        while !rest.isEmpty {
+          rest = rest.dropFirst(try writeSome(UnsafeRawBufferPointer(rebasing: rest)))
+        }
+      }
+    } catch {
+      if isFile { _ = ftruncate(descriptor, committed) }
+      throw error
+    }
+    bytesWritten += buffer.count
+    committed += off_t(buffer.count)
+    buffer.removeAll(keepingCapacity: true)
+  }
+
+  /// Commits, and has the system confirm it where the output is a file of ours.
+  func finish() throws {
+    try commit()
+    // Not every file system can; what counts is whether data were lost.
+    if isFile, path != nil, fsync(descriptor) != 0, errno == EIO || errno == ENOSPC {
+      throw failure
+    }
+  }
+
+  private func writeSome(_ bytes: UnsafeRawBufferPointer) throws -> Int {
+    var count = bytes.count
+    if !isFile {
+      // A pipe that is ready takes this much at once, so that a write never blocks and cancelling
+      // always works.
+      count = min(count, Int(PIPE_BUF))
+      try waitUntilReady()
+    }
+    while true {
+      let written = write(descriptor, bytes.baseAddress, count)
+      if written >= 0 { return written }
+      switch errno {
+      case EINTR: continue
+      case EAGAIN: try waitUntilReady()
+      default: throw failure
+      }
+    }
+  }
+
+  private func waitUntilReady() throws {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    while poll(&entry, 1, 100) <= 0 { try Task.checkCancellation() }
+  }
+
+  private var failure: OutputFailure { OutputFailure(reason: errno, path: path) }
+}
+
+/// The output takes no more.
+struct OutputFailure: Error, CustomStringConvertible {
+  /// The system's error number.
+  var reason: Int32
+  /// The file; nil for standard output.
+  var path: String?
+
+  /// Whether the reader of a pipe has gone, as `head` does when it has seen enough.
+  var isClosedPipe: Bool { reason == EPIPE }
+
+  var description: String {
+    let name = path ?? "standard output"
+    let words = String(cString: strerror(reason))
+    let advice = reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : ""
+    return "Cannot write to \(name): \(words).\(advice)"
+  }
+}

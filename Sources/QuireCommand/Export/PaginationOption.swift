@@ -1,0 +1,65 @@
+import ArgumentParser
+import Quire
+
+/// How the listing is paged, from whichever of the three ways the command line says it.
+enum PaginationOption {
+  static func description(_ command: ExportCommand) throws -> Pagination {
+    var pagination = try base(command)
+    if let items = command.items {
+      pagination.items = try selector(items, like: pagination.items)
+    }
+    if let links = command.links { pagination.policy.links = try LinksOption.policy(links) }
+    return pagination
+  }
+
+  /// The items at another path; where the description says that an empty list is left out, it still
+  /// is.
+  private static func selector(_ text: String, like old: ItemSelector) throws -> ItemSelector {
+    do {
+      let selector = ItemSelector.path(try PagePath(text))
+      if case .optional = old { return .optional(selector) }
+      return selector
+    } catch let error as PageError {
+      throw ValidationError("--items: \(error.message)")
+    }
+  }
+
+  private static func base(_ command: ExportCommand) throws -> Pagination {
+    let ways = [command.preset, command.pagination, command.next].compactMap { $0 }
+    guard ways.count == 1 else {
+      throw ValidationError(
+        "Say how the listing is paged by one of --preset, --pagination, or --next and --send.")
+    }
+    if let name = command.preset { return try preset(name) }
+    if let path = command.pagination {
+      let bytes = try InputFile.read(path, for: "--pagination")
+      do {
+        return try Pagination(json: bytes)
+      } catch {
+        throw ValidationError("--pagination \(path): \(error.message)")
+      }
+    }
+    return try composition(command)
+  }
+
+  /// The preset of that name, or a usage error with the nearest one.
+  static func preset(_ name: String) throws -> Pagination {
+    do {
+      return try Pagination.preset(named: name)
+    } catch {
+      throw ValidationError(error.message)
+    }
+  }
+
+  private static func composition(_ command: ExportCommand) throws -> Pagination {
+    let next = try StepSpec.next(command.next ?? "")
+    var pagination = Pagination(next: next, end: try command.end.map(StepSpec.end))
+    if let send = command.send {
+      pagination.send = try StepSpec.send(send)
+    } else if next != .linkHeader {
+      throw ValidationError("--next \(command.next ?? "") needs --send: where does it go?")
+    }
+    for case .total(let total) in pagination.end { pagination.total = total }
+    return pagination
+  }
+}

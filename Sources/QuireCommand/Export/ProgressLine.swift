@@ -1,0 +1,93 @@
+import QuireCore
+
+/// What the progress line shows, as text: pure, so that it can be tested.
+struct ProgressLine: Equatable {
+  var pages = 0
+  var items = 0
+  var bytes = 0
+  var retries = 0
+  /// How much there will be; nil where nobody knows.
+  var goal: Goal?
+  var elapsed: Duration = .zero
+  /// What the walk waits for just now.
+  var waitingFor = ""
+
+  /// What counts as everything.
+  enum Goal: Equatable {
+    case items(Int)
+    case pages(Int)
+  }
+
+  /// The part that is done, from 0 to 1; nil without a goal.
+  var fraction: Double? {
+    switch goal {
+    case .items(let count)?: count > 0 ? min(1, Double(items) / Double(count)) : nil
+    case .pages(let count)?: count > 0 ? min(1, Double(pages) / Double(count)) : nil
+    case nil: nil
+    }
+  }
+
+  /// The line, at most `width` characters wide.
+  func text(width: Int) -> String {
+    var parts: [String] = []
+    if let fraction {
+      let filled = Int(fraction * 20)
+      let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled)
+      parts.append("[\(bar)] \(Int(fraction * 100))%")
+    }
+    parts.append("\(pages) pages")
+    parts.append("\(items) items")
+    let seconds = elapsed / .seconds(1)
+    if seconds > 0 { parts.append("\(Int(Double(items) / seconds)) items/s") }
+    parts.append(Self.size(bytes))
+    if let fraction, fraction > 0, fraction < 1 {
+      parts.append("ETA \(Self.clock(seconds * (1 - fraction) / fraction))")
+    }
+    if retries > 0 { parts.append("\(retries) retries") }
+    if !waitingFor.isEmpty { parts.append(waitingFor) }
+    return String(parts.joined(separator: "  ").prefix(max(width, 0)))
+  }
+
+  /// What the walk goes for, by the server's declared total and the caller's own limits.
+  ///
+  /// A walk that was resumed does not know how much lies behind it, and a lower bound is no goal.
+  static func goal(total: Total?, limits: Limits, resumed: Bool, items: Int) -> Goal? {
+    var goal: Goal?
+    if let total {
+      switch total.kind {
+      case .items where !resumed, .estimate where !resumed: goal = .items(total.value)
+      case .pages where !resumed: goal = .pages(total.value)
+      case .remaining: goal = .items(items + total.value)
+      default: break
+      }
+    }
+    switch goal {
+    case .items(let count)?: return .items(min(count, limits.items ?? count))
+    case .pages(let count)?: return .pages(min(count, limits.pages ?? count))
+    case nil: return limits.items.map { .items($0) } ?? limits.pages.map { .pages($0) }
+    }
+  }
+
+  /// A size in decimal units.
+  static func size(_ bytes: Int) -> String {
+    switch bytes {
+    case ..<1_000: "\(bytes) B"
+    case ..<1_000_000: "\(tenths(bytes, 1_000)) kB"
+    case ..<1_000_000_000: "\(tenths(bytes, 1_000_000)) MB"
+    default: "\(tenths(bytes, 1_000_000_000)) GB"
+    }
+  }
+
+  /// A time as `0:07` or `1:02:03`.
+  static func clock(_ seconds: Double) -> String {
+    let whole = Int(min(seconds, 359_999).rounded(.up))
+    let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
+    let tail = rest < 10 ? "0\(rest)" : "\(rest)"
+    guard hours > 0 else { return "\(minutes):\(tail)" }
+    return "\(hours):" + (minutes < 10 ? "0\(minutes)" : "\(minutes)") + ":\(tail)"
+  }
+
+  private static func tenths(_ value: Int, _ unit: Int) -> String {
+    "\(value / unit).\(value % unit * 10 / unit)"
+  }
+}

@@ -1,0 +1,112 @@
+import ArgumentParser
+import QuireCore
+import QuireHTTP
+
+/// The small grammar of `--next`, `--send` and `--end`: a word, or a word and its argument.
+///
+/// ```
+/// --next  link  header:NAME  body:POINTER  last:POINTER  offset[:FIRST]  page[:FIRST]
+/// --send  url  query:NAME  header:NAME  body:POINTER
+/// --end   empty  short  flag:POINTER  last:POINTER  total:POINTER  pages:POINTER  same  status:CODE
+/// ```
+struct StepSpec {
+  private let option: String
+  private let text: String
+  private let word: String
+  private let argument: String?
+
+  private init(_ text: String, option: String) {
+    self.option = option
+    self.text = text
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    word = String(parts.first ?? "")
+    argument = parts.count > 1 ? String(parts[1]) : nil
+  }
+
+  /// Where the continuation of the next page comes from.
+  static func next(_ text: String) throws -> NextSource {
+    let spec = StepSpec(text, option: "--next")
+    switch spec.word {
+    case "link": return try spec.alone(.linkHeader)
+    case "header": return .header(try spec.name("X-Next-Token"))
+    case "body": return .body(try spec.pointer("/next_cursor"))
+    case "last": return .lastItem(try spec.pointer("/id"))
+    case "offset": return .offset(first: try spec.number(or: 0))
+    case "page": return .pageNumber(first: try spec.number(or: 1))
+    default: throw spec.unknown(["link", "header", "body", "last", "offset", "page"])
+    }
+  }
+
+  /// Where it goes.
+  static func send(_ text: String) throws -> Placement {
+    let spec = StepSpec(text, option: "--send")
+    switch spec.word {
+    case "url": return try spec.alone(.url)
+    case "query": return .query(try spec.name("cursor"))
+    case "header": return .header(try spec.name("X-Token"))
+    case "body": return .jsonBody(try spec.pointer("/cursor"))
+    default: throw spec.unknown(["url", "query", "header", "body"])
+    }
+  }
+
+  /// What ends the walk.
+  static func end(_ text: String) throws -> EndRule {
+    let spec = StepSpec(text, option: "--end")
+    switch spec.word {
+    case "empty": return try spec.alone(.emptyPage)
+    case "short": return try spec.alone(.shortPage)
+    case "same": return try spec.alone(.sameCursor)
+    case "flag": return .flag(.body(try spec.pointer("/has_more")))
+    case "last": return .flag(.body(try spec.pointer("/last")), continuesWhile: false)
+    case "total": return .total(TotalSource(.body(try spec.pointer("/total"))))
+    case "pages": return .pages(.body(try spec.pointer("/total_pages")))
+    case "status": return .status([try spec.number(or: nil)])
+    default:
+      throw spec.unknown(["empty", "short", "flag", "last", "total", "pages", "same", "status"])
+    }
+  }
+}
+
+extension StepSpec {
+  private func alone<Value>(_ value: Value) throws -> Value {
+    guard argument == nil else {
+      throw ValidationError("\(option) \(text): \"\(word)\" takes nothing after it.")
+    }
+    return value
+  }
+
+  private func name(_ example: String) throws -> String {
+    guard let argument, !argument.isEmpty else {
+      throw ValidationError(
+        "\(option) \(text): \"\(word)\" needs a name, such as \(word):\(example).")
+    }
+    return argument
+  }
+
+  private func pointer(_ example: String) throws -> PagePath {
+    guard let argument else {
+      throw ValidationError(
+        "\(option) \(text): \"\(word)\" needs a JSON pointer, such as \(word):\(example).")
+    }
+    do {
+      return try PagePath(argument)
+    } catch let error as PageError {
+      throw ValidationError("\(option) \(text): \(error.message)")
+    }
+  }
+
+  private func number(or fallback: Int?) throws -> Int {
+    if argument == nil, let fallback { return fallback }
+    guard let value = argument.flatMap({ Int($0) }), value >= 0 else {
+      throw ValidationError(
+        "\(option) \(text): \"\(word)\" needs a whole number, such as \(word):\(fallback ?? 404).")
+    }
+    return value
+  }
+
+  private func unknown(_ words: [String]) -> ValidationError {
+    let hint = NearestName.find(word, in: words).map { " Did you mean \"\($0)\"?" } ?? ""
+    return ValidationError(
+      "\(option) \(text): \"\(word)\" is none of \(words.joined(separator: ", ")).\(hint)")
+  }
+}

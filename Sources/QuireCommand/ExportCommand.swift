@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+
+/// `quire export`: a listing as JSON Lines.
+struct ExportCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "export",
+    abstract: "Write every item of a paged listing as JSON Lines, exactly as the server wrote it.",
+    discussion: """
+      Say how the listing is paged by --preset, --pagination, or --next and --send. Items go to \
+      standard output or -o, one a line; progress and the report go to stderr.
+
+        --next  link, header:NAME, body:POINTER, last:POINTER, offset[:FIRST], page[:FIRST]
+        --send  url, query:NAME, header:NAME, body:POINTER
+        --end   empty, short, flag:POINTER, last:POINTER, total:POINTER, pages:POINTER, same,
+                status:CODE
+
+      An export that stops early keeps what was written and prints the position to resume from.
+      """)
+
+  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml }
+
+  @Argument(help: "The first page's URL.")
+  var url: String
+
+  @Option(help: "A pagination preset; 'quire presets' lists them.")
+  var preset: String?
+
+  @Option(help: ArgumentHelp("A pagination description in a file.", valueName: "file.json"))
+  var pagination: String?
+
+  @Option(help: ArgumentHelp("Where the next page's continuation comes from.", valueName: "spec"))
+  var next: String?
+
+  @Option(help: ArgumentHelp("Where it goes. Default after '--next link': url.", valueName: "spec"))
+  var send: String?
+
+  @Option(help: ArgumentHelp("What ends the listing; may be repeated.", valueName: "spec"))
+  var end: [String] = []
+
+  @Option(
+    help: ArgumentHelp(
+      "JSON pointer to the items. Default: the description's.", valueName: "path"))
+  var items: String?
+
+  @Option(help: "auto, json or xml. This version reads JSON only.")
+  var format: Format = .auto
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A query parameter of the first request.", valueName: "name=value"))
+  var param: [String] = []
+
+  @Option(
+    name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A header field. 'Name: env:VARIABLE' and 'Name: @file' keep secrets off the command line.",
+      valueName: "name: value"))
+  var header: [String] = []
+
+  @Option(help: "The request method. Default: GET, or POST with --data.")
+  var method: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The request body, or @file.", valueName: "body"))
+  var data: String?
+
+  @Option(help: "Items to ask for in each page.")
+  var pageSize: Int?
+
+  @Option(help: "Stop after this many pages.")
+  var maxPages: Int?
+
+  @Option(help: "Stop after this many items.")
+  var maxItems: Int?
+
+  @Option(help: "Pages to load while earlier ones are written; 0 for none.")
+  var lookAhead: Int = 1
+
+  @Option(
+    help: ArgumentHelp(
+      "Which next links to follow: same-origin, rebase, upgrade-scheme, allow:HOST[,HOST].",
+      valueName: "policy"))
+  var links: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Resume: the position a stopped export printed, or @file with its report.",
+      valueName: "position"))
+  var from: String?
+
+  @Option(
+    name: [.short, .long],
+    help: ArgumentHelp(
+      "The file to write. It is emptied first, or continued with --from.", valueName: "file"))
+  var output: String?
+
+  @Option(help: "auto, always or never. auto shows progress on a terminal.")
+  var progress: ProgressMeter.Mode = .auto
+
+  @Option(help: ArgumentHelp("Write a report of the export.", valueName: "file.json"))
+  var report: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Trust only the certificate authorities in this file.", valueName: "file.pem"))
+  var caFile: String?
+
+  @Flag(help: "Send requests in the clear to other machines.")
+  var allowPlainHTTP = false
+
+  func run() async throws {
+    let plan = try ExportPlan(self)
+    let (result, signal) = await Interruption.catching { try await plan.run() }
+    let outcome = try result.get()
+    try outcome.publish(signal: signal, report: report)
+  }
+}
+
+extension ProgressMeter.Mode: ExpressibleByArgument {}

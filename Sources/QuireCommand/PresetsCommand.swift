@@ -1,0 +1,25 @@
+import ArgumentParser
+import Quire
+
+/// `quire presets`: the pagination descriptions that come with Quire.
+struct PresetsCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "presets",
+    abstract: "List the pagination presets, or print one as JSON.",
+    discussion: "What it prints is what 'quire export --pagination' reads: change it as you like.")
+
+  @Argument(help: "The preset to print.")
+  var name: String?
+
+  func run() throws {
+    if let name {
+      print(try PaginationOption.preset(name).json)
+      return
+    }
+    let width = Pagination.presets.map(\.name.count).max() ?? 0
+    for preset in Pagination.presets {
+      let gap = String(repeating: " ", count: width - preset.name.count + 2)
+      print("\(preset.name)\(gap)\(preset.summary)")
+    }
+  }
+}

@@ -1,0 +1,125 @@
+import Foundation
+import Synchronization
+
+/// A program of this package, run as a process of its own.
+struct Command {
+  /// The folder that holds what was built, the tests themselves among it.
+  private static let folder = URL(fileURLWithPath: "/proc/self/exe")
+    .resolvingSymlinksInPath().deletingLastPathComponent()
+
+  private let process = Process()
+  private let standardOutput = TemporaryFile()
+  private let standardError = TemporaryFile()
+  private let ended = AsyncStream<Void>.makeStream()
+
+  /// What a process left behind.
+  struct Ending {
+    let status: Int32
+    let output: String
+    let errors: String
+
+    /// The last line on stderr.
+    var report: String { errors.split(separator: "\n").last.map(String.init) ?? "" }
+    var lines: [String] { output.split(separator: "\n").map(String.init) }
+  }
+
+  /// Starts `program` with nothing on its standard input.
+  init(
+    _ arguments: [String], of program: String = "quire", environment: [String: String] = [:]
+  ) throws {
+    process.executableURL =
+      program.hasPrefix("/")
+      ? URL(fileURLWithPath: program) : Self.folder.appendingPathComponent(program)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = try standardOutput.writing()
+    process.standardError = try standardError.writing()
+    let continuation = ended.continuation
+    process.terminationHandler = { _ in continuation.finish() }
+    try process.run()
+  }
+
+  /// Starts a shell script in which `$quire` is the tool.
+  static func shell(_ script: String) throws -> Command {
+    let quire = folder.appendingPathComponent("quire").path
+    return try Command(["-c", script], of: "/bin/bash", environment: ["quire": quire])
+  }
+
+  /// Runs a program to its end.
+  static func run(
+    _ program: String = "quire", _ arguments: String..., environment: [String: String] = [:]
+  ) async throws -> Ending {
+    try await Command(arguments, of: program, environment: environment).end()
+  }
+
+  /// Runs `quire` to its end.
+  static func quire(
+    _ arguments: [String], environment: [String: String] = [:]
+  ) async throws -> Ending {
+    try await Command(arguments, environment: environment).end()
+  }
+
+  /// The first line of the output, as soon as it is there.
+  func firstLine() async -> String {
+    await withCheckedContinuation { continuation in
+      // Waiting for the kernel's word blocks a thread, and the tests' own threads are few.
+      DispatchQueue.global().async { [standardOutput] in
+        continuation.resume(returning: standardOutput.waitForLine())
+      }
+    }
+  }
+
+  func send(signal: Int32) { kill(process.processIdentifier, signal) }
+
+  /// Waits for the end.
+  func end() async throws -> Ending {
+    for await _ in ended.stream {}
+    return Ending(
+      status: process.terminationStatus, output: try standardOutput.text(),
+      errors: try standardError.text())
+  }
+}
+
+/// A file that is gone when nobody needs it any more.
+final class TemporaryFile: Sendable {
+  let path: String
+
+  init(_ content: String? = nil) {
+    path =
+      FileManager.default.temporaryDirectory
+      .appendingPathComponent("quire-test-\(UUID().uuidString)").path
+    if let content { create(Data(content.utf8)) }
+  }
+
+  private func create(_ content: Data) {
+    precondition(FileManager.default.createFile(atPath: path, contents: content))
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func writing() throws -> FileHandle {
+    create(Data())
+    return try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+  }
+
+  func text() throws -> String {
+    String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+  }
+
+  /// Waits until the file has a whole line, and returns it.
+  func waitForLine() -> String {
+    let watch = inotify_init1(Int32(IN_CLOEXEC))
+    defer { close(watch) }
+    inotify_add_watch(watch, path, UInt32(IN_MODIFY))
+    while true {
+      if let content = try? text(), let end = content.firstIndex(of: "\n") {
+        return String(content[..<end])
+      }
+      var event = [UInt8](repeating: 0, count: 4096)
+      _ = read(watch, &event, event.count)
+    }
+  }
+
+  func lines() throws -> [String] { try text().split(separator: "\n").map(String.init) }
+}

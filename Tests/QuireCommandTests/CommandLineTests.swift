@@ -1,0 +1,85 @@
+import Foundation
+import Quire
+import Testing
+
+@testable import QuireCommand
+
+@Suite("The command line")
+struct CommandLineTests {
+  @Test(
+    "What cannot be right exits with 2 and says so on stderr",
+    arguments: [
+      ["nonsense"], ["export"], ["export", "https://h.test/", "--preset", "githb"],
+      ["export", "https://h.test/", "--preset", "github", "--format", "xml"],
+      ["export", "https://h.test/", "--preset", "github", "--max-items", "many"],
+      ["export", "https://h.test/"], ["export", "not a url", "--preset", "github"],
+      ["presets", "nothing"], ["demo", "--port", "70000"], ["--nonsense"],
+    ])
+  func usage(arguments: [String]) async throws {
+    let ending = try await Command.quire(arguments)
+    #expect(ending.status == 2)
+    #expect(ending.output.isEmpty)
+    #expect(ending.errors.contains("Error: "))
+  }
+
+  @Test("An unknown preset suggests the nearest name")
+  func suggestion() async throws {
+    let ending = try await Command.quire(["presets", "gitlb"])
+    #expect(ending.errors.contains("There is no preset \"gitlb\". Did you mean \"gitlab\"?"))
+  }
+
+  @Test("Help that was asked for goes to stdout and is a success")
+  func help() async throws {
+    for arguments in [["--help"], ["export", "--help"], ["help", "demo"]] {
+      let ending = try await Command.quire(arguments)
+      #expect(ending.status == 0)
+      #expect(ending.output.contains("USAGE: quire"))
+      #expect(ending.errors.isEmpty)
+    }
+  }
+
+  @Test("quire presets lists every preset, and what it prints of each reads back the same")
+  func presets() async throws {
+    let list = try await Command.quire(["presets"])
+    #expect(list.status == 0)
+    #expect(list.lines.map { $0.prefix { $0 != " " } } == Pagination.presets.map { $0.name[...] })
+    for preset in Pagination.presets {
+      let printed = try PaginationOption.preset(preset.name).json
+      #expect(try Pagination(json: Array(printed.utf8)) == preset.pagination, "\(preset.name)")
+    }
+  }
+
+  @Test("quire demo prints its URL first, serves, and ends cleanly with Ctrl-C")
+  func demo() async throws {
+    let command = try Command(["demo", "--port", "0"])
+    let origin = await command.firstLine()
+    let ending = try await Command.quire([
+      "export", "\(origin)/pages", "--preset", "pages", "--max-items", "1",
+    ])
+    #expect(ending.lines == [DemoRecords.line(1)])
+    command.send(signal: SIGINT)
+    let end = try await command.end()
+    #expect(end.status == 0)
+    for style in DemoStyle.all { #expect(end.output.contains("  \(origin)\(style.path)\n")) }
+  }
+
+  @Test("quire demo says when its port is taken, and fails")
+  func takenPort() async throws {
+    try await DemoServer.whileServing(port: 0) { origin in
+      let port = try #require(origin.split(separator: ":").last)
+      let ending = try await Command.quire(["demo", "--port", String(port)])
+      #expect(ending.status == 1)
+      #expect(ending.errors.contains("127.0.0.1:\(port)"))
+    }
+  }
+
+  @Test("quire demo --tour exports every style whole and ends in a table")
+  func tour() async throws {
+    let ending = try await Command.quire(["demo", "--tour"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    let rows = ending.lines.map { $0.split(separator: " ").map(String.init) }
+    #expect(rows.first == ["style", "pages", "items", "time", "end"])
+    #expect(rows.dropFirst().map { $0[0] } == DemoStyle.all.map(\.name))
+    for row in rows.dropFirst() { #expect(row[2] == "10000" && row.last == "exhausted", "\(row)") }
+  }
+}

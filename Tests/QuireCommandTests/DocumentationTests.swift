@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+import Testing
+
+@testable import QuireCommand
+
+@Suite("The documentation")
+struct DocumentationTests {
+  private static let root = URL(fileURLWithPath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static func text(_ path: String) throws -> String {
+    String(decoding: try Data(contentsOf: root.appendingPathComponent(path)), as: UTF8.self)
+  }
+
+  @Test("Every subcommand and every option of quire is in the guide to the command line")
+  func commandLine() throws {
+    let guide = try Self.text("Sources/Quire/Quire.docc/CommandLine.md")
+    let commands = QuireCommand.configuration.subcommands
+    #expect(commands.count == 3)
+    for command in commands {
+      let name = try #require(command.configuration.commandName)
+      #expect(guide.contains("## quire \(name)\n"), "\(name)")
+      let help = QuireCommand.helpMessage(for: command, columns: 200)
+      let options = help.matches(of: #/^ +(?:(-[a-zA-Z]), )?(--[a-z-]+)/#.anchorsMatchLineEndings())
+      #expect(!options.isEmpty)
+      for option in options {
+        #expect(guide.contains("`\(option.2)"), "\(name) \(option.2)")
+        if let short = option.1 { #expect(guide.contains("`\(short)`"), "\(name) \(short)") }
+      }
+    }
+  }
+
+  @Test("The guide to the command line names no option that does not exist")
+  func noInventedOptions() throws {
+    let guide = try Self.text("Sources/Quire/Quire.docc/CommandLine.md")
+    let help = QuireCommand.configuration.subcommands
+      .map { QuireCommand.helpMessage(for: $0, columns: 200) }.joined()
+    for option in guide.matches(of: #/`(--[a-z-]+)/#) {
+      #expect(help.contains(String(option.1)), "\(option.1)")
+    }
+  }
+
+  @Test("The README's first example is the program in Examples, which is compiled with the tests")
+  func firstExample() throws {
+    let blocks = try Self.text("README.md").matches(of: #/```swift\n(.*?)```/#.dotMatchesNewlines())
+    let first = try #require(blocks.first?.1)
+    #expect(String(first) == (try Self.text("Examples/HelloQuire/HelloQuire.swift")))
+  }
+
+  @Test("The README's make commands are targets of the Makefile, and its quire commands parse")
+  func readmeCommands() throws {
+    let readme = try Self.text("README.md")
+    let makefile = try Self.text("Makefile")
+    let targets = readme.matches(of: #/make ([a-z]+)(?: |`|\n)/#).map { String($0.1) }
+    #expect(Set(targets).isSuperset(of: ["demo", "test"]))
+    for target in Set(targets) { #expect(makefile.contains("\n\(target):"), "make \(target)") }
+
+    let script = try Self.text("README.md").replacing("\\\n", with: "")
+    let commands = script.split(separator: "\n").filter { $0.hasPrefix("quire ") }
+    #expect(commands.count >= 3)
+    for command in commands {
+      // The README quotes with apostrophes only.
+      let arguments = command.split(separator: "'", omittingEmptySubsequences: false).enumerated()
+        .flatMap { index, part in
+          index % 2 == 1 ? [String(part)] : part.split(separator: " ").map(String.init)
+        }
+      #expect(throws: Never.self, "\(command)") {
+        _ = try QuireCommand.parseAsRoot(Array(arguments.dropFirst()))
+      }
+    }
+  }
+
+  @Test("Every file that the README links to is there")
+  func readmeLinks() throws {
+    let links = try Self.text("README.md").matches(of: #/\]\(([^)h][^)]*)\)/#).map { String($0.1) }
+    #expect(links.count >= 7)
+    for link in links {
+      let path = Self.root.appendingPathComponent(link).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(link)")
+    }
+  }
+
+  @Test("The overview of the documentation lists every guide")
+  func overview() throws {
+    let folder = Self.root.appendingPathComponent("Sources/Quire/Quire.docc").path
+    let overview = try Self.text("Sources/Quire/Quire.docc/Quire.md")
+    let guides = try FileManager.default.contentsOfDirectory(atPath: folder)
+      .filter { $0.hasSuffix(".md") && $0 != "Quire.md" }
+    #expect(guides.count >= 7)
+    for guide in guides { #expect(overview.contains("<doc:\(guide.dropLast(3))>"), "\(guide)") }
+  }
+}

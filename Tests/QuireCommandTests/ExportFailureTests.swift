@@ -1,0 +1,220 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QuireCommand
+
+@Suite("quire export, when something goes wrong")
+struct ExportFailureTests {
+  /// Pages of two items behind the Link header, as many as `count`; page `broken` is a 404 until
+  /// it is repaired.
+  private struct Listing {
+    private final class Fault: Sendable { let isThere = Mutex(true) }
+
+    private let fault: Fault
+    private let server: FaultServer
+
+    init(pages count: Int, broken: Int) throws {
+      let fault = Fault()
+      self.fault = fault
+      server = try FaultServer { request in
+        let page = Int(request.target.split(separator: "=").last ?? "1") ?? 1
+        if page == broken, fault.isThere.withLock({ $0 }) {
+          return [.respond("{\"error\": \"gone\"}", status: "404 Not Found")]
+        }
+        let link = page < count ? [("Link", "</list?page=\(page + 1)>; rel=\"next\"")] : []
+        return [.respond("[ {\"n\": \(page).10},\n {\"n\": \"\(page)b\"} ]", headers: link)]
+      }
+    }
+
+    var url: String { server.url("/list?page=1") }
+    func repair() { fault.isThere.withLock { $0 = false } }
+    func stop() { server.stop() }
+
+    static func lines(_ pages: ClosedRange<Int>) -> [String] {
+      pages.flatMap { ["{\"n\":\($0).10}", "{\"n\":\"\($0)b\"}"] }
+    }
+  }
+
+  @Test(
+    "C-8: after a failure, --from gives exactly the rest", arguments: ["0", "1", "3"])
+  func resuming(lookAhead: String) async throws {
+    let listing = try Listing(pages: 6, broken: 4)
+    defer { listing.stop() }
+    let base = ["export", listing.url, "--preset", "linkHeader", "--look-ahead", lookAhead]
+    let failed = try await Command.quire(base)
+    #expect(failed.status == 1)
+    #expect(failed.lines == Listing.lines(1...3))
+    #expect(failed.report.hasPrefix("quire: failed (status): 3 pages, 6 items"))
+
+    listing.repair()
+    let printed = try #require(failed.report.components(separatedBy: " --from ").last)
+    let script = "$quire \(CommandLineText.quoted(base)) --from \(printed)"
+    let rest = try await Command.shell(script).end()
+    #expect(rest.status == 0, "\(rest.errors)")
+    #expect(rest.lines == Listing.lines(4...6))
+  }
+
+  @Test("A failure says what failed, on which page, and what was kept")
+  func message() async throws {
+    let listing = try Listing(pages: 6, broken: 2)
+    defer { listing.stop() }
+    let report = TemporaryFile()
+    let ending = try await Command.quire([
+      "export", listing.url, "--preset", "linkHeader", "--report", report.path,
+    ])
+    #expect(ending.status == 1)
+    #expect(ending.errors.contains("404"))
+    #expect(ending.errors.contains("page 1"))
+    let object = try JSONSerialization.jsonObject(with: Data(report.text().utf8))
+    let fields = try #require(object as? [String: Any])
+    #expect(fields["end"] as? String == "failed (status)")
+    #expect((fields["error"] as? [String: Any])?["page"] as? Int == 1)
+  }
+
+  @Test(
+    "C-7: Ctrl-C and SIGTERM end cleanly: what came is kept, and the report says where to resume",
+    arguments: [SIGINT, SIGTERM])
+  func signals(signal: Int32) async throws {
+    let server = try FaultServer { request in
+      request.path == "/first"
+        ? [.respond("[1]", headers: [("Link", "</next>; rel=\"next\"")])] : [.hold]
+    }
+    defer { server.stop() }
+    let command = try Command([
+      "export", server.url("/first"), "--preset", "linkHeader",
+    ])
+    try await server.received(2)
+    command.send(signal: signal)
+    let ending = try await command.end()
+    #expect(ending.status == 128 + signal)
+    #expect(ending.output == "1\n")
+    #expect(ending.report.hasPrefix("quire: interrupted: 1 pages, 1 items"))
+    #expect(ending.report.contains("--from '{\"value\":"))
+    try await server.disconnected()
+  }
+
+  @Test("H-8: secrets appear neither in the output nor in messages nor in the report")
+  func secrets() async throws {
+    let server = try FaultServer { request in
+      let echoed = request.values(of: "Authorization").first ?? ""
+      return [
+        .respond("{\"error\": \"no \(echoed) for \(request.target)\"}", status: "403 Forbidden")
+      ]
+    }
+    defer { server.stop() }
+    let file = TemporaryFile("Bearer file-secret-1\n")
+    let report = TemporaryFile()
+    for header in [
+      "Authorization: env:QUIRE_TEST_TOKEN", "Authorization: @\(file.path)",
+      "Authorization: Bearer literal-secret-2",
+    ] {
+      let ending = try await Command.quire(
+        [
+          "export", server.url("/list"), "--preset", "linkHeader", "-H", header, "--param",
+          "api_key=param-secret-3", "--report", report.path, "--progress", "always",
+        ], environment: ["QUIRE_TEST_TOKEN": "Bearer environment-secret-4"])
+      #expect(ending.status == 1)
+      let said = ending.output + ending.errors + (try report.text())
+      for secret in ["file-secret-1", "literal-secret-2", "param-secret-3", "environment-secret-4"]
+      {
+        #expect(!said.contains(secret), "\(secret)")
+      }
+    }
+    #expect(
+      server.requests.flatMap { $0.values(of: "Authorization") } == [
+        "Bearer environment-secret-4", "Bearer file-secret-1", "Bearer literal-secret-2",
+      ])
+  }
+
+  @Test("A reader that has seen enough ends the export without complaint")
+  func closedPipe() async throws {
+    try await DemoServer.whileServing(port: 0) { origin in
+      let script = """
+        set -o pipefail
+        $quire export \(origin)/link-header --preset linkHeader | head -n 2
+        """
+      let ending = try await Command.shell(script).end()
+      #expect(ending.status == 0)
+      #expect(ending.lines == [DemoRecords.line(1), DemoRecords.line(2)])
+      #expect(ending.report.hasPrefix("quire: output closed"))
+    }
+  }
+
+  @Test("A full disk is an error that says so, and nothing counts as written")
+  func fullDisk() async throws {
+    try await DemoServer.whileServing(port: 0) { origin in
+      let ending = try await Command.quire([
+        "export", "\(origin)/link-header", "--preset", "linkHeader", "-o", "/dev/full",
+      ])
+      #expect(ending.status == 1)
+      #expect(ending.errors.contains("Cannot write to /dev/full: No space left on device."))
+      #expect(ending.report.contains("output failed: 0 pages, 0 items"))
+      #expect(ending.report.contains("--from '{}'"))
+    }
+  }
+
+  @Test("A file that can grow no further ends at a whole page, and --from gives exactly the rest")
+  func limitedFile() async throws {
+    let file = TemporaryFile()
+    let report = TemporaryFile()
+    try await DemoServer.whileServing(port: 0) { origin in
+      let export = "$quire export \(origin)/link-header --preset linkHeader -o \(file.path)"
+      // A limit of 100 blocks of 1,024 bytes; the signal that comes with it is ignored.
+      let script = "trap '' XFSZ; ulimit -f 100; exec \(export)"
+      let failed = try await Command.shell(script).end()
+      #expect(failed.status == 1)
+      #expect(failed.errors.contains("File too large"))
+      let kept = try file.lines().count
+      #expect(kept > 0 && kept % 100 == 0)
+      let printed = try #require(failed.report.components(separatedBy: " --from ").last)
+      let rest = try await Command.shell("\(export) --from \(printed) --report \(report.path)")
+        .end()
+      #expect(rest.status == 0, "\(rest.errors)")
+      #expect(try file.lines() == (1...DemoRecords.count).map(DemoRecords.line))
+    }
+  }
+
+  @Test("An export that got fewer items than the server declared is no success")
+  func truncation() async throws {
+    let server = try FaultServer { _ in
+      [.respond("{\"results\": [1, 2], \"count\": 3, \"next\": null}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["export", server.url(), "--preset", "drf"])
+    #expect(ending.status == 1)
+    #expect(ending.lines == ["1", "2"])
+    #expect(ending.errors.contains("declared 3 items and delivered 2"))
+    #expect(ending.report.hasPrefix("quire: truncation suspected: 1 pages, 2 items"))
+  }
+
+  @Test("--ca-file trusts a private authority, and without it the server is refused")
+  func certificateAuthority() async throws {
+    let server = try FaultServer(tls: FaultTLS()) { _ in [.respond("[1]")] }
+    defer { server.stop() }
+    let base = ["export", server.url(), "--preset", "linkHeader"]
+    let trusted = try await Command.quire(
+      base + ["--ca-file", TestAuthority.shared.certificateFile])
+    #expect(trusted.status == 0, "\(trusted.errors)")
+    #expect(trusted.output == "1\n")
+    let refused = try await Command.quire(base)
+    #expect(refused.status == 1)
+    #expect(refused.report.hasPrefix("quire: failed (tls)"))
+  }
+
+  @Test("A retry is counted in the report")
+  func retries() async throws {
+    let server = try FaultServer { request in
+      request.ordinal == 1
+        ? [.respond("busy", status: "503 Service Unavailable")] : [.respond("[1]")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire([
+      "export", server.url(), "--preset", "linkHeader", "--progress", "always",
+    ])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.report.contains("2 requests, 1 retries"))
+    #expect(ending.errors.contains("waiting for "))
+  }
+}

@@ -1,0 +1,130 @@
+import ArgumentParser
+import HTTPTypes
+import Quire
+import Testing
+
+@testable import QuireCommand
+
+@Suite("The options of export")
+struct ExportOptionTests {
+  private func plan(_ arguments: String..., at url: String = "https://h.test/p") throws
+    -> ExportPlan
+  {
+    let command = try ExportCommand.parse([url] + arguments)
+    return try ExportPlan(command)
+  }
+
+  private func refusal(_ arguments: String..., at url: String = "https://h.test/p") -> String {
+    do {
+      _ = try ExportPlan(try ExportCommand.parse([url] + arguments))
+      return "nothing was refused"
+    } catch {
+      return ExportCommand.message(for: error)
+    }
+  }
+
+  @Test("A header's value comes from the command line, the environment or a file")
+  func headers() throws {
+    let file = TemporaryFile("from file\n")
+    let environment = ["TOKEN": "from environment"]
+    let field = { try HeaderOption.field($0, environment: environment) }
+    #expect(
+      try field("X-Key:  plain: text ") == HTTPField(name: .init("X-Key")!, value: "plain: text"))
+    #expect(try field("Authorization: env:TOKEN").value == "from environment")
+    #expect(try field("X-Key: @\(file.path)").value == "from file")
+  }
+
+  @Test("H-8: a header that is refused is not repeated in the message")
+  func headerRefusals() throws {
+    for text in ["Authorization Bearer hunter22", "Bad Name: hunter22", "X: a\r\nhunter22: b"] {
+      let error = #expect(throws: ValidationError.self) { try HeaderOption.field(text) }
+      #expect(error?.message.contains("hunter22") == false)
+    }
+    let error = #expect(throws: ValidationError.self) {
+      try HeaderOption.field("X: env:UNSET", environment: [:])
+    }
+    #expect(error?.message.contains("UNSET is not set") == true)
+    #expect(throws: ValidationError.self) { try HeaderOption.field("X: @/no/such/file") }
+  }
+
+  @Test("H-1: --param is percent-encoded exactly once and leaves the URL alone")
+  func parameters() throws {
+    let base = ["--preset", "linkHeader", "--param"]
+    let url = try plan(
+      base[0], base[1], "--param", "q=a b&c", "--param", "page[size]=5", "--param", "e=",
+      at: "https://h.test/p?x=%41"
+    ).url
+    #expect(url == "https://h.test/p?x=%41&q=a%20b%26c&page[size]=5&e=")
+    #expect(refusal(base[0], base[1], "--param", "novalue").contains("NAME=VALUE"))
+  }
+
+  @Test("A JSON body is a document for pagination to write into; --data makes it a POST")
+  func bodies() throws {
+    let json = try plan("--preset", "linkHeader", "--data", "{\"n\": 1.10}").request
+    #expect(json.method == .post)
+    #expect(json.body == .json(["n": .number("1.10")]))
+    let file = TemporaryFile("<a/>")
+    let bytes = try plan("--preset", "linkHeader", "--data", "@\(file.path)", "--method", "put")
+    #expect(bytes.request.method == .put)
+    #expect(bytes.request.body == .bytes(Array("<a/>".utf8)))
+    #expect(try plan("--preset", "linkHeader").request.method == .get)
+  }
+
+  @Test("--links takes each policy by name")
+  func links() throws {
+    #expect(try LinksOption.policy("same-origin") == .sameOrigin)
+    #expect(try LinksOption.policy("rebase") == .rebase)
+    #expect(try LinksOption.policy("upgrade-scheme") == .upgradeScheme)
+    #expect(
+      try LinksOption.policy("allow:a.test,b.test:8443") == .allow(["a.test", "b.test:8443"]))
+    #expect(throws: ValidationError.self) { try LinksOption.policy("allow:") }
+    #expect(throws: ValidationError.self) { try LinksOption.policy("anywhere") }
+    #expect(try plan("--preset", "drf", "--links", "rebase").pagination.policy.links == .rebase)
+  }
+
+  @Test("C-8: a position is read as it was written, and out of a report")
+  func positions() throws {
+    let position = Position(.object([.init("after", .number("9007199254740993"))]), itemOffset: 3)
+    #expect(try PositionText.read(PositionText.write(position)) == position)
+    #expect(try PositionText.read(PositionText.write(.start)) == .start)
+    let report = TemporaryFile("{\"end\": \"interrupted\", \"checkpoint\": {\"value\": \"abc\"}}")
+    #expect(try PositionText.read("@\(report.path)") == "abc")
+    let complete = TemporaryFile("{\"end\": \"exhausted\"}")
+    #expect(throws: ValidationError.self) { try PositionText.read("@\(complete.path)") }
+    #expect(throws: ValidationError.self) { try PositionText.read("abc") }
+  }
+
+  @Test("--next, --send and --end make the description they spell")
+  func composition() throws {
+    let description = try plan(
+      "--next", "offset:1", "--send", "query:start", "--end", "flag:/more", "--end", "total:/count",
+      "--items", "/data"
+    ).pagination
+    var expected = Pagination(
+      next: .offset(first: 1), send: .query("start"),
+      end: [.flag(.body("/more")), .total("/count")], items: "/data")
+    expected.total = "/count"
+    #expect(description == expected)
+    #expect(try plan("--next", "link").pagination == Pagination(next: .linkHeader))
+  }
+
+  @Test("What cannot be right is refused before anything is requested")
+  func refusals() {
+    #expect(refusal("--preset", "linkHeader", "--format", "xml").contains("JSON only"))
+    #expect(refusal().contains("--preset, --pagination, or --next"))
+    #expect(refusal("--preset", "drf", "--next", "link").contains("one of"))
+    #expect(refusal("--next", "body:/n").contains("needs --send"))
+    #expect(
+      refusal("--next", "body:/n", "--send", "query:c", "--end", "total:/t").contains("total"))
+    #expect(
+      refusal("--next", "body:/n", "--send", "query:c", "--page-size", "5").contains("--param"))
+    #expect(refusal("--preset", "linkHeader", "--max-items", "0").contains("--max-items"))
+    #expect(refusal("--preset", "linkHeader", "--max-pages", "-1").contains("--max-pages"))
+    #expect(refusal("--preset", "linkHeader", "--look-ahead", "-1").contains("--look-ahead"))
+    #expect(refusal("--preset", "linkHeader", "--items", "data").contains("--items"))
+    #expect(refusal("--preset", "githb").contains("Did you mean \"github\"?"))
+    #expect(refusal("--preset", "linkHeader", at: "http://h.test/").contains("--allow-plain-http"))
+    #expect(refusal("--preset", "linkHeader", at: "ftp://h.test/") != "nothing was refused")
+    #expect(refusal("--pagination", "/no/such").contains("/no/such"))
+  }
+}
