@@ -2,7 +2,8 @@
 ///
 /// Cursors travel in this type, because a continuation token is not always a string: DynamoDB sends
 /// an object, Elasticsearch an array, Telegram a number beyond 2⁵³. Two numbers are equal when
-/// their texts are. Source: RFC 8259.
+/// their texts are, two strings when their bytes are: what Unicode calls equivalent may be two
+/// cursors. Source: RFC 8259.
 public enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -31,7 +32,7 @@ public enum JSONValue: Hashable, Sendable {
   /// member.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name == name }?.value
+    return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
   }
 
   /// The text of a string; nil for every other kind.
