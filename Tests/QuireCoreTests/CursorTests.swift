@@ -77,6 +77,16 @@ import Testing
     #expect(source.requests == [1, 2, 3, 4, 5, 1, 2, 3, 4, 5])
   }
 
+  @Test("C-4, G7, X-08: a token that looks empty is a token; only its absence ends the walk")
+  func emptyTokensAreTokens() async throws {
+    let tokens: [Position] = ["", Position(.null), "null", 0, Position(.bool(false)), " "]
+    let cursor = Cursor<Int> { position in
+      let number = position.map { (tokens.firstIndex(of: $0) ?? -2) + 1 } ?? 0
+      return Page([number], next: number < tokens.count ? tokens[number] : nil)
+    }
+    #expect(try await cursor.items.collected() == Array(0...tokens.count))
+  }
+
   @Test("C-4: an answer that the listing ended before the position is an end without a page")
   func endsWithoutPage() async throws {
     let walk = Cursor<Int> { position in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite struct PositionTests {
   @Test(
-    "C-8, G7: a position survives JSON without loss, whatever the cursor is",
+    "C-8: a position survives JSON without loss, whatever the cursor is",
     arguments: [
       Position.start, Position(.null), "", "null", "a+b/c==&d é\u{0}\"\\", 0, -1,
       Position(.number("9007199254740993")), Position(.number("1e400")),

@@ -243,7 +243,7 @@ extension WalkMachine {
     }
   }
 
-  @Test("C-3: a broken way on is thrown after its page, and asked for once more by a retry")
+  @Test("C-3, G9: a broken way on is thrown after its page, and asked for once more by a retry")
   func raisesBrokenWayOn() {
     var machine = WalkMachine()
     _ = load(&machine)

@@ -1,0 +1,144 @@
+import Foundation
+public import QuireCore
+
+/// Checks the promises of `PageSource` on an implementation.
+///
+/// ```swift
+/// try await PageSourceConformance { MyDatabase.people(pageSize: 10) }.check()
+/// ```
+/// The listing must have at least two pages, and must not change while it is checked.
+public struct PageSourceConformance<Source: PageSource>: Sendable {
+  private let makeSource: @Sendable () async throws -> Source
+  private let fingerprint: @Sendable (Source.Item) -> String
+  private let maxPages: Int
+
+  /// A check of the sources that `makeSource` makes, all of the same listing.
+  ///
+  /// - Parameters:
+  ///   - maxPages: After how many pages a listing counts as endless. Default 1,000.
+  ///   - fingerprint: What tells items apart. Default: their description.
+  public init(
+    maxPages: Int = 1000,
+    fingerprint: @escaping @Sendable (Source.Item) -> String = { String(describing: $0) },
+    makeSource: @escaping @Sendable () async throws -> Source
+  ) {
+    self.maxPages = maxPages
+    self.fingerprint = fingerprint
+    self.makeSource = makeSource
+  }
+
+  /// Checks every promise. Throws a `ConformanceFailure` that names the first broken one.
+  public func check() async throws {
+    let source = try await makeSource()
+    let pages = try await walkByHand(source)
+    await source.close(at: nil)
+    try checkPositions(pages, mayRepeat: source.repeatedPositions == .allowed)
+    try await checkRepetition(pages)
+    try await checkCursor(pages)
+    try await checkResumption(pages)
+    try await checkCancellation()
+  }
+
+  private func walkByHand(_ source: Source) async throws -> [Page<Source.Item>] {
+    var pages: [Page<Source.Item>] = []
+    var position: Position?
+    while let page = try await source.page(at: position) {
+      pages.append(page)
+      guard pages.count <= maxPages else {
+        throw ConformanceFailure(
+          "A listing ends.", evidence: "\(maxPages) pages came, and another one follows.")
+      }
+      guard let next = page.next else { break }
+      position = next
+    }
+    guard pages.count >= 2 else {
+      throw ConformanceFailure(
+        "The listing under test has two pages or more.", evidence: "It has \(pages.count).")
+    }
+    return pages
+  }
+
+  private func checkPositions(_ pages: [Page<Source.Item>], mayRepeat: Bool) throws {
+    for position in pages.compactMap(\.next) {
+      guard position.itemOffset == 0 else {
+        throw ConformanceFailure(
+          "A source leads to pages, not inside them.", evidence: "It leads to \(position).")
+      }
+      let stored = try JSONEncoder().encode(position)
+      guard try JSONDecoder().decode(Position.self, from: stored) == position else {
+        throw ConformanceFailure(
+          "A position survives JSON.", evidence: "\(position) came back as something else.")
+      }
+    }
+    let positions = pages.compactMap(\.next)
+    guard Set(positions).count == positions.count || mayRepeat else {
+      throw ConformanceFailure(
+        "Every page has a position of its own, unless repeated positions are allowed.",
+        evidence: "\(positions.count) pages share \(Set(positions).count) positions.")
+    }
+  }
+
+  private func checkRepetition(_ pages: [Page<Source.Item>]) async throws {
+    let source = try await makeSource()
+    guard source.repeatedPositions == .refused else { return }
+    var position: Position?
+    for (index, page) in pages.enumerated() {
+      for attempt in 1...2 {
+        let again = try await source.page(at: position)
+        guard let again, prints(again) == prints(page), again.next == page.next else {
+          throw ConformanceFailure(
+            "The same position always asks for the same page.",
+            evidence: "Page \(index) was another one when asked for again (\(attempt)).")
+        }
+      }
+      position = page.next
+    }
+    await source.close(at: nil)
+  }
+
+  private func checkCursor(_ pages: [Page<Source.Item>]) async throws {
+    var walked: [[String]] = []
+    for try await page in Cursor(try await makeSource()) { walked.append(prints(page)) }
+    guard walked == pages.map(prints) else {
+      throw ConformanceFailure(
+        "A cursor delivers the source's pages.",
+        evidence: "It delivered \(walked.count) pages of \(pages.count), or other items.")
+    }
+  }
+
+  private func checkResumption(_ pages: [Page<Source.Item>]) async throws {
+    guard try await makeSource().repeatedPositions == .refused else { return }
+    for (index, page) in pages.enumerated() {
+      guard let next = page.next else { continue }
+      var rest: [String] = []
+      let cursor = Cursor(try await makeSource()).resuming(from: next)
+      for try await item in cursor.items { rest.append(fingerprint(item)) }
+      guard rest == pages[(index + 1)...].flatMap(prints) else {
+        throw ConformanceFailure(
+          "A new source goes on at any position of an old one.",
+          evidence: "Behind page \(index) came other items than before.")
+      }
+    }
+  }
+
+  private func checkCancellation() async throws {
+    let source = try await makeSource()
+    let gate = Gate()
+    let task = Task {
+      try? await gate.wait()
+      return try await source.page(at: nil)
+    }
+    task.cancel()
+    switch await task.result {
+    case .success: break
+    case .failure(let error) where error is CancellationError: break
+    case .failure(let error):
+      throw ConformanceFailure(
+        "A cancelled source throws CancellationError, if it throws.",
+        evidence: "It threw \(error).")
+    }
+    await source.close(at: nil)
+  }
+
+  private func prints(_ page: Page<Source.Item>) -> [String] { page.items.map(fingerprint) }
+}
