@@ -25,6 +25,7 @@ let package = Package(
     .library(name: "QuireCore", targets: ["QuireCore"]),
     .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
     .library(name: "QuireCurl", targets: ["QuireCurl"]),
+    .library(name: "QuireXML", targets: ["QuireXML"]),
     .library(name: "QuireTesting", targets: ["QuireTesting"]),
     .executable(name: "quire", targets: ["QuireCommand"]),
   ],
@@ -39,6 +40,7 @@ let package = Package(
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+    .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
 
     // Pages, cursors, paginator. Standard library only.
     .target(name: "QuireCore", swiftSettings: house),
@@ -49,6 +51,9 @@ let package = Package(
     .target(
       name: "QuireCurl",
       dependencies: ["QuireHTTP", "QuireCore", "CCurl", "CZlib", httpTypes], swiftSettings: house),
+    // libxml2 (SAX2 push) behind PageDecoder.
+    .target(
+      name: "QuireXML", dependencies: ["QuireHTTP", "QuireCore", "CXML2"], swiftSettings: house),
     // The face: one import for users.
     .target(
       name: "Quire", dependencies: ["QuireCore", "QuireHTTP", "QuireCurl", httpTypes, logging],
@@ -83,6 +88,10 @@ let package = Package(
         "QuireCurl", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", "CCurl",
         "CZlib", httpTypes,
       ],
+      swiftSettings: house),
+    .testTarget(
+      name: "QuireXMLTests",
+      dependencies: ["QuireXML", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport"],
       swiftSettings: house),
     .testTarget(
       name: "QuireTests",

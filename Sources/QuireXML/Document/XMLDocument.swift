@@ -1,0 +1,66 @@
+public import QuireCore
+public import QuireHTTP
+
+/// A page of XML: its elements, attributes and texts in one compact index, and the paths of a
+/// pagination description answered from it.
+///
+/// The index keeps the page once, as UTF-8, and 20 bytes for each element, attribute and text; there
+/// is no object for a node. Source: XML 1.0, fifth edition; Namespaces in XML 1.0.
+public struct XMLDocument: PageDocument {
+  let index: XMLIndex
+
+  init(index: XMLIndex) { self.index = index }
+
+  /// Reads a whole page.
+  ///
+  /// Throws `truncated` when the root element is not closed, `malformed` when the page is not
+  /// well-formed or declares entities, `limitExceeded` where a limit is reached.
+  public init(
+    _ bytes: [UInt8], limits: XMLLimits = .api, decoding: DecodingLimits = .api,
+    leniency: XMLLeniency = []
+  ) throws {
+    let parser = try XMLPushParser(limits: limits, decoding: decoding, leniency: leniency)
+    do throws(XMLFault) {
+      try parser.receive(bytes)
+      try parser.finish()
+    } catch {
+      throw error.pageError
+    }
+    index = parser.takeIndex()
+  }
+
+  /// What had to be forgiven.
+  public var repairs: XMLLeniency { index.repairs }
+
+  // MARK: Paths
+
+  /// The value at `path`, or nil where there is none: a string without white space around it, an
+  /// object for an element that holds others (`XMLMapping` tells how) and for `@*`.
+  ///
+  /// Of several places that match, the one nearest to the root counts, and of those the first: what
+  /// an item holds does not stand for what the page says.
+  public func value(at path: PagePath) -> JSONValue? {
+    path.xml.flatMap { index.value(at: $0, from: .document) }
+  }
+
+  /// How many elements `path` leads to, those within each other counted once; nil for none. For the
+  /// empty path, how many the root element holds.
+  public func count(at path: PagePath) -> Int? {
+    guard let xml = path.xml else { return nil }
+    if xml.steps.isEmpty { return index.children(of: 0).reduce(0) { count, _ in count + 1 } }
+    let count = index.outermost(index.matches(of: xml, from: .document)).count
+    return count == 0 ? nil : count
+  }
+
+  /// The value at `path` below the last item of the page, or nil where there is none.
+  public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
+    guard let xml = path.xml, let last = try index.items(of: items).last else { return nil }
+    return index.value(at: xml, from: .element(last))
+  }
+
+  /// The `xml:base` in force where `path` finds its value, itself resolved against those around it;
+  /// nil when there is none.
+  public func base(at path: PagePath) -> String? {
+    path.xml.flatMap { index.place(for: $0, from: .document) }.flatMap { index.base(of: $0) }
+  }
+}

@@ -1,0 +1,70 @@
+import QuireCore
+import QuireHTTP
+
+/// Finding the items.
+extension XMLIndex {
+  /// The elements that are the page's items, in order; none for an empty page.
+  ///
+  /// An empty list leaves no trace in XML but the element around it: that one has to be there. So
+  /// `/feed/entry` may be empty and `//entry` may not, unless the selector is optional. Throws
+  /// `shape`.
+  func items(of selector: ItemSelector) throws -> [Int] {
+    var all: [Int] = []
+    var hasContainer = false
+    for path in selector.paths {
+      guard let xml = path.xml else { continue }
+      let found = try items(at: xml, path)
+      if selector.takesFirst, !found.isEmpty { return found }
+      all += found
+      hasContainer = hasContainer || !found.isEmpty || hasPlace(for: xml)
+    }
+    guard hasContainer || selector.absentMeansEmpty else { throw missing(selector) }
+    return all
+  }
+
+  private func items(at xml: XMLPath, _ path: PagePath) throws -> [Int] {
+    if xml.steps.isEmpty { return Array(children(of: 0)) }
+    let matches = matches(of: xml, from: .document)
+    guard matches.tail == nil else {
+      throw PageError(
+        .shape,
+        "Items are elements, but \"\(path)\" leads to attributes or text. Leave its last step out.")
+    }
+    return outermost(matches)
+  }
+
+  /// Whether the element that would hold the items is there.
+  private func hasPlace(for xml: XMLPath) -> Bool {
+    if xml.steps.isEmpty { return true }
+    guard xml.steps.count > 1 else { return false }
+    let container = XMLPath(startsAnywhere: xml.startsAnywhere, steps: xml.steps.dropLast())
+    return !matches(of: container, from: .document).elements.isEmpty
+  }
+
+  private func missing(_ selector: ItemSelector) -> PageError {
+    let paths = selector.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
+    return PageError(
+      .shape,
+      """
+      The page has no items at \(paths). \(advice()) Where no item can be a right answer, write the \
+      path from the root down, or make the selector optional.
+      """)
+  }
+
+  /// Names the elements that stand side by side with others of their name.
+  private func advice() -> String {
+    let root = "/" + name(of: 0).local
+    var paths: [String] = []
+    for (path, node) in [(root, 0)]
+      + children(of: 0).prefix(100).map({ (root + "/" + name(of: $0).local, $0) })
+    {
+      var counts: [String: Int] = [:]
+      for child in children(of: node).prefix(100) { counts[name(of: child).local, default: 0] += 1 }
+      paths += counts.filter { $0.value > 1 }.keys.sorted().map { path + "/" + $0 }
+    }
+    guard let first = paths.first else {
+      return "Its root element is \"\(name(of: 0).qualified)\"."
+    }
+    return "Found lists at \(paths.prefix(5).joined(separator: ", ")); pass items: \"\(first)\"."
+  }
+}

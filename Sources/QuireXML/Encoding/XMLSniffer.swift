@@ -1,0 +1,118 @@
+/// Reads a page's first bytes as far as they tell its encoding and its format.
+///
+/// Source: XML 1.0, appendix F; RFC 7303, section 3.
+enum XMLSniffer {
+  struct Finding {
+    var encoding: XMLEncoding
+    /// The encoding as the page or HTTP writes it.
+    var label: String
+    /// Bytes of the byte order mark.
+    var markLength: Int
+  }
+
+  /// How far a declaration may reach.
+  private static let longest = 1 << 10
+
+  /// Whether more bytes could tell more.
+  static func needsMore(_ head: [UInt8]) -> Bool {
+    if head.count < 4 { return true }
+    let text = head.drop(while: XMLText.isSpace)
+    if text.isEmpty { return head.count < longest }
+    guard text.count < longest, head.count < 2 * longest else { return false }
+    let start = Array("<?xml".utf8)
+    guard text.prefix(5).elementsEqual(start.prefix(text.count)) else {
+      // `<!doctype` and `<html` tell another format.
+      return text.first == UInt8(ascii: "<") && text.count < 24
+    }
+    return !text.contains(UInt8(ascii: ">"))
+  }
+
+  /// The encoding of a page that starts with `head`.
+  static func encoding(of head: [UInt8], charset: String?) throws(XMLInput.Failure) -> Finding {
+    if let marked = try byMark(head) { return marked }
+    let shape = try byShape(head)
+    if shape == nil { try refuseOtherFormats(head) }
+    let declared = declaredEncoding(head)
+    if let charset, !charset.isEmpty {
+      let encoding = try named(charset)
+      // "utf-16" without a mark: the bytes tell the order, and big-endian is the standard's guess.
+      let isWide = encoding == .utf16BigEndian || encoding == .utf16LittleEndian
+      return Finding(encoding: isWide ? shape ?? encoding : encoding, label: charset, markLength: 0)
+    }
+    if let shape { return Finding(encoding: shape, label: "UTF-16", markLength: 0) }
+    guard let declared else { return Finding(encoding: .utf8, label: "UTF-8", markLength: 0) }
+    let encoding = try named(declared)
+    // Declared in bytes that are plainly not UTF-16, by a writer that thought in memory's terms.
+    let isWide = encoding == .utf16BigEndian || encoding == .utf16LittleEndian
+    return Finding(encoding: isWide ? .utf8 : encoding, label: declared, markLength: 0)
+  }
+
+  private static func byMark(_ head: [UInt8]) throws(XMLInput.Failure) -> Finding? {
+    if head.starts(with: [0xEF, 0xBB, 0xBF]) {
+      return Finding(encoding: .utf8, label: "UTF-8", markLength: 3)
+    }
+    if head.starts(with: [0xFF, 0xFE, 0, 0]) || head.starts(with: [0, 0, 0xFE, 0xFF]) {
+      throw unsupported("UTF-32")
+    }
+    if head.starts(with: [0xFF, 0xFE]) {
+      return Finding(encoding: .utf16LittleEndian, label: "UTF-16", markLength: 2)
+    }
+    if head.starts(with: [0xFE, 0xFF]) {
+      return Finding(encoding: .utf16BigEndian, label: "UTF-16", markLength: 2)
+    }
+    return nil
+  }
+
+  /// UTF-16 without a mark, by the `<` that every page starts with.
+  private static func byShape(_ head: [UInt8]) throws(XMLInput.Failure) -> XMLEncoding? {
+    guard head.count >= 4 else { return nil }
+    switch (head[0], head[1], head[2], head[3]) {
+    case (0, 0, 0, 0x3C), (0x3C, 0, 0, 0): throw unsupported("UTF-32")
+    case (0x4C, 0x6F, 0xA7, 0x94): throw unsupported("EBCDIC")
+    case (0, 0x3C, 0, _): return .utf16BigEndian
+    case (0x3C, 0, _, 0): return .utf16LittleEndian
+    default: return nil
+    }
+  }
+
+  /// The encoding in an XML declaration written in ASCII.
+  private static func declaredEncoding(_ head: [UInt8]) -> String? {
+    let text = head.drop(while: XMLText.isSpace).prefix(longest)
+    guard text.starts(with: "<?xml".utf8), let end = text.firstIndex(of: UInt8(ascii: ">")) else {
+      return nil
+    }
+    let declaration = text[..<end]
+    let key = Array("encoding".utf8)
+    guard
+      let place = declaration.indices.first(where: { declaration[$0...].starts(with: key) })
+    else { return nil }
+    let value = declaration[(place + key.count)...].drop { XMLText.isSpace($0) || $0 == 0x3D }
+    guard let quote = value.first, quote == 0x22 || quote == 0x27 else { return nil }
+    return String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self)
+  }
+
+  private static func refuseOtherFormats(_ head: [UInt8]) throws(XMLInput.Failure) {
+    let text = head.drop(while: XMLText.isSpace)
+    let start = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
+    if start.hasPrefix("<!doctype") {
+      let name = text.dropFirst(9).drop(while: XMLText.isSpace).prefix(4)
+      guard String(decoding: name, as: UTF8.self).lowercased() == "html" else { return }
+      throw XMLInput.Failure(reason: .otherFormat("HTML"))
+    }
+    if start.hasPrefix("<html") { throw XMLInput.Failure(reason: .otherFormat("HTML")) }
+    if start.hasPrefix("{") || start.hasPrefix("[") {
+      throw XMLInput.Failure(reason: .otherFormat("JSON"))
+    }
+  }
+
+  private static func named(_ label: String) throws(XMLInput.Failure) -> XMLEncoding {
+    guard let encoding = XMLEncoding(label: label) else {
+      throw unsupported(String(label.prefix(64)))
+    }
+    return encoding
+  }
+
+  private static func unsupported(_ name: String) -> XMLInput.Failure {
+    XMLInput.Failure(reason: .encoding("the encoding \(name) is not supported; ask for UTF-8"))
+  }
+}

@@ -1,0 +1,130 @@
+/// Turns the bytes of a page into checked UTF-8, slice by slice.
+struct XMLTranscoder {
+  private let encoding: XMLEncoding
+  private let dropsControls: Bool
+  private let converter: SystemConverter?
+  /// The start of a character that the last slice did not finish.
+  private var carry: [UInt8] = []
+
+  init(_ encoding: XMLEncoding, dropsControls: Bool) throws(XMLInput.Failure) {
+    self.encoding = encoding
+    self.dropsControls = dropsControls
+    guard case .system(let name) = encoding else {
+      converter = nil
+      return
+    }
+    converter = SystemConverter(name)
+    if converter == nil {
+      throw XMLInput.Failure(reason: .encoding("this system cannot convert from \(name)"))
+    }
+  }
+
+  /// Appends the slice to `output`.
+  ///
+  /// Throws when it does not hold what the encoding says; everything before is appended.
+  mutating func convert(
+    _ slice: some Collection<UInt8>, into output: inout XMLBuffer<UInt8>,
+    repairs: inout XMLLeniency
+  ) throws(XMLInput.Failure) {
+    let start = output.count
+    switch encoding {
+    case .utf8, .ascii: try append(slice, to: &output)
+    case .windows1252: for byte in slice { output.append(Windows1252.scalar(of: byte)) }
+    case .utf16BigEndian, .utf16LittleEndian: try appendUTF16(slice, to: &output)
+    case .system:
+      carry.append(contentsOf: slice)
+      let used = converter?.convert(carry, into: &output)
+      guard let used else { throw malformed() }
+      carry.removeFirst(used)
+    }
+    if dropsControls, UTF8Checker.dropControls(in: &output, from: start) {
+      repairs.insert(.controlCharacters)
+    }
+  }
+
+  /// Throws when the page ends within a character.
+  func finish() throws(XMLInput.Failure) {
+    if !carry.isEmpty { throw malformed() }
+  }
+
+  // MARK: UTF-8
+
+  private mutating func append(
+    _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
+  ) throws(XMLInput.Failure) {
+    var from = output.count
+    output.append(contentsOf: carry)
+    carry = []
+    output.append(contentsOf: slice)
+    while from < output.count {
+      let end = UTF8Checker.checkedEnd(
+        UnsafeBufferPointer(start: output.base, count: output.count), from: from)
+      let rest = output.count - end
+      if rest == 0 { break }
+      let tail = UnsafeBufferPointer(start: output.base + end, count: rest)
+      let isStart = encoding == .utf8 && UTF8Checker.isStartOfCharacter(tail)
+      if isStart { carry = Array(tail) }
+      output.removeLast(rest)
+      guard isStart else { throw malformed() }
+      from = output.count
+    }
+    guard encoding == .utf8 || UTF8Checker.isASCII(output, from: from) else { throw malformed() }
+  }
+
+  // MARK: UTF-16
+
+  private mutating func appendUTF16(
+    _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
+  ) throws(XMLInput.Failure) {
+    carry.append(contentsOf: slice)
+    var index = 0
+    while index + 1 < carry.count {
+      let unit = self.unit(at: index)
+      if unit & 0xF800 != 0xD800 {
+        if let scalar = Unicode.Scalar(unit) { output.append(scalar) }
+        index += 2
+        continue
+      }
+      guard unit < 0xDC00 else { throw malformed() }
+      guard index + 3 < carry.count else { break }
+      let low = self.unit(at: index + 2)
+      let code = 0x10000 + UInt32(unit & 0x3FF) << 10 + UInt32(low & 0x3FF)
+      guard low & 0xFC00 == 0xDC00, let scalar = Unicode.Scalar(code) else { throw malformed() }
+      output.append(scalar)
+      index += 4
+    }
+    carry.removeFirst(index)
+  }
+
+  private func unit(at index: Int) -> UInt16 {
+    let (first, second) = (UInt16(carry[index]), UInt16(carry[index + 1]))
+    return encoding == .utf16BigEndian ? first << 8 | second : second << 8 | first
+  }
+
+  private func malformed() -> XMLInput.Failure {
+    let name =
+      switch encoding {
+      case .utf8: "UTF-8"
+      case .utf16BigEndian, .utf16LittleEndian: "UTF-16"
+      case .ascii: "US-ASCII"
+      case .windows1252: "windows-1252"
+      case .system(let name): name
+      }
+    return XMLInput.Failure(reason: .encoding("the next bytes are not \(name)"))
+  }
+}
+
+extension XMLBuffer<UInt8> {
+  mutating func append(contentsOf bytes: some Collection<UInt8>) {
+    let isDone: Void? = bytes.withContiguousStorageIfAvailable {
+      if let base = $0.baseAddress { append(base, count: $0.count) }
+    }
+    if isDone == nil { for byte in bytes { append(byte) } }
+  }
+
+  mutating func append(_ scalar: Unicode.Scalar) {
+    for unit in UTF8.encode(scalar)?.makeIterator()
+      ?? UTF8.encodedReplacementCharacter.makeIterator()
+    { append(unit) }
+  }
+}

@@ -1,0 +1,67 @@
+import CXML2
+
+/// Document types, entities and errors.
+extension XMLParserState {
+  mutating func startDoctype(_ name: UnsafePointer<xmlChar>?) {
+    if xmlStrcasecmp(name, "html") == 0 { fail(.otherFormat("HTML")) }
+  }
+
+  /// What `&name;` stands for, when XML itself does not define it.
+  mutating func entity(named name: UnsafePointer<xmlChar>) -> xmlEntityPtr? {
+    if leniency.contains(.namedCharacters) {
+      let isValue = context.pointee.instate == XML_PARSER_ATTRIBUTE_VALUE
+      if let entity = XMLNamedCharacters.entity(named: name, isValue: isValue) {
+        repairs.insert(.namedCharacters)
+        return entity
+      }
+    }
+    let text = String(
+      decoding: UnsafeBufferPointer(start: name, count: Int(min(xmlStrlen(name), 64))),
+      as: UTF8.self)
+    stop(.malformed("the entity &\(text); is not defined"))
+    return nil
+  }
+
+  /// Takes an error from libxml2; the first one counts.
+  mutating func report(_ error: xmlError) {
+    // A later version of XML is only a warning to libxml2, but its rules differ.
+    guard
+      error.level.rawValue >= XML_ERR_ERROR.rawValue
+        || error.code == XML_WAR_UNKNOWN_VERSION.rawValue
+    else { return }
+    // Namespaces are compared as text; whether one is a URI matters to nobody.
+    guard error.code != XML_WAR_NS_URI.rawValue, fault == nil else { return }
+    switch UInt32(error.code) {
+    case XML_ERR_USER_STOP.rawValue: return
+    case XML_ERR_DOCUMENT_END.rawValue where hasRoot && depth == 0: return reportTrailing()
+    case XML_ERR_NO_MEMORY.rawValue:
+      fail(
+        .limit(
+          what: "bytes of distinct names", limit: limits.nameBytes, property: "XMLLimits.nameBytes")
+      )
+    default: fail(.malformed(Self.words(of: error)))
+    }
+  }
+
+  private mutating func reportTrailing() {
+    if leniency.contains(.trailingContent) {
+      repairs.insert(.trailingContent)
+    } else {
+      fail(.malformed("there is content after the end of the root element"))
+    }
+  }
+
+  /// libxml2's message, which quotes names of the page: one line, of bounded length.
+  private static func words(of error: xmlError) -> String {
+    guard let message = error.message else { return "error \(error.code)" }
+    let text = String(cString: message).unicodeScalars.prefix(200).map {
+      $0.value < 0x20 || $0.value == 0x7F ? " " : String($0)
+    }
+    return text.joined().trimmedWords
+  }
+}
+
+extension String {
+  /// The text with single spaces between words and none at the ends.
+  fileprivate var trimmedWords: String { split(separator: " ").joined(separator: " ") }
+}

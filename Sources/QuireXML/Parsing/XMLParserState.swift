@@ -1,0 +1,191 @@
+import CXML2
+import QuireHTTP
+
+/// What libxml2's callbacks work on, at an address that does not move.
+///
+/// libxml2 2.9.14 limits neither depth nor names nor attributes when it is fed piece by piece, and
+/// expands entities that a document declares; the limits here are ours.
+struct XMLParserState {
+  let context: xmlParserCtxtPtr
+  let limits: XMLLimits
+  let depthLimit: Int
+  let recordLimit: Int
+  let leniency: XMLLeniency
+
+  var tape: XMLTape
+  /// Bytes of the page that libxml2 has been handed.
+  var fed = 0
+  var depth = 0
+  var hasRoot = false
+  /// Why parsing cannot go on. The parser looks at it after each piece.
+  var fault: XMLFault?
+  /// What was forgiven.
+  var repairs: XMLLeniency = []
+
+  init(
+    context: xmlParserCtxtPtr, limits: XMLLimits, decoding: DecodingLimits, leniency: XMLLeniency,
+    tape: XMLTape
+  ) {
+    self.context = context
+    self.limits = limits
+    depthLimit = decoding.depth
+    recordLimit = min(decoding.events, Int(UInt32.max) - 1)
+    self.leniency = leniency
+    self.tape = tape
+  }
+
+  // MARK: Places
+
+  /// Where a byte in libxml2's own buffer stands in the page.
+  @inline(__always)
+  private func offset(of byte: UnsafePointer<xmlChar>) -> Int {
+    fed - (context.pointee.input.pointee.end - byte)
+  }
+
+  @inline(__always)
+  private func isInput(_ byte: UnsafePointer<xmlChar>, count: Int) -> Bool {
+    let input = context.pointee.input.pointee
+    return byte >= input.base && byte + count <= input.end
+  }
+
+  /// Where libxml2 is.
+  var place: Int {
+    context.pointee.input == nil ? fed : offset(of: context.pointee.input.pointee.cur)
+  }
+
+  mutating func fail(_ reason: XMLFault.Reason, at offset: Int? = nil) {
+    guard fault == nil else { return }
+    let offset = min(max(offset ?? place, 0), tape.source.count)
+    let (line, column) = tape.lineAndColumn(of: offset)
+    fault = XMLFault(reason: reason, offset: offset, line: line, column: column)
+  }
+
+  /// Fails, and keeps libxml2 from going on within this piece.
+  mutating func stop(_ reason: XMLFault.Reason) {
+    fail(reason)
+    xmlStopParser(context)
+  }
+
+  // MARK: Content
+
+  @inline(__always)
+  mutating func startElement(
+    _ local: UnsafePointer<xmlChar>, _ prefix: UnsafePointer<xmlChar>?,
+    _ namespace: UnsafePointer<xmlChar>?
+  ) {
+    if fault != nil { return }
+    depth += 1
+    let number = tape.names.number(local, prefix, namespace)
+    tape.open(number, at: startOfTag(Int(tape.names.entries.base[Int(number)].length)))
+    if depth > depthLimit || tape.records.count > recordLimit || !hasRoot { checkElement(local) }
+  }
+
+  @inline(never)
+  private mutating func checkElement(_ local: UnsafePointer<xmlChar>) {
+    if !hasRoot {
+      hasRoot = true
+      if xmlStrcasecmp(local, "html") == 0 { fail(.otherFormat("HTML")) }
+    }
+    if depth > depthLimit {
+      fail(
+        .limit(
+          what: "elements within each other", limit: depthLimit, property: "DecodingLimits.depth"))
+    }
+    if tape.records.count > recordLimit {
+      fail(
+        .limit(
+          what: "elements, attributes and texts", limit: recordLimit,
+          property: "DecodingLimits.events"))
+    }
+  }
+
+  /// The offset of the `<` whose tag libxml2 has just read; `nameLength` bytes follow it.
+  @inline(__always)
+  private func startOfTag(_ nameLength: Int) -> Int {
+    let input = context.pointee.input.pointee
+    var byte = input.cur - (nameLength + 1)
+    if byte >= input.base, byte.pointee == UInt8(ascii: "<") { return offset(of: byte) }
+    // With attributes or white space: no `<` can stand within a tag.
+    byte = input.cur - 1
+    while byte > input.base, byte.pointee != UInt8(ascii: "<") { byte -= 1 }
+    return offset(of: byte)
+  }
+
+  mutating func declare(
+    _ count: Int, _ pairs: UnsafeMutablePointer<UnsafePointer<xmlChar>?>
+  ) {
+    guard Int(context.pointee.nsNr) <= limits.namespaces * 2, count <= limits.attributes else {
+      return fail(
+        .limit(
+          what: "namespaces in scope", limit: limits.namespaces, property: "XMLLimits.namespaces"))
+    }
+    for index in 0..<count {
+      guard let uri = pairs[2 * index + 1] else { continue }
+      let name =
+        pairs[2 * index].map { tape.names.number($0, nil, nil) }
+        ?? tape.names.number(Self.noPrefix, nil, nil)
+      tape.append(.namespace, name: name, value: uri, count: Int(xmlStrlen(uri)))
+    }
+  }
+
+  @inline(__always)
+  mutating func addAttributes(
+    _ count: Int, _ quintuples: UnsafeMutablePointer<UnsafePointer<xmlChar>?>
+  ) {
+    guard count <= limits.attributes else {
+      return fail(
+        .limit(what: "attributes", limit: limits.attributes, property: "XMLLimits.attributes"))
+    }
+    for index in 0..<count {
+      let field = quintuples + 5 * index
+      guard let local = field[0], let start = field[3], let end = field[4] else { continue }
+      let name = tape.names.number(local, field[1], field[2])
+      let length = end - start
+      if isInput(start, count: length) {
+        tape.append(attribute: name, at: offset(of: start), count: length)
+      } else {
+        addComposed(attribute: name, UnsafeBufferPointer(start: start, count: length))
+      }
+    }
+  }
+
+  /// libxml2 leaves `&` as `&#38;` in values that it had to put together, and a named character as
+  /// its reference.
+  private mutating func addComposed(attribute name: UInt32, _ value: UnsafeBufferPointer<UInt8>) {
+    let resolved = XMLNamedCharacters.resolve(value)
+    resolved.withUnsafeBufferPointer {
+      guard let base = $0.baseAddress else { return }
+      tape.append(.composedAttribute, name: name, value: base, count: resolved.count)
+    }
+    if resolved.isEmpty {
+      tape.append(.composedAttribute, name: name, value: Self.noPrefix, count: 0)
+    }
+  }
+
+  @inline(__always)
+  mutating func endElement() {
+    if fault != nil { return }
+    depth -= 1
+    tape.close(at: offset(of: context.pointee.input.pointee.cur))
+  }
+
+  @inline(__always)
+  mutating func text(_ bytes: UnsafePointer<xmlChar>, _ count: Int) {
+    if fault != nil { return }
+    let offset = isInput(bytes, count: count) ? offset(of: bytes) : nil
+    if tape.append(text: bytes, count: count, at: offset) > limits.textBytes {
+      fail(
+        .limit(
+          what: "bytes of text between two tags", limit: limits.textBytes,
+          property: "XMLLimits.textBytes"))
+    }
+  }
+
+  /// The name that stands for the default namespace's missing prefix.
+  // SAFETY: a constant that nobody writes to.
+  nonisolated(unsafe) private static let noPrefix: UnsafePointer<xmlChar> = {
+    let empty = UnsafeMutablePointer<xmlChar>.allocate(capacity: 1)
+    empty.initialize(to: 0)
+    return UnsafePointer(empty)
+  }()
+}

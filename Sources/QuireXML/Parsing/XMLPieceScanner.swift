@@ -1,0 +1,228 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
+/// Cuts a page into the pieces that libxml2 is fed, and enforces what a single construct may cost.
+///
+/// libxml2 2.9.14 reads a tag as soon as it sees any `>`, one in an attribute's value too, and
+/// searches an unfinished CDATA section from its start for every piece. So tags, comments,
+/// instructions, CDATA sections and document types are handed over whole, and everything else in
+/// pieces of 4 KiB that end before a `<` where they can. Linear: whatever waits for its end is
+/// searched once.
+struct XMLPieceScanner {
+  enum Piece: Equatable {
+    /// Hand over the bytes up to this one.
+    case until(Int)
+    /// Wait for more.
+    case more
+    /// The construct at the start is longer than it may be.
+    case tooLong(Construct)
+  }
+
+  enum Construct: Equatable {
+    case tag, comment, section, doctype
+  }
+
+  /// Bytes of a piece that has no reason to be longer.
+  static let size = 4 << 10
+
+  let limits: XMLLimits
+  /// Where the search for the end of the construct at the start of the next piece goes on.
+  private var searched = 0
+  /// The quote that is open there; 0 for none.
+  private var quote: UInt8 = 0
+
+  init(limits: XMLLimits) { self.limits = limits }
+
+  /// The next piece of `bytes`, which starts at `start`; `isLast` when no more bytes will come.
+  mutating func piece(
+    of bytes: UnsafeBufferPointer<UInt8>, from start: Int, isLast: Bool
+  ) -> Piece {
+    guard start < bytes.count else { return .more }
+    let piece = piece(of: bytes, from: start)
+    switch piece {
+    case .until: (searched, quote) = (0, 0)
+    case .more where isLast: return .until(bytes.count)
+    case .more, .tooLong: break
+    }
+    return piece
+  }
+
+  private mutating func piece(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
+    let end = min(start + Self.size, bytes.count)
+    let special = Self.special(in: bytes, start..<end)
+    if special == start { return construct(in: bytes, from: start) }
+    if let special { return .until(special) }
+    if let tag = Self.last(UInt8(ascii: "<"), in: bytes, (start + 1)..<end) { return .until(tag) }
+    if bytes[start] == UInt8(ascii: "<") { return tag(in: bytes, from: start, until: end) }
+    return text(in: bytes, from: start, until: end)
+  }
+
+  // MARK: Text
+
+  /// A cut between characters, and not within `]]>`, which text must not hold.
+  private func text(
+    in bytes: UnsafeBufferPointer<UInt8>, from start: Int, until end: Int
+  ) -> Piece {
+    var cut = end
+    while cut > start, cut < bytes.count, bytes[cut] & 0xC0 == 0x80 { cut -= 1 }
+    while cut > start, bytes[cut - 1] == UInt8(ascii: "]") { cut -= 1 }
+    if cut > start { return .until(cut) }
+    // Nothing but brackets: no XML has so many.
+    return end - start < Self.size ? .more : .until(end)
+  }
+
+  // MARK: Tags
+
+  private mutating func tag(
+    in bytes: UnsafeBufferPointer<UInt8>, from start: Int, until end: Int
+  ) -> Piece {
+    var index = max(searched, start + 1)
+    let stop = min(bytes.count, start + limits.tagBytes)
+    while index < stop {
+      let byte = bytes[index]
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if byte == UInt8(ascii: ">") {
+        // Text may follow, but nothing that starts with "<" before `end`.
+        let after = text(in: bytes, from: index + 1, until: max(end, index + 1))
+        return after == .more ? .until(index + 1) : after
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if byte == UInt8(ascii: "<") {
+        // No tag holds one: libxml2 shall say so.
+        return .until(index)
+      }
+      index += 1
+    }
+    searched = index
+    return bytes.count - start > limits.tagBytes ? .tooLong(.tag) : .more
+  }
+
+  // MARK: What starts with <! or <?
+
+  private mutating func construct(
+    in bytes: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> Piece {
+    func starts(with text: StaticString) -> Bool? {
+      for index in 0..<text.utf8CodeUnitCount {
+        guard start + index < bytes.count else { return nil }
+        if bytes[start + index] != text.utf8Start[index] { return false }
+      }
+      return true
+    }
+    let kinds: [(StaticString, StaticString, Construct, Int)] = [
+      ("<?", "?>", .comment, limits.commentBytes), ("<!--", "-->", .comment, limits.commentBytes),
+      ("<![CDATA[", "]]>", .section, limits.textBytes),
+    ]
+    for (opening, closing, construct, limit) in kinds {
+      guard let isThis = starts(with: opening) else { return .more }
+      guard isThis else { continue }
+      return whole(
+        construct, in: bytes, from: start, opening: opening.utf8CodeUnitCount, until: closing,
+        limit: limit)
+    }
+    guard let isDoctype = starts(with: "<!DOCTYPE") else { return .more }
+    if isDoctype { return doctype(in: bytes, from: start) }
+    return tag(in: bytes, from: start, until: min(start + Self.size, bytes.count))
+  }
+
+  private mutating func whole(
+    _ construct: Construct, in bytes: UnsafeBufferPointer<UInt8>, from start: Int, opening: Int,
+    until closing: StaticString, limit: Int
+  ) -> Piece {
+    let longest = limit + opening + closing.utf8CodeUnitCount
+    let from = max(searched, start + opening)
+    if let end = Self.end(of: closing, in: bytes, from: from) {
+      return end - start > longest ? .tooLong(construct) : .until(end)
+    }
+    searched = max(from, bytes.count - closing.utf8CodeUnitCount + 1)
+    return bytes.count - start > longest ? .tooLong(construct) : .more
+  }
+
+  /// A document type ends with the first `>` outside brackets, quotes and comments. It is short.
+  private func doctype(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
+    let text = bytes[start..<min(bytes.count, start + limits.doctypeBytes)]
+    let waiting = bytes.count - start > limits.doctypeBytes ? Piece.tooLong(.doctype) : .more
+    var quote: UInt8 = 0
+    var isInSubset = false
+    var index = start
+    while index < text.endIndex {
+      let byte = text[index]
+      if quote != 0 {
+        if byte == quote { quote = 0 }
+      } else if text[index...].starts(with: "<!--".utf8) {
+        guard let end = Self.end(of: "-->", in: bytes, from: index + 4) else { return waiting }
+        index = end - 1
+      } else if text[index...].starts(with: "<?".utf8) {
+        guard let end = Self.end(of: "?>", in: bytes, from: index + 2) else { return waiting }
+        index = end - 1
+      } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if byte == UInt8(ascii: "[") {
+        isInSubset = true
+      } else if byte == UInt8(ascii: "]") {
+        isInSubset = false
+      } else if byte == UInt8(ascii: ">"), !isInSubset {
+        return .until(index + 1)
+      }
+      index += 1
+    }
+    return waiting
+  }
+
+  // MARK: Searching
+
+  /// Behind the first `closing`, which ends with `>`, that starts at `from` or later.
+  private static func end(
+    of closing: StaticString, in bytes: UnsafeBufferPointer<UInt8>, from: Int
+  ) -> Int? {
+    let length = closing.utf8CodeUnitCount
+    var index = from + length - 1
+    while index < bytes.count, let base = bytes.baseAddress,
+      let found = memchr(base + index, 0x3E, bytes.count - index)
+    {
+      let place = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+      let isClosing = (1..<length).allSatisfy {
+        bytes[place - $0] == closing.utf8Start[length - 1 - $0]
+      }
+      if isClosing { return place + 1 }
+      index = place + 1
+    }
+    return nil
+  }
+
+  /// The first `<!` or `<?` whose second byte may still be missing.
+  private static func special(in bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Int? {
+    var first: Int?
+    for mark in [UInt8(ascii: "!"), UInt8(ascii: "?")] {
+      var from = range.lowerBound + 1
+      let end = min(range.upperBound + 1, bytes.count)
+      while from < end, let base = bytes.baseAddress,
+        let found = memchr(base + from, Int32(mark), end - from)
+      {
+        let index = UnsafeRawPointer(found) - UnsafeRawPointer(base)
+        if bytes[index - 1] == UInt8(ascii: "<") {
+          first = min(first ?? index - 1, index - 1)
+          break
+        }
+        from = index + 1
+      }
+    }
+    return first
+  }
+
+  private static func last(
+    _ byte: UInt8, in bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>
+  ) -> Int? {
+    guard !range.isEmpty, let base = bytes.baseAddress else { return nil }
+    var index = range.upperBound - 1
+    while index >= range.lowerBound {
+      if base[index] == byte { return index }
+      index -= 1
+    }
+    return nil
+  }
+}

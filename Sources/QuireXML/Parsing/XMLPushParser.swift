@@ -1,0 +1,142 @@
+import CXML2
+import QuireCore
+import QuireHTTP
+
+/// libxml2's SAX2 push parser, inside limits of ours: bytes in, in slices of any size; a tape out.
+///
+/// Only this part of libxml2 is used: its other interfaces are where its vulnerabilities were. The
+/// bytes handed to it are UTF-8 that was checked here, in pieces that never end within a tag, so
+/// that where slices end makes no difference. Nothing is opened, loaded or printed.
+final class XMLPushParser {
+  private let context: xmlParserCtxtPtr
+  let state: UnsafeMutablePointer<XMLParserState>
+  private var input: XMLInput
+  private var scanner: XMLPieceScanner
+  private var isFinished = false
+
+  /// libxml2's own tables; made once, before two threads could.
+  private static let library: Void = xmlInitParser()
+
+  /// A parser of one page; `charset` is what HTTP says about its encoding.
+  init(
+    limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
+    charset: String? = nil
+  ) throws {
+    Self.library
+    var handler = XMLCallbacks.handler()
+    state = .allocate(capacity: 1)
+    guard let context = xmlCreatePushParserCtxt(&handler, state, nil, 0, nil) else {
+      state.deallocate()
+      throw PageError(.limitExceeded, "There is no memory for another XML parser.")
+    }
+    self.context = context
+    xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue))
+    xmlDictSetLimit(context.pointee.dict, limits.nameBytes)
+    input = XMLInput(charset: charset, leniency: leniency)
+    scanner = XMLPieceScanner(limits: limits)
+    state.initialize(
+      to: XMLParserState(
+        context: context, limits: limits, decoding: decoding, leniency: leniency,
+        tape: XMLTape(capacity: 16 << 10)))
+  }
+
+  deinit {
+    state.pointee.tape.free()
+    state.deinitialize(count: 1)
+    state.deallocate()
+    xmlFreeParserCtxt(context)
+  }
+
+  // MARK: Bytes in
+
+  /// Takes the next bytes.
+  func receive(_ slice: some Collection<UInt8>) throws(XMLFault) {
+    try check()
+    do {
+      try input.receive(slice, into: &state.pointee.tape.source)
+    } catch {
+      throw encodingFault(error)
+    }
+    try feed(isLast: false)
+  }
+
+  /// Says that all bytes have come.
+  ///
+  /// Throws `truncated` when the root element is not closed.
+  func finish() throws(XMLFault) {
+    try check()
+    isFinished = true
+    do {
+      try input.finish(into: &state.pointee.tape.source)
+    } catch {
+      throw encodingFault(error)
+    }
+    try feed(isLast: true)
+    let wasComplete = state.pointee.hasRoot && state.pointee.depth == 0
+    xmlParseChunk(context, nil, 0, 1)
+    if !wasComplete, !(state.pointee.hasRoot && state.pointee.depth == 0) {
+      state.pointee.fault = nil
+      state.pointee.fail(.truncated, at: state.pointee.tape.source.count)
+    }
+    try check()
+  }
+
+  /// The page's index, after `finish()`; the parser is empty then.
+  func takeIndex() -> XMLIndex {
+    let index = XMLIndex(state.pointee.tape, repairs: state.pointee.repairs)
+    state.pointee.tape = XMLTape(capacity: 0)
+    return index
+  }
+
+  private func check() throws(XMLFault) {
+    if let fault = state.pointee.fault { throw fault }
+  }
+
+  private func encodingFault(_ error: XMLInput.Failure) -> XMLFault {
+    state.pointee.fail(error.reason, at: state.pointee.tape.source.count)
+    return state.pointee.fault
+      ?? XMLFault(reason: error.reason, offset: state.pointee.fed, line: 1, column: 1)
+  }
+
+  // MARK: Bytes on
+
+  private func feed(isLast: Bool) throws(XMLFault) {
+    let source = state.pointee.tape.source
+    state.pointee.repairs.formUnion(input.repairs)
+    guard source.count <= XMLRecord.maximumOffset else {
+      state.pointee.fail(
+        .limit(what: "bytes", limit: XMLRecord.maximumOffset, property: "nothing, ask for less"))
+      return try check()
+    }
+    let bytes = UnsafeBufferPointer(start: source.base, count: source.count)
+    while true {
+      let start = state.pointee.fed
+      switch scanner.piece(of: bytes, from: start, isLast: isLast) {
+      case .until(let end):
+        state.pointee.fed = end
+        source.base.withMemoryRebound(to: CChar.self, capacity: source.count) {
+          _ = xmlParseChunk(context, $0 + start, Int32(end - start), 0)
+        }
+        try check()
+      case .more:
+        return
+      case .tooLong(let construct):
+        failTooLong(construct, at: start)
+        return try check()
+      }
+    }
+  }
+
+  private func failTooLong(_ construct: XMLPieceScanner.Construct, at start: Int) {
+    let limits = state.pointee.limits
+    let (what, limit, property) =
+      switch construct {
+      case .tag: ("bytes of a tag", limits.tagBytes, "tagBytes")
+      case .comment: ("bytes of a comment", limits.commentBytes, "commentBytes")
+      case .section: ("bytes of text between two tags", limits.textBytes, "textBytes")
+      case .doctype: ("bytes of a document type", limits.doctypeBytes, "doctypeBytes")
+      }
+    state.pointee.fail(
+      .limit(what: what, limit: limit, property: "XMLLimits." + property), at: start)
+  }
+}
