@@ -13,6 +13,7 @@ final class XMLIndex: @unchecked Sendable {
     var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
   }
 
+  private let tape: XMLTape
   let records: UnsafeBufferPointer<XMLRecord>
   let source: UnsafeBufferPointer<UInt8>
   private let composed: UnsafeBufferPointer<UInt8>
@@ -22,6 +23,7 @@ final class XMLIndex: @unchecked Sendable {
 
   /// Takes over the tape's memory; its names must still be alive.
   init(_ tape: XMLTape, repairs: XMLLeniency) {
+    self.tape = tape
     records = UnsafeBufferPointer(start: tape.records.base, count: tape.records.count)
     source = UnsafeBufferPointer(start: tape.source.base, count: tape.source.count)
     composed = UnsafeBufferPointer(start: tape.composed.base, count: tape.composed.count)
@@ -33,14 +35,9 @@ final class XMLIndex: @unchecked Sendable {
         namespace: $0.namespace.map(String.init(xmlChars:)))
     }
     self.repairs = repairs
-    tape.names.free()
   }
 
-  deinit {
-    records.deallocate()
-    source.deallocate()
-    composed.deallocate()
-  }
+  deinit { tape.release() }
 
   // MARK: Moving
 

@@ -22,8 +22,8 @@ struct XMLNameTable {
     mask = 255
   }
 
-  func free() {
-    entries.free()
+  func release() {
+    entries.release()
     slots.deallocate()
   }
 

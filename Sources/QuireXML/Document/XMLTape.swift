@@ -3,7 +3,7 @@ import CXML2
 /// A page's structure while it grows: the page itself as UTF-8, the values that are not in it as
 /// they are, and one record for everything.
 ///
-/// Trivial memory, because libxml2 calls in here for every tag: `free()` or `XMLDocument` ends it.
+/// Trivial memory, because libxml2 calls in here for every tag: `release()` or `XMLDocument` ends it.
 struct XMLTape {
   /// The page, from the byte `sourceStart` on.
   var source: XMLBuffer<UInt8>
@@ -21,11 +21,11 @@ struct XMLTape {
     records = XMLBuffer(capacity: capacity / 32)
   }
 
-  func free() {
-    source.free()
-    composed.free()
-    records.free()
-    names.free()
+  func release() {
+    source.release()
+    composed.release()
+    records.release()
+    names.release()
   }
 
   // MARK: Elements

@@ -1,17 +1,24 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// Memory that grows, for the tape: trivial, so that callbacks from C cost no reference counting.
 ///
-/// Whoever has it last calls `free()`.
+/// Whoever has it last calls `release()`. Grows by `realloc`, which moves large blocks without
+/// copying them.
 struct XMLBuffer<Element: BitwiseCopyable> {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
   private var capacity: Int
 
   init(capacity: Int) {
-    base = .allocate(capacity: max(capacity, 16))
     self.capacity = max(capacity, 16)
+    base = Self.memory(nil, capacity: self.capacity)
   }
 
-  func free() { base.deallocate() }
+  func release() { free(base) }
 
   @inline(__always)
   mutating func append(_ element: Element) {
@@ -27,8 +34,6 @@ struct XMLBuffer<Element: BitwiseCopyable> {
     count += more
   }
 
-  mutating func removeAll() { count = 0 }
-
   mutating func removeLast(_ number: Int) { count -= number }
 
   /// Forgets the first elements and moves the others to the front.
@@ -39,11 +44,16 @@ struct XMLBuffer<Element: BitwiseCopyable> {
 
   @inline(never)
   private mutating func grow(to needed: Int) {
-    let wider = max(needed, capacity * 2)
-    let moved = UnsafeMutablePointer<Element>.allocate(capacity: wider)
-    moved.update(from: base, count: count)
-    base.deallocate()
-    base = moved
-    capacity = wider
+    capacity = max(needed, capacity * 2)
+    base = Self.memory(base, capacity: capacity)
+  }
+
+  private static func memory(
+    _ old: UnsafeMutablePointer<Element>?, capacity: Int
+  ) -> UnsafeMutablePointer<Element> {
+    guard let memory = realloc(old, capacity * MemoryLayout<Element>.stride) else {
+      preconditionFailure("There is no memory for \(capacity) more elements of an XML page.")
+    }
+    return memory.bindMemory(to: Element.self, capacity: capacity)
   }
 }

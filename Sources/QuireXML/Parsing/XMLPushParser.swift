@@ -41,7 +41,7 @@ final class XMLPushParser {
   }
 
   deinit {
-    state.pointee.tape.free()
+    state.pointee.tape.release()
     state.deinitialize(count: 1)
     state.deallocate()
     xmlFreeParserCtxt(context)
