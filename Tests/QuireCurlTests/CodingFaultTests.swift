@@ -5,7 +5,7 @@ import QuireHTTP
 import TestSupport
 import Testing
 
-@Suite("Content codings, right and wrong", .timeLimit(.minutes(1)))
+@Suite("Content codings, right and wrong", .timeLimit(.minutes(5)))
 struct CodingFaultTests {
   static let text = Array((0..<200).map { "{\"id\":\($0)}" }.joined(separator: ",").utf8)
 
@@ -139,7 +139,7 @@ struct CodingFaultTests {
     }
     defer { server.stop() }
     let transport = CurlTransport.underTest()
-    let lengths = Array(1000...1300) + Array(stride(from: 1300, to: 70_000, by: 997))
+    let lengths = Array(1000...1100) + Array(stride(from: 1300, to: 140_000, by: 4_999))
     for coding in ["bare", "zlib", "gzip"] {
       for length in lengths {
         let body = try await transport.fetch(server.url("/\(coding)/\(length)")).body

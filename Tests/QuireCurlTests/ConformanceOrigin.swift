@@ -24,7 +24,8 @@ enum ConformanceOrigin {
   private static func answer(
     to request: ReceivedRequest, _ name: String, _ number: Int
   ) -> [FaultStep] {
-    let body = (0..<number).map { UInt8($0 % 251) }
+    let block = Array(UInt8(0)..<251)
+    let body = Array(repeatElement(block, count: number / 251 + 1).joined().prefix(number))
     switch name {
     case "echo": return [.respond(echo(request))]
     case "bytes": return [.respond(body)]

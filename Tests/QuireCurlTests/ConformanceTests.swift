@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("CurlTransport keeps every promise of HTTPTransport", .timeLimit(.minutes(1)))
+@Suite("CurlTransport keeps every promise of HTTPTransport", .timeLimit(.minutes(5)))
 struct ConformanceTests {
   @Test("The conformance suite holds over TCP")
   func plain() async throws {

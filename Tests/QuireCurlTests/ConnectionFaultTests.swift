@@ -4,7 +4,7 @@ import QuireHTTP
 import TestSupport
 import Testing
 
-@Suite("Connections that fail", .timeLimit(.minutes(1)))
+@Suite("Connections that fail", .timeLimit(.minutes(5)))
 struct ConnectionFaultTests {
   static let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
 

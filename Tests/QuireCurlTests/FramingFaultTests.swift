@@ -5,7 +5,7 @@ import QuireHTTP
 import TestSupport
 import Testing
 
-@Suite("HTTP/1 framing, right and wrong", .timeLimit(.minutes(1)))
+@Suite("HTTP/1 framing, right and wrong", .timeLimit(.minutes(5)))
 struct FramingFaultTests {
   /// What one such response becomes, on a fresh connection.
   private func outcome(

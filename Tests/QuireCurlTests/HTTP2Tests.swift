@@ -7,7 +7,7 @@ import Testing
 
 @Suite(
   "HTTP/2 over TLS, against nginx", .enabled(if: NginxServer.program != nil, "needs nginx"),
-  .timeLimit(.minutes(1)))
+  .timeLimit(.minutes(5)))
 struct HTTP2Tests {
   private static let large = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
   private static let files = ["small.json": Array("[1,2,3]".utf8), "large.bin": large, "empty": []]
@@ -70,7 +70,7 @@ struct HTTP2Tests {
     await transport.shutdown()
   }
 
-  @Test("P5, P6: a server that says GOAWAY every few requests costs no request")
+  @Test("P5: a server that says GOAWAY every few requests costs no request")
   func goAway() async throws {
     let server = try NginxServer(files: Self.files, requestsPerConnection: 7)
     defer { server.stop() }
@@ -89,7 +89,7 @@ struct HTTP2Tests {
     let transport = Self.transport()
     let sibling = try await transport.send(TransportRequest(server.url("/slow/large.bin")))
     var received = try await sibling.body.next() ?? []
-    for _ in 0..<100 {
+    for _ in 0..<300 {
       let task = Task {
         let response = try await transport.send(TransportRequest(server.url("/slow/large.bin")))
         while try await response.body.next() != nil {

@@ -6,7 +6,7 @@ import QuireHTTP
 import TestSupport
 import Testing
 
-@Suite("What goes on the wire", .timeLimit(.minutes(1)))
+@Suite("What goes on the wire", .timeLimit(.minutes(5)))
 struct RequestFidelityTests {
   @Test("Fact 12: the transport sends the request's fields and nothing that could be a secret")
   func onlyTheRequest() async throws {

@@ -5,7 +5,7 @@ import QuireHTTP
 import TestSupport
 import Testing
 
-@Suite("Answers without measure", .timeLimit(.minutes(1)))
+@Suite("Answers without measure", .timeLimit(.minutes(5)))
 struct SizeLimitTests {
   private func expectLimit(
     _ script: [FaultStep], limits: TransferLimits = .api, _ codes: PageError.Code...

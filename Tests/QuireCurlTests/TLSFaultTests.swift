@@ -4,7 +4,7 @@ import QuireHTTP
 import TestSupport
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(1)))
+@Suite("TLS", .timeLimit(.minutes(5)))
 struct TLSFaultTests {
   @Test("A server whose certificate is in order is trusted through the given authority")
   func valid() async throws {

@@ -46,7 +46,10 @@ extension TransportConformance {
 
   /// The body of `/bytes/count`.
   func pattern(_ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8($0 % 251) }
+    let block = Array(UInt8(0)..<251)
+    var bytes: [UInt8] = []
+    while bytes.count < count { bytes += block }
+    return Array(bytes.prefix(count))
   }
 
   func expect(

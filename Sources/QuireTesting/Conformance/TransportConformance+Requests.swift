@@ -48,12 +48,12 @@ extension TransportConformance {
     for method in [HTTPRequest.Method.post, .put, .patch] {
       var request = request("/echo/body")
       request.head.method = method
-      request.body = pattern(70_000)
+      request.body = pattern(20_000)
       let echo = try await echo(request)
       try expect(
         echo.body == request.body && echo.line == "\(method.rawValue) /echo/body",
         "Method and body go out as they are.",
-        evidence: "'\(echo.line)' with \(echo.body.count) bytes came for \(method) with 70000.")
+        evidence: "'\(echo.line)' with \(echo.body.count) bytes came for \(method) with 20000.")
     }
   }
 
