@@ -42,7 +42,7 @@ bench: setup ## measure speed and memory against the bars
 
 tsan: setup ## run the tests under ThreadSanitizer
 	swift build --build-tests $(TSAN)
-	swift test --skip-build $(TSAN)
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" swift test --skip-build $(TSAN)
 
 asan: setup ## run the tests under AddressSanitizer
 	swift build --build-tests $(ASAN)
