@@ -1,4 +1,4 @@
-import QuireCore
+package import QuireCore
 
 extension JSONValue {
   /// Whether there is nothing in it: null, blank text, an empty list or object.
@@ -13,7 +13,7 @@ extension JSONValue {
   }
 
   /// The value as it goes into a URL or a header field: a text as it is, anything else as JSON.
-  var plainText: String {
+  package var plainText: String {
     if case .string(let text) = self { text } else { description }
   }
 

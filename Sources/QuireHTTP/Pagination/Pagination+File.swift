@@ -37,7 +37,7 @@ extension Pagination {
     }
     let path = context.codingPath.map { key in
       key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
-    }.joined().drop { $0 == "." }
+    }.joined(separator: "").drop { $0 == "." }
     let place = path.isEmpty ? "" : "At \(path): "
     return place + context.debugDescription
   }

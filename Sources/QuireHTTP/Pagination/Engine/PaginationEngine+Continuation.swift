@@ -61,7 +61,7 @@ extension PaginationEngine {
     var saysMore = false
     for case .total(let source) in pagination.end {
       guard let total = try total(source, in: answer),
-        let isReached = isReached(total, answer: answer, itemCount: itemCount)
+        let isReached = isReached(total, answer: answer, next: next, itemCount: itemCount)
       else { continue }
       if isReached { return true }
       saysMore = true
@@ -78,12 +78,14 @@ extension PaginationEngine {
   }
 
   /// Whether a total was reached with this page; nil when the position does not say.
-  private func isReached(_ total: Total, answer: PageAnswer, itemCount: Int) -> Bool? {
+  private func isReached(
+    _ total: Total, answer: PageAnswer, next: Bookmark, itemCount: Int
+  ) -> Bool? {
     switch total.kind {
     case .remaining: total.value == 0
     case .pages: pagesSeen(before: answer).map { $0.plus(1) >= total.value }
     case .items, .estimate, .lowerBound:
-      itemsSeen(before: answer).map { $0.plus(itemCount) >= total.value }
+      itemsSeen(with: answer, next: next, itemCount: itemCount).map { $0 >= total.value }
     }
   }
 

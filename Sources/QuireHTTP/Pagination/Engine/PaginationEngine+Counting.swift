@@ -19,6 +19,15 @@ extension PaginationEngine {
     return bookmark.count
   }
 
+  /// How many items came up to the end of this page: what the next offset says, else what was
+  /// counted; nil when the walk does not count them.
+  func itemsSeen(with answer: PageAnswer, next: Bookmark, itemCount: Int) -> Int? {
+    if case .offset(let offset) = next.target, let first = routes[next.route].next.firstCount {
+      return offset.minus(first)
+    }
+    return itemsSeen(before: answer).map { $0.plus(itemCount) }
+  }
+
   /// How many items came before this page; nil when the walk does not count them.
   func itemsSeen(before answer: PageAnswer) -> Int? {
     if let seen = (try? Bookmark(answer.position))?.seen { return seen }

@@ -41,10 +41,9 @@ package struct PaginationEngine: Sendable {
     var editor = RequestEditor(first)
     try editor.addConstants(pagination.request.always)
     if let asked, let size = pagination.size { try editor.set(asked, as: size) }
-    let own = pagination.size.flatMap { size in
-      editor.value(at: size.send)?.count.map { min($0, size.max ?? $0) }
-    }
-    self.pageSize = asked ?? own ?? editor.rangeLength ?? pagination.size?.standard
+    let own = pagination.size.flatMap { editor.pageSize(at: $0.send) }
+    self.pageSize =
+      asked ?? own.map { min($0, pagination.size?.max ?? $0) } ?? pagination.size?.standard
     base = try editor.request()
     if let route = routes.first {
       try editor.begin(route, value: pagination.request.first, pageSize: self.pageSize)

@@ -36,8 +36,11 @@ struct RequestEditor {
     }
   }
 
-  /// How many items the request's Range field asks for.
-  var rangeLength: Int? { range?.count }
+  /// The page size that the request asks for at a placement; nil when it asks for none.
+  func pageSize(at placement: Placement) -> Int? {
+    let size = if placement == .itemRange { range?.count } else { value(at: placement)?.count }
+    return size.flatMap { $0 > 0 ? $0 : nil }
+  }
 
   private var range: ClosedRange<Int>? {
     base.headerFields[.range].flatMap(ItemRange.init)?.range

@@ -1,0 +1,115 @@
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import Synchronization
+
+@testable import QuireHTTP
+
+/// A listing of consecutive numbers that is served in pages of any size, by any of four protocols.
+final class ListingServer: HTTPTransport {
+  /// How the listing is paged.
+  enum Style: CaseIterable {
+    /// `?cursor=…`, the next one in the body; pages may be empty.
+    case token
+    /// A cursor in a JSON body.
+    case body
+    /// `?offset=…&limit=…`, lowered to `maximum`, and a total.
+    case offset
+    /// `?page=…`, until one is empty.
+    case page
+    /// A Link header.
+    case link
+  }
+
+  let style: Style
+  /// How many items each page has; for an offset, only how many at most.
+  let sizes: [Int]
+  let cursors: [String]
+  let maximum: Int
+  private let log = Mutex(0)
+
+  init(_ style: Style, sizes: [Int], cursors: [String], maximum: Int) {
+    self.style = style
+    self.sizes = sizes
+    self.cursors = cursors
+    self.maximum = maximum
+  }
+
+  /// All numbers of the listing.
+  var items: [Int] { Array(0..<sizes.reduce(0, +)) }
+
+  /// How many requests came.
+  var requests: Int { log.withLock { $0 } }
+
+  /// How many requests a walk needs at least.
+  var fewestRequests: Int {
+    switch style {
+    case .token, .body, .link: sizes.count
+    case .offset: max(1, (items.count + maximum - 1) / maximum)
+    case .page: sizes.count + 1
+    }
+  }
+
+  /// How to page the listing.
+  var pagination: Pagination {
+    switch style {
+    case .token: Pagination(next: .body("/next"), send: .query("cursor"), items: "/items")
+    case .body:
+      Pagination(
+        next: .body("/next"), send: .jsonBody("/page/after"),
+        request: RequestRule(isQuery: true), items: "/items")
+    case .offset: .offsetLimit(items: "/items", total: "/total")
+    case .page: .pages(items: "/items")
+    case .link: .linkHeader.items(at: "/items")
+    }
+  }
+
+  func send(_ request: TransportRequest) async throws -> TransportResponse {
+    log.withLock { $0 += 1 }
+    let query = QueryString(try URLReference(request.url).query)
+    switch style {
+    case .token: return page(try place(of: query["cursor"]))
+    case .link: return page(try place(of: query["cursor"]))
+    case .body:
+      let document = try JSONDocument(request.body.isEmpty ? Array("{}".utf8) : request.body)
+      return page(try place(of: try document.value(at: "/page/after")?.string))
+    case .page: return page((query["page"].flatMap(Int.init) ?? 1) - 1)
+    case .offset:
+      let offset = query["offset"].flatMap(Int.init) ?? 0
+      let limit = min(query["limit"].flatMap(Int.init) ?? maximum, maximum)
+      return answer(items.dropFirst(offset).prefix(limit), nil)
+    }
+  }
+
+  private func place(of cursor: String?) throws -> Int {
+    guard let cursor else { return 0 }
+    guard let index = cursors.firstIndex(of: cursor) else { throw UnknownCursor(cursor: cursor) }
+    return index + 1
+  }
+
+  private func page(_ index: Int) -> TransportResponse {
+    guard sizes.indices.contains(index) else { return answer([], nil) }
+    let start = sizes[..<index].reduce(0, +)
+    let cursor = index + 1 < sizes.count ? cursors[index] : nil
+    return answer(items[start..<start + sizes[index]], cursor)
+  }
+
+  private func answer(_ items: ArraySlice<Int>, _ cursor: String?) -> TransportResponse {
+    var body: [JSONValue.Member] = [
+      .init("items", .array(items.map { .number(String($0)) })),
+      .init("total", .number(String(self.items.count))),
+    ]
+    var head = HTTPResponse(status: .ok)
+    if let cursor, style == .link {
+      let target = "/l?cursor=" + PercentEncoding.encode(cursor)
+      head.headerFields[HTTPField.Name("Link") ?? .location] = "<\(target)>; rel=\"next\""
+    } else if let cursor {
+      body.append(.init("next", .string(cursor)))
+    }
+    let bytes = Array(JSONValue.object(body).description.utf8)
+    return TransportResponse(head: head, body: .bytes(bytes))
+  }
+
+  /// A cursor that the server never gave.
+  struct UnknownCursor: Error { var cursor: String }
+}

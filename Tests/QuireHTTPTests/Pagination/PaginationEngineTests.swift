@@ -1,0 +1,241 @@
+import HTTPTypes
+import QuireCore
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Pagination engine")
+struct PaginationEngineTests {
+  private let url = "https://a.test/l"
+
+  private func makeEngine(
+    _ pagination: Pagination, url: String = "https://a.test/l", pageSize: Int? = nil,
+    body: PageRequest.Body = .none
+  ) throws -> PaginationEngine {
+    try PaginationEngine(
+      pagination, first: PageRequest(url: url, body: body), home: Origin(url: url),
+      pageSize: pageSize)
+  }
+
+  private func answer(
+    _ engine: PaginationEngine, _ body: String, at position: Position = .start
+  ) throws -> PageAnswer {
+    let request = try engine.request(at: position)
+    return PageAnswer(
+      request: request, url: request.url, status: 200, headerFields: [:],
+      document: try JSONDocument(Array(body.utf8)), position: position)
+  }
+
+  @Test(
+    "Parts that do not fit together are refused with a sentence that says which",
+    arguments: [
+      (Pagination(next: .firstOf([])), "has no routes"),
+      (
+        Pagination(next: .firstOf([Route(.firstOf([]), send: .url)])),
+        "stands inside \"firstOf\""
+      ),
+      (Pagination(next: .all(["a": .body("/a")]), send: .query("a")), "queryMerge"),
+      (Pagination(next: .all(["a": .offset]), send: .queryMerge), "only sources of one value"),
+      (Pagination(next: .queryItem("a", of: .pageNumber), send: .query("a")), "one value"),
+      (Pagination(next: .offset, end: [.emptyPage]), "sent as a link"),
+      (Pagination(next: .offset, send: .query("o")), "never ends"),
+      (Pagination(next: .pageNumber, send: .query("p"), end: [.noNext()]), "never ends"),
+      (Pagination(next: .offset, send: .query("o"), end: [.shortPage]), "how long a page is"),
+      (
+        Pagination(next: .offset(step: .pageSize), send: .query("o"), end: [.emptyPage]),
+        "moves by the page size"
+      ),
+      (
+        Pagination(next: .body("/a"), send: .query("a"), end: [.total("/t")]),
+        "this one has cursors"
+      ),
+      (
+        Pagination(next: .offset, send: .query("a"), end: [.pages("/t")]),
+        "a walk that counts pages"
+      ),
+      (
+        Pagination(
+          next: .offset, send: .query("a"), end: [.total(TotalSource("/t", .lowerBound))]),
+        "lower bound"
+      ),
+      (
+        Pagination(
+          next: .body("/a"), send: .jsonBody("/a"), request: RequestRule(method: .get)),
+        "requests made GET have none"
+      ),
+      (Pagination(next: .header("bad name"), send: .query("a")), "name of a header field"),
+      (Pagination(next: .body("/a"), send: .header("")), "name of a header field"),
+      (Pagination(next: .body("/a"), send: .itemRange), "range of items"),
+      (
+        Pagination(next: .contentRange(), send: .itemRange, end: [.emptyPage]), "needs a page size"
+      ),
+      (Pagination(next: .body("/a"), send: .path("{page}")), "does not contain \"{page}\""),
+    ])
+  func misfits(_ pagination: Pagination, _ part: String) throws {
+    let error = #expect(throws: PageError.self) { try makeEngine(pagination) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+  }
+
+  @Test("A body that is not JSON takes no values")
+  func foreignBody() throws {
+    let pagination = Pagination(
+      next: .body("/a"), send: .jsonBody("/a"), request: RequestRule(first: "*"))
+    #expect(throws: PageError.self) { try makeEngine(pagination, body: .bytes([1])) }
+    let engine = try makeEngine(
+      Pagination(next: .body("/a"), send: .jsonBody("/a/b")), body: .json(["a": "text"]))
+    #expect(throws: PageError.self) { try engine.request(at: Position(["token": "x"])) }
+  }
+
+  @Test("A page size beyond the maximum is lowered, and said so")
+  func clamp() throws {
+    let engine = try makeEngine(.github, pageSize: 1000)
+    #expect(try engine.request(at: nil).url == url + "?per_page=100")
+    #expect(engine.notices.count == 1)
+    #expect(engine.notices.first?.contains("lowered to 100") == true)
+    #expect(try makeEngine(.github, pageSize: 100).notices == [])
+    #expect(throws: PageError.self) { try makeEngine(.jsonFeed, pageSize: 10) }
+    #expect(throws: PageError.self) { try makeEngine(.github, pageSize: 0) }
+  }
+
+  @Test("The caller's own parameters are never overwritten on the first page")
+  func callerWins() throws {
+    let asana = try makeEngine(.asana, url: url + "?limit=7&opt_fields=a,b")
+    #expect(try asana.request(at: nil).url == url + "?limit=7&opt_fields=a,b")
+    let crossref = try makeEngine(.crossref, url: url + "?cursor=abc%2F")
+    #expect(try crossref.request(at: nil).url == url + "?cursor=abc%2F")
+    #expect(try makeEngine(.asana).request(at: nil).url == url + "?limit=100")
+  }
+
+  @Test("A page size goes where the description says, in the form it says")
+  func pageSizes() throws {
+    let odata = try makeEngine(.odata, pageSize: 5).request(at: nil)
+    #expect(odata.headerFields.first?.value == "odata.maxpagesize=5")
+    let link = try makeEngine(.odata, pageSize: 5).request(
+      at: Position(["url": "https://a.test/l?$skip=5"]))
+    #expect(link.url == "https://a.test/l?$skip=5")
+    #expect(link.headerFields.first?.value == "odata.maxpagesize=5")
+    let notion = try makeEngine(.notion, pageSize: 5).request(at: nil)
+    #expect(notion.body == .json(["page_size": 5]))
+  }
+
+  @Test(
+    "A position of another listing is refused",
+    arguments: [
+      Position("x"), Position(["offset": "x"]), Position([:]), Position(["url": 1]),
+      Position(["token": "x", "via": 3]), Position(["token": "x", "via": -1]),
+      Position(["url": "https://a.test/"]),
+    ])
+  func alienPosition(_ position: Position) throws {
+    let engine = try makeEngine(Pagination(next: .body("/a"), send: .query("a")))
+    let error = #expect(throws: PageError.self) { try engine.request(at: position) }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test("A position without a link is refused where links are followed")
+  func positionWithoutLink() throws {
+    let error = #expect(throws: PageError.self) {
+      try makeEngine(.linkHeader).request(at: Position(["token": "x"]))
+    }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test(
+    "R14: a cursor that cannot be sent is refused, from a page and from a checkpoint alike",
+    arguments: [
+      JSONValue.string("a\r\nX-Admin: 1"), .string("a\u{0}"), .string("\u{7F}"),
+      .string(String(repeating: "a", count: 8193)), .array(["a", ["b\n"]]),
+      .object([JSONValue.Member("k\u{1}", "v")]),
+    ])
+  func invalidCursor(_ token: JSONValue) throws {
+    let engine = try makeEngine(Pagination(next: .body("/next"), send: .query("t")))
+    let checkpoint = #expect(throws: PageError.self) {
+      try engine.request(at: Position(["token": token]))
+    }
+    #expect(checkpoint?.code == .invalidCursor)
+    let answer = try answer(engine, "{\"next\":\(token)}")
+    let continuation = engine.continuation(after: answer, itemCount: 1)
+    #expect(continuation.next == nil)
+    #expect(continuation.nextFailure?.code == .invalidCursor)
+  }
+
+  @Test("A cursor of 8 KiB can be sent")
+  func longestCursor() throws {
+    let engine = try makeEngine(Pagination(next: .body("/next"), send: .query("t")))
+    let token = String(repeating: "a", count: 8192)
+    #expect(try engine.request(at: Position(["token": .string(token)])).url.hasSuffix(token))
+  }
+
+  @Test("T11: a stored link is judged by the policy again")
+  func storedLink() throws {
+    let engine = try makeEngine(.linkHeader)
+    for link in ["https://evil.test/", "http://a.test/", "file:///etc/passwd", "//b.test/"] {
+      #expect(throws: PageError.self, "\(link)") {
+        try engine.request(at: Position(["url": .string(link)]))
+      }
+    }
+    #expect(
+      try engine.request(at: Position(["url": "https://a.test/x#y"])).url == url.dropLast() + "x")
+  }
+
+  @Test(
+    "Hostile numbers in positions and pages end in an error or an end, never in a trap",
+    arguments: [Int.max, Int.min, Int.max - 1, -1, 0])
+  func hostileNumbers(_ number: Int) throws {
+    let value = JSONValue.number(String(number))
+    let descriptions = [
+      Pagination(
+        next: .offset(first: 1, step: .body("/n")), send: .query("o"),
+        end: [.total("/t"), .emptyPage], total: "/t"),
+      Pagination(
+        next: .pageNumber(first: 0, from: "/n"), send: .query("o"),
+        end: [.total("/t"), .pages("/t")],
+        size: PageSize(.query("s"), default: Int.max)),
+    ]
+    for pagination in descriptions {
+      let engine = try makeEngine(pagination)
+      for name in ["offset", "page", "token"] {
+        let position = Position([name: value, "seen": value])
+        let answer = try answer(engine, "{\"n\":\(number),\"t\":\(number)}", at: position)
+        _ = engine.continuation(after: answer, itemCount: Int.max)
+      }
+    }
+  }
+
+  @Test("Links are seen from where the answer came from, after redirects")
+  func finalURL() throws {
+    let engine = try makeEngine(Pagination(next: .body("/next")))
+    var answer = try answer(engine, #"{"next":"?p=2"}"#)
+    answer.url = "https://a.test/moved/here?p=1"
+    let next = engine.continuation(after: answer, itemCount: 1).next
+    #expect(next == Position(["url": "https://a.test/moved/here?p=2"]))
+  }
+
+  @Test(
+    "A link that is none is an error after its page", arguments: ["12", #"["/a"]"#, "{\"a\":1}"])
+  func noLink(_ value: String) throws {
+    let engine = try makeEngine(Pagination(next: .body("/next")))
+    let answer = try answer(engine, "{\"next\":\(value)}")
+    #expect(engine.continuation(after: answer, itemCount: 1).nextFailure?.code == .refusedLink)
+  }
+
+  @Test("H15: 204 is an empty page unless a rule says that it is the end")
+  func noContent() throws {
+    let plain = try makeEngine(.pages())
+    var answer = PageAnswer(
+      request: try plain.request(at: nil), url: url, status: 204, headerFields: [:],
+      document: EmptyDocument(), position: Position(["page": 2]))
+    guard case .emptyPage = try plain.screen(answer) else {
+      Issue.record("204 is not an empty page")
+      return
+    }
+    var description = Pagination.pages()
+    description.end = [.status([204])]
+    let ending = try makeEngine(description)
+    answer.position = .start
+    guard case .end = try ending.screen(answer) else {
+      Issue.record("204 is not the end")
+      return
+    }
+  }
+}

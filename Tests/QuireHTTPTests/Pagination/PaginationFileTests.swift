@@ -1,0 +1,126 @@
+import QuireCore
+import QuireHTTP
+import Testing
+
+@Suite("Descriptions in files")
+struct PaginationFileTests {
+  @Test("Every preset survives a file", arguments: Pagination.presets.map(\.name))
+  func presetRoundTrip(_ name: String) throws {
+    let preset = try Pagination.preset(named: name)
+    #expect(try Pagination(json: preset.json.utf8) == preset)
+  }
+
+  @Test("Every part of a description survives a file")
+  func wholeRoundTrip() throws {
+    let whole = Pagination(
+      next: .firstOf([
+        Route(.linkHeader(rel: "next", where: ["results": "true"]), send: .url),
+        Route(.header("X-Next"), send: .header("X-After")),
+        Route(.lastItem("/id"), send: .query("after", encoding: .allowing("="))),
+        Route(.body("/a"), send: .query("a", encoding: .verbatim)),
+        Route(.offset(first: 1, step: .body("/n")), send: .query("offset")),
+        Route(.offset(step: .pageSize), send: .path("{offset}", encoding: .verbatim)),
+        Route(.pageNumber(first: 0, from: "/page"), send: .jsonBody("/page")),
+        Route(.contentRange(first: 1), send: .itemRange),
+        Route(.queryItem("c", of: .body("/next")), send: .query("c")),
+        Route(.all(["a": .body("/a"), "b": .header("B")]), send: .queryMerge),
+      ]),
+      request: RequestRule(
+        keep: .except(["page"]), first: 1, method: .get,
+        always: RequestConstants(
+          query: ["a": "b"], header: ["C": "d"], body: ["/e": ["x", true]]),
+        isQuery: true),
+      end: [
+        .noNext(sentinels: ["null", "0"]), .emptyPage, .shortPage, .sameCursor, .noNext(),
+        .flag("/more"), .flag(.header("X-More"), continuesWhile: false, ifAbsent: .end),
+        .flag(.linkParameter("results", rel: "next")), .flag(.lastItem("/more")),
+        .total("/total"), .pages(.firstOf(["/pages", .linkQueryItem("page", rel: "last")])),
+        .status([404, 416]),
+        .status([400], matching: .value("/code", .isOneOf(["a", 2]), statuses: [400])),
+      ],
+      items: .optional(.all(["/a", "/b"])),
+      size: PageSize(
+        .header("Prefer"), default: 10, max: 100, echo: "/size", format: "maxpagesize={n}"),
+      total: TotalSource(.contentRangeTotal, .estimate),
+      policy: PagePolicy(
+        failure: [
+          FailureRule(when: .status(403, 429), .throttled, after: "/wait"),
+          FailureRule(when: .value("/ok", .equals(false)), message: "/error"),
+          FailureRule(when: .value("/ok", .notEquals("yes")), .window),
+          FailureRule(when: .value("/error", .contains("expired")), .expired),
+          FailureRule(when: .value("/errors"), .notReady),
+        ], links: .allow(["a.test"]), handle: true))
+    #expect(try Pagination(json: whole.json.utf8) == whole)
+  }
+
+  @Test("Short forms read as what they stand for")
+  func shortForms() throws {
+    let text = """
+      {"next": "linkHeader", "end": ["emptyPage", {"flag": "/more"}, {"total": "/total"}],
+       "size": {"send": {"query": "limit"}}, "total": {"header": "X-Total"}}
+      """
+    let expected = Pagination(
+      next: .linkHeader, end: [.emptyPage, .flag("/more"), .total("/total")],
+      size: PageSize(.query("limit")), total: TotalSource(.header("X-Total")))
+    #expect(try Pagination(json: text.utf8) == expected)
+  }
+
+  @Test(
+    "A wrong key is named, with where it is and what was expected",
+    arguments: [
+      (#"{"next": "linkHeader", "ends": []}"#, [#"has no "ends""#, #"Did you mean "end"?"#]),
+      (#"{"send": "url"}"#, [#"needs "next""#]),
+      (#"{"next": "linkHeadr"}"#, ["At next:", #""linkHeadr" is no next source"#]),
+      (#"{"next": {"body": "next"}}"#, ["At next.body:", #"does not start with "/""#]),
+      (#"{"next": {"body": "/a", "header": "b"}}"#, ["At next:", "exactly one of"]),
+      (#"{"next": {"body": 1}}"#, [#""body""#]),
+      (#"{"next": {"offset": {"frist": 1}}}"#, ["At next.offset:", #"Did you mean "first"?"#]),
+      (#"{"next": {"offset": {"first": "1"}}}"#, [#""first" is not a whole number"#]),
+      (#"{"next": "offset", "send": {"qeury": "a"}}"#, ["At send:", #"Did you mean "query"?"#]),
+      (#"{"next": "offset", "send": "body"}"#, ["At send:", #""body" is no placement"#]),
+      (
+        #"{"next": "offset", "send": {"query": "a", "encoding": "none"}}"#,
+        ["At send.encoding:", #"expected "strict""#]
+      ),
+      (
+        #"{"next": "offset", "end": ["emptyPage", "shortpages"]}"#,
+        ["At end[1]:", #"Did you mean "shortPage"?"#]
+      ),
+      (
+        #"{"next": "offset", "end": [{"flag": {"source": "/a", "ifAbsent": "stop"}}]}"#,
+        ["At end[0].flag:", #"not "stop""#]
+      ),
+      (#"{"next": "offset", "request": {"keep": "some"}}"#, ["At request.keep:", "no keep rule"]),
+      (#"{"next": "offset", "request": {"method": "put"}}"#, [#""same" or "get""#]),
+      (
+        #"{"next": "offset", "total": {"source": "/a", "kind": "sum"}}"#,
+        ["At total:", #""sum" is no kind of total"#]
+      ),
+      (
+        #"{"next": "offset", "policy": {"failure": [{"when": {"value": "/a"}, "class": "bad"}]}}"#,
+        ["At policy.failure[0]:", #"not "bad""#]
+      ),
+      (
+        #"{"next": "offset", "policy": {"failure": [{"when": {}, "class": "fatal"}]}}"#,
+        ["At policy.failure[0].when:", #"A condition has "status""#]
+      ),
+      (#"{"next": "offset", "policy": {"links": "any"}}"#, ["policy.links", "no link policy"]),
+      (#"["next"]"#, ["is an object"]),
+      ("next: offset", ["cannot be read"]),
+    ])
+  func wrongKey(_ text: String, _ parts: [String]) throws {
+    let error = #expect(throws: PageError.self) { try Pagination(json: text.utf8) }
+    #expect(error?.code == .invalidArgument)
+    for part in parts {
+      #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    }
+  }
+
+  @Test("An unknown preset suggests the nearest one, where one is near")
+  func unknownPreset() {
+    let near = #expect(throws: PageError.self) { try Pagination.preset(named: "gihtub") }
+    #expect(near?.message.contains(#"Did you mean "github"?"#) == true)
+    let far = #expect(throws: PageError.self) { try Pagination.preset(named: "wombat") }
+    #expect(far?.message.contains("quire presets") == true)
+  }
+}

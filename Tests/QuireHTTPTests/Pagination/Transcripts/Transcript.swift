@@ -1,0 +1,145 @@
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import QuireTesting
+import TestSupport
+import Testing
+
+/// One listing as it passes over the wire, and what a walk must make of it.
+///
+/// A file of `Tests/Fixtures/vectors` holds several, each in this form, empty lines between them:
+/// ```
+/// # what it shows, with the IDs it covers
+/// preset slack                    or: pagination {…}, or: preset relay /data/repo/issues
+/// items /members                  where the preset does not say; also: optional /members
+/// id /name                        what tells items apart; default /id, else the item itself
+/// size 2                          the page size asked for
+/// links rebase                    another link policy
+/// field Range: 0-1                a field of the walk's request
+/// header Authorization: Bearer x  a field of the client
+/// secret x                        a text that must not be in logs, errors and positions
+/// decoder bytes                   for pages that are no JSON
+/// > GET https://…                 exchanges, as `ScriptedExchange` reads them
+/// = sent https://…                what the first request really is, where it is not the URL given
+/// = items 1 2 | 3                 items, pages parted by bars
+/// = pages 2                       only how many pages
+/// = totals 3:items -              the total of each page
+/// = error cursorExpired           the error behind them; without this line, the end
+/// = message …                     what the error's message contains
+/// = waited 2                      the least number of seconds slept
+/// ```
+struct Transcript: Sendable, CustomTestStringConvertible {
+  var title: String
+  var preset: String?
+  var pagination = Pagination(next: .linkHeader)
+  var idName = "id"
+  var pageSize: Int?
+  var fields: HTTPFields = [:]
+  var clientHeaders: HTTPFields = [:]
+  var secret: String?
+  var isBytes = false
+  var exchanges: [ScriptedExchange] = []
+  var sentURL: String?
+  var pages: [[String]]?
+  var pageCount: Int?
+  var totals: [String]?
+  var error: String?
+  var message: String?
+  var waited: Double = 0
+
+  var testDescription: String { title }
+
+  /// The URL the caller gives.
+  var url: String { exchanges.first?.url ?? "" }
+
+  /// What the transport must see.
+  var script: [ScriptedExchange] {
+    var script = exchanges
+    if let sentURL { script[0].url = sentURL }
+    return script
+  }
+
+  /// Every transcript on file, by file and place in it.
+  static func all() throws -> [Transcript] {
+    try Fixtures.names(in: "vectors").filter { $0.hasSuffix(".txt") }.flatMap { name in
+      let text = String(decoding: try Fixtures.bytes("vectors/\(name)"), as: UTF8.self)
+      return try text.split(separator: "\n# ").map { part in
+        try Transcript(part.hasPrefix("# ") ? part.dropFirst(2) : part)
+      }
+    }
+  }
+}
+
+extension Transcript {
+  private init(_ text: Substring) throws {
+    var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
+    title = String(lines.removeFirst())
+    var script = ""
+    for line in lines {
+      if line.hasPrefix("= ") {
+        try expect(line.dropFirst(2))
+      } else if script.isEmpty, !line.hasPrefix("> ") {
+        try set(line)
+      } else {
+        script += line + "\n"
+      }
+    }
+    exchanges = try ScriptedExchange.script(script)
+  }
+
+  private mutating func set(_ line: Substring) throws {
+    guard let (name, value) = Self.split(line) else { return }
+    switch name {
+    case "preset":
+      let words = value.split(separator: " ").map(String.init)
+      preset = words.first
+      pagination =
+        words.count > 1 ? .relay(connection: try PagePath(words[1])) : try .preset(named: words[0])
+    case "pagination": pagination = try Pagination(json: value.utf8)
+    case "items":
+      let path = try PagePath(value.split(separator: " ").last.map(String.init) ?? "")
+      pagination.items = value.hasPrefix("optional") ? .optional(.path(path)) : .path(path)
+    case "id": idName = String(value.dropFirst())
+    case "size": pageSize = Int(value)
+    case "links": pagination.policy.links = .rebase
+    case "field": fields.append(try Self.field(value))
+    case "header": clientHeaders.append(try Self.field(value))
+    case "secret": secret = value
+    case "decoder": isBytes = true
+    default: throw Malformed(line: String(line))
+    }
+  }
+
+  private mutating func expect(_ line: Substring) throws {
+    let (name, value) = Self.split(line) ?? (String(line), "")
+    switch name {
+    case "sent": sentURL = value
+    case "items":
+      pages = value.split(separator: "|", omittingEmptySubsequences: false).map {
+        $0.split(separator: " ").map(String.init)
+      }
+    case "pages": pageCount = Int(value)
+    case "totals": totals = value.split(separator: " ").map(String.init)
+    case "error": error = value
+    case "message": message = value
+    case "waited": waited = Double(value) ?? 0
+    default: throw Malformed(line: String(line))
+    }
+  }
+
+  private static func split(_ line: Substring) -> (String, String)? {
+    guard let space = line.firstIndex(of: " ") else { return nil }
+    return (String(line[..<space]), String(line[line.index(after: space)...]))
+  }
+
+  private static func field(_ text: String) throws -> HTTPField {
+    let parts = text.split(separator: ": ", maxSplits: 1)
+    guard parts.count == 2, let name = HTTPField.Name(String(parts[0])) else {
+      throw Malformed(line: text)
+    }
+    return HTTPField(name: name, value: String(parts[1]))
+  }
+
+  /// A line that means nothing.
+  struct Malformed: Error { var line: String }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import HTTPTypes
+import QuireCore
+@testable import QuireHTTP
+import QuireTesting
+import Testing
+
+/// Plays a transcript through the real client and checks what comes of it.
+struct TranscriptPlayer {
+  let transcript: Transcript
+  private let transport: ScriptedTransport
+  private let clock = InstantClock()
+  private let log = CapturedLog()
+  private var pages: [Page<String>] = []
+  private var failure: PageError?
+  private var texts: [String] = []
+
+  init(_ transcript: Transcript) {
+    self.transcript = transcript
+    transport = ScriptedTransport(transcript.script)
+  }
+
+  /// One walk from the start to the end.
+  mutating func play() async throws {
+    let iterator = cursor().makeAsyncIterator()
+    await drain(iterator) { _ in true }
+    try check()
+  }
+
+  /// Every page by a walk of its own, that knows nothing but the position before it as JSON.
+  mutating func playResuming() async throws {
+    var position = Position.start
+    var visited: [Position] = []
+    while failure == nil {
+      let iterator = cursor().resuming(from: position, visited: visited).makeAsyncIterator()
+      let count = pages.count
+      await drain(iterator) { $0.next == nil }
+      guard pages.count > count, let next = pages.last?.next else { break }
+      visited.append(position)
+      let stored = try JSONEncoder().encode(next)
+      texts.append(String(decoding: stored, as: UTF8.self))
+      position = try JSONDecoder().decode(Position.self, from: stored)
+    }
+    try check()
+  }
+
+  private mutating func drain(
+    _ iterator: Cursor<String>.Iterator, while goesOn: (Page<String>) -> Bool
+  ) async {
+    var iterator = iterator
+    do {
+      while let page = try await iterator.next() {
+        pages.append(page)
+        if !goesOn(page) { return }
+      }
+    } catch let error as PageError {
+      failure = error
+      texts.append("\(error) \(String(describing: error.underlying))")
+    } catch {
+      Issue.record(error)
+    }
+  }
+
+  private func cursor() -> Cursor<String> {
+    var configuration = PageClient.Configuration()
+    configuration.clock = clock
+    configuration.logger = log.logger
+    configuration.acceptsUnprovenEnd = transcript.isBytes
+    var environment = PageClient.Environment()
+    environment.random = { 0 }
+    let client = PageClient(
+      transport: transport, headers: transcript.clientHeaders, configuration: configuration
+    ).with(environment)
+    let body: PageRequest.Body =
+      if let text = transcript.exchanges.first?.body, !text.isEmpty,
+        let value = try? JSONDocument(Array(text.utf8)).value(at: "")
+      { .json(value) } else { .none }
+    let request = PageClient.RequestOptions(
+      method: transcript.exchanges.first?.method ?? .get, headers: transcript.fields, body: body)
+    if transcript.isBytes {
+      return client.cursor(
+        at: transcript.url, pagination: transcript.pagination, pageSize: transcript.pageSize,
+        request: request, decoder: BytesPageDecoder()
+      ).map { String(decoding: $0, as: UTF8.self) }
+    }
+    let idName = transcript.idName
+    return client.cursor(
+      at: transcript.url, pagination: transcript.pagination, pageSize: transcript.pageSize,
+      request: request,
+      decoder: ClosurePageDecoder { item in
+        let value = try item.value
+        return (value[idName] ?? value).plainText
+      })
+  }
+
+  private func check() throws {
+    if let pages = transcript.pages {
+      #expect(self.pages.map(\.items) == pages)
+    } else {
+      #expect(pages.count == transcript.pageCount ?? 0)
+    }
+    if let totals = transcript.totals {
+      #expect(pages.map { $0.total.map { "\($0.value):\($0.kind)" } ?? "-" } == totals)
+    }
+    if let mismatch = failure?.underlying as? ScriptMismatch {
+      Issue.record("\(mismatch)")
+    } else {
+      #expect(
+        failure?.code.description == transcript.error, "\(failure.map { "\($0)" } ?? "no error")")
+    }
+    if let message = transcript.message {
+      #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
+    }
+    #expect(transport.unplayed.map(\.url) == [], "not asked for")
+    #expect(clock.now.offset >= .seconds(transcript.waited))
+    if let secret = transcript.secret {
+      #expect(!log.text.isEmpty)
+      #expect(!log.text.contains(secret))
+      for text in texts { #expect(!text.contains(secret)) }
+    }
+  }
+}
