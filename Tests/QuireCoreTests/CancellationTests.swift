@@ -1,6 +1,10 @@
+import Foundation
 import QuireCore
 import QuireTesting
 import Testing
+
+/// Whether this is the thread the process began with.
+private func isOnMainThread() -> Bool { Thread.isMainThread }
 
 @Suite struct CancellationTests {
   @Test("C-7, X-02, C1: cancelling the task aborts the transfer and throws; nothing moved")
@@ -64,15 +68,17 @@ import Testing
 
   @Test("C6: two tasks on one walk: one gets concurrentIteration, the other its page")
   func concurrentIteration() async throws {
-    let source = ScriptedSource(sizes: 1)
-    source.hold(1)
+    let source = ScriptedSource(sizes: 1, 1, needsClosing: true)
+    source.hold(2)
     let walk = Cursor(source).walk()
     let task = Task { try await walk.drained() }
-    try await source.wait { $0.requests == [1] }
+    try await source.wait { $0.requests == [1, 2] }
     let error = await pageError { _ = try await walk.drained() }
     #expect(error?.code == .concurrentIteration)
-    source.release(1)
-    #expect(try await task.value == [[0]])
+    #expect(walk.report.end.name == "running")
+    #expect(source.log.closes == [])
+    source.release(2)
+    #expect(try await task.value == [[0], [1]])
     #expect(source.log.maxConcurrent == 1)
   }
 

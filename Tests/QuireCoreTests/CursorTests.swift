@@ -138,6 +138,24 @@ import Testing
     #expect(try await items.next() == 2)
   }
 
+  @Test("C-6: looping again over a walk goes on where it stopped, after an error and after a break")
+  func loopsAgain() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1)
+    source.fail(2)
+    let walk = Cursor(source).walk()
+    await #expect(throws: PageError.self) { for try await _ in walk {} }
+    for try await page in walk {
+      #expect(page.items == [1])
+      #expect(page.index == 1)
+      break
+    }
+    #expect(walk.report.end.name == "stoppedByConsumer")
+    #expect(try await walk.items.collected() == [2, 3])
+    #expect(walk.report.end.name == "exhausted")
+    #expect(walk.report.pages == 4)
+    #expect(source.requests == [1, 2, 2, 3, 4])
+  }
+
   @Test("An error names the page, its position, the checkpoint and the cause")
   func describesErrors() async throws {
     let source = ScriptedSource(sizes: 1, 1)

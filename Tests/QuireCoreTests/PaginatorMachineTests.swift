@@ -14,6 +14,8 @@ import Testing
     /// After how many items handed out each load started.
     var loads: [Int] = []
     var consumed = 0
+    /// The most pages the machine held at once.
+    var held = 0
 
     init(_ sizes: [Int], _ limits: LookAhead = LookAhead()) {
       self.sizes = sizes
@@ -32,6 +34,7 @@ import Testing
         effects = machine.finished(
           id, .page(Page(Array(repeating: number, count: sizes[number - 1])), isLast: isLast))
         outcome = outcome ?? effects.wake.first?.outcome
+        held = max(held, machine.window.pages.count)
       }
       return outcome
     }
@@ -61,6 +64,14 @@ import Testing
     #expect(loads([10, 10, 10, 10, 10, 10]) == expected)
     let spelled = LookAhead(threshold: try .fraction(0.6))
     #expect(loads([10, 10, 10, 10, 10, 10], spelled) == expected)
+  }
+
+  @Test("X-04, P-3: over a thousand pages the window never holds more than two")
+  func holdsTwoPages() {
+    var script = Script(Array(repeating: 10, count: 1000))
+    script.consumeItems()
+    #expect(script.loads.count == 1000)
+    #expect(script.held <= 2)
   }
 
   @Test("K2, X-04: with more pages ahead the lead grows as the formula says")

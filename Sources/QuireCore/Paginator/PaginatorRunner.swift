@@ -64,10 +64,10 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
     }
     perform(effects)
     guard let walk else { return }
-    guard effects.cancel != nil, let task else { return walk.leave() }
+    guard effects.cancel != nil, let task else { return walk.abandon() }
     Task {
       await task.value
-      walk.leave()
+      walk.abandon()
     }
   }
 

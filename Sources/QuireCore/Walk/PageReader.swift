@@ -24,10 +24,12 @@ struct ReaderContext: Sendable {
 
 /// Reads from a source. Offsets are applied here, in front of all transforms, so that they always
 /// count the source's own items.
+///
+/// Leaves the consumer's actor: a page must not be decoded on a main thread.
 struct SourceReader<Source: PageSource>: PageReader {
   let source: Source
 
-  func read(at position: Position) async throws -> Page<Source.Item>? {
+  @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
     let answer = try await source.page(at: position.value == nil ? nil : position.page)
     guard var page = answer else { return nil }
     page.position = position

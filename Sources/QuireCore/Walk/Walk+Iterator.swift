@@ -1,5 +1,5 @@
 extension Walk {
-  /// A loop over a walk. Dropping it ends the consumer's interest in the walk.
+  /// A loop over a walk. Dropping the last one ends the consumer's interest in the walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let interest: WalkInterest<Item>
 
@@ -26,7 +26,10 @@ extension Walk.Iterator: Sendable {}
 final class WalkInterest<Item: Sendable>: Sendable {
   let walk: Walk<Item>
 
-  init(_ walk: Walk<Item>) { self.walk = walk }
+  init(_ walk: Walk<Item>) {
+    self.walk = walk
+    walk.enter()
+  }
 
   deinit { walk.leave() }
 }

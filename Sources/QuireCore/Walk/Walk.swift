@@ -29,7 +29,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   }
 
   deinit {
-    if let closing = machine.withLock({ $0.left() }) { closeSoon(closing) }
+    if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
   }
 
   /// What the walk has done so far, and how it ended if it did.
@@ -43,7 +43,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Leaving a loop does the same in the background; call this to be sure that it happened. Returns
   /// after 5 seconds at the latest.
   public func close() async {
-    if let closing = machine.withLock({ $0.left() }) { await close(closing) }
+    if let closing = machine.withLock({ $0.abandoned() }) { await close(closing) }
   }
 
   /// Whether the walk has nothing more to give.
@@ -85,6 +85,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return nil
   }
 
+  func enter() { machine.withLock { $0.entered() } }
+
   func leave() {
     if let closing = machine.withLock({ $0.left() }) { closeSoon(closing) }
   }
@@ -93,6 +95,11 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 // MARK: - Closing
 
 extension Walk {
+  /// Closes in the background.
+  func abandon() {
+    if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
+  }
+
   private func closeSoon(_ closing: WalkMachine.Closing) {
     guard reader.needsClosing else { return }
     Self.closing(reader, at: closing.position, clock)

@@ -49,6 +49,7 @@ struct WalkMachine: Sendable {
   var emptyPages = 0
   var startedAt: Duration?
   private var lastChange: Duration = .zero
+  private var iterators = 0
   private var hasFetched = false
   private var isClosed = false
 
@@ -118,8 +119,17 @@ struct WalkMachine: Sendable {
     return located
   }
 
-  /// The consumer left, for whatever reason. Returns the duty to close, if it is still open.
+  /// Somebody began to iterate.
+  mutating func entered() { iterators += 1 }
+
+  /// Somebody is done with iterating, for whatever reason. With the last one the walk is left.
   mutating func left() -> Closing? {
+    iterators -= 1
+    return iterators == 0 ? abandoned() : nil
+  }
+
+  /// Nobody wants another page now. Returns the duty to close, if it is still open.
+  mutating func abandoned() -> Closing? {
     if case .drained = state, case .finish(let closing) = finish(exhaustion) { return closing }
     if case .running = report.end { report.end = .stoppedByConsumer }
     return takeClosing()
