@@ -23,6 +23,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
   /// Loads ahead in a walk of `cursor`.
   ///
   /// - Parameters:
+  ///   - cursor: The listing, where to start, and when to stop.
   ///   - threshold: When the next page is loaded. Default: when more than 0.6 of the loaded items
   ///     are consumed. A page handed out as a whole counts as consumed up to its end.
   ///   - maxPagesAhead: How many pages may be loaded that nobody has begun. Default 1: more only
