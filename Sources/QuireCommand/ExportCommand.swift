@@ -10,10 +10,11 @@ struct ExportCommand: AsyncParsableCommand {
       Say how the listing is paged by --preset, --pagination, or --next and --send. Items go to \
       standard output or -o, one a line; progress and the report go to stderr.
 
-        --next  link, header:NAME, body:POINTER, last:POINTER, offset[:FIRST], page[:FIRST]
+        --next  link, header:NAME, body:POINTER, last:POINTER,
+                offset[:FIRST], page[:FIRST]
         --send  url, query:NAME, header:NAME, body:POINTER
-        --end   empty, short, flag:POINTER, last:POINTER, total:POINTER, pages:POINTER, same,
-                status:CODE
+        --end   empty, short, flag:POINTER, last:POINTER,
+                total:POINTER, pages:POINTER, same, status:CODE
 
       An export that stops early keeps what was written and prints the position to resume from.
       """)
@@ -66,16 +67,17 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp("The request body, or @file.", valueName: "body"))
   var data: String?
 
-  @Option(help: "Items to ask for in each page.")
+  @Option(help: ArgumentHelp("Items to ask for in each page.", valueName: "n"))
   var pageSize: Int?
 
-  @Option(help: "Stop after this many pages.")
+  @Option(help: ArgumentHelp("Stop after this many pages.", valueName: "n"))
   var maxPages: Int?
 
-  @Option(help: "Stop after this many items.")
+  @Option(help: ArgumentHelp("Stop after this many items.", valueName: "n"))
   var maxItems: Int?
 
-  @Option(help: "Pages to load while earlier ones are written; 0 for none.")
+  @Option(
+    help: ArgumentHelp("Pages to load while earlier ones are written; 0 for none.", valueName: "n"))
   var lookAhead: Int = 1
 
   @Option(

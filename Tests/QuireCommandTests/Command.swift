@@ -123,3 +123,30 @@ final class TemporaryFile: Sendable {
 
   func lines() throws -> [String] { try text().split(separator: "\n").map(String.init) }
 }
+
+/// A pipe with a name, open for reading and never read.
+final class NamedPipe: Sendable {
+  let path = TemporaryFile().path
+  private let descriptor: Int32
+
+  init() throws {
+    guard mkfifo(path, 0o600) == 0 else { throw POSIXError(.EIO) }
+    descriptor = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+  }
+
+  deinit {
+    close(descriptor)
+    unlink(path)
+  }
+
+  /// Returns once somebody has written something.
+  func waitForBytes() async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [descriptor] in
+        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        while entry.revents & Int16(POLLIN) == 0 { poll(&entry, 1, -1) }
+        continuation.resume()
+      }
+    }
+  }
+}

@@ -90,9 +90,28 @@ struct ExportFailureTests {
     let ending = try await command.end()
     #expect(ending.status == 128 + signal)
     #expect(ending.output == "1\n")
-    #expect(ending.report.hasPrefix("quire: interrupted: 1 pages, 1 items"))
+    #expect(ending.report.hasPrefix("quire: interrupted: 1 page, 1 item"))
     #expect(ending.report.contains("--from '{\"value\":"))
     try await server.disconnected()
+  }
+
+  @Test("Ctrl-C ends an export whose output nobody reads, and an unread page does not count")
+  func signalWhileBlocked() async throws {
+    let server = try FaultServer { _ in
+      let item = String(repeating: "x", count: 1 << 20)
+      return [.respond("[\"\(item)\"]", headers: [("Link", "</next>; rel=\"next\"")])]
+    }
+    defer { server.stop() }
+    let pipe = try NamedPipe()
+    let command = try Command([
+      "export", server.url("/first"), "--preset", "linkHeader", "-o", pipe.path,
+    ])
+    await pipe.waitForBytes()
+    command.send(signal: SIGINT)
+    let ending = try await command.end()
+    #expect(ending.status == 130)
+    #expect(ending.report.hasPrefix("quire: interrupted: 0 pages, 0 items"))
+    #expect(ending.report.contains("--from '{}'"))
   }
 
   @Test("H-8: secrets appear neither in the output nor in messages nor in the report")
@@ -186,7 +205,7 @@ struct ExportFailureTests {
     #expect(ending.status == 1)
     #expect(ending.lines == ["1", "2"])
     #expect(ending.errors.contains("declared 3 items and delivered 2"))
-    #expect(ending.report.hasPrefix("quire: truncation suspected: 1 pages, 2 items"))
+    #expect(ending.report.hasPrefix("quire: truncation suspected: 1 page, 2 items"))
   }
 
   @Test("--ca-file trusts a private authority, and without it the server is refused")
@@ -214,7 +233,7 @@ struct ExportFailureTests {
       "export", server.url(), "--preset", "linkHeader", "--progress", "always",
     ])
     #expect(ending.status == 0, "\(ending.errors)")
-    #expect(ending.report.contains("2 requests, 1 retries"))
+    #expect(ending.report.contains("2 requests, 1 retry"))
     #expect(ending.errors.contains("waiting for "))
   }
 }

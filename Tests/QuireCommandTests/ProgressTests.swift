@@ -13,7 +13,7 @@ struct ProgressTests {
       elapsed: .seconds(5), waitingFor: "waiting for page 26")
     #expect(
       line.text(width: 200)
-        == "[#####...............] 25%  25 pages  2500 items  500 items/s  1.2 MB  ETA 0:15  "
+        == "[##........] 25%  25 pages  2500 items  500 items/s  1.2 MB  ETA 0:15  "
         + "2 retries  waiting for page 26")
     #expect(line.text(width: 30).count == 30)
     line.goal = nil

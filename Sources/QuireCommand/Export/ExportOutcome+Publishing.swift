@@ -23,10 +23,13 @@ extension ExportOutcome {
   func line(signal: Int32?) -> String {
     let seconds = elapsed / .seconds(1)
     let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
-    var text =
-      "quire: \(endName(signal: signal)): \(pages) pages, \(items) items, "
-      + "\(ProgressLine.size(traffic.bytes)) in \(Self.rounded(seconds)) s\(rate), "
-      + "\(traffic.requests) requests, \(traffic.retries) retries"
+    let parts = [
+      ProgressLine.count(pages, "page"), ProgressLine.count(items, "item"),
+      "\(ProgressLine.size(traffic.bytes)) in \(Self.rounded(seconds)) s\(rate)",
+      ProgressLine.count(traffic.requests, "request"),
+      ProgressLine.count(traffic.retries, "retry", "retries"),
+    ]
+    var text = "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
     if let checkpoint, !isComplete {
       text += "; resume with --from \(CommandLineText.quoted([PositionText.write(checkpoint)]))"
     }

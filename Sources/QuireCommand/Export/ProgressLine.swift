@@ -31,19 +31,19 @@ struct ProgressLine: Equatable {
   func text(width: Int) -> String {
     var parts: [String] = []
     if let fraction {
-      let filled = Int(fraction * 20)
-      let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 20 - filled)
+      let filled = Int(fraction * 10)
+      let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled)
       parts.append("[\(bar)] \(Int(fraction * 100))%")
     }
-    parts.append("\(pages) pages")
-    parts.append("\(items) items")
+    parts.append(Self.count(pages, "page"))
+    parts.append(Self.count(items, "item"))
     let seconds = elapsed / .seconds(1)
     if seconds > 0 { parts.append("\(Int(Double(items) / seconds)) items/s") }
     parts.append(Self.size(bytes))
     if let fraction, fraction > 0, fraction < 1 {
       parts.append("ETA \(Self.clock(seconds * (1 - fraction) / fraction))")
     }
-    if retries > 0 { parts.append("\(retries) retries") }
+    if retries > 0 { parts.append(Self.count(retries, "retry", "retries")) }
     if !waitingFor.isEmpty { parts.append(waitingFor) }
     return String(parts.joined(separator: "  ").prefix(max(width, 0)))
   }
@@ -66,6 +66,11 @@ struct ProgressLine: Equatable {
     case .pages(let count)?: return .pages(min(count, limits.pages ?? count))
     case nil: return limits.items.map { .items($0) } ?? limits.pages.map { .pages($0) }
     }
+  }
+
+  /// A number of things, in the plural unless it is one.
+  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
+    "\(number) " + (number == 1 ? one : many ?? one + "s")
   }
 
   /// A size in decimal units.
