@@ -144,7 +144,7 @@ final class NamedPipe: Sendable {
     await withCheckedContinuation { continuation in
       DispatchQueue.global().async { [descriptor] in
         var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while entry.revents & Int16(POLLIN) == 0 { poll(&entry, 1, -1) }
+        while entry.revents == 0 { poll(&entry, 1, -1) }
         continuation.resume()
       }
     }
