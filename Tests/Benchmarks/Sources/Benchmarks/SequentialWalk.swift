@@ -1,0 +1,51 @@
+import Quire
+
+extension Server {
+  /// The bytes of the pages that are linked to each other.
+  func pages(_ client: PageClient) -> Cursor<[UInt8]> {
+    client.cursor(at: pagePrefix + "1", pagination: .linkHeader, decoder: BytesPageDecoder())
+  }
+}
+
+/// Walks that follow Link headers page by page, against what one would write without Quire.
+enum SequentialWalk {
+  /// The bytes of each page and nothing else.
+  static func measure(_ server: Server) async throws -> [Figure] {
+    let client = PageClient()
+    let pages = Server.linkedPages
+    let rounds = try await Measurement.rounds(
+      of: { try await walk(server.pages(client), pages: pages) },
+      { try Peers.floor(server, pages: pages) },
+      { try await Peers.asyncHTTPClient(server, pages: pages) })
+    let microseconds = rounds.seconds(0) / Double(pages) * 1e6
+    return [
+      Figure(
+        "sequential walk, bytes only, to the C floor", rounds.ratio(0, to: 1), "×", .atMost(1.6)),
+      Figure("  AsyncHTTPClient to the same walk", rounds.ratio(2, to: 0), "×", .atLeast(2)),
+      Figure("  a page of 23 KB", microseconds, "µs"),
+    ]
+  }
+
+  /// The items of each page decoded by JSONDecoder.
+  static func measureTyped(_ server: Server) async throws -> [Figure] {
+    let client = PageClient()
+    let pages = Server.linkedPages / 4
+    var records = client.cursor(
+      of: Record.self, at: server.pagePrefix + "1", pagination: .linkHeader)
+    records.limits.pages = pages
+    let cursor = records
+    let rounds = try await Measurement.rounds(
+      of: { try await walk(cursor, pages: pages) },
+      { try await Peers.typedAsyncHTTPClient(server, pages: pages) })
+    return [
+      Figure("AsyncHTTPClient + JSONDecoder to the typed walk", rounds.ratio(1, to: 0), "×"),
+      Figure("  a typed page", rounds.seconds(0) / Double(pages) * 1e6, "µs"),
+    ]
+  }
+
+  private static func walk<Item>(_ cursor: Cursor<Item>, pages: Int) async throws {
+    var count = 0
+    for try await page in cursor { count += page.items.isEmpty ? 0 : 1 }
+    precondition(count == pages, "The walk delivered \(count) pages of \(pages).")
+  }
+}

@@ -1,0 +1,10 @@
+/// The server on loopback: pages numbered from 1, all with the same body, each linked to the next.
+struct Server: Sendable {
+  let base: String
+
+  /// How many pages the links lead through.
+  static let linkedPages = 2000
+
+  /// The address of a page, without its number.
+  var pagePrefix: String { base + "/page?number=" }
+}
