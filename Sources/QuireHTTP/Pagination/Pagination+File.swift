@@ -18,13 +18,16 @@ extension Pagination {
     }
   }
 
-  /// The description as JSON text for a file, two spaces an indent, names in alphabetical order.
+  /// The description as JSON text for a file: what fits on a line stays on one, and the answers
+  /// come in their order.
   public var json: String {
     let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // A description holds nothing that JSON cannot: texts, whole numbers, lists and objects.
-    let data = (try? encoder.encode(self)) ?? Data()
-    return String(decoding: data, as: UTF8.self)
+    guard let data = try? encoder.encode(self),
+      let value = try? JSONDocument(Array(data)).value(at: "")
+    else { return "{}" }
+    return DescriptionText().text(value)
   }
 
   private static func describe(_ error: DecodingError) -> String {

@@ -10,11 +10,11 @@ struct PaginationEngineTests {
 
   private func makeEngine(
     _ pagination: Pagination, url: String = "https://a.test/l", pageSize: Int? = nil,
-    body: PageRequest.Body = .none
+    method: HTTPRequest.Method = .get, body: PageRequest.Body = .none
   ) throws -> PaginationEngine {
-    try PaginationEngine(
-      pagination, first: PageRequest(url: url, body: body), home: Origin(url: url),
-      pageSize: pageSize)
+    let first = PageRequest(method: method, url: url, body: body)
+    return try PaginationEngine(
+      pagination, first: first, home: Origin(url: url), pageSize: pageSize)
   }
 
   private func answer(
@@ -62,6 +62,11 @@ struct PaginationEngineTests {
         Pagination(
           next: .body("/a"), send: .jsonBody("/a"), request: RequestRule(method: .get)),
         "requests made GET have none"
+      ),
+      (Pagination(next: .body("/a"), send: .jsonBody("/a")), "Make it a POST"),
+      (
+        Pagination(next: .body("/a"), send: .query("a"), size: PageSize(.jsonBody("/n"))),
+        "Make it a POST"
       ),
       (Pagination(next: .header("bad name"), send: .query("a")), "name of a header field"),
       (Pagination(next: .body("/a"), send: .header("")), "name of a header field"),
@@ -115,7 +120,7 @@ struct PaginationEngineTests {
       at: Position(["url": "https://a.test/l?$skip=5"]))
     #expect(link.url == "https://a.test/l?$skip=5")
     #expect(link.headerFields.first?.value == "odata.maxpagesize=5")
-    let notion = try makeEngine(.notion, pageSize: 5).request(at: nil)
+    let notion = try makeEngine(.notion, pageSize: 5, method: .post).request(at: nil)
     #expect(notion.body == .json(["page_size": 5]))
   }
 

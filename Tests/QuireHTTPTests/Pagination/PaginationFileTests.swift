@@ -53,6 +53,34 @@ struct PaginationFileTests {
     #expect(try Pagination(json: whole.json.utf8) == whole)
   }
 
+  @Test("A description is printed for people: short things on a line, the answers in their order")
+  func layout() {
+    #expect(
+      Pagination.slack(items: "/members").json == """
+        {
+          "next": {"body": "/response_metadata/next_cursor"},
+          "send": {"query": "cursor"},
+          "items": "/members",
+          "size": {"send": {"query": "limit"}, "default": 100, "max": 1000},
+          "policy": {
+            "failure": [
+              {
+                "when": {"value": "/error", "equals": "invalid_cursor"},
+                "class": "expired",
+                "message": "/error"
+              },
+              {
+                "when": {"value": "/error", "isOneOf": ["ratelimited", "rate_limited"]},
+                "class": "throttled",
+                "message": "/error"
+              },
+              {"when": {"value": "/ok", "equals": false}, "class": "fatal", "message": "/error"}
+            ]
+          }
+        }
+        """)
+  }
+
   @Test("Short forms read as what they stand for")
   func shortForms() throws {
     let text = """

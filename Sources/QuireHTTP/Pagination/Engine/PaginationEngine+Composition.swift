@@ -110,6 +110,17 @@ extension PaginationEngine {
     }
   }
 
+  /// Checks that values which go into a body have one to go to.
+  func checkBody(of request: PageRequest) throws(PageError) {
+    guard request.body == .none, request.method == .get || request.method == .head else { return }
+    for placement in routes.map(\.send) + [pagination.size?.send].compactMap({ $0 }) {
+      guard case .jsonBody(let path) = placement else { continue }
+      throw Self.misfit(
+        "A value goes into the body at \"\(path)\", and the walk's request is a "
+          + "\(request.method) without one. Make it a POST.")
+    }
+  }
+
   private static func misfit(_ message: String) -> PageError {
     PageError(.invalidArgument, "The pagination description does not work. " + message)
   }

@@ -51,6 +51,7 @@ package struct PaginationEngine: Sendable {
     self.first = try editor.request()
     try checkComposition()
     try checkAgainstRequest()
+    try checkBody(of: first)
   }
 
   private static func clamp(

@@ -15,11 +15,12 @@ extension Pagination {
   /// Crossref: `{"message": {"items": […], "next-cursor": "…", "total-results": 57}}`.
   ///
   /// Page size: `rows`, 20 by default and 1000 at most. Starts with `cursor=*`; there is always a
-  /// cursor, and a short page is the end.
+  /// cursor, often the same one, and a short page is the end.
   public static let crossref = Pagination(
     next: .body("/message/next-cursor"), send: .query("cursor"), request: RequestRule(first: "*"),
     end: [.shortPage, .emptyPage], items: "/message/items",
-    size: PageSize(.query("rows"), default: 20, max: 1000), total: "/message/total-results")
+    size: PageSize(.query("rows"), default: 20, max: 1000), total: "/message/total-results",
+    policy: PagePolicy(handle: true))
 
   /// OpenAlex: `{"meta": {"count": 57, "next_cursor": "…"}, "results": […]}`.
   ///
