@@ -295,7 +295,7 @@ struct CurlResultTests {
     return play.end(code, detail)
   }
 
-  @Test("N1, N12, N19: what libcurl says becomes the code that tells whether to try again")
+  @Test("what libcurl says becomes the code that tells whether to try again")
   func codes() {
     #expect(code(CURLE_COULDNT_CONNECT, sent: false) == .connectFailed)
     #expect(code(CURLE_COULDNT_RESOLVE_HOST, sent: false) == .connectFailed)

@@ -180,11 +180,13 @@ final class CurlDriver {
   }
 
   private func end(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
-    // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
-    curl_multi_remove_handle(multi, transfer.handle.raw)
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     ledger.transferEnded()
-    transfer.finish(outcome)
+    // Who has a whole response need not wait for the tidying up.
+    if case .success = outcome { transfer.finish(outcome) }
+    // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
+    curl_multi_remove_handle(multi, transfer.handle.raw)
+    if case .failure = outcome { transfer.finish(outcome) }
     transfer.handle.release()
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
     admitNext(after: transfer.exchange)

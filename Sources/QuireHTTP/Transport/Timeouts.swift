@@ -1,12 +1,15 @@
 /// How long each phase of a request may take.
+///
+/// Waiting for a free connection counts in none of them: a thousand requests to one host queue up
+/// without any of them being late.
 public struct Timeouts: Hashable, Sendable {
   /// For the connection, name look-up and TLS handshake included. Default 10 s.
   public var connect: Duration
-  /// From the start to the end of the response head. Default 30 s.
+  /// From when the request goes out to the end of the response head. Default 30 s.
   public var head: Duration
-  /// How long fewer than 64 bytes a second may arrive. Default 20 s.
+  /// How long fewer than 64 bytes of the body a second may arrive. Default 20 s.
   public var stall: Duration
-  /// For the whole response. Default 60 s.
+  /// From when the request goes out to the end of the body. Default 60 s.
   public var total: Duration
 
   /// Timeouts; every parameter has the default of its property.
