@@ -43,11 +43,11 @@ struct CancellationTests {
     let server = try FaultServer.blackHole()
     defer { server.stop() }
     let transport = CurlTransport.underTest()
-    let task = Task { try await transport.send(TransportRequest(server.url())) }
+    // No timer would end it within the test.
+    let timeouts = Timeouts(connect: .seconds(36_000))
+    let task = Task { try await transport.send(TransportRequest(server.url(), timeouts: timeouts)) }
     while transport.ledger.openSockets == 0 { await Task.yield() }
-    let cancelled = ContinuousClock.now
     await expectCancelled(task)
-    #expect(cancelled.duration(to: .now) < .seconds(5), "the connect timeout is 10 s")
     await expectNothingLeft(transport)
   }
 

@@ -37,6 +37,17 @@ struct HTTP2Tests {
     #expect(transport.ledger.openSockets == 0)
   }
 
+  @Test("nginx ends with its test")
+  func ending() async throws {
+    let server = try NginxServer(files: Self.files)
+    let transport = CurlTransport.underTest()
+    #expect(try await transport.fetch(server.url("/small.json")).status == 200)
+    server.stop()
+    // Answers may come until the signal has arrived.
+    while (try? await transport.fetch(server.url("/small.json"))) != nil { await Task.yield() }
+    await transport.shutdown()
+  }
+
   @Test("HTTP/1.1 only is a choice, and its connections are kept as well")
   func http1() async throws {
     let server = try NginxServer(files: Self.files)

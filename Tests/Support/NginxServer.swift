@@ -66,11 +66,27 @@ package final class NginxServer: Sendable {
       """
   }
 
+  /// Runs a program that shares nothing with this one: a daemon that kept the output open would keep
+  /// whoever reads the tests' output waiting, and one that kept the signals blocked that pool
+  /// threads block could not be ended.
   private static func run(_ arguments: [String]) throws -> Int32 {
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
+    var files = posix_spawn_file_actions_t()
+    posix_spawn_file_actions_init(&files)
+    defer { posix_spawn_file_actions_destroy(&files) }
+    for descriptor in Int32(0)...2 {
+      posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0)
+    }
+    var attributes = posix_spawnattr_t()
+    posix_spawnattr_init(&attributes)
+    defer { posix_spawnattr_destroy(&attributes) }
+    var none = sigset_t()
+    sigemptyset(&none)
+    posix_spawnattr_setsigmask(&attributes, &none)
+    posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK))
     var identifier = pid_t()
-    let result = posix_spawn(&identifier, arguments[0], nil, nil, &words, environ)
+    let result = posix_spawn(&identifier, arguments[0], &files, &attributes, &words, environ)
     guard result == 0 else { throw POSIXError("posix_spawn \(arguments[0])") }
     var status: Int32 = 0
     while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
