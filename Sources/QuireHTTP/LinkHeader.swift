@@ -13,15 +13,19 @@ struct LinkHeader {
 
     /// The first parameter of that name, as the RFC demands.
     subscript(name: String) -> String? {
-      parameters.first { $0.name == name.lowercased() }?.value
+      let name = name.lowercased()
+      return parameters.first { $0.name == name }?.value
     }
 
     /// Whether the link has the relation; relations are a list, compared without case.
     func has(relation: String) -> Bool {
-      (self["rel"] ?? "").split(whereSeparator: \.isWhitespace).contains {
-        $0.lowercased() == relation.lowercased()
+      let relation = relation.lowercased()
+      return (self["rel"] ?? "").utf8.split(whereSeparator: Self.isSpace).contains {
+        Substring($0).lowercased() == relation
       }
     }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     static func == (left: Link, right: Link) -> Bool {
       left.target == right.target && left.parameters.elementsEqual(right.parameters, by: ==)

@@ -28,7 +28,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     guard let authority = reference.authority, !authority.isEmpty else {
       throw PageError(.invalidURL, "A URL has no host.")
     }
-    guard !authority.contains("@") else {
+    guard !authority.utf8.contains(UInt8(ascii: "@")) else {
       throw PageError(
         .invalidURL,
         "A URL carries user information before its host. Send credentials in a header field.")
@@ -40,8 +40,9 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func split(_ authority: String) throws(PageError) -> (host: String, port: Int?) {
-    let bracket = authority.lastIndex(of: "]") ?? authority.startIndex
-    let colon = authority[bracket...].firstIndex(of: ":")
+    let bytes = authority.utf8
+    let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
+    let colon = bytes[bracket...].firstIndex(of: UInt8(ascii: ":"))
     let host = authority[..<(colon ?? authority.endIndex)].lowercased()
     let legal = host.utf8.allSatisfy { byte in
       switch byte {
@@ -66,6 +67,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
   package var isLoopback: Bool {
     if host == "localhost" || host == "[::1]" { return true }
+    guard host.utf8.starts(with: "127.".utf8) else { return false }
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
   }

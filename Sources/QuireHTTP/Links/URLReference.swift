@@ -18,16 +18,18 @@ package struct URLReference: Hashable, Sendable {
   /// control characters, backslashes; and for a text longer than 8 KiB.
   package init(_ text: String) throws(PageError) {
     try Self.check(text)
-    var rest = text[...]
-    fragment = Self.cut(&rest, after: "#")
-    query = Self.cut(&rest, after: "?")
+    // Bytes, not characters: a slash with an accent on it is a slash to every server.
+    var rest = text.utf8[...]
+    fragment = Self.cut(&rest, after: UInt8(ascii: "#"))
+    query = Self.cut(&rest, after: UInt8(ascii: "?"))
     scheme = Self.takeScheme(from: &rest)
-    if rest.hasPrefix("//") {
-      let end = rest.dropFirst(2).firstIndex(of: "/") ?? rest.endIndex
-      authority = String(rest.dropFirst(2)[..<end])
+    if rest.starts(with: "//".utf8) {
+      rest = rest.dropFirst(2)
+      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+      authority = String(Substring(rest[..<end]))
       rest = rest[end...]
     }
-    path = String(rest)
+    path = String(Substring(rest))
   }
 
   /// The parts put together again (RFC 3986, §5.3).
@@ -80,22 +82,29 @@ extension URLReference {
     }
   }
 
-  private static func cut(_ rest: inout Substring, after mark: Character) -> String? {
-    guard let index = rest.utf8.firstIndex(of: mark.asciiValue ?? 0) else { return nil }
-    let part = String(rest[rest.utf8.index(after: index)...])
+  private static func cut(_ rest: inout Substring.UTF8View, after mark: UInt8) -> String? {
+    guard let index = rest.firstIndex(of: mark) else { return nil }
+    let part = String(Substring(rest[rest.index(after: index)...]))
     rest = rest[..<index]
     return part
   }
 
-  private static func takeScheme(from rest: inout Substring) -> String? {
-    guard let colon = rest.firstIndex(of: ":") else { return nil }
-    let name = rest[..<colon]
-    let isScheme =
-      name.first?.isASCIILetter == true
-      && name.allSatisfy { $0.isASCIILetter || $0.isASCIIDigit || "+-.".contains($0) }
-    guard isScheme else { return nil }
-    rest = rest[rest.index(after: colon)...]
-    return String(name)
+  private static func takeScheme(from rest: inout Substring.UTF8View) -> String? {
+    guard let first = rest.first, isLetter(first),
+      let end = rest.firstIndex(where: { !isSchemeByte($0) }), rest[end] == UInt8(ascii: ":")
+    else { return nil }
+    let name = String(Substring(rest[..<end]))
+    rest = rest[rest.index(after: end)...]
+    return name
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+      || "+-.".utf8.contains(byte)
   }
 
   /// RFC 3986, §5.2.4.
@@ -115,9 +124,4 @@ extension URLReference {
     }
     return "/" + kept.joined(separator: "/")
   }
-}
-
-extension Character {
-  fileprivate var isASCIILetter: Bool { isASCII && isLetter }
-  fileprivate var isASCIIDigit: Bool { isASCII && isWholeNumber }
 }
