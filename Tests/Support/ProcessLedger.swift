@@ -6,7 +6,7 @@ import Glibc
 package struct ProcessLedger: Sendable {
   /// Open descriptors and what they lead to, such as `socket:[4711]`.
   package let descriptors: [Int32: String]
-  /// Threads, the main one included.
+  /// Threads, the main one included, without libdispatch's pool: that grows and shrinks by itself.
   package let threads: Int
   /// Memory in use that is not swapped out.
   package let residentBytes: Int
@@ -14,7 +14,7 @@ package struct ProcessLedger: Sendable {
   /// Takes stock.
   package static func now() -> ProcessLedger {
     ProcessLedger(
-      descriptors: openDescriptors(), threads: entries(of: "/proc/self/task").count,
+      descriptors: openDescriptors(), threads: threadNames().count { !$0.contains("-qos") },
       residentBytes: residentPages() * sysconf(Int32(_SC_PAGESIZE)))
   }
 
@@ -32,6 +32,18 @@ package struct ProcessLedger: Sendable {
         decoding: target[..<length].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
     return result
+  }
+
+  /// The pool's threads are called after their queue, as in `root.default-qos`.
+  private static func threadNames() -> [String] {
+    entries(of: "/proc/self/task").compactMap { thread in
+      // A thread that ended meanwhile has no name any more.
+      guard let file = fopen("/proc/self/task/\(thread)/comm", "r") else { return nil }
+      defer { fclose(file) }
+      var line = [CChar](repeating: 0, count: 64)
+      guard fgets(&line, Int32(line.count), file) != nil else { return nil }
+      return String(decoding: line.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
   }
 
   private static func entries(of directory: String) -> [String] {
