@@ -22,10 +22,10 @@ final class Watched<Value: Sendable>: Sendable {
 
   @discardableResult
   func update<Result: Sendable>(
-    _ change: @Sendable (inout Value) throws -> Result
-  ) rethrows -> Result {
-    let (result, woken) = try state.withLock { state in
-      let result = try change(&state.value)
+    _ change: @Sendable (inout Value) -> Result
+  ) -> Result {
+    let (result, woken) = state.withLock { state in
+      let result = change(&state.value)
       let value = state.value
       let woken = state.waiters.filter { $0.condition(value) }.map(\.suspension)
       state.waiters.removeAll { $0.condition(value) }
