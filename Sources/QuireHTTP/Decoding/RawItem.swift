@@ -25,6 +25,14 @@ public struct RawItem: Sendable, CustomStringConvertible {
     self.init(document: try JSONDocument(bytes, limits: limits), node: 0)
   }
 
+  /// The elements of a JSON array, which share one document.
+  ///
+  /// Throws as `JSONDocument` does.
+  package static func items(ofList bytes: [UInt8], limits: DecodingLimits) throws -> [RawItem] {
+    let document = try JSONDocument(bytes, limits: limits)
+    return document.elements(of: 0).map { RawItem(document: document, node: $0) }
+  }
+
   /// The bytes, with the server's own white space.
   public var bytes: ArraySlice<UInt8> { document.bytes[document.range(of: node)] }
 

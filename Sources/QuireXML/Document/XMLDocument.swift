@@ -35,12 +35,12 @@ public struct XMLDocument: PageDocument {
   // MARK: Paths
 
   /// The value at `path`, or nil where there is none: a string without white space around it, an
-  /// object for an element that holds others (`XMLMapping` tells how) and for `@*`.
+  /// object for an element that holds others (`XMLItem.value` tells how) and for `@*`.
   ///
   /// Of several places that match, the one nearest to the root counts, and of those the first: what
   /// an item holds does not stand for what the page says.
-  public func value(at path: PagePath) -> JSONValue? {
-    path.xml.flatMap { index.value(at: $0, from: .document) }
+  public func value(at path: PagePath) throws -> JSONValue? {
+    try path.xml.flatMap { try index.value(at: $0, from: .document) }
   }
 
   /// How many elements `path` leads to, those within each other counted once; nil for none. For the
@@ -55,7 +55,7 @@ public struct XMLDocument: PageDocument {
   /// The value at `path` below the last item of the page, or nil where there is none.
   public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
     guard let xml = path.xml, let last = try index.items(of: items).last else { return nil }
-    return index.value(at: xml, from: .element(last))
+    return try index.value(at: xml, from: .element(last))
   }
 
   /// The `xml:base` in force where `path` finds its value, itself resolved against those around it;

@@ -156,3 +156,26 @@ extension XMLPath.Predicate {
     }
   }
 }
+
+extension XMLIndex {
+  /// The way from an item down to a node, as a path; empty for the item itself.
+  func path(to node: Int, below item: Int) -> String {
+    var steps: [String] = []
+    var node = node
+    while node > item {
+      let isElement = records[node].kind == .element
+      steps.append((isElement ? "/" : "/@") + name(of: node).qualified + suffix(of: node))
+      node = Int(records[node].parent)
+    }
+    return steps.reversed().joined()
+  }
+
+  /// `[n]` for one of several elements of the same name.
+  private func suffix(of node: Int) -> String {
+    guard records[node].kind == .element else { return "" }
+    let name = records[node].name
+    let same = children(of: Int(records[node].parent)).filter { records[$0].name == name }
+    guard same.count > 1, let position = same.firstIndex(of: node) else { return "" }
+    return "[\(position + 1)]"
+  }
+}

@@ -4,7 +4,7 @@ import QuireHTTP
 /// Answering paths.
 extension XMLIndex {
   /// The value that `value(at:)` promises.
-  func value(at path: XMLPath, from context: Context) -> JSONValue? {
+  func value(at path: XMLPath, from context: Context) throws -> JSONValue? {
     let matches = matches(of: path, from: context)
     guard let node = nearest(matches) else { return nil }
     switch matches.tail {
@@ -17,7 +17,7 @@ extension XMLIndex {
     case .text?: return trimmedText(of: node).map(JSONValue.string)
     case .element?, nil:
       if children(of: node).contains(where: { _ in true }) {
-        return XMLMapping(self).value(of: node)
+        return try XMLMapping(self).value(of: node)
       }
       return trimmedText(of: node).map(JSONValue.string)
     }

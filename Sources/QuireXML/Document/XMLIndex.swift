@@ -32,7 +32,7 @@ final class XMLIndex: @unchecked Sendable {
     names = entries.map {
       Name(
         local: String(xmlChars: $0.local), prefix: $0.prefix.map(String.init(xmlChars:)),
-        namespace: $0.namespace.map(String.init(xmlChars:)))
+        namespace: $0.namespace.map(String.init(namespace:)))
     }
     self.repairs = repairs
   }
@@ -160,6 +160,15 @@ extension String {
   init(xmlChars: UnsafePointer<xmlChar>) {
     self = String(
       decoding: UnsafeBufferPointer(start: xmlChars, count: Int(xmlStrlen(xmlChars))),
+      as: UTF8.self)
+  }
+
+  /// A namespace, in which libxml2 leaves `&` as a reference.
+  init(namespace: UnsafePointer<xmlChar>) {
+    let bytes = UnsafeBufferPointer(start: namespace, count: Int(xmlStrlen(namespace)))
+    self = String(
+      decoding: bytes.contains(UInt8(ascii: "&"))
+        ? XMLNamedCharacters.resolve(bytes) : Array(bytes),
       as: UTF8.self)
   }
 }

@@ -1,103 +1,199 @@
 import QuireCore
+import QuireHTTP
 
-/// An element as a JSON value, without loss.
-///
-/// - An element that has neither attributes nor elements in it is a string: its text, as it is.
-/// - Any other is an object, in the page's order: `"@name"` for an attribute, `"@xmlns"` and
-///   `"@xmlns:p"` for namespaces declared on it, then its elements by their names as they are
-///   written. A name that occurs several times in a row holds an array.
-/// - Text beside attributes is `"#text"`.
-/// - Where text stands between elements, or elements of one name apart from each other, the order
-///   means something: `"#content"` holds it all as an array, texts as strings and elements as
-///   objects with one member.
-///
-/// White space between elements, comments and processing instructions are left out. Values are
-/// strings: XML has no others.
+/// An element as JSON, without loss; `XMLItem.value` says how.
 struct XMLMapping {
   private let index: XMLIndex
 
   init(_ index: XMLIndex) { self.index = index }
 
-  func value(of node: Int) -> JSONValue {
-    var members = heading(of: node)
-    let children = Array(index.children(of: node))
-    if children.isEmpty {
-      let text = index.withText(of: node) { String(decoding: $0, as: UTF8.self) }
-      if members.isEmpty { return .string(text) }
-      if !text.isEmpty { members.append(.init("#text", .string(text))) }
-      return .object(members)
-    }
-    if let groups = groups(of: children), !hasText(node) {
-      for (name, nodes) in groups {
-        let values = nodes.map(value(of:))
-        members.append(.init(name, values.count == 1 ? values[0] : .array(values)))
-      }
-    } else {
-      members.append(.init("#content", .array(content(of: node))))
-    }
-    return .object(members)
+  func value(of node: Int) throws -> JSONValue {
+    var text: [UInt8] = []
+    append(node, to: &text)
+    // Every limit was kept while parsing.
+    return try RawItem(text, limits: .unlimited).value
   }
+
+  /// Appends the element as JSON text without white space.
+  func append(_ node: Int, to output: inout [UInt8]) {
+    let hasHeading = hasHeading(node)
+    let children = groups(of: node)
+    if !hasHeading, case .none = children {
+      return appendText(of: node, to: &output)
+    }
+    var members = Members(index: index)
+    appendHeading(of: node, &members, to: &output)
+    switch children {
+    case .none:
+      if index.hasText(node) {
+        members.begin("#text", to: &output)
+        appendText(of: node, to: &output)
+      }
+    case .named(let groups):
+      for group in groups {
+        members.begin(index.name(of: group[0]).qualified, to: &output)
+        appendList(group, to: &output)
+      }
+    case .mixed:
+      members.begin("#content", to: &output)
+      appendContent(of: node, to: &output)
+    }
+    members.end(to: &output)
+  }
+
+  // MARK: Shapes
+
+  private enum Children {
+    case none
+    /// Elements by name, in order.
+    case named([[Int]])
+    /// Text between elements, or a name that comes back after another one.
+    case mixed
+  }
+
+  private func groups(of node: Int) -> Children {
+    var groups: [[Int]] = []
+    var names: Set<Int> = []
+    var last: Int?
+    for child in index.children(of: node) {
+      let name = index.record(child).name
+      if name == last {
+        groups[groups.count - 1].append(child)
+      } else {
+        guard names.insert(name).inserted else { return .mixed }
+        groups.append([child])
+        last = name
+      }
+    }
+    if groups.isEmpty { return .none }
+    return index.hasWords(node) ? .mixed : .named(groups)
+  }
+
+  private func hasHeading(_ node: Int) -> Bool {
+    guard node + 1 < Int(index.record(node).next) else { return false }
+    switch index.record(node + 1).kind {
+    case .namespace, .attribute, .composedAttribute: return true
+    case .element, .text, .composedText, .space, .composedSpace: return false
+    }
+  }
+
+  // MARK: Parts
 
   /// Namespaces and attributes.
-  private func heading(of node: Int) -> [JSONValue.Member] {
-    var members: [JSONValue.Member] = []
+  private func appendHeading(of node: Int, _ members: inout Members, to output: inout [UInt8]) {
     var child = node + 1
-    let end = Int(index.record(node).next)
-    while child < end {
+    while child < Int(index.record(node).next) {
+      let name = index.name(of: child)
       switch index.record(child).kind {
       case .namespace:
-        let prefix = index.name(of: child).local
-        let key = prefix.isEmpty ? "@xmlns" : "@xmlns:" + prefix
-        members.append(.init(key, .string(index.string(of: child))))
-      case .attribute, .composedAttribute:
-        members.append(
-          .init("@" + index.name(of: child).qualified, .string(index.string(of: child))))
-      case .element, .text, .composedText, .space, .composedSpace: return members
+        members.begin(name.local.isEmpty ? "@xmlns" : "@xmlns:" + name.local, to: &output)
+      case .attribute, .composedAttribute: members.begin("@" + name.qualified, to: &output)
+      case .element, .text, .composedText, .space, .composedSpace: return
       }
+      Self.append(quoted: index.value(of: child), to: &output)
       child += 1
     }
-    return members
   }
 
-  /// The elements by name, in order; nil when a name comes back after another one.
-  private func groups(of children: [Int]) -> [(name: String, nodes: [Int])]? {
-    var groups: [(name: String, nodes: [Int])] = []
-    var seen: Set<String> = []
-    for child in children {
-      let name = index.name(of: child).qualified
-      if groups.last?.name == name {
-        groups[groups.count - 1].nodes.append(child)
-      } else {
-        guard seen.insert(name).inserted else { return nil }
-        groups.append((name, [child]))
-      }
+  private func appendList(_ nodes: [Int], to output: inout [UInt8]) {
+    guard nodes.count > 1 else { return append(nodes[0], to: &output) }
+    output.append(UInt8(ascii: "["))
+    for (position, node) in nodes.enumerated() {
+      if position > 0 { output.append(UInt8(ascii: ",")) }
+      append(node, to: &output)
     }
-    return groups
+    output.append(UInt8(ascii: "]"))
   }
 
-  /// Whether an element has text of its own beside its elements.
-  private func hasText(_ node: Int) -> Bool {
+  private func appendContent(of node: Int, to output: inout [UInt8]) {
+    var isFirst = true
+    output.append(UInt8(ascii: "["))
     var child = node + 1
     while child < Int(index.record(node).next) {
       let kind = index.record(child).kind
-      if kind == .text || kind == .composedText { return true }
+      if kind == .element || kind.isText {
+        if !isFirst { output.append(UInt8(ascii: ",")) }
+        isFirst = false
+      }
+      if kind == .element {
+        var members = Members(index: index)
+        members.begin(index.name(of: child).qualified, to: &output)
+        append(child, to: &output)
+        members.end(to: &output)
+      } else if kind.isText {
+        Self.append(quoted: index.value(of: child), to: &output)
+      }
       child = Int(index.record(child).next)
+    }
+    output.append(UInt8(ascii: "]"))
+  }
+
+  private func appendText(of node: Int, to output: inout [UInt8]) {
+    index.withText(of: node) { Self.append(quoted: $0, to: &output) }
+  }
+
+  // MARK: JSON
+
+  /// An object being written.
+  private struct Members {
+    let index: XMLIndex
+    var isEmpty = true
+
+    mutating func begin(_ name: String, to output: inout [UInt8]) {
+      output.append(isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+      isEmpty = false
+      var name = name
+      name.withUTF8 { XMLMapping.append(quoted: $0, to: &output) }
+      output.append(UInt8(ascii: ":"))
+    }
+
+    func end(to output: inout [UInt8]) {
+      if isEmpty { output.append(UInt8(ascii: "{")) }
+      output.append(UInt8(ascii: "}"))
+    }
+  }
+
+  /// Appends a string of valid UTF-8 as JSON (RFC 8259, section 7).
+  private static func append(quoted text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\""))
+    var start = 0
+    for (place, byte) in text.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
+      output.append(contentsOf: text[start..<place])
+      start = place + 1
+      switch byte {
+      case 0x22, 0x5C: output += [0x5C, byte]
+      case 0x0A: output += "\\n".utf8
+      case 0x0D: output += "\\r".utf8
+      case 0x09: output += "\\t".utf8
+      default:
+        let digits = String(byte, radix: 16)
+        output += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
+      }
+    }
+    output.append(contentsOf: text[start...])
+    output.append(UInt8(ascii: "\""))
+  }
+}
+
+extension XMLIndex {
+  /// Whether an element has text of its own, white space included.
+  func hasText(_ node: Int) -> Bool { has(node) { $0.isText } }
+
+  /// Whether an element has text of its own that is more than white space.
+  func hasWords(_ node: Int) -> Bool { has(node) { $0 == .text || $0 == .composedText } }
+
+  private func has(_ node: Int, _ isWanted: (XMLRecord.Kind) -> Bool) -> Bool {
+    var child = node + 1
+    while child < Int(records[node].next) {
+      if isWanted(records[child].kind) { return true }
+      child = Int(records[child].next)
     }
     return false
   }
+}
 
-  private func content(of node: Int) -> [JSONValue] {
-    var values: [JSONValue] = []
-    var child = node + 1
-    while child < Int(index.record(node).next) {
-      let kind = index.record(child).kind
-      if kind == .element {
-        values.append(.object([.init(index.name(of: child).qualified, value(of: child))]))
-      } else if kind.isText {
-        values.append(.string(index.string(of: child)))
-      }
-      child = Int(index.record(child).next)
-    }
-    return values
-  }
+extension DecodingLimits {
+  /// For JSON made of what was checked as XML.
+  static let unlimited = DecodingLimits(
+    depth: .max, items: .max, itemBytes: .max, numberLength: .max, events: .max)
 }

@@ -26,6 +26,8 @@ struct XMLFault: Error {
   /// In bytes from 1.
   var column: Int
 
+  var isMalformed: Bool { if case .malformed = reason { true } else { false } }
+
   var pageError: PageError {
     let place = "line \(line), column \(column) (byte \(offset))"
     return switch reason {

@@ -34,6 +34,7 @@ extension XMLParserState {
     switch UInt32(error.code) {
     case XML_ERR_USER_STOP.rawValue: return
     case XML_ERR_DOCUMENT_END.rawValue where hasRoot && depth == 0: return reportTrailing()
+    case XML_ERR_DOCUMENT_END.rawValue: fail(.truncated, at: tape.source.count)
     case XML_ERR_NO_MEMORY.rawValue:
       fail(
         .limit(

@@ -124,7 +124,8 @@ struct XMLParserState {
       let name =
         pairs[2 * index].map { tape.names.number($0, nil, nil) }
         ?? tape.names.number(Self.noPrefix, nil, nil)
-      tape.append(.namespace, name: name, value: uri, count: Int(xmlStrlen(uri)))
+      append(
+        .namespace, name: name, UnsafeBufferPointer(start: uri, count: Int(xmlStrlen(uri))))
     }
   }
 
@@ -144,21 +145,18 @@ struct XMLParserState {
       if isInput(start, count: length) {
         tape.append(attribute: name, at: offset(of: start), count: length)
       } else {
-        addComposed(attribute: name, UnsafeBufferPointer(start: start, count: length))
+        append(.composedAttribute, name: name, UnsafeBufferPointer(start: start, count: length))
       }
     }
   }
 
   /// libxml2 leaves `&` as `&#38;` in values that it had to put together, and a named character as
   /// its reference.
-  private mutating func addComposed(attribute name: UInt32, _ value: UnsafeBufferPointer<UInt8>) {
-    let resolved = XMLNamedCharacters.resolve(value)
-    resolved.withUnsafeBufferPointer {
-      guard let base = $0.baseAddress else { return }
-      tape.append(.composedAttribute, name: name, value: base, count: resolved.count)
-    }
-    if resolved.isEmpty {
-      tape.append(.composedAttribute, name: name, value: Self.noPrefix, count: 0)
+  private mutating func append(
+    _ kind: XMLRecord.Kind, name: UInt32, _ value: UnsafeBufferPointer<UInt8>
+  ) {
+    XMLNamedCharacters.resolve(value).withUnsafeBufferPointer {
+      tape.append(kind, name: name, value: $0.baseAddress ?? Self.noPrefix, count: $0.count)
     }
   }
 

@@ -29,6 +29,8 @@ struct XMLPieceScanner {
   static let size = 4 << 10
 
   let limits: XMLLimits
+  /// Whether the bytes ended within a construct.
+  private(set) var endedOpen = false
   /// Where the search for the end of the construct at the start of the next piece goes on.
   private var searched = 0
   /// The quote that is open there; 0 for none.
@@ -44,7 +46,9 @@ struct XMLPieceScanner {
     let piece = piece(of: bytes, from: start)
     switch piece {
     case .until: (searched, quote) = (0, 0)
-    case .more where isLast: return .until(bytes.count)
+    case .more where isLast:
+      endedOpen = true
+      return .until(bytes.count)
     case .more, .tooLong: break
     }
     return piece

@@ -71,14 +71,30 @@ final class XMLPushParser {
     } catch {
       throw encodingFault(error)
     }
-    try feed(isLast: true)
-    let wasComplete = state.pointee.hasRoot && state.pointee.depth == 0
-    xmlParseChunk(context, nil, 0, 1)
-    if !wasComplete, !(state.pointee.hasRoot && state.pointee.depth == 0) {
-      state.pointee.fault = nil
-      state.pointee.fail(.truncated, at: state.pointee.tape.source.count)
+    do throws(XMLFault) {
+      try feed(isLast: true)
+    } catch {
+      throw scanner.endedOpen && error.isMalformed ? truncation : error
     }
+    xmlParseChunk(context, nil, 0, 1)
+    let isComplete = state.pointee.hasRoot && state.pointee.depth == 0
+    if !isComplete, isAboutEnd { throw truncation }
     try check()
+  }
+
+  /// Whether the last fault, if any, is only that the page is over: libxml2 has then read it all, or
+  /// waits for the rest of a construct.
+  private var isAboutEnd: Bool {
+    guard let fault = state.pointee.fault else { return true }
+    if case .truncated = fault.reason { return true }
+    return fault.isMalformed
+      && (scanner.endedOpen || fault.offset >= state.pointee.tape.source.count)
+  }
+
+  private var truncation: XMLFault {
+    let end = state.pointee.tape.source.count
+    let (line, column) = state.pointee.tape.lineAndColumn(of: end)
+    return XMLFault(reason: .truncated, offset: end, line: line, column: column)
   }
 
   /// The page's index, after `finish()`; the parser is empty then.

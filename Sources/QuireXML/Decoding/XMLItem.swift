@@ -1,0 +1,62 @@
+public import QuireCore
+public import QuireHTTP
+
+/// One item of an XML page as the server wrote it, not yet made into a type of yours.
+///
+/// It keeps its whole page in memory: make what you need of it and let it go, or copy its bytes.
+public struct XMLItem: Sendable, CustomStringConvertible {
+  private let index: XMLIndex
+  private let node: Int
+
+  init(index: XMLIndex, node: Int) {
+    self.index = index
+    self.node = node
+  }
+
+  /// The element's bytes in UTF-8, with the namespaces declared that it gets from around it; line
+  /// ends are single line feeds (XML 1.0, section 2.11).
+  public var bytes: [UInt8] { XMLMarkup(index).bytes(of: node) }
+
+  /// The element as a JSON value, without loss:
+  ///
+  /// - An element that has neither attributes nor elements in it is a string: its text, as it is.
+  /// - Any other is an object, in the page's order: `"@name"` for an attribute, `"@xmlns"` and
+  ///   `"@xmlns:p"` for namespaces declared on it, then its elements by their names as they are
+  ///   written. A name that occurs several times in a row holds an array.
+  /// - Text beside attributes is `"#text"`.
+  /// - Where text stands between elements, or elements of one name apart from each other, the order
+  ///   means something: `"#content"` holds it all as an array, texts as strings and elements as
+  ///   objects with one member.
+  ///
+  /// White space between elements, comments and processing instructions are left out, and so is the
+  /// element's own name. Values are strings: XML has no others.
+  /// Built anew at each call.
+  public var value: JSONValue {
+    get throws { try XMLMapping(index).value(of: node) }
+  }
+
+  /// The element's local name.
+  public var name: String { index.name(of: node).local }
+
+  /// The URI of the element's namespace; nil for none.
+  public var namespace: String? { index.name(of: node).namespace }
+
+  /// The value at a path below the element, or nil where there is none; as `XMLDocument` finds it.
+  public func value(at path: PagePath) throws -> JSONValue? {
+    try path.xml.flatMap { try index.value(at: $0, from: .element(node)) }
+  }
+
+  /// The element as a type of yours.
+  ///
+  /// Throws `DecodingError`.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, options: XMLDecodingOptions = XMLDecodingOptions()
+  ) throws -> Value {
+    let context = XMLItemContext(index, options, numberLength: DecodingLimits.api.numberLength)
+    context.item = node
+    return try context.decode(type, XMLValue(node: node, role: .whole))
+  }
+
+  /// The bytes as text.
+  public var description: String { String(decoding: bytes, as: UTF8.self) }
+}

@@ -1,0 +1,43 @@
+import QuireCore
+import QuireHTTP
+
+/// Why an item could not be decoded, and at which node.
+struct XMLItemFailure: Error {
+  let underlying: any Error
+  let node: Int
+
+  init(_ underlying: any Error, at node: Int) {
+    self.underlying = underlying
+    self.node = node
+  }
+
+  /// Throws, or returns the item set aside, as `policy` says.
+  func settle(_ policy: BadItemPolicy, number: Int, item: Int, in index: XMLIndex) throws -> BadItem
+  {
+    let path = index.path(to: node, below: item)
+    let message = "\(Self.words(of: underlying)) It stands at \(index.place(of: node))."
+    switch policy {
+    case .collect:
+      return BadItem(
+        index: number, path: path, message: message, bytes: XMLMarkup(index).bytes(of: item))
+    case .throw:
+      let place = path.isEmpty ? "" : ", at \(path)"
+      throw PageError(
+        (underlying as? PageError)?.code ?? .itemDecoding,
+        """
+        Item \(number) of the page cannot be decoded\(place): \(message) To set such items aside, \
+        use badItems: .collect.
+        """, underlying: underlying)
+    }
+  }
+
+  private static func words(of error: any Error) -> String {
+    switch error {
+    case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
+      DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
+      context.debugDescription
+    case let error as PageError: error.message
+    default: String(describing: error)
+    }
+  }
+}

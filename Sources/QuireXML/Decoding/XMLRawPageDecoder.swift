@@ -1,0 +1,32 @@
+public import QuireHTTP
+
+/// Decodes pages of XML into raw items of JSON, as `XMLItem.value` maps them: for export, and for
+/// everything else that takes items of either format.
+public struct XMLRawPageDecoder: PageDecoder {
+  private let limits: XMLLimits
+  private let leniency: XMLLeniency
+
+  /// A decoder of pages; strict, and with the limits for APIs, unless told otherwise.
+  public init(limits: XMLLimits = .api, leniency: XMLLeniency = []) {
+    self.limits = limits
+    self.leniency = leniency
+  }
+
+  /// True: a page is complete when its root element is.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) throws -> any PageDecoding<RawItem> {
+    try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
+      let mapping = XMLMapping(index)
+      var list = [UInt8(ascii: "[")]
+      for (number, node) in nodes.enumerated() {
+        if number > 0 { list.append(UInt8(ascii: ",")) }
+        mapping.append(node, to: &list)
+      }
+      list.append(UInt8(ascii: "]"))
+      let items = try RawItem.items(ofList: list, limits: .unlimited)
+      return { number in items[number] }
+    }
+  }
+}

@@ -1,0 +1,62 @@
+import QuireCore
+import QuireHTTP
+import Testing
+
+@testable import QuireXML
+
+@Suite("The format of a page")
+struct AutomaticPageDecoderTests {
+  struct Row: Decodable, Sendable, Equatable { var id: Int }
+
+  private func items(_ page: [UInt8], _ contentType: String?) throws -> [Row] {
+    let decoder = AutomaticPageDecoder(json: JSONPageDecoder<Row>(), xml: XMLPageDecoder<Row>())
+    #expect(decoder.isSelfDelimiting)
+    let context = DecodingContext(contentType: contentType, items: "/rows | /r/row")
+    var results: [[Row]] = []
+    for slices in [[page], page.map { [$0] }] {
+      var session = try decoder.begin(context)
+      for slice in slices { try session.receive(slice) }
+      _ = try session.finish()
+      results.append(try session.items().items)
+    }
+    #expect(results[0] == results[1])
+    return results[0]
+  }
+
+  static let json = #"{"rows": [{"id": 1}, {"id": 2}]}"#
+  static let xml = "<r><row id='1'/><row><id>2</id></row></r>"
+
+  @Test(
+    "D-1: one type and one description read both formats, told by Content-Type or first byte",
+    arguments: [
+      (json, "application/json"), (json, "application/vnd.api+json; charset=utf-8"), (json, nil),
+      (json, "text/html"), (" \n" + json, "text/plain"), (xml, "application/xml"),
+      (xml, "application/atom+xml"), (xml, "text/xml; charset=utf-8"), (xml, nil),
+      (xml, "text/plain"), ("\u{FEFF}" + xml, nil), ("\n " + xml, "application/octet-stream"),
+    ] as [(String, String?)])
+  func formats(page: String, contentType: String?) throws {
+    #expect(try items(Array(page.utf8), contentType) == [Row(id: 1), Row(id: 2)])
+  }
+
+  @Test("UTF-16 is told as XML by its first character")
+  func wide() throws {
+    let page = Self.xml.utf16.flatMap { [UInt8($0 & 0xFF), UInt8($0 >> 8)] }
+    #expect(try items(page, nil) == [Row(id: 1), Row(id: 2)])
+    #expect(try items([0xFF, 0xFE] + page, nil) == [Row(id: 1), Row(id: 2)])
+  }
+
+  @Test(
+    "N25: HTML is an error that says so, whatever it is declared as",
+    arguments: [nil, "text/html", "application/json", "application/xml"] as [String?])
+  func html(contentType: String?) {
+    let page = Array("<!DOCTYPE html><html><body><p>Log in<br></html>".utf8)
+    let error = #expect(throws: PageError.self) { try items(page, contentType) }
+    #expect(error?.code == .unexpectedMediaType)
+    #expect(error?.message.contains("HTML") == true)
+  }
+
+  @Test("an empty page is no page of either format", arguments: [nil, "text/xml"] as [String?])
+  func empty(contentType: String?) {
+    #expect(throws: PageError.self) { try items([], contentType) }
+  }
+}

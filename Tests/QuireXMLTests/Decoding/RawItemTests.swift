@@ -1,0 +1,79 @@
+import QuireCore
+import QuireHTTP
+import Testing
+
+@testable import QuireXML
+
+@Suite("Items as they came")
+struct RawItemTests {
+  private func items(_ page: String, at selector: ItemSelector) throws -> [XMLItem] {
+    var session = try XMLItemPageDecoder().begin(DecodingContext(items: selector))
+    try session.receive(Array(page.utf8))
+    _ = try session.finish()
+    return try session.items().items
+  }
+
+  @Test("an item keeps its bytes, and gets the namespaces it uses from around it")
+  func bytes() throws {
+    let page = """
+      <r xmlns="urn:d" xmlns:x="urn:&amp;x" xmlns:o="urn:o"><i><b x:c='1>2'/><!-- c --></i><x:i \
+      xmlns="" xmlns:o='urn:p' /></r>
+      """
+    let items = try items(page, at: "//i")
+    #expect(
+      items.map(\.description) == [
+        "<i xmlns=\"urn:d\" xmlns:x=\"urn:&amp;x\" xmlns:o=\"urn:o\"><b x:c='1>2'/><!-- c --></i>",
+        "<x:i xmlns:x=\"urn:&amp;x\" xmlns=\"\" xmlns:o='urn:p' />",
+      ])
+    for item in items {
+      let again = try XMLDocument(item.bytes)
+      #expect(again.index.name(of: 0).namespace == item.namespace)
+    }
+  }
+
+  @Test(
+    "an element maps to JSON without loss",
+    arguments: [
+      ("<i>text</i>", #""text""#), ("<i/>", #""""#), ("<i> </i>", #"" ""#),
+      ("<i a='1' b='&quot;'/>", #"{"@a":"1","@b":"\""}"#),
+      ("<i a='1'>t</i>", ##"{"@a":"1","#text":"t"}"##),
+      ("<i>\n <a>1</a>\n <b/>\n</i>", #"{"a":"1","b":""}"#),
+      ("<i><a>1</a><a>2</a><b>3</b></i>", #"{"a":["1","2"],"b":"3"}"#),
+      ("<i><a>1</a><b>3</b><a>2</a></i>", ##"{"#content":[{"a":"1"},{"b":"3"},{"a":"2"}]}"##),
+      ("<i>x<b>y</b> z</i>", ##"{"#content":["x",{"b":"y"}," z"]}"##),
+      (
+        "<p:i xmlns:p='u' xmlns='d' p:a='1'><p:b/></p:i>",
+        #"{"@xmlns:p":"u","@xmlns":"d","@p:a":"1","p:b":""}"#
+      ),
+      ("<i xml:lang='en'><![CDATA[<&]]>&#9;</i>", ##"{"@xml:lang":"en","#text":"<&\t"}"##),
+    ])
+  func mapping(element: String, json: String) throws {
+    let item = try #require(try items("<r>\(element)</r>", at: .root).first)
+    #expect(try item.value.description == json)
+    var session = try XMLRawPageDecoder().begin(DecodingContext(items: .root))
+    try session.receive(Array("<r>\(element)\(element)</r>".utf8))
+    _ = try session.finish()
+    #expect(try session.items().items.map(\.description) == [json, json])
+  }
+
+  @Test("an item answers paths and becomes a type")
+  func item() throws {
+    struct Row: Decodable, Sendable { var n: Int }
+    let item = try #require(try items("<r><i id='x'><n>1</n></i></r>", at: "//i").first)
+    #expect(item.name == "i")
+    #expect(try item.value(at: "/@id") == "x")
+    #expect(try item.value(at: "/n") == "1")
+    #expect(try item.value(at: "//n") == "1")
+    #expect(try item.decode(Row.self).n == 1)
+  }
+
+  @Test("a closure makes items of XML as of JSON")
+  func closure() throws {
+    let decoder = ClosurePageDecoder(XMLRawPageDecoder()) { try $0.value["n"]?.integer ?? 0 }
+    var session = try decoder.begin(DecodingContext(items: "//i"))
+    try session.receive(Array("<r><i><n>1</n></i><i><n>2</n></i></r>".utf8))
+    _ = try session.finish()
+    #expect(try session.items().items == [1, 2])
+    #expect(decoder.isSelfDelimiting)
+  }
+}

@@ -1,0 +1,182 @@
+import FoundationEssentials
+import QuireCore
+import QuireHTTP
+import Testing
+
+@testable import QuireXML
+
+@Suite("Items typed")
+struct TypedItemTests {
+  private func items<Item: Decodable & Sendable>(
+    _ type: Item.Type, _ page: String, at selector: ItemSelector = "//i",
+    options: XMLDecodingOptions = XMLDecodingOptions(), badItems: BadItemPolicy = .throw,
+    limits: DecodingLimits = .api
+  ) throws -> DecodedItems<Item> {
+    var session = try XMLPageDecoder<Item>(options: options).begin(
+      DecodingContext(items: selector, badItems: badItems, limits: limits))
+    for byte in page.utf8 { try session.receive([byte]) }
+    _ = try session.finish()
+    return try session.items()
+  }
+
+  struct Everything: Decodable, Sendable, Equatable {
+    enum Kind: String, Decodable { case big, small }
+    struct Owner: Decodable, Equatable {
+      var id: UInt8
+      var name: String?
+    }
+    var id: Int
+    var text: String
+    var ratio: Double
+    var ok: Bool
+    var kind: Kind
+    var when: Date
+    var blob: Data
+    var link: URL
+    var price: Decimal
+    var tag: [String]
+    var none: [Int]
+    var owner: Owner
+    var owners: [Owner]
+    var missing: String?
+    var empty: String?
+    var blank: String
+    var null: Int?
+    var raw: JSONValue
+  }
+
+  @Test("D-1: every kind of value is read from elements and attributes")
+  func everything() throws {
+    let page = """
+      <r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"><i id="7">
+      <text> a &lt; b </text><ratio> 1.5e3 </ratio><ok>1</ok><kind>big</kind>
+      <when>2025-03-01T12:00:00.25+01:00</when><blob> aGVs
+      bG8= </blob><link>https://a.test/?b=1&amp;c=2</link><price>1.10</price>
+      <tag>x</tag><tag/><owner><id>255</id><name>n</name></owner><tag>y</tag>
+      <owners id="1"/><empty/><blank/><null xsi:nil="true"/><raw a="1">t</raw></i></r>
+      """
+    let item = try #require(try items(Everything.self, page).items.first)
+    #expect(
+      item
+        == Everything(
+          id: 7, text: " a < b ", ratio: 1_500, ok: true, kind: .big,
+          when: Date(timeIntervalSince1970: 1_740_826_800.25), blob: Data("hello".utf8),
+          link: try #require(URL(string: "https://a.test/?b=1&c=2")),
+          price: try #require(Decimal(string: "1.10")), tag: ["x", "", "y"], none: [],
+          owner: .init(id: 255, name: "n"), owners: [.init(id: 1)], missing: nil, empty: nil,
+          blank: "", null: nil, raw: ["@a": "1", "#text": "t"]))
+  }
+
+  @Test("text beside attributes has a key of its own, and @ tells attributes from elements")
+  func textKey() throws {
+    struct Link: Decodable, Sendable, Equatable {
+      enum CodingKeys: String, CodingKey { case text = "#text", type = "@type", inner = "type" }
+      var text: String
+      var type: String
+      var inner: String?
+    }
+    let page = "<r><i type='a'>body</i><i type='b'>x<type>c</type>y</i></r>"
+    #expect(
+      try items(Link.self, page).items == [
+        Link(text: "body", type: "a", inner: "a"), Link(text: "xy", type: "b", inner: "c"),
+      ])
+  }
+
+  @Test("keys with prefixes match namespaces where they are given, and the page's names otherwise")
+  func namespaces() throws {
+    struct Entry: Decodable, Sendable, Equatable {
+      enum CodingKeys: String, CodingKey { case title = "dc:title" }
+      var title: String
+    }
+    let page =
+      "<r xmlns:x='urn:dc' xmlns:dc='urn:no'><i><dc:title>1</dc:title><x:title>2</x:title></i></r>"
+    #expect(try items(Entry.self, page).items == [Entry(title: "1")])
+    let options = XMLDecodingOptions(namespaces: ["dc": "urn:dc"])
+    #expect(try items(Entry.self, page, options: options).items == [Entry(title: "2")])
+  }
+
+  @Test("keys can be capitalized, or made by a closure")
+  func keys() throws {
+    struct Object: Decodable, Sendable, Equatable { var lastModified: String }
+    let page = "<r><i><LastModified>t</LastModified></i></r>"
+    #expect(
+      try items(Object.self, page, options: .init(keys: .capitalized)).items
+        == [Object(lastModified: "t")])
+    let custom = XMLDecodingOptions(keys: .custom { _ in "LastModified" })
+    #expect(try items(Object.self, page, options: custom).items == [Object(lastModified: "t")])
+  }
+
+  @Test("items may be scalars, lists and dictionaries")
+  func shapes() throws {
+    #expect(try items(Int.self, "<r><i>1</i><i> 2 </i></r>").items == [1, 2])
+    #expect(try items([String].self, "<r><i><x>a</x> <y>b</y></i></r>").items == [["a", "b"]])
+    #expect(
+      try items([String: String].self, "<r><i x='1'><y>2</y></i></r>").items
+        == [["x": "1", "y": "2"]])
+    #expect(try items(String.self, "<r/>", at: "/r/i").items == [])
+  }
+
+  @Test(
+    "an item that does not fit is named with its place and path",
+    arguments: [
+      ("<r>\n<i><a><n>1</n></a></i>\n <i><a><n>x</n></a></i></r>", "/a/n", "line 3, column 8"),
+      ("<r>\n<i><a><n>1</n></a></i>\n <i><a/></i></r>", "/a", "line 3, column 5"),
+      ("<r>\n<i><a><n>1</n></a></i>\n <i><a n='x'/></i></r>", "/a/@n", "line 3"),
+      ("<r>\n<i><a><n>1</n></a></i>\n <i/></r>", "", "line 3, column 2"),
+    ])
+  func misfits(page: String, path: String, place: String) throws {
+    struct Outer: Decodable, Sendable {
+      struct Inner: Decodable { var n: Int }
+      var a: Inner
+    }
+    let error = #expect(throws: PageError.self) { try items(Outer.self, page) }
+    #expect(error?.code == .itemDecoding)
+    #expect(error?.message.contains(place) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("Item 1 of the page") == true)
+    let collected = try items(Outer.self, page, badItems: .collect)
+    #expect(collected.items.count == 1)
+    #expect(collected.badItems.map(\.index) == [1])
+    #expect(collected.badItems.first?.path == path)
+    #expect(collected.badItems.first?.bytes.starts(with: "<i".utf8) == true)
+    #expect(collected.count == 2)
+  }
+
+  @Test(
+    "numbers that do not fit and values that hold elements are errors",
+    arguments: [
+      "<r><i>256</i></r>", "<r><i>-1</i></r>", "<r><i>1.0</i></r>", "<r><i></i></r>",
+      "<r><i>0x1</i></r>",
+      "<r><i>1<b/></i></r>", "<r><i>1 2</i></r>",
+    ])
+  func numbers(page: String) {
+    #expect(throws: PageError.self) { try items(UInt8.self, page) }
+  }
+
+  @Test("D-4: too many items, and items too large, end the page")
+  func limits() throws {
+    var limits = DecodingLimits.api
+    limits.items = 2
+    let many = #expect(throws: PageError.self) {
+      try items(Int.self, "<r><i>1</i><i>2</i><i>3</i></r>", limits: limits)
+    }
+    #expect(many?.code == .limitExceeded)
+    limits.itemBytes = 9
+    let large = #expect(throws: PageError.self) {
+      try items(String.self, "<r><i>1</i><i>long</i></r>", limits: limits)
+    }
+    #expect(large?.message.contains("Item 1") == true)
+  }
+
+  @Test(
+    "dates of XML Schema are read, and nothing else",
+    arguments: [
+      ("1970-01-01T00:00:00Z", 0), ("2000-02-29", 951_782_400),
+      ("2025-03-01T12:00Z", 1_740_830_400),
+      ("2025-03-01t12:00:00.5z", 1_740_830_400.5), ("1969-12-31T23:59:59-00:30", 1_799),
+      ("2025-02-29", nil), ("2025-13-01", nil), ("2025-03-01T25:00:00Z", nil), ("yesterday", nil),
+      ("2025-03-01T12:00:00+", nil), ("", nil),
+    ] as [(String, Double?)])
+  func dates(text: String, seconds: Double?) {
+    #expect(XMLDate.parse(text)?.timeIntervalSince1970 == seconds)
+  }
+}

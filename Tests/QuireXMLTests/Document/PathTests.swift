@@ -1,0 +1,152 @@
+import QuireCore
+import QuireHTTP
+import Testing
+
+@testable import QuireXML
+
+@Suite("Paths in XML")
+struct PathTests {
+  private func document(_ text: String) throws -> XMLDocument { try XMLDocument(Array(text.utf8)) }
+
+  @Test("T31: names match whatever their prefix, text is trimmed, entities are read once")
+  func basics() throws {
+    let document = try document(
+      "<x:r xmlns:x='u'><x:t total=' 3 '>\n a&amp;amp;b </x:t><empty/><blank> </blank></x:r>")
+    #expect(try document.value(at: "/r/t") == "a&amp;b")
+    #expect(try document.value(at: "//t/text()") == "a&amp;b")
+    #expect(try document.value(at: "//t/@total") == "3")
+    #expect(try document.value(at: "//empty") == nil)
+    #expect(try document.value(at: "//blank") == nil)
+    #expect(try document.value(at: "//absent") == nil)
+    #expect(try document.value(at: "//t/@absent") == nil)
+    #expect(try document.value(at: "/links[rel=next]/href") == nil)
+    #expect(try document.value(at: "/meta/next | //t") == "a&amp;b")
+  }
+
+  @Test("T32: predicates on attributes, children, children's attributes and positions")
+  func predicates() throws {
+    let document = try document(
+      """
+      <f><l r='self' h='1'/><l r='next' h='2'/><e><id>a</id><rel v='x'/><u>1</u></e>\
+      <e><id> b </id><rel v='next'/><u>2</u></e><e><u>3</u></e></f>
+      """)
+    #expect(try document.value(at: "//l[@r='next']/@h") == "2")
+    #expect(try document.value(at: "/f/l[@r=\"self\"]/@h") == "1")
+    #expect(try document.value(at: "//e[id='b']/u") == "2")
+    #expect(try document.value(at: "//e[rel/@v='next']/u") == "2")
+    #expect(try document.value(at: "/f/e[last()]/u") == "3")
+    #expect(try document.value(at: "//e[2]/u") == "2")
+    #expect(try document.value(at: "//e[rel/@v='x'][last()]/u") == "1")
+    #expect(try document.value(at: "//e[9]/u") == nil)
+    #expect(try document.value(at: "/f/*[3]/id") == "a")
+    #expect(try document.value(at: "/f/*[@r='self']/@*") == ["r": "self", "h": "1"])
+  }
+
+  @Test("X17: a namespace is told by its URI, whatever prefixes are bound to it")
+  func namespaces() throws {
+    let document = try document(
+      """
+      <rss xmlns:atom='http://www.w3.org/2005/Atom'><channel><link>site</link>\
+      <a:link xmlns:a='http://www.w3.org/2005/Atom' href='n'/>\
+      <atom:link xmlns:atom='urn:other' href='x'/></channel></rss>
+      """)
+    #expect(try document.value(at: "//{http://www.w3.org/2005/Atom}link/@href") == "n")
+    #expect(try document.value(at: "//{urn:other}link/@href") == "x")
+    #expect(try document.value(at: "//{}link") == "site")
+    #expect(document.count(at: "//link") == 3)
+  }
+
+  @Test(
+    "T9 X17: xml:base counts from the inside out",
+    arguments: [
+      ("//next/@href", "https://f.test/archive/sub/"), ("//top/@href", "https://f.test/archive/"),
+      ("//far/@href", "https://g.test/"),
+    ])
+  func bases(path: String, base: String) throws {
+    let document = try document(
+      """
+      <feed xml:base="https://f.test/archive/"><top href="p"/><e xml:base="sub/"><next href="p2"/>\
+      <far xml:base="https://g.test/" href="q"/></e></feed>
+      """)
+    #expect(document.base(at: try PagePath(path)) == base)
+  }
+
+  @Test("what an item holds neither stands for what the page says nor counts as an item")
+  func nesting() throws {
+    let document = try document(
+      """
+      <OAI><list><record><metadata><record><resumptionToken>forged</resumptionToken></record>\
+      </metadata></record><record/><resumptionToken>true</resumptionToken></list></OAI>
+      """)
+    #expect(try document.value(at: "//resumptionToken") == "true")
+    #expect(document.count(at: "//record") == 2)
+    #expect(try document.index.items(of: "//record").count == 2)
+  }
+
+  @Test("T33: items are the elements at a path, at several, or within the root")
+  func items() throws {
+    let document = try document(
+      "<L><C><K>a</K></C><P><K>p</K></P><C><K>b</K></C><Empty/></L>")
+    func keys(_ selector: ItemSelector) throws -> [String?] {
+      try document.index.items(of: selector).map { node in
+        try document.index.value(
+          at: ("/K" as PagePath).xml ?? XMLPath(startsAnywhere: false, steps: []),
+          from: .element(node))?.string
+      }
+    }
+    #expect(try keys("//C") == ["a", "b"])
+    #expect(try keys(.all(["/L/C", "/L/P"])) == ["a", "b", "p"])
+    #expect(try keys(.firstOf(["//Nothing", "//P", "//C"])) == ["p"])
+    #expect(try keys(.root) == ["a", "p", "b", nil])
+    #expect(try keys("/L/Absent") == [])
+    #expect(try keys(.optional("//Absent")) == [])
+    #expect(try document.value(at: "/K", inLastItemOf: "//C") == "b")
+    #expect(document.count(at: "//C") == 2)
+    #expect(document.count(at: "//Absent") == nil)
+  }
+
+  @Test("D-2: items that are not there are an error that says what is", arguments: ["//X", "/M/C"])
+  func missing(path: String) throws {
+    let document = try document("<L><C/><C/></L>")
+    let error = #expect(throws: PageError.self) {
+      try document.index.items(of: .path(try PagePath(path)))
+    }
+    #expect(error?.code == .shape)
+    #expect(error?.message.contains("/L/C") == true)
+    let attribute = #expect(throws: PageError.self) { try document.index.items(of: "//C/@x") }
+    #expect(attribute?.code == .shape)
+  }
+
+  @Test("V40 V41: an S3 listing answers the paths of its description")
+  func s3() throws {
+    let document = try document(
+      """
+      <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><IsTruncated>true\
+      </IsTruncated><Contents><Key>a%2Bb.txt</Key></Contents><Contents><Key>z y</Key></Contents>\
+      <CommonPrefixes><Prefix>dir%2F</Prefix></CommonPrefixes>\
+      <NextContinuationToken>1ue+/x=</NextContinuationToken></ListBucketResult>
+      """)
+    #expect(try document.value(at: "//NextContinuationToken") == "1ue+/x=")
+    #expect(try document.value(at: "//IsTruncated")?.boolean == true)
+    #expect(try document.value(at: "//Contents[last()]/Key") == "z y")
+    #expect(
+      try document.index.items(
+        of: .all(["/ListBucketResult/Contents", "/ListBucketResult/CommonPrefixes"])
+      ).count == 3)
+  }
+
+  @Test("V25 V28 V29: attributes and texts of OAI-PMH, CSW and WFS are found")
+  func ogc() throws {
+    let oai = try document(
+      """
+      <OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/"><ListRecords><resumptionToken \
+      completeListSize="2" cursor="1"/></ListRecords></OAI-PMH>
+      """)
+    #expect(try oai.value(at: "//resumptionToken") == nil)
+    #expect(try oai.value(at: "//resumptionToken/@completeListSize")?.integer == 2)
+    let csw = try document("<c:R xmlns:c='u'><c:SearchResults nextRecord='0'/></c:R>")
+    #expect(try csw.value(at: "//SearchResults/@nextRecord") == "0")
+    let wfs = try document("<w:FeatureCollection xmlns:w='u' next='https://w.test/?a=1&amp;b=2'/>")
+    #expect(try wfs.value(at: "/FeatureCollection/@next") == "https://w.test/?a=1&b=2")
+  }
+}
