@@ -7,9 +7,11 @@ import Testing
 
 /// One listing as it passes over the wire, and what a walk must make of it.
 ///
-/// A file of `Tests/Fixtures/vectors` holds several, each in this form, empty lines between them:
+/// Each file of `Tests/Fixtures/vectors` holds what shows one vector (`V01.txt`), one trap
+/// (`T05.txt`), another row (`J10.txt`) or one preset (`presets/github.txt`): one or several
+/// transcripts in this form, empty lines between them:
 /// ```
-/// # what it shows, with the IDs it covers
+/// # what it shows [other IDs it covers]
 /// preset slack                    or: pagination {…}, or: preset relay /data/repo/issues
 /// items /members                  where the preset does not say; also: optional /members
 /// id /name                        what tells items apart; default /id, else the item itself
@@ -29,6 +31,8 @@ import Testing
 /// = waited 2                      the least number of seconds slept
 /// ```
 struct Transcript: Sendable, CustomTestStringConvertible {
+  /// Where it is, below `Tests/Fixtures/vectors` and without the ending: `V01` or `presets/github`.
+  var file: String
   var title: String
   var preset: String?
   var pagination = Pagination(next: .linkHeader)
@@ -47,7 +51,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var message: String?
   var waited: Double = 0
 
-  var testDescription: String { title }
+  var testDescription: String { "\(file): \(title)" }
 
   /// The URL the caller gives.
   var url: String { exchanges.first?.url ?? "" }
@@ -59,19 +63,28 @@ struct Transcript: Sendable, CustomTestStringConvertible {
     return script
   }
 
-  /// Every transcript on file, by file and place in it.
-  static func all() throws -> [Transcript] {
-    try Fixtures.names(in: "vectors").filter { $0.hasSuffix(".txt") }.flatMap { name in
-      let text = String(decoding: try Fixtures.bytes("vectors/\(name)"), as: UTF8.self)
-      return try text.split(separator: "\n# ").map { part in
-        try Transcript(part.hasPrefix("# ") ? part.dropFirst(2) : part)
-      }
+  /// The names of all files, those of the presets last.
+  static func files() throws -> [String] {
+    let presets = try Fixtures.names(in: "vectors/presets").map { "presets/\($0)" }
+    return (try Fixtures.names(in: "vectors") + presets).filter { $0.hasSuffix(".txt") }
+      .map { String($0.dropLast(".txt".count)) }
+  }
+
+  /// Every transcript of one file, in its order.
+  static func all(in file: String) throws -> [Transcript] {
+    let text = String(decoding: try Fixtures.bytes("vectors/\(file).txt"), as: UTF8.self)
+    return try text.split(separator: "\n# ").map { part in
+      try Transcript(part.hasPrefix("# ") ? part.dropFirst(2) : part, in: file)
     }
   }
+
+  /// Every transcript of every file.
+  static func all() throws -> [Transcript] { try files().flatMap(all) }
 }
 
 extension Transcript {
-  private init(_ text: Substring) throws {
+  private init(_ text: Substring, in file: String) throws {
+    self.file = file
     var lines = text.split(separator: "\n", omittingEmptySubsequences: false)[...]
     title = String(lines.removeFirst())
     var script = ""

@@ -120,3 +120,11 @@ struct TranscriptPlayer {
     }
   }
 }
+
+/// Plays every transcript of one file of `Tests/Fixtures/vectors`.
+func play(_ file: String) async throws {
+  for transcript in try Transcript.all(in: file) {
+    var player = TranscriptPlayer(transcript)
+    try await player.play()
+  }
+}
