@@ -125,4 +125,22 @@ extension Pagination {
   public static let mailgun = Pagination(
     next: .body("/paging/next"), end: [.emptyPage], items: "/items",
     size: PageSize(.query("limit"), max: 300))
+
+  static let businessPresets = [
+    PaginationPreset("airtable", "records, offset", .airtable),
+    PaginationPreset("asana", "data, next_page.offset", .asana),
+    PaginationPreset("hubSpot", "results, paging.next.after", .hubSpot),
+    PaginationPreset("intercom", "data, pages.next", .intercom),
+    PaginationPreset("mailgun", "items, paging.next until a page is empty", .mailgun),
+    PaginationPreset("notion", "results, next_cursor in a POST body, has_more", .notion),
+    PaginationPreset("salesforce", "records, nextRecordsUrl, done", .salesforce),
+    PaginationPreset("salesforceBulk", "CSV, Sforce-Locator header", .salesforceBulk),
+    PaginationPreset(
+      "slack", "items elsewhere, response_metadata.next_cursor", .slack(items: "/members")),
+    PaginationPreset(
+      "zendesk", "items elsewhere, links.next, meta.has_more", .zendesk(items: "/tickets")),
+    PaginationPreset(
+      "zendeskIncremental", "items elsewhere, after_url, end_of_stream",
+      .zendeskIncremental(items: "/tickets")),
+  ]
 }

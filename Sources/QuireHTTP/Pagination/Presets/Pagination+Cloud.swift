@@ -12,4 +12,8 @@ extension Pagination {
       "NextRowKey": .header("x-ms-continuation-NextRowKey"),
     ]),
     send: .queryMerge, items: "/value", size: PageSize(.query("$top"), default: 1000, max: 1000))
+
+  static let cloudPresets = [
+    PaginationPreset("azureTable", "value, two continuation headers", .azureTable)
+  ]
 }

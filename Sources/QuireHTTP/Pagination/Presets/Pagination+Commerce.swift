@@ -66,4 +66,13 @@ extension Pagination {
           "/error_code", .equals("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION")),
         .expired, message: "/error_message")
     ]))
+
+  static let commercePresets = [
+    PaginationPreset("bigCommerce", "data, meta.pagination.links.next", .bigCommerce),
+    PaginationPreset("magento", "items, total_count, page number", .magento),
+    PaginationPreset("plaid", "added, modified, removed; next_cursor, has_more", .plaid),
+    PaginationPreset("shopify", "items elsewhere, page_info in a Link", .shopify(items: "/orders")),
+    PaginationPreset("stripe", "data, has_more; starting_after = last id", .stripe),
+    PaginationPreset("walmart", "list.elements.order, list.meta.nextCursor", .walmart),
+  ]
 }

@@ -93,4 +93,17 @@ extension Pagination {
   public static let cratesIO = Pagination(
     next: .body("/meta/next_page"), items: "/crates",
     size: PageSize(.query("per_page"), default: 10, max: 100), total: "/meta/total")
+
+  static let developmentPresets = [
+    PaginationPreset("azureDevOps", "value, x-ms-continuationtoken header", .azureDevOps),
+    PaginationPreset("bitbucket", "values, next", .bitbucket),
+    PaginationPreset("bitbucketServer", "values, nextPageStart, isLastPage", .bitbucketServer),
+    PaginationPreset("cratesIO", "crates, meta.next_page", .cratesIO),
+    PaginationPreset("github", "a list or items, Link header", .github),
+    PaginationPreset("gitlab", "a list, Link header at our own host", .gitlab),
+    PaginationPreset("jira", "issues, nextPageToken in a POST body, isLast", .jira),
+    PaginationPreset("jiraOffset", "issues or values, startAt, total", .jiraOffset),
+    PaginationPreset("ociRegistry", "tags or repositories, relative Link header", .ociRegistry),
+    PaginationPreset("sentry", "a list, Link header with results", .sentry),
+  ]
 }

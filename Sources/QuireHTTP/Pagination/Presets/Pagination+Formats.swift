@@ -86,4 +86,16 @@ extension Pagination {
   ///
   /// The last page has no `next_url`. An address that came before is a loop.
   public static let jsonFeed = Pagination(next: .body("/next_url"), items: "/items")
+
+  static let formatPresets = [
+    PaginationPreset(
+      "google", "items elsewhere, nextPageToken (AIP-158)", .google(items: "/items")),
+    PaginationPreset("hal", "_embedded, _links.next", .hal(items: "/_embedded/items")),
+    PaginationPreset("jsonAPI", "data, links.next", .jsonAPI),
+    PaginationPreset("jsonFeed", "items, next_url", .jsonFeed),
+    PaginationPreset("odata", "value, @odata.nextLink", .odata),
+    PaginationPreset(
+      "relay", "GraphQL: pageInfo, nodes or edges at a path of yours",
+      .relay(connection: "/data/connection")),
+  ]
 }

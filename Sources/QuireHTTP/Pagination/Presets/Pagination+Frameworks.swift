@@ -71,4 +71,13 @@ extension Pagination {
   public static let datasette = Pagination(
     next: .body("/next_url"), items: "/rows",
     size: PageSize(.query("_size"), default: 100, max: 1000), total: "/count")
+
+  static let frameworkPresets = [
+    PaginationPreset("datasette", "rows, next_url", .datasette),
+    PaginationPreset("drf", "Django REST framework: results, next, count", .drf),
+    PaginationPreset("laravel", "data, next_page_url or links.next", .laravel),
+    PaginationPreset("postgrest", "a list, Range and Content-Range", .postgrest),
+    PaginationPreset("spring", "content, page from 0, last", .spring),
+    PaginationPreset("wordpress", "a list, page number, X-WP-TotalPages header", .wordpress),
+  ]
 }

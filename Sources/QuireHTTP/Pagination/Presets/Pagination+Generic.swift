@@ -64,4 +64,13 @@ extension Pagination {
       next: .pageNumber(first: first), send: .query(page), end: [.pages(pages), .emptyPage],
       items: items, size: PageSize(.query(size)), total: TotalSource(pages, .pages))
   }
+
+  static let genericPresets = [
+    PaginationPreset("linkHeader", "a list, Link header (RFC 8288)", .linkHeader),
+    PaginationPreset("offsetLimit", "a list, offset and limit", .offsetLimit()),
+    PaginationPreset("pages", "a list, page number until one is empty", .pages()),
+    PaginationPreset(
+      "totalPages", "data, page number, meta.total_pages",
+      .totalPages("/meta/total_pages", items: "/data")),
+  ]
 }

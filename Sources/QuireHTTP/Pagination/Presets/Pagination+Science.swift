@@ -54,4 +54,13 @@ extension Pagination {
   public static let bioRxiv = Pagination(
     next: .offset, send: .path("{cursor}"), end: [.total("/messages/0/total"), .emptyPage],
     items: "/collection", total: "/messages/0/total")
+
+  static let sciencePresets = [
+    PaginationPreset("bioRxiv", "collection, offset in the path at {cursor}", .bioRxiv),
+    PaginationPreset("cmr", "feed.entry, CMR-Search-After header", .cmr),
+    PaginationPreset("crossref", "message.items, message.next-cursor", .crossref),
+    PaginationPreset("europePMC", "resultList.result, nextCursorMark", .europePMC),
+    PaginationPreset("gbif", "results, offset, endOfRecords", .gbif),
+    PaginationPreset("openAlex", "results, meta.next_cursor", .openAlex),
+  ]
 }

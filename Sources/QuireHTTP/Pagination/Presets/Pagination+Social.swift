@@ -17,4 +17,9 @@ extension Pagination {
   public static let facebook = Pagination(
     next: .body("/paging/next"), items: "/data",
     size: PageSize(.query("limit"), default: 25, max: 100), total: "/summary/total_count")
+
+  static let socialPresets = [
+    PaginationPreset("discord", "a list, newest first; before = last id", .discord),
+    PaginationPreset("facebook", "data, paging.next", .facebook),
+  ]
 }
