@@ -12,7 +12,7 @@ public import HTTPTypes
 /// {"items":[]}
 /// ```
 /// Lines with `>` are the request: its first line, fields it must have, fields it must not have, and
-/// its body, a line that begins like JSON. Lines with `<` are the answer's status and fields; its
+/// its body, a line that begins like JSON or XML or is a form (`name=…`). Lines with `<` are the answer's status and fields; its
 /// body follows up to the next request.
 public struct ScriptedExchange: Sendable {
   /// The method that must come.
@@ -81,7 +81,8 @@ public struct ScriptedExchange: Sendable {
   }
 
   private mutating func readRequest(_ line: Substring) throws {
-    if line.hasPrefix("{") || line.hasPrefix("[") {
+    let isForm = line.firstIndex(of: "=").map { !line[..<$0].contains(":") } ?? false
+    if isForm || ["{", "[", "<"].contains(where: line.hasPrefix) {
       body = String(line)
     } else if line.hasPrefix("!"), let name = HTTPField.Name(String(line.dropFirst())) {
       forbidden.append(name)

@@ -155,6 +155,14 @@ extension PageVisit {
       case .json(let value):
         body = Array(value.description.utf8)
         if fields[.contentType] == nil { fields[.contentType] = "application/json" }
+      case .form(let text):
+        body = Array(text.utf8)
+        if fields[.contentType] == nil {
+          fields[.contentType] = "application/x-www-form-urlencoded"
+        }
+      case .xml(let text):
+        body = Array(text.utf8)
+        if fields[.contentType] == nil { fields[.contentType] = "text/xml; charset=utf-8" }
       }
     } else {
       fields[.contentType] = nil

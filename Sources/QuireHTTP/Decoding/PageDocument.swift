@@ -14,6 +14,10 @@ public protocol PageDocument: Sendable {
   /// The value at `path` below the last item of the page, or nil where there is none.
   func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue?
 
+  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
+  /// The default finds nothing.
+  func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?]
+
   /// What a relative reference found at `path` starts from, where the page itself says so, as XML
   /// does with `xml:base`; it may be relative to the page's URL. Nil everywhere else, which is the
   /// default.
@@ -21,6 +25,9 @@ public protocol PageDocument: Sendable {
 }
 
 extension PageDocument {
+  /// Nothing.
+  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] { [] }
+
   /// Nil: the page's URL.
   public func base(at path: PagePath) -> String? { nil }
 }

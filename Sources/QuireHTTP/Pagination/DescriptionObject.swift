@@ -25,10 +25,14 @@ struct DescriptionObject {
       throw Self.error(
         decoder.codingPath, "\(subject) is an object with \(Self.list(names)), or a short form.")
     }
+    try check(names: names)
+  }
+
+  private func check(names: [String]) throws {
     for key in fields.allKeys where !names.contains(key.stringValue) {
       let hint = NearestName.find(key.stringValue, in: names).map { " Did you mean \"\($0)\"?" }
       throw Self.error(
-        decoder.codingPath,
+        fields.codingPath,
         "\(subject) has no \"\(key.stringValue)\"; expected \(Self.list(names)).\(hint ?? "")")
     }
   }
@@ -45,7 +49,25 @@ struct DescriptionObject {
     return (kind, object)
   }
 
+  private init(_ fields: KeyedDecodingContainer<Name>, _ subject: String, names: [String]) throws {
+    self.fields = fields
+    self.subject = subject
+    try check(names: names)
+  }
+
   func has(_ name: String) -> Bool { fields.contains(Name(stringValue: name)) }
+
+  /// The object that is the member `name`, with its names checked in turn.
+  func object(_ name: String, _ subject: String, names: [String]) throws -> DescriptionObject {
+    let key = Name(stringValue: name)
+    do {
+      return try DescriptionObject(
+        fields.nestedContainer(keyedBy: Name.self, forKey: key), subject, names: names)
+    } catch DecodingError.typeMismatch, DecodingError.valueNotFound {
+      throw Self.error(
+        fields.codingPath + [key], "\(subject) is an object with \(Self.list(names)).")
+    }
+  }
 
   func callAsFunction<Value: Decodable>(
     _ name: String, as type: Value.Type = Value.self

@@ -13,16 +13,21 @@ public indirect enum NextSource: Hashable, Sendable {
   case body(PagePath)
   /// The value at a path below the page's last item.
   case lastItem(PagePath)
+  /// The value at a path below the page's first item.
+  case firstItem(PagePath)
+  /// The greatest value at a path below the page's items: for servers that do not sort. Whole
+  /// numbers are compared as such, anything else by its bytes.
+  case maxItem(PagePath)
   /// A number of items, from `first`, that grows by `step` with each page.
   case offset(first: Int = 0, step: OffsetStep = .itemsReturned)
   /// A number of pages, from `first`; with `from`, one more than what the page says it is.
   case pageNumber(first: Int = 1, from: PagePath? = nil)
   /// Where the server's Content-Range ends, plus one; the page begins at `first` (RFC 9110, §14.4).
   case contentRange(first: Int = 0)
-  /// One query parameter out of a link.
-  case queryItem(String, of: NextSource)
-  /// Several values under names of their own, sent together by `Placement.queryMerge`; those that
-  /// are missing are left out, and none at all is the end.
+  /// The value of another source, changed on its way; see `ValueTransform`.
+  case transformed(NextSource, ValueTransform)
+  /// Several values under names of their own, sent together by `Placement.queryMerge` or
+  /// `.bodyMerge`; those that are missing are left out, and none at all is the end.
   case all([String: NextSource])
   /// The first of these routes whose source finds something, each with a placement of its own.
   case firstOf([Route])
@@ -33,20 +38,66 @@ public indirect enum NextSource: Hashable, Sendable {
   public static let offset = NextSource.offset()
   /// Pages counted from 1.
   public static let pageNumber = NextSource.pageNumber()
+}
+
+extension NextSource {
+  /// One query parameter out of a link.
+  public static func queryItem(_ name: String, of source: NextSource) -> NextSource {
+    .transformed(source, .queryItem(name))
+  }
+
+  /// A value that came form-encoded, decoded; see `ValueTransform.formDecoded`.
+  public static func formDecoded(_ source: NextSource) -> NextSource {
+    .transformed(source, .formDecoded)
+  }
+
+  /// A whole number plus another one; see `ValueTransform.adding`.
+  public static func adding(_ number: Int, to source: NextSource) -> NextSource {
+    .transformed(source, .adding(number))
+  }
+
+  /// A text around a value; see `ValueTransform.template`.
+  public static func template(_ text: String, of source: NextSource) -> NextSource {
+    .transformed(source, .template(text))
+  }
+
+  /// A text that is JSON, read; see `ValueTransform.json`.
+  public static func json(_ source: NextSource) -> NextSource { .transformed(source, .json) }
+
+  /// A value as JSON text; see `ValueTransform.jsonText`.
+  public static func jsonText(_ source: NextSource) -> NextSource {
+    .transformed(source, .jsonText)
+  }
+}
+
+extension NextSource {
+  /// The source below all transforms.
+  var root: NextSource {
+    if case .transformed(let source, _) = self { source.root } else { self }
+  }
+
+  /// The transforms around the root, in the order they are applied.
+  var transforms: [ValueTransform] {
+    if case .transformed(let source, let transform) = self {
+      source.transforms + [transform]
+    } else {
+      []
+    }
+  }
 
   /// Whether the source counts by itself, so that it never finds nothing.
   var isCounter: Bool {
-    switch self {
+    switch root {
     case .offset, .pageNumber: true
-    case .linkHeader, .header, .body, .lastItem, .contentRange, .queryItem, .all, .firstOf: false
+    default: false
     }
   }
 
   /// The number that the first page has, where pages have numbers.
   var firstCount: Int? {
-    switch self {
+    switch root {
     case .offset(let first, _), .pageNumber(let first, _), .contentRange(let first): first
-    case .linkHeader, .header, .body, .lastItem, .queryItem, .all, .firstOf: nil
+    default: nil
     }
   }
 }

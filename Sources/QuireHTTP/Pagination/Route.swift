@@ -1,3 +1,5 @@
+import QuireCore
+
 /// One way to the next page: a source, and where its value goes.
 public struct Route: Hashable, Sendable {
   /// Where the continuation comes from.
@@ -9,6 +11,19 @@ public struct Route: Hashable, Sendable {
   public init(_ next: NextSource, send: Placement) {
     self.next = next
     self.send = send
+  }
+}
+
+extension Route {
+  /// What the route sends for a continuation: a counter's number is changed on its way out, so that
+  /// positions count in numbers.
+  func value(of continuation: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue {
+    guard next.firstCount != nil else { return continuation }
+    var value = continuation
+    for transform in next.transforms {
+      value = try transform.apply(to: value, pageSize: pageSize) ?? value
+    }
+    return value
   }
 }
 

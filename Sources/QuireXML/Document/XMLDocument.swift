@@ -58,6 +58,12 @@ public struct XMLDocument: PageDocument {
     return try index.value(at: xml, from: .element(last))
   }
 
+  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
+  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] {
+    guard let xml = path.xml else { return [] }
+    return try index.items(of: items).map { try index.value(at: xml, from: .element($0)) }
+  }
+
   /// The `xml:base` in force where `path` finds its value, itself resolved against those around it;
   /// nil when there is none.
   public func base(at path: PagePath) -> String? {

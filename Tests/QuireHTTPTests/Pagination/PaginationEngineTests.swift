@@ -36,7 +36,7 @@ struct PaginationEngineTests {
       ),
       (Pagination(next: .all(["a": .body("/a")]), send: .query("a")), "queryMerge"),
       (Pagination(next: .all(["a": .offset]), send: .queryMerge), "only sources of one value"),
-      (Pagination(next: .queryItem("a", of: .pageNumber), send: .query("a")), "one value"),
+      (Pagination(next: .queryItem("a", of: .pageNumber), send: .query("a")), "change numbers"),
       (Pagination(next: .offset, end: [.emptyPage]), "sent as a link"),
       (Pagination(next: .offset, send: .query("o")), "never ends"),
       (Pagination(next: .pageNumber, send: .query("p"), end: [.noNext()]), "never ends"),

@@ -24,6 +24,12 @@ struct PaginationFileTests {
         Route(.contentRange(first: 1), send: .itemRange),
         Route(.queryItem("c", of: .body("/next")), send: .query("c")),
         Route(.all(["a": .body("/a"), "b": .header("B")]), send: .queryMerge),
+        Route(.all(["/a": .json(.header("A"))]), send: .bodyMerge),
+        Route(.formDecoded(.firstItem("/id")), send: .form("marker")),
+        Route(.adding(1, to: .maxItem("/id")), send: .xmlBody("//A/@b")),
+        Route(.template("[{}, {size}]", of: .offset), send: .placeholder("{{o}}")),
+        Route(
+          .jsonText(.body("/key")), send: .placeholder("{{k}}", encoding: .allowing("="))),
       ]),
       request: RequestRule(
         keep: .except(["page"]), first: 1, method: .get,

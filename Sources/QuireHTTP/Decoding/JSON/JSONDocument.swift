@@ -81,4 +81,14 @@ public struct JSONDocument: PageDocument {
     else { return nil }
     return try value(of: node)
   }
+
+  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
+  ///
+  /// Throws as `value(at:inLastItemOf:)` does.
+  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] {
+    try lists(of: items).flatMap { Array(elements(of: $0)) }.map { item in
+      guard case .node(let node) = try find(path, from: item) else { return nil }
+      return try value(of: node)
+    }
+  }
 }

@@ -18,6 +18,11 @@ public struct PageRequest: Hashable, Sendable {
     case none
     /// A JSON document, its numbers in their own text; sent as `application/json`.
     case json(JSONValue)
+    /// A form, `name=value&…` with names and values encoded; sent as
+    /// `application/x-www-form-urlencoded`.
+    case form(String)
+    /// An XML document, such as a SOAP envelope; sent as `text/xml` in UTF-8.
+    case xml(String)
     /// Anything else; the Content-Type is the caller's.
     case bytes([UInt8])
   }

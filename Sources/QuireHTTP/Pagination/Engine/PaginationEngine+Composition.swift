@@ -19,48 +19,59 @@ extension PaginationEngine {
   }
 
   private func check(_ route: Route) throws(PageError) {
-    switch route.next {
-    case .firstOf:
-      throw Self.misfit("\"firstOf\" stands inside \"firstOf\"; list all routes in one.")
-    case .all(let sources):
-      guard route.send == .queryMerge else {
-        throw Self.misfit("\"all\" finds several values: send them by \"queryMerge\".")
-      }
-      for source in sources.values { try checkValue(of: source, in: "all") }
-    case .queryItem(_, let source): try checkValue(of: source, in: "queryItem")
-    case .header(let name): _ = try RequestEditor.field(name)
-    case .offset, .pageNumber, .contentRange:
-      guard route.send != .url, route.send != .queryMerge else {
-        throw Self.misfit("A number is sent as a link; send it by a query parameter, for example.")
-      }
-    case .linkHeader, .body, .lastItem: break
-    }
+    try checkSource(of: route)
     switch route.send {
     case .header(let name): _ = try RequestEditor.field(name)
-    case .jsonBody(let path):
+    case .jsonBody, .bodyMerge, .form, .xmlBody:
       guard pagination.request.method == .same else {
-        throw Self.misfit(
-          "A value goes into the body at \"\(path)\", and requests made GET have none.")
+        throw Self.misfit("A value goes into the body, and requests made GET have none.")
       }
     case .itemRange where route.next.firstCount == nil:
       throw Self.misfit("Only an offset or a content range can be sent as a range of items.")
-    case .url, .query, .path, .queryMerge, .itemRange: break
+    case .itemRange where !route.next.transforms.isEmpty:
+      throw Self.misfit("A range of items is sent as it is; leave out what changes it.")
+    case .url, .query, .path, .placeholder, .queryMerge, .itemRange: break
     }
   }
 
-  private func checkValue(of source: NextSource, in name: String) throws(PageError) {
-    switch source {
-    case .linkHeader, .header, .body, .lastItem: break
-    case .queryItem(_, let inner): try checkValue(of: inner, in: name)
-    case .offset, .pageNumber, .contentRange, .all, .firstOf:
-      throw Self.misfit("Inside \"\(name)\" only sources of one value can stand.")
+  private func checkSource(of route: Route) throws(PageError) {
+    switch route.next.root {
+    case .firstOf where !route.next.transforms.isEmpty:
+      throw Self.misfit("\"firstOf\" is changed as a whole; change the source of each route.")
+    case .firstOf:
+      throw Self.misfit("\"firstOf\" stands inside \"firstOf\"; list all routes in one.")
+    case .all(let sources):
+      guard route.send == .queryMerge || route.send == .bodyMerge || !route.next.transforms.isEmpty
+      else {
+        throw Self.misfit(
+          "\"all\" finds several values: send them by \"queryMerge\" or \"bodyMerge\".")
+      }
+      for source in sources.values { try checkValue(of: source) }
+    case .header(let name): _ = try RequestEditor.field(name)
+    case .offset, .pageNumber, .contentRange:
+      guard ![.url, .queryMerge, .bodyMerge].contains(route.send) else {
+        throw Self.misfit("A number is sent as a link; send it by a query parameter, for example.")
+      }
+      for transform in route.next.transforms where !transform.fitsCounters {
+        throw Self.misfit(
+          "The number of a page holds nothing else; only \"adding\", \"template\" and \"jsonText\" "
+            + "change numbers.")
+      }
+    default: break
+    }
+  }
+
+  private func checkValue(of source: NextSource) throws(PageError) {
+    switch source.root {
+    case .linkHeader, .header, .body, .lastItem, .firstItem, .maxItem: break
+    default: throw Self.misfit("Inside \"all\" only sources of one value can stand.")
     }
   }
 
   private func check(_ total: TotalSource) throws(PageError) {
     let counts = routes.map(\.next).contains { $0.firstCount != nil }
     let countsPages = routes.map(\.next).contains {
-      if case .pageNumber = $0 { true } else { false }
+      if case .pageNumber = $0.root { true } else { false }
     }
     switch total.kind {
     case .pages where !countsPages:
@@ -93,7 +104,8 @@ extension PaginationEngine {
             ? "A short page ends the walk, and nobody said how long a page is. Give a page size."
             : "A walk that counts never ends without an end rule. Add one, such as \"emptyPage\".")
       }
-      if case .offset(_, .pageSize) = route.next, pageSize == nil, pagination.size?.echo == nil {
+      if case .offset(_, .pageSize) = route.next.root, pageSize == nil, pagination.size?.echo == nil
+      {
         throw Self.misfit(
           "The offset moves by the page size, and nobody said what it is. Give a page size.")
       }
@@ -103,21 +115,43 @@ extension PaginationEngine {
         throw Self.misfit(
           "A range of items needs a page size: give one, or a Range field in the request.")
       }
-      guard case .path(let text, _) = route.send else { continue }
+      if pageSize == nil, route.next.transforms.contains(where: \.needsPageSize) {
+        throw Self.misfit("A template holds the page size, and nobody said what it is. Give one.")
+      }
+      try checkPlaceholder(of: route)
+    }
+  }
+
+  private func checkPlaceholder(of route: Route) throws(PageError) {
+    switch route.send {
+    case .path(let text, _):
       guard !text.isEmpty, try URLReference(base.url).path.contains(text) else {
         throw Self.misfit("The URL's path does not contain \"\(text)\", where the cursor goes.")
       }
+    case .placeholder(let text, _):
+      guard !text.isEmpty, RequestEditor(base).has(placeholder: text) else {
+        throw Self.misfit(
+          "Neither the URL nor the body contains \"\(text)\", where the cursor goes.")
+      }
+    default: break
     }
   }
 
   /// Checks that values which go into a body have one to go to.
   func checkBody(of request: PageRequest) throws(PageError) {
-    guard request.body == .none, request.method == .get || request.method == .head else { return }
     for placement in routes.map(\.send) + [pagination.size?.send].compactMap({ $0 }) {
-      guard case .jsonBody(let path) = placement else { continue }
-      throw Self.misfit(
-        "A value goes into the body at \"\(path)\", and the walk's request is a "
-          + "\(request.method) without one. Make it a POST.")
+      switch placement {
+      case .jsonBody, .bodyMerge, .form, .xmlBody:
+        guard request.body == .none else { continue }
+        if case .xmlBody = placement {
+          throw Self.misfit("A value goes into a body of XML, and the walk's request has none.")
+        }
+        guard request.method == .get || request.method == .head else { continue }
+        throw Self.misfit(
+          "A value goes into the body, and the walk's request is a \(request.method) without one. "
+            + "Make it a POST.")
+      case .url, .query, .header, .path, .placeholder, .queryMerge, .itemRange: break
+      }
     }
   }
 

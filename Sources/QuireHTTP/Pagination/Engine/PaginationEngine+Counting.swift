@@ -35,7 +35,7 @@ extension PaginationEngine {
       guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
         continue
       }
-      guard case .pageNumber = route.next else { return count.minus(first) }
+      guard case .pageNumber = route.next.root else { return count.minus(first) }
       if count == first { return 0 }
       return pageSize.map { count.minus(first).times($0) }
     }
@@ -45,7 +45,7 @@ extension PaginationEngine {
   /// How many pages came before this one; nil when the walk does not count them.
   func pagesSeen(before answer: PageAnswer) -> Int? {
     for route in routes {
-      if case .pageNumber(let first, _) = route.next, let page = count(of: answer, on: route) {
+      if case .pageNumber(let first, _) = route.next.root, let page = count(of: answer, on: route) {
         return page.minus(first)
       }
     }

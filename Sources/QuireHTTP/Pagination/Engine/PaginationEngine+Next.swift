@@ -23,7 +23,7 @@ extension PaginationEngine {
   private func target(
     of route: Route, after answer: PageAnswer, itemCount: Int
   ) throws -> Bookmark.Target? {
-    switch route.next {
+    switch route.next.root {
     case .offset(_, let step):
       guard let offset = count(of: answer, on: route),
         let advance = try advance(step, after: answer, itemCount: itemCount)
@@ -35,7 +35,7 @@ extension PaginationEngine {
       return .page(try Self.sum(page, 1))
     case .contentRange:
       return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
-    case .linkHeader, .header, .body, .lastItem, .queryItem, .all, .firstOf:
+    default:
       guard let token = try token(route.next, in: answer) else { return nil }
       return route.send == .url ? .url(try absolute(token, in: answer)) : .token(token)
     }
@@ -70,8 +70,14 @@ extension PaginationEngine {
       case .header(let name): answer.field(name)
       case .body(let path): try answer.document.value(at: path)
       case .lastItem(let path): try answer.document.value(at: path, inLastItemOf: items)
-      case .queryItem(let name, let source):
-        try token(source, in: answer)?.link.flatMap { PageAnswer.queryItem(name, of: $0) }
+      case .firstItem(let path):
+        try answer.document.values(at: path, inItemsOf: items).first ?? nil
+      case .maxItem(let path):
+        try answer.document.values(at: path, inItemsOf: items)
+          .compactMap { $0?.isBlank == false ? $0 : nil }
+          .max { $0.isLess(than: $1) }
+      case .transformed(let source, let transform):
+        try token(source, in: answer).flatMap { try transform.apply(to: $0, pageSize: pageSize) }
       case .all(let sources): try all(sources, in: answer)
       case .offset, .pageNumber, .contentRange, .firstOf: nil
       }

@@ -29,7 +29,8 @@ extension PaginationEngine {
     try editor.addConstants(pagination.request.always)
     if pagination.request.method == .get { editor.becomeGet() }
     if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
-    try editor.send(bookmark, by: send, pageSize: pageSize)
+    let value = try routes[bookmark.route].value(of: bookmark.value, pageSize: pageSize)
+    try editor.send(value, by: send, pageSize: pageSize)
     return try editor.request()
   }
 

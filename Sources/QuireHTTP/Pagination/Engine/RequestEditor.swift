@@ -3,9 +3,9 @@ import QuireCore
 
 /// A request being put together: changes what it is told to and leaves every other byte alone.
 struct RequestEditor {
-  private var base: PageRequest
-  private var url: Result<URLReference, PageError>
-  private var query: QueryString
+  var base: PageRequest
+  var url: Result<URLReference, PageError>
+  var query: QueryString
 
   init(_ request: PageRequest) {
     base = request
@@ -31,8 +31,10 @@ struct RequestEditor {
       HTTPField.Name(name).flatMap { base.headerFields[$0] }.map(JSONValue.string)
     case .jsonBody(let path):
       if case .json(let body) = base.body { body.value(at: path) } else { nil }
+    case .form(let name): form[name].map(JSONValue.string)
+    case .xmlBody(let path): xmlValue(at: path).map(JSONValue.string)
     case .itemRange: range.map { .number(String($0.lowerBound)) }
-    case .url, .path, .queryMerge: nil
+    case .url, .path, .placeholder, .queryMerge, .bodyMerge: nil
     }
   }
 
@@ -71,30 +73,33 @@ extension RequestEditor {
     let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
       .joined(separator: String(count))
     switch size.send {
-    case .query(let name, let encoding): query.set(name, encoded: encoding.encode(text))
-    case .header(let name): base.headerFields[try Self.field(name)] = text
-    case .jsonBody(let path): try setBody(.number(String(count)), at: path)
+    case .jsonBody: try send(.number(String(count)), by: size.send, pageSize: nil)
     case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
-    case .url, .path, .queryMerge:
+    case .query, .header, .form, .xmlBody, .placeholder:
+      try send(.string(text), by: size.send, pageSize: nil)
+    case .url, .path, .queryMerge, .bodyMerge:
       throw PageError(
         .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
     }
   }
 
   /// Sends the first value where the request does not say where it begins.
-  mutating func begin(
-    _ route: Route, value: JSONValue?, pageSize: Int?
-  ) throws(PageError) {
+  mutating func begin(_ route: Route, value: JSONValue?, pageSize: Int?) throws(PageError) {
+    let count = route.next.firstCount.map { JSONValue.number(String($0)) }
     switch route.send {
-    case .path:
-      let start = value ?? route.next.firstCount.map { .number(String($0)) }
-      if let start { try send(Bookmark(.token(start)), by: route.send, pageSize: pageSize) }
-    case .itemRange where range == nil && pageSize != nil:
+    case .itemRange:
+      guard range == nil, pageSize != nil else { return }
       try setRange(from: route.next.firstCount ?? 0, pageSize: pageSize)
-    case .query, .header, .jsonBody:
-      guard let value, self.value(at: route.send) == nil else { return }
-      try send(Bookmark(.token(value)), by: route.send, pageSize: pageSize)
-    case .url, .queryMerge, .itemRange: break
+    case .path, .placeholder:
+      guard let start = value ?? count else { return }
+      try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
+    case .query, .header, .jsonBody, .form, .xmlBody:
+      // A text around a number belongs around the first one, too.
+      let needsFirst = !route.next.transforms.isEmpty
+      guard let start = value ?? (needsFirst ? count : nil), self.value(at: route.send) == nil
+      else { return }
+      try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
+    case .url, .queryMerge, .bodyMerge: break
     }
   }
 }
@@ -105,8 +110,14 @@ extension RequestEditor {
   /// Drops what is not repeated.
   mutating func keep(_ rule: KeepRule) {
     query.keep(where: rule.keeps)
-    if case .json(.object(let members)) = base.body {
+    switch base.body {
+    case .json(.object(let members)):
       base.body = .json(.object(members.filter { rule.keeps($0.name) }))
+    case .form(let text):
+      var form = QueryString(text)
+      form.keep(where: rule.keeps)
+      base.body = .form(form.raw ?? "")
+    case .none, .json, .xml, .bytes: break
     }
   }
 
@@ -125,21 +136,24 @@ extension RequestEditor {
 
   /// Puts a continuation where it goes.
   mutating func send(
-    _ bookmark: Bookmark, by placement: Placement, pageSize: Int?
+    _ value: JSONValue, by placement: Placement, pageSize: Int?
   ) throws(PageError) {
-    let value = bookmark.value
     switch placement {
     case .query(let name, let encoding):
       query.set(name, encoded: encoding.encode(value.plainText))
     case .header(let name): base.headerFields[try Self.field(name)] = value.plainText
     case .jsonBody(let path): try setBody(value, at: path)
+    case .form(let name): try setForm(value.plainText, for: name)
+    case .xmlBody(let path): try setXML(value.plainText, at: path)
     case .path(let text, let encoding):
       var reference = try url.get()
-      let parts = reference.path.split(separator: text, omittingEmptySubsequences: false)
-      reference.path = parts.joined(separator: encoding.encode(value.plainText))
+      reference.path = reference.path.replacing(text, by: encoding.encode(value.plainText))
       url = .success(reference)
+    case .placeholder(let text, let encoding):
+      try fill(text, with: value.plainText, encoding: encoding)
     case .queryMerge: merge(value)
-    case .itemRange: try setRange(from: bookmark.count ?? 0, pageSize: pageSize)
+    case .bodyMerge: try mergeBody(value)
+    case .itemRange: try setRange(from: value.integer ?? 0, pageSize: pageSize)
     case .url: break
     }
   }
@@ -162,17 +176,6 @@ extension RequestEditor {
         .invalidArgument, "A range of items needs a page size: give the walk one.")
     }
     base.headerFields[.range] = "\(offset)-\(offset.plus(pageSize - 1))"
-  }
-
-  private mutating func setBody(_ value: JSONValue, at path: PagePath) throws(PageError) {
-    switch base.body {
-    case .none: base.body = .json(try JSONValue.object([]).setting(value, at: path))
-    case .json(let body): base.body = .json(try body.setting(value, at: path))
-    case .bytes:
-      throw PageError(
-        .invalidArgument,
-        "The description puts a value into the body at \"\(path)\", and the body is not JSON.")
-    }
   }
 
   /// A header field's name; throws `invalidArgument` for a text that is none.

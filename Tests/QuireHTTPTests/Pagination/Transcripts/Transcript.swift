@@ -1,6 +1,6 @@
 import HTTPTypes
 import QuireCore
-import QuireHTTP
+@testable import QuireHTTP
 import QuireTesting
 import TestSupport
 import Testing
@@ -55,6 +55,14 @@ struct Transcript: Sendable, CustomTestStringConvertible {
 
   /// The URL the caller gives.
   var url: String { exchanges.first?.url ?? "" }
+
+  /// The body the caller gives: JSON, XML or a form.
+  var body: PageRequest.Body {
+    guard let text = exchanges.first?.body, !text.isEmpty else { return .none }
+    if text.hasPrefix("<") { return .xml(text) }
+    let value = try? JSONDocument(Array(text.utf8)).value(at: "")
+    return value.map(PageRequest.Body.json) ?? .form(text)
+  }
 
   /// What the transport must see.
   var script: [ScriptedExchange] {

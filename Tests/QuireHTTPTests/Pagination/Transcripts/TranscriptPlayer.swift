@@ -71,12 +71,9 @@ struct TranscriptPlayer {
     let client = PageClient(
       transport: transport, headers: transcript.clientHeaders, configuration: configuration
     ).with(environment)
-    let body: PageRequest.Body =
-      if let text = transcript.exchanges.first?.body, !text.isEmpty,
-        let value = try? JSONDocument(Array(text.utf8)).value(at: "")
-      { .json(value) } else { .none }
     let request = PageClient.RequestOptions(
-      method: transcript.exchanges.first?.method ?? .get, headers: transcript.fields, body: body)
+      method: transcript.exchanges.first?.method ?? .get, headers: transcript.fields,
+      body: transcript.body)
     if transcript.isBytes {
       return client.cursor(
         at: transcript.url, pagination: transcript.pagination, pageSize: transcript.pageSize,

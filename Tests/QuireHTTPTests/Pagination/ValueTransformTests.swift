@@ -1,0 +1,168 @@
+import HTTPTypes
+import QuireCore
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Transforms")
+struct ValueTransformTests {
+  @Test("T14: a form-encoded value is decoded once, with + as a space")
+  func formDecoded() throws {
+    let decoded = try ValueTransform.formDecoded.apply(to: "x+y%2Bz%C3%A9%2525", pageSize: nil)
+    #expect(decoded == "x y+zé%25")
+  }
+
+  @Test(
+    "T15: adding keeps every digit and the kind of a number",
+    arguments: [
+      (JSONValue.number("9"), 1, JSONValue.number("10")),
+      (.string("9007199254740993"), 1, .string("9007199254740994")),
+      (.number("12345678901234567890"), 1, .number("12345678901234567891")),
+      (.number("10"), -1, .number("9")),
+    ])
+  func adding(_ value: JSONValue, _ number: Int, _ sum: JSONValue) throws {
+    #expect(try ValueTransform.adding(number).apply(to: value, pageSize: nil) == sum)
+  }
+
+  @Test(
+    "A cursor that cannot be counted from is an error, not a trap",
+    arguments: [
+      JSONValue.string("a1"), .number("1.5"), .array([]),
+      .number("170141183460469231731687303715884105727"),
+    ])
+  func notCountable(_ value: JSONValue) {
+    let error = #expect(throws: PageError.self) {
+      try ValueTransform.adding(1).apply(to: value, pageSize: nil)
+    }
+    #expect(error?.code == .invalidCursor)
+  }
+
+  @Test(
+    "A template puts values into a text and leaves other braces alone",
+    arguments: [
+      ("id ]{}..; max={size}", JSONValue.string("a"), "id ]a..; max=25"),
+      ("{}-{to}", JSONValue.number("50"), "50-74"),
+      ("{a}/{b}{c}", JSONValue.object([.init("a", 1), .init("b", "x")]), "1/x{c}"),
+      (#"["{}"]{"#, JSONValue.string("k"), #"["k"]{"#),
+    ])
+  func template(_ text: String, _ value: JSONValue, _ result: String) throws {
+    let filled = try ValueTransform.template(text).apply(to: value, pageSize: 25)
+    #expect(filled == .string(result))
+  }
+
+  @Test("T17 JSON text becomes a value and a value becomes JSON text, without loss")
+  func json() throws {
+    #expect(try ValueTransform.json.apply(to: "1e400", pageSize: nil) == .number("1e400"))
+    #expect(try ValueTransform.json.apply(to: .number("7"), pageSize: nil) == 7)
+    let key: JSONValue = ["a", .number("1.10")]
+    #expect(try ValueTransform.jsonText.apply(to: key, pageSize: nil) == #"["a",1.10]"#)
+    #expect(try ValueTransform.jsonText.apply(to: "a\"b", pageSize: nil) == #""a\"b""#)
+    #expect(throws: PageError.self) { try ValueTransform.json.apply(to: "[1", pageSize: nil) }
+  }
+
+  @Test("T17 A query parameter comes out of a link decoded, from a text or an object")
+  func queryItem() throws {
+    let item = ValueTransform.queryItem("c")
+    #expect(try item.apply(to: "/l?a=1&c=x%2By#f", pageSize: nil) == "x+y")
+    #expect(try item.apply(to: ["href": "?c="], pageSize: nil) == "")
+    #expect(try item.apply(to: "/l", pageSize: nil) == nil)
+  }
+
+  // MARK: In a walk
+
+  private func engine(
+    _ pagination: Pagination, url: String = "https://a.test/l", body: PageRequest.Body = .none,
+    pageSize: Int? = nil
+  ) throws -> PaginationEngine {
+    let first = PageRequest(method: body == .none ? .get : .post, url: url, body: body)
+    return try PaginationEngine(
+      pagination, first: first, home: Origin(url: url), pageSize: pageSize)
+  }
+
+  private func follow(_ engine: PaginationEngine, _ page: String) throws -> PageRequest? {
+    let request = try engine.request(at: nil)
+    let answer = PageAnswer(
+      request: request, url: request.url, status: 200, headerFields: [:],
+      document: try JSONDocument(Array(page.utf8)), position: .start)
+    let count = try answer.document.count(at: "/items") ?? 0
+    return try engine.continuation(after: answer, itemCount: count).next.map {
+      try engine.request(at: $0)
+    }
+  }
+
+  @Test("T15 The greatest id counts where a server does not sort, and the first where it asks so")
+  func maxItem() throws {
+    let page = #"{"items":[{"id":"9"},{"id":"10"},{"id":12345678901234567890},{"id":null},{}]}"#
+    let telegram = try engine(
+      Pagination(next: .adding(1, to: .maxItem("/id")), send: .query("offset"), items: "/items"))
+    #expect(try follow(telegram, page)?.url == "https://a.test/l?offset=12345678901234567891")
+    let first = try engine(
+      Pagination(next: .firstItem("/id"), send: .query("before"), items: "/items"))
+    #expect(try follow(first, page)?.url == "https://a.test/l?before=9")
+    #expect(try follow(first, #"{"items":[]}"#) == nil)
+  }
+
+  @Test("A template around an offset goes out with the first page too, and positions stay numbers")
+  func templateOfOffset() throws {
+    let description = Pagination(
+      next: .template("{},{size}", of: .offset), send: .query("limit"), end: [.emptyPage],
+      items: "/items", size: PageSize(.header("X-Size")))
+    let engine = try engine(description, pageSize: 2)
+    #expect(try engine.request(at: nil).url == "https://a.test/l?limit=0%2C2")
+    #expect(try follow(engine, #"{"items":[1,2]}"#)?.url == "https://a.test/l?limit=2%2C2")
+  }
+
+  @Test("V56: a placeholder is filled in the URL, encoded or not, and inside any body")
+  func placeholder() throws {
+    let description = Pagination(
+      next: .offset, send: .placeholder("{{offset}}"), end: [.shortPage], items: "/items",
+      size: PageSize(.placeholder("{{limit}}")))
+    let url = "https://a.test/l?query=LIMIT%20{{limit}}%20OFFSET%20%7B%7Boffset%7D%7D"
+    let inURL = try engine(description, url: url, pageSize: 2)
+    #expect(
+      try inURL.request(at: nil).url == "https://a.test/l?query=LIMIT%202%20OFFSET%200")
+    #expect(
+      try follow(inURL, #"{"items":[1,2]}"#)?.url
+        == "https://a.test/l?query=LIMIT%202%20OFFSET%202")
+    let bodies: [(PageRequest.Body, PageRequest.Body)] = [
+      (
+        .json(["q": ["LIMIT {{limit}} OFFSET {{offset}}", 1]]),
+        .json(["q": ["LIMIT 2 OFFSET 2", 1]])
+      ),
+      (.form("q=%7B%7Blimit%7D%7D+{{offset}}"), .form("q=2+2")),
+      (.xml("<q>{{limit}} {{offset}}</q>"), .xml("<q>2 2</q>")),
+      (.bytes(Array("{{limit}} {{offset}}".utf8)), .bytes(Array("2 2".utf8))),
+    ]
+    for (template, filled) in bodies {
+      let engine = try engine(description, body: template, pageSize: 2)
+      #expect(try follow(engine, #"{"items":[1,2]}"#)?.body == filled)
+    }
+    #expect(throws: PageError.self) { try engine(description, pageSize: 2) }
+  }
+
+  @Test("T16 T17 Several values go into a body together, and missing ones are left out")
+  func bodyMerge() throws {
+    let description = Pagination(
+      next: .all(["/from/row": .json(.body("/row")), "/from/id": .body("/id")]), send: .bodyMerge,
+      items: "/items")
+    let engine = try engine(description, body: .json(["q": "x"]))
+    #expect(
+      try follow(engine, #"{"items":[1],"row":"12","id":"a"}"#)?.body
+        == .json(["q": "x", "from": ["id": "a", "row": 12]]))
+    #expect(
+      try follow(engine, #"{"items":[1],"id":"a"}"#)?.body
+        == .json(["q": "x", "from": ["id": "a"]]))
+    #expect(try follow(engine, #"{"items":[1]}"#) == nil)
+  }
+
+  @Test("A parameter of a form is set in its place, encoded once, and the others are left alone")
+  func form() throws {
+    let description = Pagination(
+      next: .body("/next"), send: .form("cursor"), request: RequestRule(keep: .only(["token"])),
+      items: "/items")
+    let engine = try engine(description, body: .form("token=a%20b+c&limit=1"))
+    #expect(
+      try follow(engine, #"{"items":[1],"next":"x+/= é"}"#)?.body
+        == .form("token=a%20b+c&cursor=x%2B%2F%3D%20%C3%A9"))
+  }
+}
