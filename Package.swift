@@ -56,7 +56,8 @@ let package = Package(
       name: "QuireXML", dependencies: ["QuireHTTP", "QuireCore", "CXML2"], swiftSettings: house),
     // The face: one import for users.
     .target(
-      name: "Quire", dependencies: ["QuireCore", "QuireHTTP", "QuireCurl", httpTypes, logging],
+      name: "Quire",
+      dependencies: ["QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", httpTypes, logging],
       swiftSettings: house),
     // Fakes, gates, clocks and conformance suites for everyone who implements a door.
     .target(
@@ -66,8 +67,8 @@ let package = Package(
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", httpTypes, logging, "FlyingFox",
-        argumentParser,
+        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", httpTypes, logging,
+        "FlyingFox", argumentParser,
       ], swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
@@ -80,7 +81,9 @@ let package = Package(
       name: "QuireCoreTests", dependencies: ["QuireCore", "QuireTesting"], swiftSettings: house),
     .testTarget(
       name: "QuireHTTPTests",
-      dependencies: ["QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", httpTypes, logging],
+      dependencies: [
+        "QuireHTTP", "QuireXML", "QuireCore", "QuireTesting", "TestSupport", httpTypes, logging,
+      ],
       swiftSettings: house),
     .testTarget(
       name: "QuireCurlTests",
@@ -95,7 +98,9 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "QuireTests",
-      dependencies: ["Quire", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", httpTypes],
+      dependencies: [
+        "Quire", "QuireHTTP", "QuireXML", "QuireCore", "QuireTesting", "TestSupport", httpTypes,
+      ],
       swiftSettings: house),
     .testTarget(
       name: "QuireCommandTests",

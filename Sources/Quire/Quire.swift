@@ -3,3 +3,4 @@
 @_exported public import QuireCore
 @_exported public import QuireCurl
 @_exported public import QuireHTTP
+@_exported public import QuireXML

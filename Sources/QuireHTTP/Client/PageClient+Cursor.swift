@@ -3,7 +3,7 @@ public import HTTPTypes
 public import QuireCore
 
 extension PageClient {
-  /// A cursor over the listing at `url`, its items decoded as `Item`.
+  /// A cursor over the listing at `url`, its items decoded as `Item` from pages of JSON.
   ///
   /// Nothing is requested before the first `next()`; a URL or a description that cannot work is
   /// thrown there.
@@ -15,6 +15,9 @@ extension PageClient {
   ///     knows a maximum. Default: the server's.
   ///   - request: Method, fields and body of the first request. Default: a GET without either.
   ///   - decoder: Decodes each item. Default: `JSONDecoder()`.
+  ///
+  /// The module Quire has the same for pages of JSON or XML, and is preferred where it is imported.
+  @_disfavoredOverload
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, pagination: Pagination,
     pageSize: Int? = nil, request: RequestOptions = RequestOptions(),

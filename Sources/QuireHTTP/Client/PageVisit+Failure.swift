@@ -5,13 +5,12 @@ import QuireCore
 extension PageVisit {
   /// Judges an answer whose status is no success: an end, an empty page or a failure.
   func judge<Item: Sendable>(
-    failed response: TransportResponse, hop: RedirectMachine.Hop, traffic: inout Traffic
+    failed response: TransportResponse, hop: RedirectMachine.Hop,
+    decoder: any PageDecoder<Item>, traffic: inout Traffic
   ) async throws -> Page<Item>? {
     let body = await beginning(of: response, traffic: &traffic)
-    let document: any PageDocument = (try? JSONDocument(body)) ?? EmptyDocument()
-    let answer = PageAnswer(
-      request: request, url: hop.url.text, status: response.head.status.code,
-      headerFields: response.head.headerFields, document: document, position: position)
+    let answer = answer(
+      to: response, at: hop, document: document(of: body, response: response, decoder: decoder))
     switch try engine.screen(answer) {
     case .end: return nil
     case .emptyPage:
@@ -20,6 +19,22 @@ extension PageVisit {
       return page
     case .failure(let failure): throw describe(failure, response.head)
     case .page: throw describe(status: response.head, body: body)
+    }
+  }
+
+  /// What an error's body says: JSON, which explains errors beside pages of every format, or else the
+  /// format of the pages.
+  private func document<Item: Sendable>(
+    of body: [UInt8], response: TransportResponse, decoder: any PageDecoder<Item>
+  ) -> any PageDocument {
+    if let document = try? JSONDocument(body) { return document }
+    do {
+      var session = try decoder.begin(context(of: response))
+      try session.receive(body)
+      return try session.finish()
+    } catch {
+      // The status says enough, and the error quotes the body.
+      return EmptyDocument()
     }
   }
 

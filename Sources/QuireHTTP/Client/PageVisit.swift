@@ -40,7 +40,8 @@ struct PageVisit {
     defer { traffic.requests += max(0, response.body.metrics.wireRequests - 1) }
     let status = response.head.status
     guard status.kind == .successful else {
-      return try await judge(failed: response, hop: hop, traffic: &traffic)
+      return try await judge(
+        failed: response, hop: hop, decoder: decoder, traffic: &traffic)
     }
     guard status.code != 206 || request.headerFields[.range] != nil else {
       throw PageError(
@@ -75,13 +76,13 @@ struct PageVisit {
     }
   }
 
-  private func context(of response: TransportResponse) -> DecodingContext {
+  func context(of response: TransportResponse) -> DecodingContext {
     DecodingContext(
       contentType: response.head.headerFields[.contentType], items: engine.items,
       badItems: configuration.badItems, limits: configuration.decodingLimits)
   }
 
-  private func answer(
+  func answer(
     to response: TransportResponse, at hop: RedirectMachine.Hop, document: any PageDocument
   ) -> PageAnswer {
     PageAnswer(

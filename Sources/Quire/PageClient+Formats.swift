@@ -1,0 +1,44 @@
+public import FoundationEssentials
+public import QuireCore
+public import QuireHTTP
+public import QuireXML
+
+extension PageClient {
+  /// A cursor over the listing at `url`, its items decoded as `Item` from pages of JSON or XML.
+  ///
+  /// Each page's Content-Type tells its format, and its first bytes where that says nothing; HTML is
+  /// an error. Nothing is requested before the first `next()`; a URL or a description that cannot
+  /// work is thrown there.
+  /// - Parameters:
+  ///   - item: The type of an item.
+  ///   - url: The listing's first page, absolute; sent byte for byte.
+  ///   - pagination: How the listing pages: a preset or a description of your own.
+  ///   - pageSize: How many items to ask for in a page; lowered, and logged, where the description
+  ///     knows a maximum. Default: the server's.
+  ///   - request: Method, fields and body of the first request. Default: a GET without either.
+  ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
+  ///   - xml: How elements of XML become items. Default: keys as they are.
+  public func cursor<Item: Decodable & Sendable>(
+    of item: Item.Type = Item.self, at url: String, pagination: Pagination,
+    pageSize: Int? = nil, request: RequestOptions = RequestOptions(),
+    decoder: JSONDecoder = JSONDecoder(), xml: XMLDecodingOptions = XMLDecodingOptions()
+  ) -> Cursor<Item> {
+    cursor(
+      at: url, pagination: pagination, pageSize: pageSize, request: request,
+      decoder: AutomaticPageDecoder(
+        json: JSONPageDecoder<Item>(decoder: decoder), xml: XMLPageDecoder<Item>(options: xml)))
+  }
+
+  /// A cursor over the listing at `url`, its items as the server wrote them: from pages of JSON as
+  /// they are, from pages of XML as `XMLItem.value` maps elements to JSON.
+  ///
+  /// Otherwise as `cursor(of:at:pagination:)`.
+  public func cursor(
+    of item: RawItem.Type, at url: String, pagination: Pagination, pageSize: Int? = nil,
+    request: RequestOptions = RequestOptions()
+  ) -> Cursor<RawItem> {
+    cursor(
+      at: url, pagination: pagination, pageSize: pageSize, request: request,
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+  }
+}
