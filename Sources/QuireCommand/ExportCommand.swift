@@ -10,11 +10,14 @@ struct ExportCommand: AsyncParsableCommand {
       Say how the listing is paged by --preset, --pagination, or --next and --send. Items go to \
       standard output or -o, one a line; progress and the report go to stderr.
 
-        --next  link, header:NAME, body:POINTER, last:POINTER,
+        --next  link, header:NAME, body:PATH, last:PATH,
                 offset[:FIRST], page[:FIRST]
         --send  url, query:NAME, header:NAME, body:POINTER
-        --end   empty, short, flag:POINTER, last:POINTER,
-                total:POINTER, pages:POINTER, same, status:CODE
+        --end   empty, short, flag:PATH, last:PATH,
+                total:PATH, pages:PATH, same, status:CODE
+
+      A PATH is a JSON pointer (/meta/next) or leads to an element or an attribute of XML \
+      (//link[@rel='next']/@href).
 
       An export that stops early keeps what was written and prints the position to resume from.
       """)
@@ -41,11 +44,14 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "JSON pointer to the items. Default: the description's.", valueName: "path"))
+      "The path to the items. Default: the description's.", valueName: "path"))
   var items: String?
 
-  @Option(help: "auto, json or xml. This version reads JSON only.")
+  @Option(help: "auto, json or xml. auto goes by Content-Type, then by the first bytes.")
   var format: Format = .auto
+
+  @Flag(help: "Write items with their own white space, and items of XML as elements.")
+  var raw = false
 
   @Option(
     parsing: .unconditionalSingleValue,

@@ -10,7 +10,7 @@ struct CommandLineTests {
     "What cannot be right exits with 2 and says so on stderr",
     arguments: [
       ["nonsense"], ["export"], ["export", "https://h.test/", "--preset", "githb"],
-      ["export", "https://h.test/", "--preset", "github", "--format", "xml"],
+      ["export", "https://h.test/", "--preset", "github", "--format", "csv"],
       ["export", "https://h.test/", "--preset", "github", "--max-items", "many"],
       ["export", "https://h.test/"], ["export", "not a url", "--preset", "github"],
       ["presets", "nothing"], ["demo", "--port", "70000"], ["--nonsense"],

@@ -110,7 +110,6 @@ struct ExportOptionTests {
 
   @Test("What cannot be right is refused before anything is requested")
   func refusals() {
-    #expect(refusal("--preset", "linkHeader", "--format", "xml").contains("JSON only"))
     #expect(refusal().contains("--preset, --pagination, or --next"))
     #expect(refusal("--preset", "drf", "--next", "link").contains("one of"))
     #expect(refusal("--next", "body:/n").contains("needs --send"))

@@ -39,7 +39,7 @@ struct ExportOutcome: Sendable {
   init(start: Position) { checkpoint = start }
 
   /// Takes in a page whose lines are out.
-  mutating func wrote(_ page: Page<RawItem>, bytes: Int) {
+  mutating func wrote(_ page: Page<ExportItem>, bytes: Int) {
     pages += 1
     items += page.items.count
     bytesWritten = bytes

@@ -2,13 +2,13 @@ import Quire
 
 /// The pages of an export, with or without look-ahead.
 struct ExportPages {
-  private let walk: Walk<RawItem>?
-  private let paginator: Paginator<RawItem>?
-  private var walked: Walk<RawItem>.Iterator?
-  private var paginated: Paginator<RawItem>.Iterator?
+  private let walk: Walk<ExportItem>?
+  private let paginator: Paginator<ExportItem>?
+  private var walked: Walk<ExportItem>.Iterator?
+  private var paginated: Paginator<ExportItem>.Iterator?
 
   /// Loads `lookAhead` pages while earlier ones are written; 0 loads each page when it is asked for.
-  init(_ cursor: Cursor<RawItem>, lookAhead: Int) {
+  init(_ cursor: Cursor<ExportItem>, lookAhead: Int) {
     if lookAhead == 0 {
       let walk = cursor.walk()
       self.walk = walk
@@ -22,7 +22,7 @@ struct ExportPages {
     }
   }
 
-  mutating func next() async throws -> Page<RawItem>? {
+  mutating func next() async throws -> Page<ExportItem>? {
     if walk != nil { return try await walked?.next() }
     return try await paginated?.next()
   }

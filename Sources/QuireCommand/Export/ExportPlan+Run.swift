@@ -13,7 +13,7 @@ extension ExportPlan {
     let began = clock.now
     do {
       while let page = try await pages.next() {
-        for item in page.items { writer.appendLine(item.appendCompact) }
+        for item in page.items { writer.appendLine(item.append) }
         try writer.commit()
         outcome.wrote(page, bytes: writer.bytesWritten)
         show(outcome, on: meter)
@@ -51,7 +51,7 @@ extension ExportPlan {
     let client = PageClient(transport: transport, configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: JSONRawPageDecoder())
+      decoder: ExportItem.decoder(for: format, raw: isRaw))
     return ExportPages(
       cursor.limited(to: limits).resuming(from: start), lookAhead: lookAhead)
   }

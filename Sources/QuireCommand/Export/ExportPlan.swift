@@ -8,6 +8,8 @@ import Quire
 struct ExportPlan: Sendable {
   var url: String
   var pagination: Pagination
+  var format: ExportCommand.Format
+  var isRaw: Bool
   var pageSize: Int?
   var request: PageClient.RequestOptions
   var limits: Limits
@@ -20,11 +22,10 @@ struct ExportPlan: Sendable {
 
   /// Reads a command line's options. Throws a usage error that says which one cannot be right.
   init(_ command: ExportCommand) throws {
-    guard command.format != .xml else {
-      throw ValidationError("--format xml: this version reads JSON only.")
-    }
     url = try Self.url(command)
     pagination = try PaginationOption.description(command)
+    format = command.format
+    isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")
     request = try Self.request(command)
     limits = Limits(

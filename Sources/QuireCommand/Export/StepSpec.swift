@@ -5,9 +5,9 @@ import QuireHTTP
 /// The small grammar of `--next`, `--send` and `--end`: a word, or a word and its argument.
 ///
 /// ```
-/// --next  link  header:NAME  body:POINTER  last:POINTER  offset[:FIRST]  page[:FIRST]
+/// --next  link  header:NAME  body:PATH  last:PATH  offset[:FIRST]  page[:FIRST]
 /// --send  url  query:NAME  header:NAME  body:POINTER
-/// --end   empty  short  flag:POINTER  last:POINTER  total:POINTER  pages:POINTER  same  status:CODE
+/// --end   empty  short  flag:PATH  last:PATH  total:PATH  pages:PATH  same  status:CODE
 /// ```
 struct StepSpec {
   private let option: String

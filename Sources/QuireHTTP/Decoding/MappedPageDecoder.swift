@@ -1,0 +1,33 @@
+/// Decodes pages as another decoder does, and makes something else of each item.
+package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
+  private let base: any PageDecoder<Base>
+  private let transform: @Sendable (Base) throws -> Item
+
+  /// A decoder that makes each item of one of `base`'s; an error of `transform` fails the page.
+  package init(
+    _ base: any PageDecoder<Base>, _ transform: @escaping @Sendable (Base) throws -> Item
+  ) {
+    self.base = base
+    self.transform = transform
+  }
+
+  package var isSelfDelimiting: Bool { base.isSelfDelimiting }
+
+  package func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
+    Session(base: try base.begin(context), transform: transform)
+  }
+
+  private struct Session: PageDecoding {
+    var base: any PageDecoding<Base>
+    let transform: @Sendable (Base) throws -> Item
+
+    mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
+
+    mutating func finish() throws -> any PageDocument { try base.finish() }
+
+    mutating func items() throws -> DecodedItems<Item> {
+      let items = try base.items()
+      return DecodedItems(try items.items.map(transform), badItems: items.badItems)
+    }
+  }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import QuireCommand
+
+@Suite("The formats of an export")
+struct ExportFormatTests {
+  /// Two pages of XML, the second of which is declared as plain text.
+  private static func listing() throws -> FaultServer {
+    try FaultServer { request in
+      let isFirst = request.target == "/list"
+      let page =
+        isFirst
+        ? """
+        <?xml version="1.0"?>
+        <l:list xmlns:l="urn:l">
+          <l:item id="1">a &amp; b</l:item>
+          <l:item id="2">
+            <name>Zoë</name>
+          </l:item>
+          <l:next>to/k+n=</l:next>
+        </l:list>
+        """ : "<list><item>3</item><next/></list>"
+      let type = isFirst ? "application/xml" : "text/plain"
+      return [.respond(page, headers: [("Content-Type", type)])]
+    }
+  }
+
+  private static let how = [
+    "--next", "body://next", "--send", "query:at", "--items", "/list/item",
+  ]
+
+  @Test("D-1: an export of XML writes each element as a line of JSON, and follows its tokens")
+  func xml() async throws {
+    for format in [[], ["--format", "auto"], ["--format", "xml"]] {
+      let server = try Self.listing()
+      defer { server.stop() }
+      let ending = try await Command.quire(["export", server.url("/list")] + Self.how + format)
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(
+        ending.lines == [
+          ##"{"@id":"1","#text":"a & b"}"##, #"{"@id":"2","name":"Zoë"}"#, #""3""#,
+        ])
+      #expect(server.requests.map(\.target) == ["/list", "/list?at=to%2Fk%2Bn%3D"])
+    }
+  }
+
+  @Test("--raw keeps elements, with the namespaces around them, and the white space of JSON")
+  func raw() async throws {
+    let server = try Self.listing()
+    defer { server.stop() }
+    let ending = try await Command.quire(["export", server.url("/list"), "--raw"] + Self.how)
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      ending.output == """
+        <l:item xmlns:l="urn:l" id="1">a &amp; b</l:item>
+        <l:item xmlns:l="urn:l" id="2">
+            <name>Zoë</name>
+          </l:item>
+        <item>3</item>
+
+        """)
+    let json = try FaultServer { _ in [.respond("[ {\"a\" : 1.0}, [ ] ]")] }
+    defer { json.stop() }
+    let plain = try await Command.quire(["export", json.url(), "--preset", "linkHeader", "--raw"])
+    #expect(plain.output == "{\"a\" : 1.0}\n[ ]\n")
+  }
+
+  @Test(
+    "A page of another format than the one asked for is an error that names both",
+    arguments: [
+      ("<l><i/></l>", "application/xml", "json", "not JSON"),
+      ("[1]", "application/json", "xml", "The page is JSON, not the XML"),
+      ("<!DOCTYPE html><p>Sign in", "text/html", "auto", "The page is HTML"),
+      ("<html><body>Sign in", "application/json", "auto", "HTML"),
+    ])
+  func otherFormat(page: String, type: String, format: String, words: String) async throws {
+    let server = try FaultServer { _ in [.respond(page, headers: [("Content-Type", type)])] }
+    defer { server.stop() }
+    let ending = try await Command.quire([
+      "export", server.url(), "--preset", "linkHeader", "--format", format,
+    ])
+    #expect(ending.status == 1)
+    #expect(ending.output.isEmpty)
+    #expect(ending.errors.contains(words), "\(ending.errors)")
+    #expect(ending.report.contains("unexpectedMediaType"))
+  }
+
+  @Test("C-8: an export of XML that stopped inside a page goes on at exactly the next element")
+  func resuming() async throws {
+    let server = try Self.listing()
+    defer { server.stop() }
+    let (file, report) = (TemporaryFile(), TemporaryFile())
+    let base = ["export", server.url("/list"), "-o", file.path] + Self.how
+    let first = try await Command.quire(base + ["--max-items", "1", "--report", report.path])
+    #expect(first.status == 0, "\(first.errors)")
+    let rest = try await Command.quire(base + ["--from", "@\(report.path)"])
+    #expect(rest.status == 0, "\(rest.errors)")
+    #expect(
+      try file.lines() == [
+        ##"{"@id":"1","#text":"a & b"}"##, #"{"@id":"2","name":"Zoë"}"#, #""3""#,
+      ])
+  }
+}
