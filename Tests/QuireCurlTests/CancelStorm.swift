@@ -1,6 +1,7 @@
 import QuireCore
 import QuireCurl
 import QuireHTTP
+import QuireTesting
 import TestSupport
 
 /// Requests from many tasks, each cancelled at a point that a seed has chosen.
@@ -76,7 +77,8 @@ struct CancelStorm: Sendable {
         let share = requests / workers + (worker < requests % workers ? 1 : 0)
         let url = servers[worker % servers.count].url("")
         group.addTask {
-          await work(transport, url, requests: share, SplitMix(seed &+ UInt64(worker) &* 7919))
+          await work(
+            transport, url, requests: share, SeededGenerator(seed: seed &+ UInt64(worker) &* 7919))
         }
       }
       for await outcome in group {
@@ -90,7 +92,7 @@ struct CancelStorm: Sendable {
   }
 
   private func work(
-    _ transport: CurlTransport, _ url: String, requests: Int, _ generator: SplitMix
+    _ transport: CurlTransport, _ url: String, requests: Int, _ generator: SeededGenerator
   ) async -> Outcome {
     var generator = generator
     var outcome = Outcome()
@@ -111,7 +113,7 @@ struct CancelStorm: Sendable {
   }
 
   /// What is waited for has to come; what is cancelled by time alone may stall.
-  private func path(for point: Point, _ generator: inout SplitMix) -> String {
+  private func path(for point: Point, _ generator: inout SeededGenerator) -> String {
     switch point {
     case .beforeStart, .atOnce, .afterSomeYields:
       ["/", "/", "/stall/head", "/stall/body"].randomElement(using: &generator) ?? "/"
@@ -142,20 +144,5 @@ struct CancelStorm: Sendable {
     default: break
     }
     return try await task.value
-  }
-}
-
-/// SplitMix64: small, seedable, good enough to choose.
-struct SplitMix: RandomNumberGenerator, Sendable {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var mixed = state
-    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
-    return mixed ^ (mixed >> 31)
   }
 }

@@ -46,7 +46,7 @@ struct CancellationTests {
     // No timer would end it within the test.
     let timeouts = Timeouts(connect: .seconds(36_000))
     let task = Task { try await transport.send(TransportRequest(server.url(), timeouts: timeouts)) }
-    while transport.ledger.openSockets == 0 { await Task.yield() }
+    try await giveWay { transport.ledger.openSockets > 0 }
     await expectCancelled(task)
     await expectNothingLeft(transport)
   }
@@ -139,7 +139,7 @@ struct CancellationTests {
     let running = Task { try await transport.fetch(server.url("/running")) }
     try await server.received()
     let waiting = (0..<20).map { _ in Task { try await transport.fetch(server.url("/waiting")) } }
-    while transport.ledger.runningTransfers < 21 { await Task.yield() }
+    try await giveWay { transport.ledger.runningTransfers == 21 }
     for task in waiting { await expectCancelled(task) }
     #expect(server.requests.count == 1)
     await expectCancelled(running)

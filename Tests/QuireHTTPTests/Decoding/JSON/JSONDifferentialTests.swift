@@ -1,6 +1,7 @@
 import Foundation
 import QuireCore
 import QuireHTTP
+import QuireTesting
 import Testing
 
 /// Random documents from a printed seed, read by us and by Foundation.
@@ -53,26 +54,17 @@ struct JSONDifferentialTests {
 
 /// Makes random values, and texts of them with random white space and escapes.
 struct RandomJSON {
-  private var state: UInt64
+  private var generator: SeededGenerator
 
-  init(seed: UInt64) { state = seed &* 0xD134_2543_DE82_EF95 &+ 1 }
+  init(seed: UInt64) { generator = SeededGenerator(seed: seed) }
 
-  /// SplitMix64 by Sebastiano Vigna.
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var bits = state
-    bits = (bits ^ bits >> 30) &* 0xBF58_476D_1CE4_E5B9
-    bits = (bits ^ bits >> 27) &* 0x94D0_49BB_1331_11EB
-    return bits ^ bits >> 31
-  }
-
-  mutating func number(below bound: Int) -> Int { Int(next() % UInt64(bound)) }
+  mutating func number(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &generator) }
 
   mutating func value(depth: Int) -> JSONValue {
     switch number(below: depth > 0 ? 9 : 6) {
     case 0: .null
-    case 1: .bool(next() % 2 == 0)
-    case 2: .number(String(Int64(bitPattern: next())))
+    case 1: .bool(Bool.random(using: &generator))
+    case 2: .number(String(Int64.random(in: .min ... .max, using: &generator)))
     case 3: .number("\(number(below: 100)).\(number(below: 1_000))e-\(number(below: 20))")
     case 4, 5: .string(string())
     case 6: .array((0..<number(below: 5)).map { _ in value(depth: depth - 1) })
@@ -108,7 +100,7 @@ struct RandomJSON {
   private mutating func quoted(_ text: String) -> String {
     guard number(below: 3) == 0 else { return JSONValue.string(text).description }
     let units = text.utf16.map { unit in
-      let digits = String(unit, radix: 16, uppercase: next() % 2 == 0)
+      let digits = String(unit, radix: 16, uppercase: Bool.random(using: &generator))
       return "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
     }
     return "\"\(units.joined())\""
