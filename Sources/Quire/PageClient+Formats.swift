@@ -18,15 +18,18 @@ extension PageClient {
   ///   - request: Method, fields and body of the first request. Default: a GET without either.
   ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
   ///   - xml: How elements of XML become items. Default: keys as they are.
+  ///   - delivery: When items are handed out. Default: when their page is complete.
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, pagination: Pagination,
     pageSize: Int? = nil, request: RequestOptions = RequestOptions(),
-    decoder: JSONDecoder = JSONDecoder(), xml: XMLDecodingOptions = XMLDecodingOptions()
+    decoder: JSONDecoder = JSONDecoder(), xml: XMLDecodingOptions = XMLDecodingOptions(),
+    delivery: PageDelivery = .whole
   ) -> Cursor<Item> {
     cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: AutomaticPageDecoder(
-        json: JSONPageDecoder<Item>(decoder: decoder), xml: XMLPageDecoder<Item>(options: xml)))
+        json: JSONPageDecoder<Item>(decoder: decoder), xml: XMLPageDecoder<Item>(options: xml)),
+      delivery: delivery)
   }
 
   /// A cursor over the listing at `url`, its items as the server wrote them: from pages of JSON as
@@ -35,10 +38,11 @@ extension PageClient {
   /// Otherwise as `cursor(of:at:pagination:)`.
   public func cursor(
     of item: RawItem.Type, at url: String, pagination: Pagination, pageSize: Int? = nil,
-    request: RequestOptions = RequestOptions()
+    request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole
   ) -> Cursor<RawItem> {
     cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()),
+      delivery: delivery)
   }
 }

@@ -72,6 +72,13 @@ extension Page {
     set { head.nextFailure = newValue }
   }
 
+  /// Whether this is a part of a page of which more is still arriving; `next` then lies inside the
+  /// page, behind the items so far. Only walks that ask for items as they arrive have such pages.
+  public package(set) var hasMoreParts: Bool {
+    get { head.hasMoreParts }
+    set { head.hasMoreParts = newValue }
+  }
+
   /// Where the page before this one starts, where the server says so.
   public var previous: Position? {
     get { head.previous }

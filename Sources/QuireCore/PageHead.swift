@@ -4,6 +4,7 @@ package struct PageHead: Sendable {
   package var position = Position.start
   package var next: Position?
   package var nextFailure: PageError?
+  package var hasMoreParts = false
   package var previous: Position?
   package var total: Total?
   package var metadata = PageMetadata()

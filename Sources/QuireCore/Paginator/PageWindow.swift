@@ -14,6 +14,8 @@ struct PageWindow<Item: Sendable>: Sendable {
 
   /// Pages handed out, in whole or in part.
   private(set) var pagesHandedOut = 0
+  /// Whether more parts of the page handed out last follow.
+  private var isWithinPage = false
   /// Where a later walk goes on behind what was handed out.
   private(set) var checkpoint: Position?
 
@@ -87,7 +89,10 @@ struct PageWindow<Item: Sendable>: Sendable {
   }
 
   private mutating func take(_ count: Int) -> Page<Item> {
-    if begun == 0 { pagesHandedOut += 1 }
+    if begun == 0 {
+      if !isWithinPage { pagesHandedOut += 1 }
+      isWithinPage = pages[0].hasMoreParts
+    }
     var page = pages[0].dropping(items: begun)
     handedOut += count
     checkpoint = page.position(afterItems: count)

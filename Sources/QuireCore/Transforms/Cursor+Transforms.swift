@@ -93,6 +93,7 @@ struct TransformReader<Base: Sendable, Item: Sendable>: PageReader {
     }
   }
 
+  func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }

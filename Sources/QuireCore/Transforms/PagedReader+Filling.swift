@@ -51,6 +51,7 @@ extension PagedReader {
       result.origins = origins(upTo: size)
       result.position = position ?? pages[0].position
       result.traffic = traffic
+      result.hasMoreParts = false
       if rest.items.isEmpty {
         pages = []
       } else {

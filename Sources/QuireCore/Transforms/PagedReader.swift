@@ -50,6 +50,8 @@ final class PagedReader<Item: Sendable>: PageReader {
     }
   }
 
+  func leave() { base.leave() }
+
   func close(at position: Position?) async {
     await pending.withLock { $0.walk }?.close()
   }

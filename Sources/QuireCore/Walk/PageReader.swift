@@ -12,8 +12,16 @@ protocol PageReader<Item>: Sendable {
   /// Frees what the source holds; see `PageSource.close(at:)`.
   func close(at position: Position?) async
 
+  /// Drops what is open between two reads; another read may follow all the same.
+  func leave()
+
   var needsClosing: Bool { get }
   var repeatedPositions: RepeatedPositions { get }
+}
+
+extension PageReader {
+  /// Nothing is open between two reads.
+  func leave() {}
 }
 
 /// What a walk lets its readers know.

@@ -43,6 +43,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Leaving a loop does the same in the background; call this to be sure that it happened. Returns
   /// after 5 seconds at the latest.
   public func close() async {
+    reader.leave()
     if let closing = machine.withLock({ $0.abandoned() }) { await close(closing) }
   }
 
@@ -51,6 +52,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   /// Notes the end of a walk that is over, without waiting for the source to be closed.
   func settle() {
+    reader.leave()
     if case .finish(let closing?) = machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
       closeSoon(closing)
     }
@@ -62,6 +64,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     case .load(let next):
       position = next
     case .finish(let closing):
+      reader.leave()
       if let closing { await close(closing) }
       return nil
     case .fail(let error, let closing):
@@ -88,7 +91,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   func enter() { machine.withLock { $0.entered() } }
 
   func leave() {
-    if let closing = machine.withLock({ $0.left() }) { closeSoon(closing) }
+    let (closing, isLeft) = machine.withLock { ($0.left(), !$0.hasIterators) }
+    if isLeft { reader.leave() }
+    if let closing { closeSoon(closing) }
   }
 }
 
@@ -97,6 +102,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 extension Walk {
   /// Closes in the background.
   func abandon() {
+    reader.leave()
     if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
   }
 

@@ -3,7 +3,7 @@
 extension WalkMachine {
   /// The caller's own limit that is reached, if one is.
   var reachedLimit: WalkReport.Limit? {
-    if let pages = limits.pages, report.pages >= pages { return .pages }
+    if let pages = limits.pages, report.pages >= pages, !isWithinPage { return .pages }
     if let items = limits.items, report.items >= items { return .items }
     return nil
   }
@@ -19,7 +19,8 @@ extension WalkMachine {
 
   /// Why the page at `position` must not be loaded, if it must not.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {
-    if let length = loops?.visit(position) {
+    // A position inside the page that is arriving leads nowhere else.
+    if !isWithinPage, let length = loops?.visit(position) {
       return locate(Self.loop(length), at: position)
     }
     return exceededCap(at: now).map { locate(PageError(.limitExceeded, $0), at: position) }
@@ -91,7 +92,7 @@ extension WalkMachine {
   /// The error with its place in this walk.
   func locate(_ error: PageError, at position: Position) -> PageError {
     var error = error
-    error.pageIndex = report.pages
+    error.pageIndex = pageIndex
     error.position = position
     error.checkpoint = position
     return error

@@ -49,6 +49,8 @@ struct WalkMachine: Sendable {
   var emptyPages = 0
   var startedAt: Duration?
   private var lastChange: Duration = .zero
+  /// Whether the page delivered last was a part, and more of that page follows.
+  private(set) var isWithinPage = false
   private var iterators = 0
   private var hasFetched = false
   private var isClosed = false
@@ -88,13 +90,14 @@ struct WalkMachine: Sendable {
   mutating func received<Item>(_ page: inout Page<Item>, at now: Duration) {
     endLoading(at: now)
     hasFetched = true
-    page.index = report.pages
+    page.index = pageIndex
     if let limit = limits.items { page.cut(toItems: limit - report.items) }
-    report.pages += 1
+    if !isWithinPage { report.pages += 1 }
     report.items += page.items.count
     report.traffic = report.traffic + page.traffic
     report.total = page.total ?? report.total
-    emptyPages = page.items.isEmpty ? emptyPages + 1 : 0
+    if !page.items.isEmpty { emptyPages = 0 } else if !isWithinPage { emptyPages += 1 }
+    isWithinPage = page.hasMoreParts
     advance(after: page)
   }
 
@@ -127,6 +130,12 @@ struct WalkMachine: Sendable {
     iterators -= 1
     return iterators == 0 ? abandoned() : nil
   }
+
+  /// Whether a loop is running.
+  var hasIterators: Bool { iterators > 0 }
+
+  /// The number of the page that comes next, or is being read in parts.
+  var pageIndex: Int { isWithinPage ? report.pages - 1 : report.pages }
 
   /// Nobody wants another page now. Returns the duty to close, if it is still open.
   mutating func abandoned() -> Closing? {

@@ -5,7 +5,7 @@ public import QuireCore
 public struct HTTPPageInfo: Sendable {
   /// Status and header fields of the answer.
   public let head: HTTPResponse
-  /// The whole document the items came in.
+  /// The whole document the items came in; without anything for a part that more parts follow.
   public let document: any PageDocument
   /// The items set aside under `BadItemPolicy.collect`.
   public let badItems: [BadItem]

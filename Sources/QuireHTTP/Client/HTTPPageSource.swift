@@ -4,7 +4,7 @@ import QuireCore
 
 /// The pages of one listing over HTTP: asks the description what to request, the transport to send
 /// it, the decoder to read it, and the retry machine whether to do so again.
-struct HTTPPageSource<Item: Sendable>: PageSource {
+struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   private let client: PageClient
   private let decoder: any PageDecoder<Item>
   /// A description or a URL that cannot work is thrown at the first page, where the caller is
@@ -38,13 +38,25 @@ struct HTTPPageSource<Item: Sendable>: PageSource {
     (try? setup.get())?.engine.pagination.policy.handle == true ? .allowed : .refused
   }
 
-  func page(at position: Position?) async throws -> Page<Item>? {
-    let setup = try setup.get()
+  private func visit(_ position: Position?, _ setup: Setup) throws -> PageVisit {
     let position = position.map(setup.secrets.reveal)
     let request = try setup.engine.request(at: position)
-    let visit = PageVisit(
+    return PageVisit(
       client: client, home: setup.home, engine: setup.engine, request: request,
       position: position ?? .start)
+  }
+
+  func parts(at position: Position) throws -> any PageParts<Item> {
+    let setup = try setup.get()
+    let visit = try visit(position.value == nil ? nil : position.page, setup)
+    return HTTPPageParts(
+      visit, decoder: decoder, secrets: setup.secrets, isRepeatable: setup.isRepeatable,
+      from: position)
+  }
+
+  func page(at position: Position?) async throws -> Page<Item>? {
+    let setup = try setup.get()
+    let visit = try visit(position, setup)
     var retry = RetryMachine(policy: client.configuration.retry, isRepeatable: setup.isRepeatable)
     var traffic = Traffic(requests: 0)
     while true {

@@ -15,30 +15,35 @@ extension PageClient {
   ///     knows a maximum. Default: the server's.
   ///   - request: Method, fields and body of the first request. Default: a GET without either.
   ///   - decoder: Decodes each item. Default: `JSONDecoder()`.
+  ///   - delivery: When items are handed out. Default: when their page is complete.
   ///
   /// The module Quire has the same for pages of JSON or XML, and is preferred where it is imported.
   @_disfavoredOverload
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, pagination: Pagination,
     pageSize: Int? = nil, request: RequestOptions = RequestOptions(),
-    decoder: JSONDecoder = JSONDecoder()
+    decoder: JSONDecoder = JSONDecoder(), delivery: PageDelivery = .whole
   ) -> Cursor<Item> {
     cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: JSONPageDecoder<Item>(decoder: decoder))
+      decoder: JSONPageDecoder<Item>(decoder: decoder), delivery: delivery)
   }
 
   /// A cursor over the listing at `url`, its pages decoded by `decoder`; see
   /// `cursor(of:at:pagination:)`.
   public func cursor<Item: Sendable>(
     at url: String, pagination: Pagination, pageSize: Int? = nil,
-    request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>
+    request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
+    delivery: PageDelivery = .whole
   ) -> Cursor<Item> {
     let first = PageRequest(
       method: request.method, url: url, headerFields: request.headers, body: request.body)
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder)
-    return Cursor(source, clock: configuration.clock)
+    switch delivery {
+    case .whole: return Cursor(source, clock: configuration.clock)
+    case .asItArrives: return Cursor(inParts: source, clock: configuration.clock)
+    }
   }
 
   /// Method, fields and body of a listing's first request.

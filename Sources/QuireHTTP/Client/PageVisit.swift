@@ -36,50 +36,84 @@ struct PageVisit {
   private func attemptRaw<Item: Sendable>(
     decoder: any PageDecoder<Item>, traffic: inout Traffic
   ) async throws -> Page<Item>? {
+    switch try await open(decoder, .whole, traffic: &traffic) {
+    case .answer(let page): return page
+    case .transfer(var transfer):
+      defer { traffic.requests += transfer.replays }
+      while try await receive(&transfer, traffic: &traffic) {}
+      guard let (answer, items) = try finish(&transfer) else { return nil }
+      return page(items, of: transfer, answer: answer, traffic: traffic)
+    }
+  }
+
+  /// Sends the request and begins to decode the answer; an answer that is no success is judged.
+  func open<Item: Sendable>(
+    _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery, traffic: inout Traffic
+  ) async throws -> PageTransfer<Item>.Opening {
     let (response, hop) = try await send(traffic: &traffic)
-    defer { traffic.requests += max(0, response.body.metrics.wireRequests - 1) }
+    var isOpen = false
+    defer { if !isOpen { traffic.requests += response.replays } }
     let status = response.head.status
     guard status.kind == .successful else {
-      return try await judge(
-        failed: response, hop: hop, decoder: decoder, traffic: &traffic)
+      return .answer(
+        try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic))
     }
     guard status.code != 206 || request.headerFields[.range] != nil else {
       throw PageError(
         .protocolViolation, "The server answered 206 Partial Content, and no part was asked for.")
     }
-    var session = try decoder.begin(context(of: response))
-    var received = 0
-    while let slice = try await response.body.next() {
-      received += slice.count
-      traffic.bytes += slice.count
-      try session.receive(slice)
-      try Task.checkCancellation()
-    }
+    let session = try decoder.begin(context(of: response, delivery))
+    isOpen = true
+    return .transfer(
+      PageTransfer(
+        response: response, hop: hop, session: session, isSelfDelimiting: decoder.isSelfDelimiting))
+  }
+
+  /// Decodes the next slice of the body; false when there is none.
+  func receive<Item: Sendable>(
+    _ transfer: inout PageTransfer<Item>, traffic: inout Traffic
+  ) async throws -> Bool {
+    guard let slice = try await transfer.response.body.next() else { return false }
+    transfer.received += slice.count
+    traffic.bytes += slice.count
+    try transfer.session.receive(slice)
+    try Task.checkCancellation()
+    return true
+  }
+
+  /// Makes sure that the body is whole, and returns the answer with the items not yet handed out;
+  /// nil for the news that the listing ended before the page.
+  func finish<Item: Sendable>(
+    _ transfer: inout PageTransfer<Item>
+  ) throws -> (PageAnswer, DecodedItems<Item>)? {
+    let response = transfer.response
     // An empty body that was declared empty is an answer; one that merely stopped is a truncation.
-    let isEmpty = received == 0 && response.framing == .explicit
-    let proven = response.framing == .explicit || decoder.isSelfDelimiting
+    let isEmpty = transfer.received == 0 && response.framing == .explicit
+    let proven = response.framing == .explicit || transfer.isSelfDelimiting
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
         "The body ended with its connection, and this format cannot show that nothing is missing.")
     }
-    let document = isEmpty ? EmptyDocument() : try session.finish()
-    let answer = answer(to: response, at: hop, document: document)
+    let document = isEmpty ? EmptyDocument() : try transfer.session.finish()
+    let answer = answer(to: response, at: transfer.hop, document: document)
     switch try engine.screen(answer) {
     case .end: return nil
     case .failure(let failure): throw describe(failure, response.head)
-    case .emptyPage:
-      return page(DecodedItems([]), answer: answer, response: response, traffic: traffic)
+    case .emptyPage: return (answer, DecodedItems([]))
     case .page:
-      let items = isEmpty ? DecodedItems([]) : try session.items()
-      return page(items, answer: answer, response: response, traffic: traffic)
+      let items = isEmpty ? DecodedItems([]) : try transfer.session.items()
+      transfer.itemCount += items.count
+      return (answer, items)
     }
   }
 
-  func context(of response: TransportResponse) -> DecodingContext {
+  func context(
+    of response: TransportResponse, _ delivery: PageDelivery = .whole
+  ) -> DecodingContext {
     DecodingContext(
       contentType: response.head.headerFields[.contentType], items: engine.items,
-      badItems: configuration.badItems, limits: configuration.decodingLimits)
+      badItems: configuration.badItems, limits: configuration.decodingLimits, delivery: delivery)
   }
 
   func answer(
@@ -90,20 +124,33 @@ struct PageVisit {
       headerFields: response.head.headerFields, document: document, position: position)
   }
 
-  private func page<Item: Sendable>(
-    _ items: DecodedItems<Item>, answer: PageAnswer, response: TransportResponse, traffic: Traffic
+  /// The page, or the last part of it.
+  func page<Item: Sendable>(
+    _ items: DecodedItems<Item>, of transfer: PageTransfer<Item>, answer: PageAnswer,
+    traffic: Traffic
   ) -> Page<Item> {
-    let continuation = engine.continuation(after: answer, itemCount: items.count)
-    var page = Page(
-      items.items, next: continuation.next, previous: continuation.previous,
-      total: continuation.total)
+    let continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
+    var page = page(
+      items, of: transfer, document: answer.document, traffic: traffic, replays: transfer.replays)
+    page.next = continuation.next
+    page.previous = continuation.previous
+    page.total = continuation.total
     page.nextFailure = continuation.nextFailure
+    return page
+  }
+
+  /// What came, and what came with it.
+  func page<Item: Sendable>(
+    _ items: DecodedItems<Item>, of transfer: PageTransfer<Item>,
+    document: any PageDocument = EmptyDocument(), traffic: Traffic, replays: Int = 0
+  ) -> Page<Item> {
+    var page = Page(items.items)
     page.traffic = traffic
-    page.traffic.requests += max(0, response.body.metrics.wireRequests - 1)
+    page.traffic.requests += replays
     page.traffic.badItems = items.badItems.count
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: response.head, document: answer.document, badItems: items.badItems,
-      metrics: response.body.metrics, traffic: page.traffic, visit: self)
+      head: transfer.response.head, document: document, badItems: items.badItems,
+      metrics: transfer.response.body.metrics, traffic: page.traffic, visit: self)
     return page
   }
 }

@@ -77,6 +77,10 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       return document
     }
 
+    mutating func readyItems() throws -> DecodedItems<Item> {
+      try chosen?.readyItems() ?? DecodedItems([])
+    }
+
     mutating func items() throws -> DecodedItems<Item> {
       guard var session = chosen else {
         preconditionFailure("items() was called before finish(), which makes the document.")

@@ -31,20 +31,28 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
     var base: any PageDecoding<RawItem>
     let policy: BadItemPolicy
     let decode: @Sendable (RawItem) throws -> Item
+    /// Items of the page that were seen, bad ones included.
+    var seen = 0
 
     mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
 
     mutating func finish() throws -> any PageDocument { try base.finish() }
 
-    mutating func items() throws -> DecodedItems<Item> {
-      let raw = try base.items()
+    mutating func readyItems() throws -> DecodedItems<Item> { try make(base.readyItems()) }
+
+    mutating func items() throws -> DecodedItems<Item> { try make(base.items()) }
+
+    private mutating func make(_ raw: DecodedItems<RawItem>) throws -> DecodedItems<Item> {
       let missing = Set(raw.badItems.map(\.index))
-      let indices = (0..<raw.count).lazy.filter { !missing.contains($0) }
+      let indices = (seen..<seen + raw.count).lazy.filter { !missing.contains($0) }
+      seen += raw.count
       var items: [Item] = []
       var badItems = raw.badItems
-      for (index, item) in zip(indices, raw.items) {
+      var digests: [Int]? = raw.digests == nil ? nil : []
+      for (place, (index, item)) in zip(indices, raw.items).enumerated() {
         do {
           items.append(try decode(item))
+          if let digest = raw.digests?[place] { digests?.append(digest) }
         } catch let error as CancellationError {
           throw error
         } catch {
@@ -52,7 +60,9 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
         }
       }
       badItems.sort { $0.index < $1.index }
-      return DecodedItems(items, badItems: badItems)
+      var result = DecodedItems(items, badItems: badItems)
+      result.digests = digests
+      return result
     }
   }
 }

@@ -50,11 +50,24 @@ public protocol PageDecoding<Item> {
   /// Throws `truncated` when the document is not closed, `malformed` when it is broken.
   mutating func finish() throws -> any PageDocument
 
-  /// Decodes the items; called at most once, after `finish()`.
+  /// The items that are whole already and were not handed out before.
+  ///
+  /// Called after a `receive(_:)` when the context asks for items as they arrive; a decoder of large
+  /// pages then forgets them, so that the page need not fit into memory. The default hands out none:
+  /// all come with `items()`.
+  mutating func readyItems() throws -> DecodedItems<Item>
+
+  /// Decodes the items, but for those that `readyItems()` has handed out; called at most once, after
+  /// `finish()`.
   ///
   /// Throws `shape` when the items are missing or not a list, `itemDecoding` when an item does not
   /// fit its type.
   mutating func items() throws -> DecodedItems<Item>
+}
+
+extension PageDecoding {
+  /// None.
+  public mutating func readyItems() throws -> DecodedItems<Item> { DecodedItems([]) }
 }
 
 /// What a decoder is told about a page before its first byte.
@@ -67,16 +80,19 @@ public struct DecodingContext: Sendable {
   public var badItems: BadItemPolicy
   /// What a page may cost.
   public var limits: DecodingLimits
+  /// Whether the items are wanted before the page is whole.
+  public var delivery: PageDelivery
 
   /// A context; items at the root, bad ones thrown, and the profile for APIs unless told otherwise.
   public init(
     contentType: String? = nil, items: ItemSelector = .root, badItems: BadItemPolicy = .throw,
-    limits: DecodingLimits = .api
+    limits: DecodingLimits = .api, delivery: PageDelivery = .whole
   ) {
     self.contentType = contentType
     self.items = items
     self.badItems = badItems
     self.limits = limits
+    self.delivery = delivery
   }
 }
 
@@ -86,6 +102,9 @@ public struct DecodedItems<Item: Sendable>: Sendable {
   public var items: [Item]
   /// The items set aside under `BadItemPolicy.collect`.
   public var badItems: [BadItem]
+  /// A digest of the bytes of each of `items`, by which to know it again within this process; nil
+  /// from decoders that hand out no items before the page is whole.
+  package var digests: [Int]?
 
   /// The items of a page, and those that were set aside.
   public init(_ items: [Item], badItems: [BadItem] = []) {

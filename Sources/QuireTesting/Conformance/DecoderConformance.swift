@@ -29,6 +29,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
     let suite = DecoderConformance(decoder: decoder, page: page, context: context, items: items)
     try suite.checkWhole()
     try suite.checkSplits()
+    try suite.checkArrival()
     try suite.checkIndependence()
     if decoder.isSelfDelimiting { try suite.checkTruncation() }
   }
@@ -45,6 +46,26 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
         at: "split before byte \(cut)")
     }
     try expect(page.map { [$0] }, "A page may come byte by byte.")
+  }
+
+  /// Items that are handed out early are the same items, each of them once.
+  private func checkArrival() throws {
+    let promise = "Items come once, in order, whether before the end of the page or with it."
+    var context = context
+    context.delivery = .asItArrives
+    for size in 1...page.count {
+      var session = try decoder.begin(context)
+      var arrived: [Item] = []
+      for start in stride(from: 0, to: page.count, by: size) {
+        try session.receive(Array(page[start..<min(start + size, page.count)]))
+        arrived += try session.readyItems().items
+      }
+      _ = try session.finish()
+      arrived += try session.items().items
+      guard arrived == items else {
+        throw ConformanceFailure(promise, evidence: "\(arrived) in slices of \(size)")
+      }
+    }
   }
 
   /// Two pages being decoded at once must not know of each other.

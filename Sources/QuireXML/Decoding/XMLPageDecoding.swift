@@ -9,7 +9,10 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   private let context: DecodingContext
   private let strategy: Strategy
   private let parser: XMLPushParser
+  private let matcher: XMLItemMatcher?
   private var index: XMLIndex?
+  /// Items that were handed out before the page was whole, bad ones included.
+  private var handedOut = 0
 
   init(
     _ context: DecodingContext, limits: XMLLimits, leniency: XMLLeniency,
@@ -17,62 +20,92 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   ) throws {
     self.context = context
     self.strategy = strategy
+    matcher = context.delivery == .asItArrives ? XMLItemMatcher(context.items) : nil
     parser = try XMLPushParser(
       limits: limits, decoding: context.limits, leniency: leniency,
-      charset: XMLMediaType.charset(context.contentType))
+      charset: XMLMediaType.charset(context.contentType), items: matcher)
   }
 
   mutating func receive(_ slice: [UInt8]) throws {
     do throws(XMLFault) { try parser.receive(slice) } catch { throw error.pageError }
   }
 
+  mutating func readyItems() throws -> DecodedItems<Item> {
+    guard matcher != nil else { return DecodedItems([]) }
+    guard parser.openItemBytes <= context.limits.itemBytes else { throw tooLarge(handedOut) }
+    guard let (index, nodes) = parser.takeItems() else { return DecodedItems([]) }
+    return try decode(nodes, in: index)
+  }
+
   mutating func finish() throws -> any PageDocument {
     do throws(XMLFault) { try parser.finish() } catch { throw error.pageError }
     let index = parser.takeIndex()
     self.index = index
-    return XMLDocument(index: index)
+    return XMLDocument(
+      index: index, forgotten: matcher.map { ($0.path, parser.forgottenItems) })
   }
 
   mutating func items() throws -> DecodedItems<Item> {
     guard let index else {
       preconditionFailure("items() was called before finish(), which makes the document.")
     }
-    let nodes = try index.items(of: context.items)
+    return try decode(
+      handedOut > 0 ? parser.wholeItems : index.items(of: context.items), in: index)
+  }
+
+  // MARK: Items
+
+  private mutating func decode(_ nodes: [Int], in index: XMLIndex) throws -> DecodedItems<Item> {
     try check(nodes, in: index)
     let make = try strategy(index, nodes)
     var items: [Item] = []
     items.reserveCapacity(nodes.count)
     var badItems: [BadItem] = []
+    var digests: [Int]? = matcher == nil ? nil : []
     for (number, node) in nodes.enumerated() {
       do {
         items.append(try make(number))
+        digests?.append(Self.digest(index.value(of: node)))
       } catch let failure as XMLItemFailure {
         badItems.append(
-          try failure.settle(context.badItems, number: number, item: node, in: index))
+          try failure.settle(
+            context.badItems, number: handedOut + number, item: node, in: index))
       }
     }
-    return DecodedItems(items, badItems: badItems)
+    handedOut += nodes.count
+    var result = DecodedItems(items, badItems: badItems)
+    result.digests = digests
+    return result
+  }
+
+  private static func digest(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+    var hasher = Hasher()
+    hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
+    return hasher.finalize()
   }
 
   private func check(_ nodes: [Int], in index: XMLIndex) throws {
-    guard nodes.count <= context.limits.items else {
+    let count = handedOut + nodes.count
+    guard count <= context.limits.items else {
       throw PageError(
         .limitExceeded,
         """
-        The page holds \(nodes.count) items, more than \(context.limits.items); ask for smaller \
-        pages or raise DecodingLimits.items.
+        The page holds \(count) items, more than \(context.limits.items); ask for smaller pages or \
+        raise DecodingLimits.items.
         """)
     }
-    for (number, node) in nodes.enumerated() {
-      let size = Int(index.record(node).length)
-      guard size <= context.limits.itemBytes else {
-        throw PageError(
-          .limitExceeded,
-          """
-          Item \(number) of the page, at \(index.place(of: node)), has \(size) bytes, more than \
-          \(context.limits.itemBytes); raise DecodingLimits.itemBytes if that is right for this API.
-          """)
-      }
+    for (number, node) in nodes.enumerated()
+    where Int(index.record(node).length) > context.limits.itemBytes {
+      throw tooLarge(handedOut + number, "at \(index.place(of: node)), ")
     }
+  }
+
+  private func tooLarge(_ number: Int, _ place: String = "") -> PageError {
+    PageError(
+      .limitExceeded,
+      """
+      Item \(number) of the page, \(place)has more than \(context.limits.itemBytes) bytes; raise \
+      DecodingLimits.itemBytes if that is right for this API.
+      """)
   }
 }

@@ -9,7 +9,13 @@ public import QuireHTTP
 public struct XMLDocument: PageDocument {
   let index: XMLIndex
 
-  init(index: XMLIndex) { self.index = index }
+  /// The items that are no longer in the index.
+  private let forgotten: (path: XMLPath, count: Int)?
+
+  init(index: XMLIndex, forgotten: (path: XMLPath, count: Int)? = nil) {
+    self.index = index
+    self.forgotten = forgotten
+  }
 
   /// Reads a whole page.
   ///
@@ -27,6 +33,7 @@ public struct XMLDocument: PageDocument {
       throw error.pageError
     }
     index = parser.takeIndex()
+    forgotten = nil
   }
 
   /// What had to be forgiven.
@@ -47,8 +54,11 @@ public struct XMLDocument: PageDocument {
   /// empty path, how many the root element holds.
   public func count(at path: PagePath) -> Int? {
     guard let xml = path.xml else { return nil }
-    if xml.steps.isEmpty { return index.children(of: 0).reduce(0) { count, _ in count + 1 } }
-    let count = index.outermost(index.matches(of: xml, from: .document)).count
+    let forgotten = forgotten.map { $0.path == xml ? $0.count : 0 } ?? 0
+    if xml.steps.isEmpty {
+      return index.children(of: 0).reduce(forgotten) { count, _ in count + 1 }
+    }
+    let count = forgotten + index.outermost(index.matches(of: xml, from: .document)).count
     return count == 0 ? nil : count
   }
 

@@ -113,12 +113,7 @@ extension XMLIndex {
 
   /// Whether the name of an element or attribute is what a path asks for.
   func matches(_ wanted: XMLPath.Name, _ node: Int) -> Bool {
-    let name = names[records[node].name]
-    switch wanted {
-    case .any: return true
-    case .local(let local, let namespace):
-      return name.local == local && (namespace == nil || namespace == name.namespace ?? "")
-    }
+    names[records[node].name].matches(wanted)
   }
 
   /// A name test for many nodes: each name of the page is compared once.
@@ -128,18 +123,23 @@ extension XMLIndex {
 
     init(_ wanted: XMLPath.Name, in index: XMLIndex) {
       self.index = index
-      isWanted = index.names.map { name in
-        switch wanted {
-        case .any: true
-        case .local(let local, let namespace):
-          name.local == local && (namespace == nil || namespace == name.namespace ?? "")
-        }
-      }
+      isWanted = index.names.map { $0.matches(wanted) }
     }
 
     func passes(_ node: Int) -> Bool {
       let record = index.records[node]
       return record.kind == .element && isWanted[record.name]
+    }
+  }
+}
+
+extension XMLIndex.Name {
+  /// Whether this is what a path asks for.
+  func matches(_ wanted: XMLPath.Name) -> Bool {
+    switch wanted {
+    case .any: true
+    case .local(let local, let namespace):
+      self.local == local && (namespace == nil || namespace == self.namespace ?? "")
     }
   }
 }

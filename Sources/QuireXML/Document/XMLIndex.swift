@@ -11,6 +11,12 @@ final class XMLIndex: @unchecked Sendable {
 
     /// The name as the page writes it.
     var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
+
+    init(_ entry: XMLNameTable.Entry) {
+      local = String(xmlChars: entry.local)
+      prefix = entry.prefix.map(String.init(xmlChars:))
+      namespace = entry.namespace.map(String.init(namespace:))
+    }
   }
 
   private let tape: XMLTape
@@ -21,19 +27,13 @@ final class XMLIndex: @unchecked Sendable {
   /// What was forgiven while parsing.
   let repairs: XMLLeniency
 
-  /// Takes over the tape's memory; its names must still be alive.
-  init(_ tape: XMLTape, repairs: XMLLeniency) {
+  /// Takes over the tape's memory.
+  init(_ tape: XMLTape, names: [Name], repairs: XMLLeniency) {
     self.tape = tape
     records = UnsafeBufferPointer(start: tape.records.base, count: tape.records.count)
     source = UnsafeBufferPointer(start: tape.source.base, count: tape.source.count)
     composed = UnsafeBufferPointer(start: tape.composed.base, count: tape.composed.count)
-    let entries = UnsafeBufferPointer(
-      start: tape.names.entries.base, count: tape.names.entries.count)
-    names = entries.map {
-      Name(
-        local: String(xmlChars: $0.local), prefix: $0.prefix.map(String.init(xmlChars:)),
-        namespace: $0.namespace.map(String.init(namespace:)))
-    }
+    self.names = names
     self.repairs = repairs
   }
 
@@ -138,11 +138,8 @@ final class XMLIndex: @unchecked Sendable {
 
   /// Where an element stands, for messages: line and column from 1. Linear in the page.
   func place(of node: Int) -> String {
-    let offset = Int(records[node].start)
-    let before = source[..<min(offset, source.count)]
-    let line = before.reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
-    let lineStart = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-    return "line \(line), column \(offset - lineStart + 1)"
+    let place = tape.place(of: Int(records[node].start))
+    return "line \(place.line), column \(place.column)"
   }
 }
 

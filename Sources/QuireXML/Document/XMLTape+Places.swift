@@ -1,13 +1,9 @@
 extension XMLTape {
-  /// The line and the column, in bytes, of a byte in the source; both from 1. Linear in the page:
-  /// only for messages.
-  func lineAndColumn(of offset: Int) -> (line: Int, column: Int) {
-    var line = 1
-    var lineStart = 0
-    for index in 0..<min(offset, source.count) where source.base[index] == UInt8(ascii: "\n") {
-      line += 1
-      lineStart = index + 1
-    }
-    return (line, offset - lineStart + 1)
+  /// Where a byte of `source` stands in the page. Linear in what is before it: only for messages.
+  func place(of offset: Int) -> XMLPlace {
+    var place = origin
+    place.advance(
+      over: UnsafeBufferPointer(start: source.base, count: min(max(offset, 0), source.count)))
+    return place
   }
 }

@@ -1,20 +1,19 @@
-import CXML2
-
 /// A page's structure while it grows: the page itself as UTF-8, the values that are not in it as
 /// they are, and one record for everything.
 ///
 /// Trivial memory, because libxml2 calls in here for every tag: `release()` or `XMLDocument` ends it.
 struct XMLTape {
-  /// The page, from the byte `sourceStart` on.
+  /// The page, or what of it is not yet forgotten.
   var source: XMLBuffer<UInt8>
   /// Values that had to be put together.
-  private(set) var composed = XMLBuffer<UInt8>(capacity: 1 << 10)
-  private(set) var records: XMLBuffer<XMLRecord>
-  var names = XMLNameTable()
+  var composed = XMLBuffer<UInt8>(capacity: 1 << 10)
+  var records: XMLBuffer<XMLRecord>
+  /// Where `source` begins in the page.
+  var origin = XMLPlace()
   /// The innermost open element.
-  private(set) var current: UInt32 = 0
+  var current: UInt32 = 0
   /// Whether the last record is text that may go on.
-  private var textIsOpen = false
+  var textIsOpen = false
 
   init(capacity: Int) {
     source = XMLBuffer(capacity: capacity)
@@ -25,7 +24,6 @@ struct XMLTape {
     source.release()
     composed.release()
     records.release()
-    names.release()
   }
 
   // MARK: Elements

@@ -28,6 +28,7 @@ enum XMLCallbacks {
       if count > defaulted, let attributes {
         state.pointee.addAttributes(Int(count - defaulted), attributes)
       }
+      state.pointee.finishTag()
     }
     handler.endElementNs = { user, _, _, _ in parserState(user)?.pointee.endElement() }
     let text: charactersSAXFunc = { user, bytes, count in

@@ -19,17 +19,13 @@ struct XMLFault: Error {
   }
 
   var reason: Reason
-  /// The byte of the page, as UTF-8, behind which it shows.
-  var offset: Int
-  /// From 1.
-  var line: Int
-  /// In bytes from 1.
-  var column: Int
+  /// Where it shows.
+  var place: XMLPlace
 
   var isMalformed: Bool { if case .malformed = reason { true } else { false } }
 
   var pageError: PageError {
-    let place = "line \(line), column \(column) (byte \(offset))"
+    let place = "line \(place.line), column \(place.column) (byte \(place.offset))"
     return switch reason {
     case .malformed(let message):
       PageError(.malformed, "The page is not valid XML: at \(place): \(message).")

@@ -9,11 +9,16 @@ struct XMLParserState {
   let context: xmlParserCtxtPtr
   let limits: XMLLimits
   let depthLimit: Int
-  let recordLimit: Int
+  let eventLimit: Int
+  /// The records that the tape may have.
+  private var recordLimit: Int
   let leniency: XMLLeniency
 
   var tape: XMLTape
-  /// Bytes of the page that libxml2 has been handed.
+  var names = XMLNameTable()
+  /// Follows the items, where they are wanted as they arrive.
+  var items: XMLItemTracker?
+  /// Bytes of the source that libxml2 has been handed.
   var fed = 0
   var depth = 0
   var hasRoot = false
@@ -29,6 +34,7 @@ struct XMLParserState {
     self.context = context
     self.limits = limits
     depthLimit = decoding.depth
+    eventLimit = decoding.events
     recordLimit = min(decoding.events, Int(UInt32.max) - 1)
     self.leniency = leniency
     self.tape = tape
@@ -56,8 +62,7 @@ struct XMLParserState {
   mutating func fail(_ reason: XMLFault.Reason, at offset: Int? = nil) {
     guard fault == nil else { return }
     let offset = min(max(offset ?? place, 0), tape.source.count)
-    let (line, column) = tape.lineAndColumn(of: offset)
-    fault = XMLFault(reason: reason, offset: offset, line: line, column: column)
+    fault = XMLFault(reason: reason, place: tape.place(of: offset))
   }
 
   /// Fails, and keeps libxml2 from going on within this piece.
@@ -75,8 +80,8 @@ struct XMLParserState {
   ) {
     if fault != nil { return }
     depth += 1
-    let number = tape.names.number(local, prefix, namespace)
-    tape.open(number, at: startOfTag(Int(tape.names.entries.base[Int(number)].length)))
+    let number = names.number(local, prefix, namespace)
+    tape.open(number, at: startOfTag(Int(names.entries.base[Int(number)].length)))
     if depth > depthLimit || tape.records.count > recordLimit || !hasRoot { checkElement(local) }
   }
 
@@ -94,7 +99,7 @@ struct XMLParserState {
     if tape.records.count > recordLimit {
       fail(
         .limit(
-          what: "elements, attributes and texts", limit: recordLimit,
+          what: "elements, attributes and texts", limit: eventLimit,
           property: "DecodingLimits.events"))
     }
   }
@@ -122,8 +127,8 @@ struct XMLParserState {
     for index in 0..<count {
       guard let uri = pairs[2 * index + 1] else { continue }
       let name =
-        pairs[2 * index].map { tape.names.number($0, nil, nil) }
-        ?? tape.names.number(Self.noPrefix, nil, nil)
+        pairs[2 * index].map { names.number($0, nil, nil) }
+        ?? names.number(Self.noPrefix, nil, nil)
       append(
         .namespace, name: name, UnsafeBufferPointer(start: uri, count: Int(xmlStrlen(uri))))
     }
@@ -140,7 +145,7 @@ struct XMLParserState {
     for index in 0..<count {
       let field = quintuples + 5 * index
       guard let local = field[0], let start = field[3], let end = field[4] else { continue }
-      let name = tape.names.number(local, field[1], field[2])
+      let name = names.number(local, field[1], field[2])
       let length = end - start
       if isInput(start, count: length) {
         tape.append(attribute: name, at: offset(of: start), count: length)
@@ -163,6 +168,7 @@ struct XMLParserState {
   @inline(__always)
   mutating func endElement() {
     if fault != nil { return }
+    items?.closing(depth: depth)
     depth -= 1
     tape.close(at: offset(of: context.pointee.input.pointee.cur))
   }
@@ -177,6 +183,28 @@ struct XMLParserState {
           what: "bytes of text between two tags", limit: limits.textBytes,
           property: "XMLLimits.textBytes"))
     }
+  }
+
+  // MARK: Items
+
+  /// The start tag of the innermost element is on the tape.
+  @inline(__always)
+  mutating func finishTag() {
+    if items != nil, fault == nil { items?.opened(depth: depth, on: tape, names: names) }
+  }
+
+  /// Takes the items that are whole off the tape. Returns the tape that they are on.
+  mutating func takeItems() -> XMLTape? {
+    guard let items, items.isWorthTaking(at: tape.source.count) else { return nil }
+    var old = tape
+    let rest = old.split(
+      items: UnsafeBufferPointer(start: items.whole.base, count: items.whole.count),
+      keptItem: items.kept, openItem: items.open?.node, place: min(max(place, 0), fed))
+    tape = rest.tape
+    fed -= rest.forgotten
+    recordLimit -= rest.forgottenRecords
+    self.items?.took(rest)
+    return old
   }
 
   /// The name that stands for the default namespace's missing prefix.

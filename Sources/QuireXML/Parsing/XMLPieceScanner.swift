@@ -38,6 +38,9 @@ struct XMLPieceScanner {
 
   init(limits: XMLLimits) { self.limits = limits }
 
+  /// The first bytes are no longer there.
+  mutating func forgot(_ count: Int) { searched = max(0, searched - count) }
+
   /// The next piece of `bytes`, which starts at `start`; `isLast` when no more bytes will come.
   mutating func piece(
     of bytes: UnsafeBufferPointer<UInt8>, from start: Int, isLast: Bool

@@ -13,6 +13,8 @@ final class XMLPushParser {
   private var input: XMLInput
   private var scanner: XMLPieceScanner
   private var isFinished = false
+  /// The names so far, as text.
+  private var names: [XMLIndex.Name] = []
 
   /// libxml2's own tables; made once, before two threads could.
   private static let library: Void = xmlInitParser()
@@ -20,7 +22,7 @@ final class XMLPushParser {
   /// A parser of one page; `charset` is what HTTP says about its encoding.
   init(
     limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
-    charset: String? = nil
+    charset: String? = nil, items: XMLItemMatcher? = nil
   ) throws {
     Self.library
     var handler = XMLCallbacks.handler()
@@ -38,10 +40,13 @@ final class XMLPushParser {
       to: XMLParserState(
         context: context, limits: limits, decoding: decoding, leniency: leniency,
         tape: XMLTape(capacity: 16 << 10)))
+    state.pointee.items = items.map { XMLItemTracker($0) }
   }
 
   deinit {
     state.pointee.tape.release()
+    state.pointee.names.release()
+    state.pointee.items?.release()
     state.deinitialize(count: 1)
     state.deallocate()
     xmlFreeParserCtxt(context)
@@ -88,20 +93,61 @@ final class XMLPushParser {
     guard let fault = state.pointee.fault else { return true }
     if case .truncated = fault.reason { return true }
     return fault.isMalformed
-      && (scanner.endedOpen || fault.offset >= state.pointee.tape.source.count)
+      && (scanner.endedOpen || fault.place.offset >= end.offset)
   }
 
   private var truncation: XMLFault {
-    let end = state.pointee.tape.source.count
-    let (line, column) = state.pointee.tape.lineAndColumn(of: end)
-    return XMLFault(reason: .truncated, offset: end, line: line, column: column)
+    XMLFault(reason: .truncated, place: end)
   }
+
+  /// The end of what has come.
+  private var end: XMLPlace {
+    state.pointee.tape.place(of: state.pointee.tape.source.count)
+  }
+
+  // MARK: Index out
 
   /// The page's index, after `finish()`; the parser is empty then.
   func takeIndex() -> XMLIndex {
-    let index = XMLIndex(state.pointee.tape, repairs: state.pointee.repairs)
+    let index = index(of: state.pointee.tape)
     state.pointee.tape = XMLTape(capacity: 0)
     return index
+  }
+
+  /// The items that are whole and were not taken, and the index they are in, which holds what has
+  /// come of the page since the last time; nil when there is none.
+  func takeItems() -> (index: XMLIndex, nodes: [Int])? {
+    let nodes = wholeItems
+    let fed = state.pointee.fed
+    guard let tape = state.pointee.takeItems() else { return nil }
+    scanner.forgot(fed - state.pointee.fed)
+    return (index(of: tape), nodes)
+  }
+
+  /// The items that are whole and were not taken.
+  var wholeItems: [Int] {
+    guard let items = state.pointee.items else { return [] }
+    return UnsafeBufferPointer(start: items.whole.base, count: items.whole.count).map { Int($0) }
+  }
+
+  /// How many items were taken, without the last one, which is still in the index.
+  var forgottenItems: Int {
+    state.pointee.items.map { $0.taken - ($0.kept == nil ? 0 : 1) } ?? 0
+  }
+
+  /// Bytes of the item that is not whole yet.
+  var openItemBytes: Int {
+    guard let item = state.pointee.items?.open else { return 0 }
+    let tape = state.pointee.tape
+    return tape.source.count - Int(tape.records.base[Int(item.node)].start)
+  }
+
+  private func index(of tape: XMLTape) -> XMLIndex {
+    let entries = state.pointee.names.entries
+    for number in names.count..<entries.count {
+      names.append(XMLIndex.Name(entries.base[number]))
+    }
+    return XMLIndex(tape, names: names, repairs: state.pointee.repairs)
   }
 
   private func check() throws(XMLFault) {
@@ -111,7 +157,7 @@ final class XMLPushParser {
   private func encodingFault(_ error: XMLInput.Failure) -> XMLFault {
     state.pointee.fail(error.reason, at: state.pointee.tape.source.count)
     return state.pointee.fault
-      ?? XMLFault(reason: error.reason, offset: state.pointee.fed, line: 1, column: 1)
+      ?? XMLFault(reason: error.reason, place: end)
   }
 
   // MARK: Bytes on

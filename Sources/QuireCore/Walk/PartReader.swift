@@ -1,0 +1,48 @@
+import Synchronization
+
+/// Reads pages in parts, and keeps the page that is open between two reads.
+final class PartReader<Source: PartedPageSource>: PageReader {
+  private struct Open: Sendable {
+    /// Where the next part starts.
+    var position: Position
+    var parts: any PageParts<Source.Item>
+  }
+
+  private let source: Source
+  private let open = Mutex<Open?>(nil)
+
+  init(source: Source) { self.source = source }
+
+  @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
+    let parts = try take(at: position) ?? source.parts(at: position)
+    var part: Page<Source.Item>?
+    do {
+      part = try await parts.next()
+    } catch {
+      // It knows what was handed out, so it is the one to ask again.
+      keep(parts, at: position)
+      throw error
+    }
+    part?.position = position
+    if let count = part?.items.count { part?.traffic.items = count }
+    if let part, part.hasMoreParts, let next = part.next { keep(parts, at: next) }
+    return part
+  }
+
+  /// The open page, if that is where its next part starts.
+  private func take(at position: Position) -> (any PageParts<Source.Item>)? {
+    open.withLock { open in
+      defer { open = nil }
+      return open.flatMap { $0.position == position ? $0.parts : nil }
+    }
+  }
+
+  private func keep(_ parts: any PageParts<Source.Item>, at position: Position) {
+    open.withLock { $0 = Open(position: position, parts: parts) }
+  }
+
+  func leave() { open.withLock { $0 = nil } }
+  func close(at position: Position?) async { await source.close(at: position?.page) }
+  var needsClosing: Bool { source.needsClosing }
+  var repeatedPositions: RepeatedPositions { source.repeatedPositions }
+}

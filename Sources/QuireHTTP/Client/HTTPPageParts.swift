@@ -1,0 +1,169 @@
+import QuireCore
+
+/// One page over HTTP, its items handed out as they arrive.
+///
+/// What was handed out stays handed out: after a failure the page is fetched anew, and its first
+/// items are passed over, unless the last of them is not what it was.
+actor HTTPPageParts<Item: Sendable>: PageParts {
+  private let visit: PageVisit
+  private let decoder: any PageDecoder<Item>
+  private let secrets: SecretParameters
+  private let isRepeatable: Bool
+  private let position: Position
+
+  private var transfer: PageTransfer<Item>?
+  private var retry: RetryMachine
+  /// Requests for the page since somebody asked for it anew.
+  private var requests = 0
+  /// What was spent since the last part.
+  private var traffic = Traffic(requests: 0)
+
+  /// Items of the page that were handed out, in this walk or before it.
+  private var handedOut: Int
+  /// The digest of the last of them; nil when another walk got it.
+  private var digest: Int?
+  /// How many of them `transfer` has brought.
+  private var passed = 0
+  /// Items set aside that no part has carried yet.
+  private var badItems: [BadItem] = []
+  /// The place behind the last item set aside.
+  private var badItemsEnd = 0
+
+  init(
+    _ visit: PageVisit, decoder: any PageDecoder<Item>, secrets: SecretParameters,
+    isRepeatable: Bool, from position: Position
+  ) {
+    self.visit = visit
+    self.decoder = decoder
+    self.secrets = secrets
+    self.isRepeatable = isRepeatable
+    self.position = position
+    handedOut = position.itemOffset
+    retry = RetryMachine(policy: visit.client.configuration.retry, isRepeatable: isRepeatable)
+  }
+
+  func next() async throws -> Page<Item>? {
+    while true {
+      do {
+        return try await attempt()
+      } catch let failure as RetryMachine.Failure {
+        try await judge(failure)
+      }
+    }
+  }
+
+  /// Returns when there shall be another attempt.
+  private func judge(_ failure: RetryMachine.Failure) async throws {
+    let client = visit.client
+    let action = retry.failed(
+      failure, wireRequests: requests, random: client.environment.random())
+    switch action {
+    case .fail(let error):
+      retry = RetryMachine(policy: client.configuration.retry, isRepeatable: isRepeatable)
+      requests = 0
+      throw visit.describe(error)
+    case .retry(let delay):
+      visit.logRetry(of: failure.error, after: delay)
+      traffic.retries += 1
+      try await client.configuration.clock.sleep(for: delay)
+    }
+  }
+
+  private func attempt() async throws -> Page<Item>? {
+    var spent = traffic
+    defer { traffic = spent }
+    do {
+      return try await part(spent: &spent)
+    } catch let error as PageError {
+      throw RetryMachine.Failure(
+        error, cure: error.code.cure, wasRefused: error.code == .connectFailed)
+    }
+  }
+
+  /// The next part. The transfer is kept only where more parts follow: throwing ends it.
+  private func part(spent: inout Traffic) async throws -> Page<Item>? {
+    let opening = try await takeTransfer(spent: &spent)
+    guard case .transfer(var transfer) = opening else {
+      if case .answer(let page) = opening { return page.map(conceal) }
+      return nil
+    }
+    while try await visit.receive(&transfer, traffic: &spent) {
+      let ready = try transfer.session.readyItems()
+      transfer.itemCount += ready.count
+      let items = handOut(try unseen(of: ready))
+      guard !items.items.isEmpty else {
+        badItems = items.badItems
+        continue
+      }
+      var part = visit.page(items, of: transfer, traffic: spent)
+      spent = Traffic(requests: 0)
+      part.next = Position(position.value, itemOffset: handedOut)
+      part.hasMoreParts = true
+      self.transfer = transfer
+      return part
+    }
+    guard let (answer, rest) = try visit.finish(&transfer) else { return nil }
+    let items = handOut(try unseen(of: rest))
+    if passed < handedOut, digest != nil { throw Self.changed(passed) }
+    let page = visit.page(items, of: transfer, answer: answer, traffic: spent)
+    spent = Traffic(requests: 0)
+    return conceal(page)
+  }
+
+  private func takeTransfer(spent: inout Traffic) async throws -> PageTransfer<Item>.Opening {
+    if let transfer {
+      self.transfer = nil
+      return .transfer(transfer)
+    }
+    passed = 0
+    let before = spent.requests
+    defer { requests += spent.requests - before }
+    return try await visit.open(decoder, .asItArrives, traffic: &spent)
+  }
+
+  // MARK: Items
+
+  /// The items without those that were handed out before.
+  private func unseen(of items: DecodedItems<Item>) throws -> DecodedItems<Item> {
+    var rest = items
+    let seen = min(handedOut - passed, items.items.count)
+    if seen > 0 {
+      passed += seen
+      let isLast = passed == handedOut
+      if isLast, let digest, let again = items.digests?[seen - 1], again != digest {
+        throw Self.changed(passed)
+      }
+      rest.items.removeFirst(seen)
+      rest.digests?.removeFirst(seen)
+    }
+    rest.badItems.removeAll { $0.index < badItemsEnd }
+    return rest
+  }
+
+  /// Takes note of items that nobody has seen yet.
+  private func handOut(_ items: DecodedItems<Item>) -> DecodedItems<Item> {
+    var items = items
+    handedOut += items.items.count
+    passed += items.items.count
+    digest = items.digests?.last ?? digest
+    badItemsEnd = items.badItems.last.map { $0.index + 1 } ?? badItemsEnd
+    items.badItems = badItems + items.badItems
+    badItems = []
+    return items
+  }
+
+  private func conceal(_ page: Page<Item>) -> Page<Item> {
+    var page = page
+    page.next = page.next.map(secrets.conceal)
+    page.previous = page.previous.map(secrets.conceal)
+    return page
+  }
+
+  private static func changed(_ count: Int) -> PageError {
+    PageError(
+      .pageChanged,
+      "The page is not what it was when it broke off: its item \(count) differs from the one handed "
+        + "out, or is gone. Start again, or go on from the checkpoint in a new walk if items may be "
+        + "missing or come twice.")
+  }
+}
