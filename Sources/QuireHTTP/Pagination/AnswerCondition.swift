@@ -10,6 +10,8 @@ public struct AnswerCondition: Hashable, Sendable {
   public enum Test: Hashable, Sendable {
     /// There is something: not absent, not null, not blank, not an empty list or object.
     case exists
+    /// There is nothing.
+    case isMissing
     /// It is this.
     case equals(JSONValue)
     /// It is there, and it is not this.
@@ -49,9 +51,10 @@ public struct AnswerCondition: Hashable, Sendable {
 extension AnswerCondition.Test {
   /// Whether `value`, as it was read, passes.
   func passes(_ value: JSONValue?) -> Bool {
-    guard let value else { return false }
+    guard let value else { return self == .isMissing }
     return switch self {
     case .exists: !value.isBlank
+    case .isMissing: value.isBlank
     case .equals(let wanted): value.isSame(as: wanted)
     case .notEquals(let unwanted): !value.isSame(as: unwanted)
     case .isOneOf(let wanted): wanted.contains { value.isSame(as: $0) }
@@ -61,7 +64,7 @@ extension AnswerCondition.Test {
 }
 
 extension AnswerCondition: Codable {
-  private static let tests = ["equals", "notEquals", "isOneOf", "contains"]
+  private static let tests = ["isMissing", "equals", "notEquals", "isOneOf", "contains"]
 
   /// Reads an object as above; without a test, the value must exist.
   public init(from decoder: any Decoder) throws {
@@ -77,6 +80,7 @@ extension AnswerCondition: Codable {
           + "\(DescriptionObject.list(Self.tests)), or both.")
     }
     switch given.first {
+    case "isMissing": test = try object("isMissing", as: Bool.self) ? .isMissing : .exists
     case "equals": test = .equals(try object("equals"))
     case "notEquals": test = .notEquals(try object("notEquals"))
     case "isOneOf": test = .isOneOf(try object("isOneOf"))
@@ -92,6 +96,7 @@ extension AnswerCondition: Codable {
     try fields.encodeIfPresent(value, forKey: "value")
     switch test {
     case .exists: break
+    case .isMissing: try fields.encode(true, forKey: "isMissing")
     case .equals(let wanted): try fields.encode(wanted, forKey: "equals")
     case .notEquals(let unwanted): try fields.encode(unwanted, forKey: "notEquals")
     case .isOneOf(let wanted): try fields.encode(wanted, forKey: "isOneOf")

@@ -20,6 +20,9 @@ public enum EndRule: Hashable, Sendable {
   case total(TotalSource)
   /// The continuation is the one just sent.
   case sameCursor
+  /// A page that looks like this is the last one: a sync token shows that nothing follows, or a total
+  /// that is missing.
+  case lastPage(when: AnswerCondition)
   /// An answer with one of these statuses, matching the condition if there is one, is no page but
   /// the end. On the first page an error status is an error all the same: a listing that does not
   /// exist is not an empty one.
@@ -39,7 +42,7 @@ public enum EndRule: Hashable, Sendable {
 }
 
 extension EndRule: Codable {
-  private static let kinds = ["noNext", "flag", "total", "status"]
+  private static let kinds = ["noNext", "flag", "total", "lastPage", "status"]
   private static let names = ["emptyPage", "shortPage", "sameCursor", "noNext"]
 
   /// Reads one of the forms above.
@@ -64,6 +67,7 @@ extension EndRule: Codable {
     case "noNext": self = .noNext(sentinels: try object(kind, as: SentinelForm.self).sentinels)
     case "flag": self = .flag(try object(kind, as: FlagRule.self))
     case "total": self = .total(try object(kind))
+    case "lastPage": self = .lastPage(when: try object(kind))
     default:
       let form = try object(kind, as: StatusForm.self)
       self = .status(form.codes, matching: form.matching)
@@ -78,7 +82,7 @@ extension EndRule: Codable {
     case .shortPage: name = "shortPage"
     case .sameCursor: name = "sameCursor"
     case .noNext(let sentinels) where sentinels.isEmpty: name = "noNext"
-    case .noNext, .flag, .total, .status: name = nil
+    case .noNext, .flag, .total, .lastPage, .status: name = nil
     }
     if let name {
       var single = encoder.singleValueContainer()
@@ -90,6 +94,7 @@ extension EndRule: Codable {
       try fields.encode(SentinelForm(sentinels: sentinels), forKey: "noNext")
     case .flag(let rule): try fields.encode(rule, forKey: "flag")
     case .total(let total): try fields.encode(total, forKey: "total")
+    case .lastPage(let condition): try fields.encode(condition, forKey: "lastPage")
     case .status(let codes, let condition):
       try fields.encode(StatusForm(codes: codes, matching: condition), forKey: "status")
     case .emptyPage, .shortPage, .sameCursor: break

@@ -95,7 +95,7 @@ extension PaginationEngine {
         switch rule {
         case .noNext: false
         case .shortPage: !isShortOnly
-        case .flag, .emptyPage, .total, .sameCursor, .status: true
+        case .flag, .emptyPage, .total, .sameCursor, .lastPage, .status: true
         }
       }
       guard !rules.isEmpty else {

@@ -72,6 +72,7 @@ extension PaginationEngine {
       case .shortPage:
         try !saysMore && pageSize(of: answer).map { itemCount < $0 } ?? false
       case .sameCursor: isSame(next, asSentFor: answer)
+      case .lastPage(let condition): try answer.matches(condition, items: items)
       case .noNext, .flag, .total, .status: false
       }
     }

@@ -37,7 +37,8 @@ extension PaginationEngine {
       return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
     default:
       guard let token = try token(route.next, in: answer) else { return nil }
-      return route.send == .url ? .url(try absolute(token, in: answer)) : .token(token)
+      guard route.send == .url else { return .token(token) }
+      return .url(try absolute(token, from: route.next, in: answer))
     }
   }
 
@@ -100,8 +101,10 @@ extension PaginationEngine {
     }
   }
 
-  /// A link as seen from the page it was found in.
-  private func absolute(_ value: JSONValue, in answer: PageAnswer) throws -> String {
+  /// A link as seen from the page it was found in, or from where that page says (XML Base).
+  private func absolute(
+    _ value: JSONValue, from source: NextSource, in answer: PageAnswer
+  ) throws -> String {
     guard let link = value.link else {
       throw PageError(
         .refusedLink,
@@ -111,7 +114,11 @@ extension PaginationEngine {
     try CursorCheck.check(.string(link))
     do {
       let reference = try URLReference(link.trimmingBlanks)
-      return reference.resolved(against: try URLReference(answer.url)).text
+      var base = try URLReference(answer.url)
+      if case .body(let path) = source.root, let own = answer.document.base(at: path) {
+        base = try URLReference(own.trimmingBlanks).resolved(against: base)
+      }
+      return reference.resolved(against: base).text
     } catch {
       throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
     }

@@ -15,5 +15,6 @@ extension Pagination {
   public static let presets: [PaginationPreset] = [
     genericPresets, formatPresets, frameworkPresets, developmentPresets, businessPresets,
     commercePresets, socialPresets, cloudPresets, sciencePresets,
+    feedPresets, objectStorePresets, cataloguePresets, bothFormatsPresets,
   ].flatMap { $0 }.sorted { $0.name < $1.name }
 }

@@ -14,7 +14,7 @@ import Testing
 /// # what it shows [other IDs it covers]
 /// preset slack                    or: pagination {…}, or: preset relay /data/repo/issues
 /// items /members                  where the preset does not say; also: optional /members
-/// id /name                        what tells items apart; default /id, else the item itself
+/// id /name                        what tells items apart; default /id, else the item itself, or -
 /// size 2                          the page size asked for
 /// links rebase                    another link policy
 /// field Range: 0-1                a field of the walk's request
@@ -36,7 +36,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var title: String
   var preset: String?
   var pagination = Pagination(next: .linkHeader)
-  var idName = "id"
+  var id: PagePath = "/id"
   var pageSize: Int?
   var fields: HTTPFields = [:]
   var clientHeaders: HTTPFields = [:]
@@ -120,7 +120,7 @@ extension Transcript {
     case "items":
       let path = try PagePath(value.split(separator: " ").last.map(String.init) ?? "")
       pagination.items = value.hasPrefix("optional") ? .optional(.path(path)) : .path(path)
-    case "id": idName = String(value.dropFirst())
+    case "id": id = try PagePath(value)
     case "size": pageSize = Int(value)
     case "links": pagination.policy.links = .rebase
     case "field": fields.append(try Self.field(value))

@@ -3,6 +3,7 @@ import HTTPTypes
 import QuireCore
 @testable import QuireHTTP
 import QuireTesting
+import QuireXML
 import Testing
 
 /// Plays a transcript through the real client and checks what comes of it.
@@ -80,14 +81,18 @@ struct TranscriptPlayer {
         request: request, decoder: BytesPageDecoder()
       ).map { String(decoding: $0, as: UTF8.self) }
     }
-    let idName = transcript.idName
+    let id = transcript.id
+    let json = ClosurePageDecoder { item in
+      let value = try item.value
+      return (value.value(at: id) ?? value).plainText
+    }
+    let xml = MappedPageDecoder(XMLItemPageDecoder()) { item in
+      let text = try (item.value(at: id) ?? item.value).plainText
+      return text.isEmpty ? "-" : text
+    }
     return client.cursor(
       at: transcript.url, pagination: transcript.pagination, pageSize: transcript.pageSize,
-      request: request,
-      decoder: ClosurePageDecoder { item in
-        let value = try item.value
-        return (value[idName] ?? value).plainText
-      })
+      request: request, decoder: AutomaticPageDecoder(json: json, xml: xml))
   }
 
   private func check() throws {

@@ -55,10 +55,13 @@ struct ServiceVectorTests {
   func v91() async throws { try await play("V91") }
 
   @Test(
-    "V92 T4 T18 (JSON): a listing starts with a star, and the same cursor is its end or no matter")
+    "V92 T4 T18: a listing starts with a star, and the same cursor is its end or no matter")
   func v92() async throws { try await play("V92") }
 
   @Test(
     "V94 (without the resume token): Plaid has three lists, and a change expires the cursor")
   func v94() async throws { try await play("V94") }
+
+  @Test("V52 T4 T13: Solr's cursor ends when it stays the same, in JSON and in XML")
+  func v52() async throws { try await play("V52") }
 }

@@ -48,4 +48,19 @@ struct TrapTests {
 
   @Test("T29: a POST may go on as GET, without its body")
   func t29() async throws { try await play("T29") }
+
+  @Test("T14: a token is encoded exactly once, and decoded before only where it came encoded")
+  func t14() async throws { try await play("T14") }
+
+  @Test("T30 (but for gzip files): what stands before a page is skipped, and a callback is no page")
+  func t30() async throws { try await play("T30") }
+
+  @Test("T31: XML is read by local names, attributes and conditions, its text trimmed")
+  func t31() async throws { try await play("T31") }
+
+  @Test("T32: a link may be a text, an object or nothing, on each page anew")
+  func t32() async throws { try await play("T32") }
+
+  @Test("T33 (lists only): items may be one list, several, null, or one element")
+  func t33() async throws { try await play("T33") }
 }

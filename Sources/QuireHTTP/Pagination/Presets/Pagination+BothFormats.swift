@@ -1,0 +1,111 @@
+import QuireCore
+
+/// Services that answer in JSON or XML, as they are asked: one description reads either.
+extension Pagination {
+  /// FHIR bundles: `{"resourceType": "Bundle", "total": 57, "link": [{"relation": "next", "url":
+  /// "…"}], "entry": […]}`, or the same as `<Bundle>` with values in attributes.
+  ///
+  /// Page size: `_count`, a wish. Links are opaque, expire (410), and often name another base: then
+  /// add `.links(.allow([…]))`. They are followed by GET, after a search by POST too. A bundle
+  /// without entries has no list at all.
+  public static let fhir = Pagination(
+    next: .body("/link[relation=next]/url | /Bundle/link[relation/@value='next']/url/@value"),
+    request: RequestRule(method: .get, isQuery: true),
+    items: .optional("/entry | /Bundle/entry"), size: PageSize(.query("_count")),
+    total: "/total | /Bundle/total/@value",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/issue | /OperationOutcome"),
+        message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value")
+    ]))
+
+  /// Flickr's lists of photos: `{"photos": {"page": 1, "pages": 2, "total": "57", "photo": […]},
+  /// "stat": "ok"}`, or `<rsp stat="ok"><photos page="1" pages="2"><photo …/>`.
+  ///
+  /// Page size: `per_page`, 100 by default and 500 at most. Always asks for JSON without a callback
+  /// around it. A search gives no more than its first 4000 results, and then repeats them: narrow
+  /// it by date.
+  public static let flickr = Pagination(
+    next: .pageNumber, send: .query("page"),
+    request: RequestRule(always: RequestConstants(query: ["nojsoncallback": "1"])),
+    end: [.pages("/photos/pages | /rsp/photos/@pages"), .emptyPage],
+    items: "/photos/photo | /rsp/photos/photo",
+    size: PageSize(.query("per_page"), default: 100, max: 500),
+    total: "/photos/total | /rsp/photos/@total",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/stat | /rsp/@stat", .equals("fail")), message: "/message | /rsp/err/@msg")
+    ]))
+
+  /// OData 2 and 3: `{"d": {"results": […], "__next": "…", "__count": "57"}}`, or an Atom feed with
+  /// `link rel="next"`.
+  ///
+  /// No page size: the server chooses one, and `$top` limits the whole listing. Links may be
+  /// relative to `xml:base`.
+  public static let odataV2 = Pagination(
+    next: .body("/d/__next | /feed/link[@rel='next']/@href"),
+    items: .firstOf(["/d/results | /feed/entry", "/d"]), total: "/d/__count | /feed/count")
+
+  /// Redmine: `{"issues": […], "total_count": 57, "offset": 0, "limit": 25}`, or `<issues
+  /// total_count="57"><issue>…`.
+  ///
+  /// Page size: `limit`, 25 by default and 100 at most, lowered silently: the walk advances by what
+  /// came.
+  /// - Parameter items: Where the items are.
+  public static func redmine(
+    items: ItemSelector = "/issues | /issues/issue"
+  ) -> Pagination {
+    Pagination(
+      next: .offset, send: .query("offset"),
+      end: [.total("/total_count | /*/@total_count"), .emptyPage], items: items,
+      size: PageSize(.query("limit"), default: 25, max: 100),
+      total: "/total_count | /*/@total_count")
+  }
+
+  /// Solr's cursors: `{"response": {"numFound": 57, "docs": […]}, "nextCursorMark": "…"}`, or
+  /// `<response><result numFound="57"><doc>…</result><str name="nextCursorMark">…`.
+  ///
+  /// Page size: `rows`, 10 by default. The sort must hold the unique key, and `start` must be 0.
+  /// Starts with `cursorMark=*`; the same mark again is the end, so that the last page is empty.
+  public static let solr = Pagination(
+    next: .body("/nextCursorMark | /response/str[@name='nextCursorMark']"),
+    send: .query("cursorMark"), request: RequestRule(first: "*"), end: [.sameCursor],
+    items: "/response/docs | /response/result/doc", size: PageSize(.query("rows"), default: 10),
+    total: "/response/numFound | /response/result/@numFound")
+
+  /// Splunk's REST API: `{"entry": […], "paging": {"total": 57, "offset": 0}}`, or an Atom feed
+  /// with `totalResults`.
+  ///
+  /// Page size: `count`, 30 by default; 0 means all. 204 means that a search has no results yet,
+  /// and is asked again.
+  public static let splunk = Pagination(
+    next: .offset, send: .query("offset"),
+    end: [.total("/paging/total | /feed/totalResults"), .emptyPage],
+    items: "/entry | /feed/entry", size: PageSize(.query("count"), default: 30),
+    total: "/paging/total | /feed/totalResults",
+    policy: PagePolicy(failure: [FailureRule(when: .status(204), .notReady)]))
+
+  /// The World Bank's indicators: `[{"page": 1, "pages": 2, "total": 57}, […]]`, or `<data page="1"
+  /// pages="2" total="57"><data>…`.
+  ///
+  /// Page size: `per_page`, 50 by default and 32,500 at most. XML unless the URL has `format=json`.
+  /// Errors come with 200.
+  public static let worldBank = Pagination(
+    next: .pageNumber, send: .query("page"), end: [.pages("/0/pages | /*/@pages"), .emptyPage],
+    items: "/1 | /*/*", size: PageSize(.query("per_page"), default: 50, max: 32_500),
+    total: "/0/total | /*/@total",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/0/message | /error/message"), message: "/0/message/0/value | /error/message")
+    ]))
+
+  static let bothFormatsPresets = [
+    PaginationPreset("fhir", "entry, link with relation next", .fhir),
+    PaginationPreset("flickr", "photos.photo, page number, photos.pages", .flickr),
+    PaginationPreset("odataV2", "d.results or feed/entry, __next or link rel=next", .odataV2),
+    PaginationPreset("redmine", "issues, offset, total_count", .redmine()),
+    PaginationPreset("solr", "response.docs, nextCursorMark", .solr),
+    PaginationPreset("splunk", "entry, offset, paging.total or totalResults", .splunk),
+    PaginationPreset("worldBank", "[meta, items], page number, pages", .worldBank),
+  ]
+}

@@ -1,0 +1,59 @@
+import QuireCore
+
+/// Feeds, and what is harvested like them.
+extension Pagination {
+  /// Atom feeds, OPDS 1 and AtomPub: `<feed><entry>…</entry><link rel="next" href="…"/></feed>`
+  /// (RFC 5005, section 3).
+  ///
+  /// No page size. Links may be relative to `xml:base`. Entries may move between pages while one
+  /// reads, and come twice.
+  public static let atom = Pagination(
+    next: .body("/feed/link[@rel='next']/@href"), items: "/feed/entry",
+    total: TotalSource("/feed/totalResults", .estimate))
+
+  /// Archived Atom feeds, newest first: `<feed><link rel="prev-archive" href="…"/><entry>…` (RFC
+  /// 5005, section 4).
+  ///
+  /// No page size. The documents behind the first never change. An entry that was edited comes again
+  /// with the same `id`: the one that comes first is the newest.
+  public static let atomArchive = Pagination(
+    next: .body("/feed/link[@rel='prev-archive']/@href"), items: "/feed/entry")
+
+  /// RSS with links to further pages: `<rss><channel><link rel="next" href="…"/><item>…`, the link
+  /// being Atom's.
+  ///
+  /// No page size. Most feeds have one page. In RSS 1.0, items stand beside the channel.
+  public static let rss = Pagination(
+    next: .body("//channel/link[@rel='next']/@href"),
+    items: .firstOf(["/rss/channel/item", "/RDF/item"]))
+
+  /// OAI-PMH 2.0, for records, identifiers and sets: `<OAI-PMH><ListRecords><record>…</record>
+  /// <resumptionToken completeListSize="57">…</resumptionToken></ListRecords></OAI-PMH>`.
+  ///
+  /// No page size. The token excludes every argument but `verb`; the last page has an empty one or
+  /// none. An empty list is the error `noRecordsMatch`, which ends the walk. 503 with Retry-After is
+  /// how servers ask to go slower. Deleted records are items like others.
+  public static let oaiPMH = Pagination(
+    next: .body("/OAI-PMH/*/resumptionToken"), send: .query("resumptionToken"),
+    request: RequestRule(keep: .only(["verb"])),
+    end: [.status([200], matching: .value("/OAI-PMH/error/@code", .equals("noRecordsMatch")))],
+    items: .firstOf([
+      "/OAI-PMH/ListRecords/record", "/OAI-PMH/ListIdentifiers/header", "/OAI-PMH/ListSets/set",
+    ]),
+    total: TotalSource("/OAI-PMH/*/resumptionToken/@completeListSize", .estimate),
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/OAI-PMH/error/@code", .equals("badResumptionToken")), .expired,
+        message: "/OAI-PMH/error"),
+      FailureRule(
+        when: .value("/OAI-PMH/error/@code", .notEquals("noRecordsMatch")),
+        message: "/OAI-PMH/error"),
+    ]))
+
+  static let feedPresets = [
+    PaginationPreset("atom", "feed/entry, link rel=next", .atom),
+    PaginationPreset("atomArchive", "feed/entry, link rel=prev-archive", .atomArchive),
+    PaginationPreset("oaiPMH", "record, header or set; resumptionToken", .oaiPMH),
+    PaginationPreset("rss", "channel/item, link rel=next", .rss),
+  ]
+}

@@ -1,0 +1,67 @@
+import QuireCore
+
+/// Buckets and containers.
+extension Pagination {
+  /// S3's ListObjectsV2, and all that speak it: `<ListBucketResult><IsTruncated>true</IsTruncated>
+  /// <Contents>…</Contents><CommonPrefixes>…</CommonPrefixes><NextContinuationToken>…`.
+  ///
+  /// Page size: `max-keys`, 1000 by default and at most. Pages may be empty in the middle. With a
+  /// delimiter, prefixes are items behind the objects of their page. With `encoding-type=url`, keys
+  /// come form-encoded (a space as `+`), which is how keys survive that XML cannot hold.
+  public static let s3 = Pagination(
+    next: .body("/ListBucketResult/NextContinuationToken"), send: .query("continuation-token"),
+    request: RequestRule(always: RequestConstants(query: ["list-type": "2"])),
+    end: [.flag("/ListBucketResult/IsTruncated")],
+    items: .all(["/ListBucketResult/Contents", "/ListBucketResult/CommonPrefixes"]),
+    size: PageSize(.query("max-keys"), default: 1000, max: 1000),
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/Error/ArgumentName", .equals("continuation-token"), statuses: [400]),
+        .expired, message: "/Error/Message"),
+      slowDown,
+    ]))
+
+  /// S3's first ListObjects: `<ListBucketResult><IsTruncated>true</IsTruncated><NextMarker>…
+  /// <Contents><Key>…</Key></Contents>…`.
+  ///
+  /// Page size: `max-keys`, 1000 by default and at most. The marker is `NextMarker`, which comes
+  /// only with a delimiter, or else the last key. Always asks for `encoding-type=url`, so that every
+  /// key can be one: keys come form-encoded, a space as `+`, and are decoded to be sent.
+  public static let s3v1 = Pagination(
+    next: .firstOf([
+      Route(.formDecoded(.body("/ListBucketResult/NextMarker")), send: .query("marker")),
+      Route(
+        .formDecoded(.body("/ListBucketResult/Contents[last()]/Key")), send: .query("marker")),
+    ]),
+    request: RequestRule(always: RequestConstants(query: ["encoding-type": "url"])),
+    end: [.flag("/ListBucketResult/IsTruncated")],
+    items: .all(["/ListBucketResult/Contents", "/ListBucketResult/CommonPrefixes"]),
+    size: PageSize(.query("max-keys"), default: 1000, max: 1000),
+    policy: PagePolicy(failure: [slowDown]))
+
+  /// Azure's blobs: `<EnumerationResults><Blobs><Blob>…</Blob></Blobs><NextMarker>…</NextMarker>`.
+  ///
+  /// Page size: `maxresults`, 5000 by default and at most. Pages may be empty in the middle; only an
+  /// empty marker is the end. With a delimiter, prefixes are items behind the blobs of their page.
+  public static let azureBlob = Pagination(
+    next: .body("/EnumerationResults/NextMarker"), send: .query("marker"),
+    request: RequestRule(
+      always: RequestConstants(query: ["comp": "list", "restype": "container"])),
+    items: .all(["/EnumerationResults/Blobs/Blob", "/EnumerationResults/Blobs/BlobPrefix"]),
+    size: PageSize(.query("maxresults"), default: 5000, max: 5000),
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/Error/Code", .equals("ServerBusy"), statuses: [503]), .throttled,
+        message: "/Error/Message")
+    ]))
+
+  private static let slowDown = FailureRule(
+    when: .value("/Error/Code", .equals("SlowDown"), statuses: [503]), .throttled,
+    message: "/Error/Message")
+
+  static let objectStorePresets = [
+    PaginationPreset("azureBlob", "Blobs/Blob and BlobPrefix, NextMarker", .azureBlob),
+    PaginationPreset("s3", "Contents and CommonPrefixes, NextContinuationToken", .s3),
+    PaginationPreset("s3v1", "Contents and CommonPrefixes; marker = NextMarker or last key", .s3v1),
+  ]
+}
