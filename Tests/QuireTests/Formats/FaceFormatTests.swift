@@ -5,7 +5,7 @@ import Testing
 
 /// What a user of the face gets without naming a decoder.
 @Suite("Formats, by the face", .timeLimit(.minutes(1)))
-struct FormatTests {
+struct FaceFormatTests {
   struct Record: Decodable, Sendable, Equatable {
     var id: Int
     var name: String
