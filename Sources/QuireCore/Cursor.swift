@@ -73,12 +73,15 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
 
   /// A new walk from `start`.
   public func walk() -> Walk<Item> {
-    let reader = makeReader(ReaderContext(limits: limits, clock: clock))
-    return Walk(
-      reader, clock: clock,
-      machine: WalkMachine(
-        start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions)
-    )
+    let context = ReaderContext(limits: limits, clock: clock)
+    let reader = makeReader(context)
+    let machine = WalkMachine(
+      start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions)
+    return Walk(reader, clock: clock, machine: machine) { [makeReader] in
+      var context = context
+      context.direction = .backward
+      return makeReader(context)
+    }
   }
 
   /// Starts a walk of its own with the first `next()`.

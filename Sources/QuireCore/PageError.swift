@@ -51,6 +51,9 @@ public struct PageError: Error, Sendable {
 }
 
 extension PageError.Code {
+  /// The listing ended before the page that was asked for. A source may throw it instead of
+  /// returning nil; a walk ends normally by it.
+  public static let exhausted = Self("exhausted")
   /// A position came back that the walk had already visited.
   public static let loopDetected = Self("loopDetected")
   /// A safety cap of `Limits` was reached.

@@ -6,7 +6,8 @@ public import QuireCore
 /// let source = ScriptedSource(sizes: 10, 10, 10)   // 0…9, 10…19, 20…29
 /// source.fail(2)
 /// ```
-/// Pages are numbered from 1; a page leads to the next one unless it says otherwise.
+/// Pages are numbered from 1; a page leads to the next one and back to the one before, unless it says
+/// otherwise.
 public final class ScriptedSource<Item: Sendable>: PageSource {
   /// What happened so far.
   public struct Log: Sendable {
@@ -51,6 +52,7 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
       if page.next == nil, page.nextFailure == nil, index + 1 < pages.count {
         page.next = Position(integerLiteral: index + 2)
       }
+      if page.previous == nil, index > 0 { page.previous = Position(integerLiteral: index) }
       return page
     }
     self.needsClosing = needsClosing

@@ -134,7 +134,7 @@ import Testing
                 case 0: _ = try? await paginator.loadMore()
                 case 1: _ = try? await paginator.retry()
                 case 2: _ = try? await paginator.reload()
-                case 3: await paginator.report(consumed: Int.random(in: 0..<20, using: &random))
+                case 3: paginator.report(consumed: Int.random(in: 0..<20, using: &random))
                 case 4: do { for try await _ in paginator { break } } catch {}
                 default:
                   let task = Task { try await paginator.items.collected() }

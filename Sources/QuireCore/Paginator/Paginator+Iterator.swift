@@ -14,7 +14,7 @@ extension Paginator {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      try await interest.runner.next(helping)
+      try await interest.runner.next(helping, reader: interest.reader)
     }
 
     /// The next page; nil at the end. After an error, the page that failed.
@@ -45,11 +45,13 @@ extension Paginator.Iterator: Sendable {}
 /// Tells the paginator when the last copy of an iterator is gone.
 final class PaginatorInterest<Item: Sendable>: Sendable {
   let runner: PaginatorRunner<Item>
+  /// The number by which the paginator knows this reader.
+  let reader: Int
 
   init(_ runner: PaginatorRunner<Item>) {
     self.runner = runner
-    runner.iteratorBegan()
+    reader = runner.iteratorBegan()
   }
 
-  deinit { runner.iteratorLeft() }
+  deinit { runner.iteratorLeft(reader) }
 }

@@ -11,14 +11,15 @@
 ///
 /// A paginator is one walk: another loop goes on where the last one stopped, and two loops at the
 /// same time share the pages, each of which goes to one of them. Pages that were handed out are not
-/// kept.
+/// kept. With the retention `.all` they are: every loop begins with the first page, and `snapshot`,
+/// `states` and page commands serve a list that people look at.
 public actor Paginator<Item: Sendable>: PageSequence {
   /// A page.
   public typealias Element = Page<Item>
   /// `PageError` or `CancellationError`.
   public typealias Failure = any Error
 
-  private let runner: PaginatorRunner<Item>
+  nonisolated let runner: PaginatorRunner<Item>
 
   /// Loads ahead in a walk of `cursor`.
   ///
@@ -30,16 +31,20 @@ public actor Paginator<Item: Sendable>: PageSequence {
   ///     helps where the times of pages vary a lot. Less than 1 is thrown by the first `next()`.
   ///   - maxBytesAhead: How many bytes those pages may have. Default 16 MiB. The next page is
   ///     expected to be as large as the largest so far.
+  ///   - retention: What is kept of the pages handed out. Default: nothing.
+  ///   - list: How a list that people look at is served.
   public init(
     _ cursor: Cursor<Item>, threshold: Threshold = .standard, maxPagesAhead: Int = 1,
-    maxBytesAhead: Int = 16 << 20
+    maxBytesAhead: Int = 16 << 20, retention: Retention = .window,
+    list: ListOptions = ListOptions()
   ) {
     let limits = LookAhead(
-      threshold: threshold, maxPages: maxPagesAhead, maxBytes: maxBytesAhead)
+      threshold: threshold, maxPages: maxPagesAhead, maxBytes: maxBytesAhead,
+      retention: retention, list: list)
     runner = PaginatorRunner(cursor, limits: limits)
   }
 
-  /// Goes on with the walk, page by page.
+  /// Goes on with the walk, page by page; with the retention `.all`, from the first page on.
   public nonisolated func makeAsyncIterator() -> Iterator { Iterator(runner, .page) }
 
   /// The same walk, item by item; the next page becomes due with each item, not with each page.
@@ -50,27 +55,4 @@ public actor Paginator<Item: Sendable>: PageSequence {
   /// What the walk has done so far, as far as its pages were handed out. The traffic includes what
   /// is loaded ahead.
   public nonisolated var report: WalkReport { runner.report }
-
-  /// Loads the next page, or waits for the one that is being loaded.
-  ///
-  /// Returns whether there is one; throws the error of the load. Loads nothing while as much as
-  /// allowed is loaded and not begun.
-  @discardableResult
-  public func loadMore() async throws -> Bool { try await runner.loadMore() }
-
-  /// Tries again what failed last. Returns false when nothing did; throws when it fails again.
-  @discardableResult
-  public func retry() async throws -> Bool { try await runner.retry() }
-
-  /// Starts over. What is loaded stays until the new first page is there, and then makes room for
-  /// it in one step; what a load cancelled by this brings is never seen.
-  ///
-  /// Returns whether there is a page; throws the error of the load, and everything stays as it was.
-  @discardableResult
-  public func reload() async throws -> Bool { try await runner.reload() }
-
-  /// Says by hand how many items from the start of the walk are consumed, where nobody iterates.
-  ///
-  /// The number only ever counts up. Pages that are consumed to their end are released.
-  public func report(consumed: Int) { runner.reported(consumed: consumed) }
 }

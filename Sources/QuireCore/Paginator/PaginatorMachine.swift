@@ -1,20 +1,42 @@
 /// Decides what a paginator loads, when, and who gets what.
+///
+/// One load runs at a time. Whoever waits says what for; when a load has ended, the next one is the
+/// most urgent of those that somebody waits for, or the one that is due.
 struct PaginatorMachine<Item: Sendable>: Sendable {
-  /// What is loaded: the page that comes next, or the first page of a new walk.
-  enum Load: Hashable { case more, reload }
+  /// What is loaded: the page that comes next, the page before the first one, or the first page of
+  /// a new walk.
+  enum Load: Hashable { case more, before, reload }
 
-  enum Phase {
-    /// Nothing is being loaded, and more may follow. → `loading`
+  /// A load that runs.
+  struct Running: Hashable {
+    var load: Load
+    var id: Int
+    /// Whether somebody asked for what failed before.
+    var isRetry = false
+  }
+
+  enum Activity: Hashable {
+    /// Nothing is being loaded. → `loading`
     case idle
-    /// → `idle`, `ended`, `failed`, `cancelling`
-    case loading(Load, id: Int, isRetry: Bool)
-    /// Nobody wants the load that still runs; `then` starts when it has ended. → `idle`, `loading`,
-    /// `ended`
-    case cancelling(Load, id: Int, then: Load?)
-    /// `isShown` when the consumer knows. → `loading`
+    /// → `idle`, `cancelling`
+    case loading(Running)
+    /// Nobody wants the load that still runs. → `idle`
+    case cancelling(Running)
+  }
+
+  /// What lies behind the last page.
+  enum Tail {
+    case open
+    /// `isShown` when a consumer knows.
     case failed(Load, any Error, isShown: Bool)
-    /// The walk has no more. → `loading` by a reload
-    case ended
+    case exhausted
+  }
+
+  /// What lies before the first page.
+  enum Head {
+    case open
+    case failed(PageError)
+    case exhausted
   }
 
   /// What a load brought.
@@ -46,275 +68,114 @@ struct PaginatorMachine<Item: Sendable>: Sendable {
     var cancel: Int?
     /// The walk of the last reload takes the place of the one so far.
     var adoptsReload = false
+    /// What observers are told, in this order.
+    var events: [PaginatorEvent<Item>] = []
   }
 
-  private struct Consumer {
+  struct Consumer {
     var ticket: Int
     var helping: Helping
+    var reader: Int
   }
 
-  let limits: LookAhead
-  private(set) var phase = Phase.idle
-  private(set) var window: PageWindow<Item>
-  private var consumers: [Consumer] = []
-  private var callers: [Int] = []
-  private var iterators = 0
+  /// Somebody who wants something loaded, and waits for it.
+  struct Caller {
+    enum Wish: Hashable {
+      case load(Load)
+      case turn(PageCommand)
+    }
+
+    var ticket: Int
+    var wish: Wish
+  }
+
+  var limits: LookAhead
+  let start: Position
+  var activity = Activity.idle
+  var tail = Tail.open
+  var head = Head.open
+  var store: PageStore<Item>
+  var latch: ThresholdLatch
+  var consumers: [Consumer] = []
+  var callers: [Caller] = []
+  var iterators = 0
   private var loads = 0
+  /// When a load last ended, where that matters.
+  var lastChange: Duration?
+  /// The length of the content that a load was started for because it did not fill its viewport:
+  /// the same report again means that the view does not show the page yet.
+  var filledAt: Double?
+  /// The page that page commands have turned to, by its number in the store.
+  var currentPage = 0
+  /// Whether nothing was held when the last load began.
+  var isInitial = true
   /// Whether the last thing a consumer heard of was its cancellation.
-  private(set) var isCancelled = false
+  var isCancelled = false
+  /// What the last load led to.
+  var settled = PaginatorState.idle
+  /// What observers were told last.
+  var announced = PaginatorState.idle
+
+  init(start: Position = .start, limits: LookAhead = LookAhead()) {
+    self.start = start
+    self.limits = limits
+    store = PageStore(start: start, retention: limits.retention)
+    latch = ThresholdLatch(limits.threshold)
+  }
 
   /// Whether this load runs and somebody wants it.
   func isLoading(_ id: Int) -> Bool {
-    if case .loading(_, id, _) = phase { true } else { false }
-  }
-
-  /// Why no more pages come to the consumer, when the walk behind them ended like that.
-  func end(ofWalk end: WalkReport.End) -> WalkReport.End {
-    switch phase {
-    case .ended where window.isEmpty: return end
-    case .failed(_, let error as PageError, isShown: true): return .failed(error)
-    case .idle, .loading, .cancelling, .failed, .ended: break
-    }
-    if isCancelled { return .cancelled }
-    return hasIterators || window.pagesHandedOut == 0 ? .running : .stoppedByConsumer
+    if case .loading(let running) = activity { running.id == id } else { false }
   }
 
   /// Whether a loop is running.
   var hasIterators: Bool { iterators > 0 }
 
-  init(start: Position = .start, limits: LookAhead = LookAhead()) {
-    self.limits = limits
-    window = PageWindow(start: start)
-  }
+  // MARK: Starting and cancelling
 
-  // MARK: Consumers
-
-  mutating func iteratorBegan() { iterators += 1 }
-
-  /// The last copy of an iterator is gone; with the last one goes what is in flight.
-  mutating func iteratorLeft() -> Effects {
-    iterators -= 1
-    var effects = Effects()
-    if iterators == 0, callers.isEmpty { cancelLoad(&effects) }
-    return effects
-  }
-
-  /// A consumer asks for its next page or items.
-  mutating func next(_ helping: Helping, ticket: Int) -> Effects {
-    var effects = Effects()
-    isCancelled = false
-    window.catchUp()
-    if let error = limits.objection {
-      effects.outcome = .failed(error)
-    } else if !window.isEmpty {
-      effects.outcome = .page(take(helping))
-      lookAhead(&effects)
-    } else if case .failed(let load, let error, isShown: false) = phase {
-      phase = .failed(load, error, isShown: true)
-      effects.outcome = .failed(error)
-    } else if case .ended = phase {
-      effects.outcome = .end
-    } else {
-      consumers.append(Consumer(ticket: ticket, helping: helping))
-      demandLoad(&effects)
-    }
-    return effects
-  }
-
-  /// A consumer was cancelled before it could ask.
-  mutating func consumerCancelled() { isCancelled = true }
-
-  /// The consumer says by hand how far it is.
-  mutating func reported(consumed: Int) -> Effects {
-    var effects = Effects()
-    window.report(consumed: consumed)
-    lookAhead(&effects)
-    return effects
-  }
-
-  // MARK: Callers
-
-  /// Somebody wants the next page to be loaded, by hand.
-  mutating func loadMore(ticket: Int) -> Effects {
-    var effects = Effects()
-    switch phase {
-    case .ended: effects.outcome = .loaded(false)
-    case .idle where !window.isEmpty && !window.hasRoom(for: limits):
-      effects.outcome = .loaded(true)
-    case .idle, .loading, .cancelling, .failed:
-      callers.append(ticket)
-      demandLoad(&effects)
-    }
-    return effects
-  }
-
-  /// Somebody wants what failed to be tried again.
-  mutating func retry(ticket: Int) -> Effects {
-    var effects = Effects()
-    switch phase {
-    case .failed:
-      callers.append(ticket)
-      demandLoad(&effects)
-    case .loading(_, _, isRetry: true):
-      callers.append(ticket)
-    case .idle, .loading, .cancelling, .ended:
-      effects.outcome = .loaded(false)
-    }
-    return effects
-  }
-
-  /// Somebody wants to start over. What was loaded stays until the new first page is there.
-  mutating func reload(ticket: Int) -> Effects {
-    var effects = Effects()
-    callers.append(ticket)
-    switch phase {
-    case .loading(let load, let id, _):
-      phase = .cancelling(load, id: id, then: .reload)
-      effects.cancel = id
-    case .cancelling(let load, let id, _):
-      phase = .cancelling(load, id: id, then: .reload)
-    case .idle, .failed, .ended:
-      start(.reload, &effects)
-    }
-    return effects
-  }
-
-  /// Somebody who waits was cancelled. The load goes with the last one who waits for it.
-  mutating func waiterCancelled(ticket: Int) -> Effects {
-    var effects = Effects()
-    let wasConsumer = consumers.contains { $0.ticket == ticket }
-    guard wasConsumer || callers.contains(ticket) else { return effects }
-    consumers.removeAll { $0.ticket == ticket }
-    callers.removeAll { $0 == ticket }
-    effects.wake = [(ticket, .failed(CancellationError()))]
-    isCancelled = wasConsumer
-    if consumers.isEmpty, callers.isEmpty, wasConsumer || iterators == 0 { cancelLoad(&effects) }
-    return effects
-  }
-
-  // MARK: Loads
-
-  /// The load with this number has ended.
-  mutating func finished(_ id: Int, _ answer: Answer) -> Effects {
-    var effects = Effects()
-    switch phase {
-    case .loading(let load, id, _):
-      settle(load, answer, &effects, looksAhead: true)
-    case .cancelling(let load, id, let then):
-      phase = .idle
-      if load == .more, then != .reload, !answer.isFailure {
-        // It came all the same. The walk is beyond it now, so it must not be lost.
-        settle(load, answer, &effects, looksAhead: then != nil)
-      } else if let then {
-        start(then, &effects)
-      }
-    case .idle, .loading, .cancelling, .failed, .ended:
-      preconditionFailure("A paginator's load \(id) ended while it was \(phase).")
-    }
-    return effects
-  }
-}
-
-// MARK: - Deciding
-
-extension PaginatorMachine {
-  private mutating func settle(
-    _ load: Load, _ answer: Answer, _ effects: inout Effects, looksAhead: Bool
-  ) {
-    if load == .reload, !answer.isFailure {
-      window = PageWindow(start: window.start)
-      effects.adoptsReload = true
-    }
-    switch answer {
-    case .page(let page, let isLast):
-      window.append(page)
-      phase = isLast ? .ended : .idle
-      wakeCallers(.loaded(true), &effects)
-    case .end:
-      phase = .ended
-      wakeCallers(.loaded(false), &effects)
-    case .failed(let error):
-      phase = .failed(load, error, isShown: !consumers.isEmpty)
-      wakeCallers(.failed(error), &effects)
-      wakeConsumers(.failed(error), &effects)
-    }
-    serveConsumers(&effects)
-    if looksAhead { lookAhead(&effects) }
-  }
-
-  private mutating func serveConsumers(_ effects: inout Effects) {
-    while !window.isEmpty, let consumer = consumers.first {
-      consumers.removeFirst()
-      effects.wake.append((consumer.ticket, .page(take(consumer.helping))))
-    }
-    if case .ended = phase { wakeConsumers(.end, &effects) }
-    if !consumers.isEmpty { demandLoad(&effects) }
-  }
-
-  private mutating func take(_ helping: Helping) -> Page<Item> {
-    switch helping {
-    case .page: return window.takePage()
-    case .items:
-      var isLoading = false
-      var isIdle = false
-      switch phase {
-      case .loading, .cancelling: isLoading = true
-      case .idle: isIdle = true
-      case .failed, .ended: break
-      }
-      return window.takeHelping(limits, isLoading: isLoading, isIdle: isIdle)
-    }
-  }
-
-  private mutating func wakeCallers(_ outcome: Outcome, _ effects: inout Effects) {
-    effects.wake += callers.map { ($0, outcome) }
-    callers = []
-  }
-
-  private mutating func wakeConsumers(_ outcome: Outcome, _ effects: inout Effects) {
-    effects.wake += consumers.map { ($0.ticket, outcome) }
-    consumers = []
-  }
-
-  /// Loads the next page if it is due and there is room for it.
-  private mutating func lookAhead(_ effects: inout Effects) {
-    guard case .idle = phase, window.hasRoom(for: limits),
-      limits.threshold.isExceeded(consumed: window.consumed, loaded: window.loaded)
-    else { return }
-    start(.more, &effects)
-  }
-
-  /// Sees to it that what somebody waits for is being loaded.
-  private mutating func demandLoad(_ effects: inout Effects) {
-    switch phase {
-    case .idle: start(.more, &effects)
-    case .failed(let load, _, _): start(load, &effects, isRetry: true)
-    case .cancelling(let load, let id, let then):
-      phase = .cancelling(load, id: id, then: then ?? .more)
-    case .loading, .ended: break
-    }
-  }
-
-  private mutating func start(_ load: Load, _ effects: inout Effects, isRetry: Bool = false) {
+  mutating func start(_ load: Load, _ effects: inout Effects, isRetry: Bool = false) {
     loads += 1
-    phase = .loading(load, id: loads, isRetry: isRetry)
+    if load != .before { isInitial = store.pages.isEmpty }
+    activity = .loading(Running(load: load, id: loads, isRetry: isRetry))
     effects.start = (load, loads)
   }
 
-  private mutating func cancelLoad(_ effects: inout Effects) {
-    switch phase {
-    case .loading(let load, let id, _):
-      phase = .cancelling(load, id: id, then: nil)
-      effects.cancel = id
-    case .cancelling(let load, let id, _):
-      phase = .cancelling(load, id: id, then: nil)
-    case .idle, .failed, .ended: break
+  mutating func cancelLoad(_ effects: inout Effects) {
+    guard case .loading(let running) = activity else { return }
+    activity = .cancelling(running)
+    effects.cancel = running.id
+  }
+
+  /// Sees to it that what somebody waits for is being loaded, the most urgent first.
+  mutating func demandLoad(_ effects: inout Effects) {
+    guard case .idle = activity else { return }
+    if callers.contains(where: { $0.wish == .load(.reload) }) {
+      start(.reload, &effects)
+    } else if !consumers.isEmpty || callers.contains(where: { $0.wish != .load(.before) }) {
+      demandMore(&effects)
+    } else if !callers.isEmpty, store.hasLoaded {
+      start(.before, &effects)
+    } else if !callers.isEmpty {
+      demandMore(&effects)
     }
   }
-}
 
-extension PaginatorMachine.Answer {
-  fileprivate var isFailure: Bool {
-    if case .failed = self { true } else { false }
+  private mutating func demandMore(_ effects: inout Effects) {
+    switch tail {
+    case .open: start(.more, &effects)
+    case .failed(let load, _, _): start(load, &effects, isRetry: true)
+    case .exhausted: break
+    }
+  }
+
+  /// Loads the next page if it is due and there is room for it.
+  mutating func lookAhead(_ effects: inout Effects) {
+    guard case .idle = activity, case .open = tail, limits.list.loadsAhead else { return }
+    let isShort = limits.list.viewportItems.map { store.hasLoaded && store.loaded <= $0 } ?? false
+    guard
+      isShort
+        || limits.threshold.isExceeded(store.progress) && store.hasRoom(for: limits)
+    else { return }
+    start(.more, &effects)
   }
 }

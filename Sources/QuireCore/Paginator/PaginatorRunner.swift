@@ -1,47 +1,52 @@
 import Synchronization
 
-/// Does what the machine decides: runs loads, and lets those wait who have to.
+/// Does what the machine decides: runs loads, lets those wait who have to, and tells those who
+/// watch.
 ///
-/// Everything is decided under one lock and performed outside of it. Loads hold the runner weakly,
-/// so that nothing outlives the paginator and its iterators.
+/// Everything is decided under one lock and performed outside of it; what observers are told is put
+/// into their queues under the same lock, so that all of them see one order. Loads hold the runner
+/// weakly, so that nothing outlives the paginator and its iterators.
 final class PaginatorRunner<Item: Sendable>: Sendable {
   typealias Machine = PaginatorMachine<Item>
 
-  private struct State: Sendable {
+  struct State: Sendable {
     var machine: Machine
-    var walk: Walk<Item>
+    /// Made when it is needed: many paginators are never asked for a page.
+    var walk: Walk<Item>?
     /// The walk of a reload, until its first page is there.
     var reloading: Walk<Item>?
     var waiting: [Int: Suspension<Machine.Outcome>] = [:]
     var tickets = 0
     var task: (id: Int, task: Task<Void, Never>)?
     var times = WaitingTimes()
+    var listeners: [Listener<PaginatorEvent<Item>>] = []
   }
 
-  private let cursor: Cursor<Item>
-  private let stopwatch: Stopwatch
-  private let state: Mutex<State>
+  let cursor: Cursor<Item>
+  let stopwatch: Stopwatch
+  let state: Mutex<State>
 
   init(_ cursor: Cursor<Item>, limits: LookAhead) {
     self.cursor = cursor
     stopwatch = Stopwatch(cursor.clock)
-    state = Mutex(
-      State(machine: Machine(start: cursor.start, limits: limits), walk: cursor.walk()))
+    state = Mutex(State(machine: Machine(start: cursor.start, limits: limits)))
   }
 
   deinit {
-    state.withLock { $0.task }?.task.cancel()
+    let (task, listeners) = state.withLock { ($0.task, $0.listeners) }
+    task?.task.cancel()
+    for listener in listeners { listener.finish() }
   }
 
   // MARK: Consumers
 
-  func next(_ helping: Machine.Helping) async throws -> Page<Item>? {
+  func next(_ helping: Machine.Helping, reader: Int) async throws -> Page<Item>? {
     let begin = stopwatch.elapsed()
     if Task.isCancelled {
       state.withLock { $0.machine.consumerCancelled() }
       throw CancellationError()
     }
-    let outcome = try await wait { $0.next(helping, ticket: $1) }
+    let outcome = try await wait { $0.next(helping, reader: reader, ticket: $1) }
     let end = stopwatch.elapsed()
     state.withLock { $0.times.waited(from: begin, to: end) }
     switch outcome {
@@ -52,19 +57,32 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
   }
 
   func reported(consumed: Int) {
-    perform(state.withLock { $0.machine.reported(consumed: consumed) })
+    perform { [stopwatch] in $0.reported(consumed: consumed, at: $0.now(by: stopwatch)) }
   }
 
-  func iteratorBegan() { state.withLock { $0.machine.iteratorBegan() } }
-
-  func iteratorLeft() {
-    let (effects, task, walk) = state.withLock { state in
-      let effects = state.machine.iteratorLeft()
-      return (effects, state.task?.task, state.machine.hasIterators ? nil : state.walk)
+  func reported(offset: Double, in viewport: Viewport) {
+    perform { [stopwatch] in
+      $0.reported(offset: offset, in: viewport, at: $0.now(by: stopwatch))
     }
-    perform(effects)
+  }
+
+  /// Returns the number by which the machine knows the reader.
+  func iteratorBegan() -> Int {
+    state.withLock { state in
+      state.tickets += 1
+      state.machine.iteratorBegan()
+      return state.tickets
+    }
+  }
+
+  func iteratorLeft(_ reader: Int) {
+    let (left, task, walk) = state.withLock { state in
+      let left = decide(&state) { $0.iteratorLeft(reader) }
+      return (left, state.task?.task, state.machine.hasIterators ? nil : state.walk)
+    }
+    perform(left)
     guard let walk else { return }
-    guard effects.cancel != nil, let task else { return walk.abandon() }
+    guard left.effects.cancel != nil, let task else { return walk.abandon() }
     Task {
       await task.value
       walk.abandon()
@@ -73,21 +91,14 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
 
   // MARK: Callers
 
-  func loadMore() async throws -> Bool { try await call { $0.loadMore(ticket: $1) } }
-
-  func retry() async throws -> Bool { try await call { $0.retry(ticket: $1) } }
-
-  func reload() async throws -> Bool { try await call { $0.reload(ticket: $1) } }
-
-  private func call(
-    _ event: @Sendable (inout Machine, Int) -> Machine.Effects
-  ) async throws -> Bool {
+  /// Feeds a caller's wish to the machine, and waits until it is granted.
+  func call(
+    _ event: @Sendable (inout Machine, _ ticket: Int) -> Machine.Effects
+  ) async throws -> Machine.Outcome {
     try Task.checkCancellation()
-    switch try await wait(event) {
-    case .loaded(let brought): return brought
-    case .page, .end: return false
-    case .failed(let error): throw error
-    }
+    let outcome = try await wait(event)
+    if case .failed(let error) = outcome { throw error }
+    return outcome
   }
 
   // MARK: Report
@@ -95,11 +106,11 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
   /// The walk's report, seen from the consumer: what is loaded ahead does not count yet.
   var report: WalkReport {
     state.withLock { state in
-      let window = state.machine.window
-      var report = state.walk.report
-      report.pages = window.pagesHandedOut
-      report.items = window.handedOut
-      report.checkpoint = window.checkpoint
+      let store = state.machine.store
+      var report = state.walk?.report ?? WalkReport()
+      report.pages = store.pagesHandedOut
+      report.items = store.handedOut
+      report.checkpoint = store.checkpoint
       report.waitingForNetwork = state.times.forNetwork
       report.waitingForConsumer = state.times.forConsumer
       report.end = state.machine.end(ofWalk: report.end)
@@ -111,36 +122,62 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
 // MARK: - Performing
 
 extension PaginatorRunner {
+  /// What the machine decided, and what observers are to be woken for.
+  struct Decision {
+    var effects: Machine.Effects
+    var notices: [@Sendable () -> Void] = []
+  }
+
+  /// Lets the machine decide, under the lock.
+  private func decide(
+    _ state: inout State, _ event: (inout Machine) -> Machine.Effects
+  ) -> Decision {
+    var decision = Decision(effects: event(&state.machine))
+    guard !decision.effects.events.isEmpty, !state.listeners.isEmpty else { return decision }
+    state.listeners.removeAll { !$0.isListening }
+    for event in decision.effects.events {
+      for listener in state.listeners {
+        if let notice = listener.post(event) { decision.notices.append(notice) }
+      }
+    }
+    return decision
+  }
+
+  func perform(_ event: @Sendable (inout Machine) -> Machine.Effects) {
+    perform(state.withLock { decide(&$0, event) })
+  }
+
   /// Feeds an event to the machine and waits for its outcome if it is not there yet.
   private func wait(
     _ event: @Sendable (inout Machine, Int) -> Machine.Effects
   ) async throws -> Machine.Outcome {
-    let (ticket, effects, suspension) = state.withLock { state in
+    let (ticket, decision, suspension) = state.withLock { state in
       state.tickets += 1
       let ticket = state.tickets
-      let effects = event(&state.machine, ticket)
-      guard effects.outcome == nil else {
-        return (ticket, effects, Suspension<Machine.Outcome>?.none)
+      let decision = decide(&state) { event(&$0, ticket) }
+      // A command may be served at once, like those who waited.
+      guard decision.effects.outcome(for: ticket) == nil else {
+        return (ticket, decision, Suspension<Machine.Outcome>?.none)
       }
       let suspension = Suspension<Machine.Outcome>()
       state.waiting[ticket] = suspension
-      return (ticket, effects, suspension)
+      return (ticket, decision, suspension)
     }
-    perform(effects)
-    guard let suspension else { return effects.outcome ?? .end }
-    return try await suspension.value { [weak self] in self?.cancelWaiter(ticket) }
+    perform(decision)
+    guard let suspension else { return decision.effects.outcome(for: ticket) ?? .end }
+    return try await suspension.value { [weak self] in
+      self?.perform { $0.waiterCancelled(ticket: ticket) }
+    }
   }
 
-  private func cancelWaiter(_ ticket: Int) {
-    perform(state.withLock { $0.machine.waiterCancelled(ticket: ticket) })
-  }
-
-  private func perform(_ effects: Machine.Effects) {
+  private func perform(_ decision: Decision) {
+    let effects = decision.effects
     if let id = effects.cancel {
       let task = state.withLock { $0.task }
       if let task, task.id == id { task.task.cancel() }
     }
     if let (load, id) = effects.start { start(load, id: id) }
+    for notice in decision.notices { notice() }
     guard !effects.wake.isEmpty else { return }
     let woken = state.withLock { state in
       effects.wake.map { (state.waiting.removeValue(forKey: $0.ticket), $0.outcome) }
@@ -150,13 +187,13 @@ extension PaginatorRunner {
 
   private func start(_ load: Machine.Load, id: Int) {
     let walk = state.withLock { state in
-      guard load == .reload else { return state.walk }
+      if load != .reload, let walk = state.walk { return walk }
       let walk = cursor.walk()
-      state.reloading = walk
+      if load == .reload { state.reloading = walk } else { state.walk = walk }
       return walk
     }
     let task = Task { [weak self] in
-      let answer = await Self.answer(of: walk)
+      let answer = await Self.answer(of: walk, load)
       self?.finished(id, answer)
     }
     // Who wanted the load may have left before there was a task to cancel.
@@ -167,8 +204,12 @@ extension PaginatorRunner {
     if !isWanted { task.cancel() }
   }
 
-  private static func answer(of walk: Walk<Item>) async -> Machine.Answer {
+  private static func answer(of walk: Walk<Item>, _ load: Machine.Load) async -> Machine.Answer {
     do {
+      if load == .before {
+        guard let page = try await walk.previous() else { return .end }
+        return .page(page, isLast: page.previous == nil)
+      }
       guard let page = try await walk.next(isolation: nil) else { return .end }
       let isLast = walk.isOver
       if isLast { walk.settle() }
@@ -179,11 +220,30 @@ extension PaginatorRunner {
   }
 
   private func finished(_ id: Int, _ answer: Machine.Answer) {
-    let effects = state.withLock { state in
-      let effects = state.machine.finished(id, answer)
-      if effects.adoptsReload, let walk = state.reloading { state.walk = walk }
-      return effects
+    let decision = state.withLock { state in
+      let now = state.machine.now(by: stopwatch)
+      let decision = decide(&state) { $0.finished(id, answer, at: now) }
+      if decision.effects.adoptsReload, let walk = state.reloading {
+        state.walk = walk
+        state.reloading = nil
+      }
+      if state.task?.id == id { state.task = nil }
+      return decision
     }
-    perform(effects)
+    perform(decision)
+  }
+}
+
+extension PaginatorMachine {
+  /// The time, where the machine cares for it.
+  func now(by stopwatch: Stopwatch) -> Duration? {
+    limits.list.settling > .zero ? stopwatch.elapsed() : nil
+  }
+}
+
+extension PaginatorMachine.Effects {
+  /// What whoever caused the event under this ticket is told at once.
+  fileprivate func outcome(for ticket: Int) -> PaginatorMachine.Outcome? {
+    outcome ?? wake.first { $0.ticket == ticket }?.outcome
   }
 }

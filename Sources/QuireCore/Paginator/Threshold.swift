@@ -1,10 +1,22 @@
 /// How near to the end of what is loaded a consumer must come before the next page is loaded.
 ///
-/// Items are counted over the whole walk: `consumed` of `loaded`. All comparisons are strict.
+/// Items are counted over the whole walk: `consumed` of `loaded`. A place in a view is measured in
+/// whatever unit the view has. All comparisons are strict.
 public struct Threshold: Hashable, Sendable {
-  private enum Rule: Hashable { case fraction(Double), remaining(Int), never }
+  enum Rule: Hashable {
+    case fraction(Double), fractionOfLastPage(Double), remaining(Int), remainingExtent(Double)
+    case oneViewport, never
+  }
 
-  private let rule: Rule
+  /// What a fraction is a fraction of.
+  public enum Basis: Hashable, Sendable {
+    /// Everything loaded so far: the lead grows with the listing, as far as a paginator lets it.
+    case everything
+    /// The last page that has items: the lead stays the same.
+    case lastPage
+  }
+
+  let rule: Rule
 
   private init(_ rule: Rule) { self.rule = rule }
 
@@ -15,52 +27,109 @@ public struct Threshold: Hashable, Sendable {
   /// Loads nothing ahead: a page is loaded when somebody waits for it.
   public static let onDemand = Threshold(.never)
 
+  /// Loads when less than one viewport is left; without a viewport, fewer items than the last page
+  /// has.
+  public static let oneViewport = Threshold(.oneViewport)
+
   /// Loads when consumed / loaded is greater than `fraction`, which lies in 0…1.
   ///
   /// 0 loads with the first item, 1 never ahead. Throws `invalidArgument` for anything else.
-  public static func fraction(_ fraction: Double) throws -> Threshold {
+  public static func fraction(
+    _ fraction: Double, of basis: Basis = .everything
+  ) throws -> Threshold {
     guard fraction >= 0, fraction <= 1 else {
-      throw PageError(
-        .invalidArgument, "A threshold's fraction is \(fraction); give a number from 0 to 1.",
-        attempts: 0)
+      throw refusal("fraction is \(fraction); give a number from 0 to 1.")
     }
-    return Threshold(.fraction(fraction))
+    return Threshold(basis == .everything ? .fraction(fraction) : .fractionOfLastPage(fraction))
   }
 
   /// Loads when fewer than `items` loaded items are left, 0 or more.
   ///
   /// 0 loads nothing ahead. Throws `invalidArgument` for a negative number.
   public static func remaining(items: Int) throws -> Threshold {
-    guard items >= 0 else {
-      throw PageError(
-        .invalidArgument, "A threshold's remaining items are \(items); give 0 or more.",
-        attempts: 0)
-    }
+    guard items >= 0 else { throw refusal("remaining items are \(items); give 0 or more.") }
     return Threshold(.remaining(items))
   }
 
+  /// Loads when less than `extent` of the content is left behind the viewport, 0 or more. Items
+  /// that are counted without a viewport load nothing ahead by this.
+  ///
+  /// Throws `invalidArgument` for a negative number and for one that is not finite.
+  public static func remainingExtent(_ extent: Double) throws -> Threshold {
+    guard extent >= 0, extent.isFinite else {
+      throw refusal("remaining extent is \(extent); give a finite number, 0 or more.")
+    }
+    return Threshold(.remainingExtent(extent))
+  }
+
+  private static func refusal(_ text: String) -> PageError {
+    PageError(.invalidArgument, "A threshold's \(text)", attempts: 0)
+  }
+}
+
+// MARK: - Items
+
+extension Threshold {
   /// Whether the next page is due.
-  func isExceeded(consumed: Int, loaded: Int) -> Bool {
+  func isExceeded(_ progress: Progress) -> Bool {
+    let (consumed, loaded) = (progress.consumed, progress.loaded)
     guard loaded > 0 else { return false }
-    return switch rule {
-    case .fraction(let fraction): Double(consumed) / Double(loaded) > fraction
-    case .remaining(let items): loaded - consumed < items
-    case .never: false
+    switch rule {
+    case .fraction(let fraction):
+      return Double(consumed) / Double(loaded) > fraction
+    case .fractionOfLastPage(let fraction):
+      let inside = consumed - (loaded - progress.lastPage)
+      return Double(inside) / Double(progress.lastPage) > fraction
+    case .remaining(let items):
+      return loaded - consumed < items
+    case .oneViewport:
+      return loaded - consumed < progress.lastPage
+    case .remainingExtent, .never:
+      return false
     }
   }
 
-  /// The smallest count beyond `consumed` at which the next page is due; nil when none of the
+  /// The smallest count beyond what is consumed at which the next page is due; nil when none of the
   /// loaded items is.
-  func trigger(after consumed: Int, loaded: Int) -> Int? {
+  func trigger(after progress: Progress) -> Int? {
+    let loaded = progress.loaded
     var guess =
       switch rule {
       case .fraction(let fraction): Int(fraction * Double(loaded)) - 1
+      case .fractionOfLastPage(let fraction):
+        loaded - progress.lastPage + Int(fraction * Double(progress.lastPage)) - 1
       case .remaining(let items): loaded - min(items, loaded) + 1
-      case .never: loaded + 1
+      case .oneViewport: loaded - progress.lastPage + 1
+      case .remainingExtent, .never: loaded + 1
       }
-    guess = max(guess, consumed + 1)
+    guess = max(guess, progress.consumed + 1)
     // Rounding may put the guess one or two too low; never too high.
-    while guess <= loaded, !isExceeded(consumed: guess, loaded: loaded) { guess += 1 }
-    return guess <= loaded ? guess : nil
+    var ahead = progress
+    while guess <= loaded {
+      ahead.consumed = guess
+      if isExceeded(ahead) { return guess }
+      guess += 1
+    }
+    return nil
+  }
+}
+
+// MARK: - Places in a view
+
+extension Threshold {
+  /// Whether the next page is due at `offset`, and the measured share of the way.
+  func crossing(at offset: Double, in viewport: Viewport) -> Double? {
+    let range = viewport.scrollRange
+    let position = offset + viewport.leading
+    guard viewport.content > 0, range > 0, position >= 0 else { return nil }
+    let isExceeded =
+      switch rule {
+      // There are no pages in a view: the whole content is what is known.
+      case .fraction(let fraction), .fractionOfLastPage(let fraction): position / range > fraction
+      case .remainingExtent(let extent): range - position < extent
+      case .oneViewport: range - position < viewport.extent
+      case .remaining, .never: false
+      }
+    return isExceeded ? position / range : nil
   }
 }

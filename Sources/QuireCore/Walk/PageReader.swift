@@ -28,6 +28,37 @@ extension PageReader {
 struct ReaderContext: Sendable {
   var limits: Limits
   var clock: any Clock<Duration>
+  var direction = WalkDirection.forward
+}
+
+/// Which way pages are read.
+public enum WalkDirection: String, Hashable, Sendable {
+  /// From a page to the one after it.
+  case forward
+  /// From a page to the one before it.
+  case backward
+}
+
+/// Reads a listing against its order: what lies before a page is what comes next.
+struct BackwardReader<Item: Sendable>: PageReader {
+  let base: any PageReader<Item>
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    guard var page = try await base.read(at: position) else { return nil }
+    page.turnAround()
+    page.nextFailure = nil
+    return page
+  }
+
+  // The walk that goes forward closes the source.
+  func close(at position: Position?) async {}
+  var needsClosing: Bool { false }
+  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+}
+
+extension Page {
+  /// Takes the way back for the way on.
+  mutating func turnAround() { (next, previous) = (previous, next) }
 }
 
 /// Reads from a source. Offsets are applied here, in front of all transforms, so that they always
@@ -38,8 +69,9 @@ struct SourceReader<Source: PageSource>: PageReader {
   let source: Source
 
   @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
-    let answer = try await source.page(at: position.value == nil ? nil : position.page)
-    guard var page = answer else { return nil }
+    guard var page = try await fetch(position.value == nil ? nil : position.page) else {
+      return nil
+    }
     page.position = position
     if position.itemOffset > 0 {
       page.position = position.page
@@ -48,6 +80,14 @@ struct SourceReader<Source: PageSource>: PageReader {
     }
     page.traffic.items = page.items.count
     return page
+  }
+
+  private func fetch(_ position: Position?) async throws -> Page<Source.Item>? {
+    do {
+      return try await source.page(at: position)
+    } catch let error as PageError where error.code == .exhausted {
+      return nil
+    }
   }
 
   func close(at position: Position?) async { await source.close(at: position?.page) }

@@ -16,14 +16,22 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// `PageError` or `CancellationError`.
   public typealias Failure = any Error
 
-  private let reader: any PageReader<Item>
-  private let clock: any Clock<Duration>
+  let reader: any PageReader<Item>
+  let clock: any Clock<Duration>
+  /// Makes a reader for the pages before the start, where there can be one.
+  let makeBackwardReader: (@Sendable () -> any PageReader<Item>)?
   private let stopwatch: Stopwatch
-  private let machine: Mutex<WalkMachine>
+  let machine: Mutex<WalkMachine>
+  /// The walk from the start backwards, once somebody asked for it.
+  let backward = Mutex<Walk<Item>?>(nil)
 
-  init(_ reader: any PageReader<Item>, clock: any Clock<Duration>, machine: WalkMachine) {
+  init(
+    _ reader: any PageReader<Item>, clock: any Clock<Duration>, machine: WalkMachine,
+    makeBackwardReader: (@Sendable () -> any PageReader<Item>)? = nil
+  ) {
     self.reader = reader
     self.clock = clock
+    self.makeBackwardReader = makeBackwardReader
     self.stopwatch = Stopwatch(clock)
     self.machine = Mutex(machine)
   }

@@ -48,6 +48,8 @@ struct WalkMachine: Sendable {
   var loops: LoopGuard?
   var emptyPages = 0
   var startedAt: Duration?
+  /// Where the page before the first one starts, once that was read.
+  private(set) var before: Position??
   private var lastChange: Duration = .zero
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
@@ -91,6 +93,7 @@ struct WalkMachine: Sendable {
     endLoading(at: now)
     hasFetched = true
     page.index = pageIndex
+    if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - report.items) }
     if !isWithinPage { report.pages += 1 }
     report.items += page.items.count

@@ -19,11 +19,11 @@ import Testing
   @Test("P-2, K3: comparisons are strict")
   func isStrict() throws {
     let fraction = try Threshold.fraction(0.6)
-    #expect(!fraction.isExceeded(consumed: 6, loaded: 10))
-    #expect(fraction.isExceeded(consumed: 7, loaded: 10))
+    #expect(!fraction.isExceeded(Progress(consumed: 6, loaded: 10)))
+    #expect(fraction.isExceeded(Progress(consumed: 7, loaded: 10)))
     let remaining = try Threshold.remaining(items: 3)
-    #expect(!remaining.isExceeded(consumed: 7, loaded: 10))
-    #expect(remaining.isExceeded(consumed: 8, loaded: 10))
+    #expect(!remaining.isExceeded(Progress(consumed: 7, loaded: 10)))
+    #expect(remaining.isExceeded(Progress(consumed: 8, loaded: 10)))
   }
 
   @Test("The trigger is the first count at which the threshold is exceeded, for any numbers")
@@ -31,13 +31,18 @@ import Testing
     var thresholds = [Threshold.onDemand, .standard]
     for step in 0...20 { thresholds.append(try .fraction(Double(step) / 20)) }
     for items in [0, 1, 2, 5, 50, Int.max] { thresholds.append(try .remaining(items: items)) }
+    for step in 0...20 { thresholds.append(try .fraction(Double(step) / 20, of: .lastPage)) }
+    thresholds += [.oneViewport, try .remainingExtent(100)]
     for threshold in thresholds {
       for loaded in 0...40 {
-        for consumed in 0...loaded {
-          let first = (consumed + 1..<loaded + 1).first {
-            threshold.isExceeded(consumed: $0, loaded: loaded)
+        for lastPage in loaded == 0 ? [0] : Array(Set([1, (loaded + 1) / 2, loaded])) {
+          for consumed in 0...loaded {
+            let first = (consumed + 1..<loaded + 1).first {
+              threshold.isExceeded(Progress(consumed: $0, loaded: loaded, lastPage: lastPage))
+            }
+            let progress = Progress(consumed: consumed, loaded: loaded, lastPage: lastPage)
+            #expect(threshold.trigger(after: progress) == first)
           }
-          #expect(threshold.trigger(after: consumed, loaded: loaded) == first)
         }
       }
     }

@@ -93,7 +93,7 @@ import Testing
     source.hold(2)
     var paginator: Paginator<Int>? = Paginator(Cursor(source))
     try await paginator?.loadMore()
-    await paginator?.report(consumed: 1)
+    paginator?.report(consumed: 1)
     try await source.wait { $0.requests == [1, 2] }
     paginator = nil
     try await source.wait { $0.cancelled == [2] && $0.running == 0 }
@@ -201,7 +201,7 @@ import Testing
       if seen.count == 2 { try await paginator.reload() }
       try await paginator.loadMore()
       try await paginator.retry()
-      await paginator.report(consumed: 0)
+      paginator.report(consumed: 0)
       _ = paginator.report
     }
     #expect(seen == [0, 1, 0, 1, 2, 3])

@@ -34,7 +34,7 @@ import Testing
         effects = machine.finished(
           id, .page(Page(Array(repeating: number, count: sizes[number - 1])), isLast: isLast))
         outcome = outcome ?? effects.wake.first?.outcome
-        held = max(held, machine.window.pages.count)
+        held = max(held, machine.store.pages.count)
       }
       return outcome
     }
@@ -42,12 +42,14 @@ import Testing
     /// Takes one item after another.
     mutating func consumeItems() {
       while true {
-        let before = machine.window.handedOut
+        let before = machine.store.handedOut
         consumed += 1
-        guard case .page(let page) = serve(machine.next(.items, ticket: 1)) else { return }
-        precondition(machine.window.handedOut == before + page.items.count)
+        guard case .page(let page) = serve(machine.next(.items, reader: 1, ticket: 1)) else {
+          return
+        }
+        precondition(machine.store.handedOut == before + page.items.count)
         // The rest of the helping causes nothing: the machine hears of it with the next call.
-        consumed = machine.window.handedOut
+        consumed = machine.store.handedOut
       }
     }
   }
@@ -111,36 +113,36 @@ import Testing
       page.traffic = Traffic(bytes: bytes)
       return page
     }
-    #expect(machine.next(.page, ticket: 1).start?.id == 1)
+    #expect(machine.next(.page, reader: 1, ticket: 1).start?.id == 1)
     #expect(machine.finished(1, .page(page(), isLast: false)).start?.id == 2)
     #expect(machine.finished(2, .page(page(), isLast: false)).start?.id == 3)
     #expect(machine.finished(3, .page(page(), isLast: false)).start == nil)
-    #expect(machine.window.pagesAhead == 2)
-    #expect(machine.next(.page, ticket: 2).start?.id == 4)
+    #expect(machine.store.pagesAhead == 2)
+    #expect(machine.next(.page, reader: 1, ticket: 2).start?.id == 4)
     // One page larger than the bound: from now on nothing is loaded before it is asked for.
     #expect(machine.finished(4, .page(page(300), isLast: false)).start == nil)
-    for ticket in 3...4 { #expect(machine.next(.page, ticket: ticket).start == nil) }
-    #expect(machine.next(.page, ticket: 5).start?.id == 5)
+    for ticket in 3...4 { #expect(machine.next(.page, reader: 1, ticket: ticket).start == nil) }
+    #expect(machine.next(.page, reader: 1, ticket: 5).start?.id == 5)
   }
 
   @Test("P-2: a page handed out as a whole counts as consumed, so the next one loads meanwhile")
   func pagesCountAsConsumed() {
     var machine = Machine()
     machine.iteratorBegan()
-    #expect(machine.next(.page, ticket: 1).start?.id == 1)
+    #expect(machine.next(.page, reader: 1, ticket: 1).start?.id == 1)
     let effects = machine.finished(1, .page(Page([1, 2, 3]), isLast: false))
     #expect(effects.wake.count == 1)
     #expect(effects.start?.id == 2)
     // It came, nobody began it: nothing more.
     #expect(machine.finished(2, .page(Page([4]), isLast: false)).start == nil)
-    #expect(machine.next(.page, ticket: 2).start?.id == 3)
+    #expect(machine.next(.page, reader: 1, ticket: 2).start?.id == 3)
   }
 
   @Test("P-1, TI-20, TI-21: whoever wants a page joins the load that runs")
   func joins() {
     var machine = Machine()
     machine.iteratorBegan()
-    #expect(machine.next(.page, ticket: 1).start?.id == 1)
+    #expect(machine.next(.page, reader: 1, ticket: 1).start?.id == 1)
     for ticket in 2..<5 {
       let effects = machine.loadMore(ticket: ticket)
       #expect(effects.start == nil)
@@ -155,20 +157,20 @@ import Testing
   func errorsWait() {
     var machine = Machine()
     machine.iteratorBegan()
-    _ = machine.next(.items, ticket: 1)
+    _ = machine.next(.items, reader: 1, ticket: 1)
     #expect(machine.finished(1, .page(Page(Array(0..<10)), isLast: false)).start == nil)
-    let effects = machine.next(.items, ticket: 2)
+    let effects = machine.next(.items, reader: 1, ticket: 2)
     #expect(effects.start?.id == 2)
     guard case .page(let page) = effects.outcome else { return #expect(Bool(false)) }
     #expect(page.items == [6, 7, 8, 9])
     let failed = machine.finished(2, .failed(ScriptedFailure()))
     #expect(failed.wake.isEmpty)
     #expect(failed.start == nil)
-    guard case .failed = machine.next(.items, ticket: 3).outcome else {
+    guard case .failed = machine.next(.items, reader: 1, ticket: 3).outcome else {
       return #expect(Bool(false))
     }
     // Asking again tries the same page again.
-    let again = machine.next(.items, ticket: 4)
+    let again = machine.next(.items, reader: 1, ticket: 4)
     #expect(again.outcome == nil)
     #expect(again.start?.load == .more)
   }
@@ -180,7 +182,7 @@ import Testing
     guard case .loaded(false) = machine.retry(ticket: 1).outcome else {
       return #expect(Bool(false))
     }
-    _ = machine.next(.page, ticket: 2)
+    _ = machine.next(.page, reader: 1, ticket: 2)
     guard case .loaded(false) = machine.retry(ticket: 3).outcome else {
       return #expect(Bool(false))
     }
@@ -196,7 +198,7 @@ import Testing
   func reloadsOverLoads() {
     var machine = Machine()
     machine.iteratorBegan()
-    _ = machine.next(.page, ticket: 1)
+    _ = machine.next(.page, reader: 1, ticket: 1)
     let reload = machine.reload(ticket: 2)
     #expect(reload.cancel == 1)
     #expect(reload.start == nil)
@@ -218,11 +220,11 @@ import Testing
     _ = machine.loadMore(ticket: 2)
     _ = machine.finished(2, .page(Page([3, 4]), isLast: true))
     _ = machine.reload(ticket: 3)
-    #expect(machine.window.loaded == 4)
-    #expect(machine.window.pages.count == 2)
+    #expect(machine.store.loaded == 4)
+    #expect(machine.store.pages.count == 2)
     _ = machine.finished(3, .page(Page([7, 8]), isLast: false))
-    #expect(machine.window.loaded == 2)
-    #expect(machine.window.pages.map(\.items) == [[7, 8]])
+    #expect(machine.store.loaded == 2)
+    #expect(machine.store.pages.map(\.items) == [[7, 8]])
   }
 
   @Test("TI-17, K5: a reload that fails keeps the content, and retry() reloads")
@@ -233,7 +235,7 @@ import Testing
     _ = machine.reload(ticket: 2)
     let failed = machine.finished(2, .failed(ScriptedFailure()))
     #expect(failed.wake.count == 1)
-    #expect(machine.window.pages.map(\.items) == [[1, 2]])
+    #expect(machine.store.pages.map(\.items) == [[1, 2]])
     #expect(machine.retry(ticket: 3).start?.load == .reload)
   }
 
@@ -241,11 +243,11 @@ import Testing
   func cancels() {
     var machine = Machine()
     machine.iteratorBegan()
-    _ = machine.next(.page, ticket: 1)
+    _ = machine.next(.page, reader: 1, ticket: 1)
     let cancelled = machine.waiterCancelled(ticket: 1)
     #expect(cancelled.cancel == 1)
     #expect(cancelled.wake.map(\.ticket) == [1])
-    let next = machine.next(.page, ticket: 2)
+    let next = machine.next(.page, reader: 1, ticket: 2)
     #expect(next.start == nil)
     #expect(next.outcome == nil)
     #expect(machine.finished(1, .failed(CancellationError())).start?.load == .more)
@@ -257,12 +259,12 @@ import Testing
   func keepsLatePages() {
     var machine = Machine(limits: LookAhead(maxPages: 5))
     machine.iteratorBegan()
-    _ = machine.next(.page, ticket: 1)
+    _ = machine.next(.page, reader: 1, ticket: 1)
     _ = machine.finished(1, .page(Page([1]), isLast: false))
-    #expect(machine.iteratorLeft().cancel == 2)
+    #expect(machine.iteratorLeft(1).cancel == 2)
     #expect(machine.finished(2, .page(Page([2]), isLast: false)).start == nil)
     machine.iteratorBegan()
-    guard case .page(let page) = machine.next(.page, ticket: 2).outcome else {
+    guard case .page(let page) = machine.next(.page, reader: 1, ticket: 2).outcome else {
       return #expect(Bool(false))
     }
     #expect(page.items == [2])
@@ -273,11 +275,11 @@ import Testing
     var machine = Machine()
     machine.iteratorBegan()
     machine.iteratorBegan()
-    _ = machine.next(.page, ticket: 1)
+    _ = machine.next(.page, reader: 1, ticket: 1)
     _ = machine.finished(1, .page(Page([1]), isLast: false))
-    #expect(machine.iteratorLeft().cancel == nil)
+    #expect(machine.iteratorLeft(1).cancel == nil)
     _ = machine.loadMore(ticket: 2)
-    #expect(machine.iteratorLeft().cancel == nil)
+    #expect(machine.iteratorLeft(1).cancel == nil)
     #expect(machine.waiterCancelled(ticket: 2).cancel == 2)
   }
 
@@ -306,9 +308,9 @@ import Testing
     #expect(machine.reported(consumed: 5).start == nil)
     #expect(machine.reported(consumed: 7).start?.id == 2)
     #expect(machine.reported(consumed: 8).start == nil)
-    #expect(machine.window.pages.count == 1)
+    #expect(machine.store.pages.count == 1)
     #expect(machine.reported(consumed: 1000).start == nil)
-    #expect(machine.window.isEmpty)
-    #expect(machine.window.consumed == 10)
+    #expect(machine.store.pages.isEmpty)
+    #expect(machine.store.consumed == 10)
   }
 }

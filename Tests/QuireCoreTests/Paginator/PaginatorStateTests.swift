@@ -1,0 +1,374 @@
+import QuireCore
+import QuireTesting
+import Testing
+
+/// What observers see, in which order.
+@Suite struct PaginatorStateTests {
+  private func list(_ source: ScriptedSource<Int>, _ list: ListOptions = ListOptions())
+    -> Paginator<Int>
+  {
+    Paginator(Cursor(source), retention: .all, list: list)
+  }
+
+  @Test("TI-07, P-4: every state is seen exactly once, in order, the last page's content included")
+  func sequence() async throws {
+    let states = try await states(of: list(ScriptedSource(sizes: 2, 1))) { list in
+      try await list.loadMore()
+      try await list.loadMore()
+    }
+    #expect(
+      states == ["idle", "loading", "content", "loadingMore", "content", "exhausted"])
+  }
+
+  @Test("TI-24: a listing of two pages causes these events, in this order")
+  func eventOrder() async throws {
+    let events = try await events(of: list(ScriptedSource(sizes: 2, 1))) { list in
+      try await list.loadMore()
+      try await list.loadMore()
+    }
+    #expect(
+      events == [
+        "loading", "didReload(2)", "content", "canLoadMore(true)", "loadingMore", "didLoad(1)",
+        "content", "canLoadMore(false)", "exhausted",
+      ])
+  }
+
+  @Test("TI-08: an empty exhausted first page leads from loading to empty, and clears")
+  func empty() async throws {
+    let source = ScriptedSource(sizes: 0)
+    let events = try await events(of: list(source)) { list in
+      let seen = try await list.items.collected()
+      #expect(seen == [])
+    }
+    #expect(events == ["loading", "clear", "empty"])
+  }
+
+  @Test("TI-11, TI-06: a source that says it is exhausted before any item is empty, not failed")
+  func exhaustedError() async throws {
+    for isNil in [true, false] {
+      let cursor = Cursor<Int> { _ in
+        if isNil { return nil }
+        throw PageError(.exhausted, "no more")
+      }
+      let events = try await events(of: Paginator(cursor, retention: .all)) { list in
+        try await list.loadMore()
+      }
+      #expect(events == ["loading", "clear", "empty"])
+    }
+  }
+
+  @Test("TI-06: an error that says exhausted is the normal end and never thrown")
+  func exhaustedLater() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    source.fail(3, with: PageError(.exhausted, "no more"))
+    #expect(try await Cursor(source).drained() == [[0], [1]])
+    source.fail(3, with: PageError(.exhausted, "no more"))
+    let states = try await states(of: list(source)) { list in
+      let seen = try await list.drained()
+      #expect(seen == [[0], [1]])
+    }
+    #expect(states.suffix(2) == ["loadingMore", "exhausted"])
+  }
+
+  @Test("TI-09, K4: an empty page that is not the last is content; the item loop goes on past it")
+  func emptyIsNoEnd() async throws {
+    let source = ScriptedSource(sizes: 0, 0, 3)
+    let states = try await states(of: list(source)) { list in
+      let seen = try await list.items.collected()
+      #expect(seen == [0, 1, 2])
+    }
+    #expect(source.requests == [1, 2, 3])
+    #expect(!states.contains("empty"))
+    #expect(states.last == "exhausted")
+    // Only a listing that ended without an item is empty.
+    let nothing = try await QuireCoreTests.states(of: list(ScriptedSource(sizes: 0, 0))) {
+      _ = try await $0.items.collected()
+    }
+    #expect(nothing == ["idle", "loading", "content", "loadingMore", "empty"])
+  }
+
+  @Test("TI-12: an error of the first page is a state that has it; it is thrown, and not retried")
+  func firstPageError() async throws {
+    let source = ScriptedSource(sizes: 1)
+    source.fail(1)
+    let list = list(source)
+    var items: [Int] = []
+    let thrown = await pageError { for try await item in list.items { items.append(item) } }
+    #expect(items == [])
+    #expect(thrown?.underlying is ScriptedFailure)
+    guard case .loadingError(let shown) = list.snapshot.state else {
+      Issue.record("\(list.snapshot.state)")
+      return
+    }
+    #expect(shown.message == thrown?.message)
+    #expect(source.requests == [1])
+  }
+
+  @Test("TI-13: an error of a later page keeps what is there, and comes after it")
+  func laterPageError() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    source.fail(2)
+    let list = list(source)
+    var items: [Int] = []
+    let error = await pageError {
+      for try await item in list.items {
+        items.append(item)
+        if item == 6 { try await source.wait { $0.requests == [1, 2] && $0.running == 0 } }
+      }
+    }
+    #expect(error != nil)
+    #expect(items == Array(0..<10))
+    #expect(list.snapshot.count == 10)
+    #expect(list.snapshot.state.description == "loadingMoreError")
+    #expect(list.snapshot.state.error?.checkpoint == 2)
+  }
+
+  @Test("TI-14: retry() reloads after an error of the first page and after an empty listing")
+  func retryReloads() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.fail(1)
+    let list = list(source)
+    _ = try? await list.loadMore()
+    #expect(try await list.retry())
+    #expect(source.requests == [1, 1])
+    #expect(list.snapshot.items == [0])
+    let empty = ScriptedSource(sizes: 0)
+    let nothing = self.list(empty)
+    #expect(try await nothing.loadMore())
+    #expect(nothing.snapshot.state == .empty)
+    try await nothing.retry()
+    #expect(empty.requests == [1, 1])
+  }
+
+  @Test("TI-25: a load is initial when nothing is held at its start")
+  func isInitial() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.fail(1)
+    let list = list(source)
+    #expect(list.snapshot.isInitial)
+    _ = try? await list.loadMore()
+    #expect(list.snapshot.isInitial)
+    source.hold(1)
+    let retry = Task { try await list.retry() }
+    try await source.wait { $0.requests == [1, 1] }
+    #expect(list.snapshot.isInitial)
+    source.release(1)
+    _ = try await retry.value
+    try await list.reload()
+    #expect(!list.snapshot.isInitial)
+  }
+
+  @Test("TI-27: nothing can be touched only while there is nothing to touch")
+  func interaction() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    let list = list(source)
+    source.hold(1)
+    #expect(list.snapshot.isInteractionEnabled)
+    let load = Task { try await list.loadMore() }
+    try await source.wait { $0.requests == [1] }
+    #expect(!list.snapshot.isInteractionEnabled)
+    source.release(1)
+    _ = try await load.value
+    #expect(list.snapshot.isInteractionEnabled)
+    source.hold(1)
+    let reload = Task { try await list.reload() }
+    try await source.wait { $0.requests == [1, 1] }
+    #expect(list.snapshot.isInteractionEnabled)
+    source.fail(1)
+    source.release(1)
+    _ = await reload.result
+    #expect(list.snapshot.isInteractionEnabled)
+    for empty in [true, false] {
+      let other = ScriptedSource(sizes: 0)
+      if !empty { other.fail(1) }
+      let list = self.list(other)
+      _ = try? await list.loadMore()
+      #expect(list.snapshot.isInteractionEnabled)
+    }
+  }
+
+  @Test("TI-28, OU-21: canLoadMore and isRefreshing in every state")
+  func flags() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    let list = list(source)
+    #expect(!list.snapshot.canLoadMore)
+    source.hold(1)
+    let first = Task { try await list.loadMore() }
+    try await source.wait { $0.requests == [1] }
+    #expect(!list.snapshot.canLoadMore)
+    #expect(!list.snapshot.isRefreshing)
+    source.release(1)
+    _ = try await first.value
+    #expect(list.snapshot.canLoadMore)
+    source.fail(2)
+    _ = try? await list.loadMore()
+    #expect(!list.snapshot.canLoadMore)
+    for fails in [false, true] {
+      source.hold(1)
+      if fails { source.fail(1) }
+      let reload = Task { try await list.reload() }
+      try await source.wait { $0.running == 1 }
+      #expect(list.snapshot.isRefreshing)
+      #expect(!list.snapshot.canLoadMore)
+      source.release(1)
+      _ = await reload.result
+      #expect(!list.snapshot.isRefreshing)
+    }
+    #expect(!list.snapshot.canLoadMore)
+    try await list.retry()
+    try await list.loadMore()
+    #expect(list.snapshot.state == .exhausted)
+    #expect(!list.snapshot.canLoadMore)
+  }
+
+  @Test("TI-46: an empty first page can be asked to be a page like any other")
+  func deliversEmptyFirstPage() async throws {
+    let options = ListOptions(deliversEmptyFirstPage: true)
+    let events = try await events(of: list(ScriptedSource(sizes: 0), options)) { list in
+      try await list.loadMore()
+    }
+    #expect(
+      events == [
+        "loading", "didReload(0)", "content", "canLoadMore(true)", "canLoadMore(false)",
+        "exhausted",
+      ])
+  }
+
+  @Test("TI-21: loadMore() during the first load joins it, and the page is a first page")
+  func joinsFirstLoad() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(1)
+    let events = try await events(of: list(source)) { list in
+      let calls = (0..<2).map { _ in Task { try await list.loadMore() } }
+      try await source.wait { $0.requests == [1] }
+      source.release(1)
+      for call in calls { #expect(try await call.value) }
+      #expect(source.requests == [1])
+    }
+    #expect(events == ["loading", "didReload(1)", "content", "canLoadMore(true)"])
+  }
+
+  @Test("TI-20: two calls to loadMore() are one load and one event")
+  func coalesces() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let events = try await events(of: list(source)) { list in
+      try await list.loadMore()
+      source.hold(2)
+      // The second call comes before the page, or finds that it is there: it loads nothing.
+      async let first = list.loadMore()
+      async let second = list.loadMore()
+      try await source.wait { $0.requests == [1, 2] }
+      source.release(2)
+      #expect(try await first)
+      #expect(try await second)
+    }
+    #expect(source.log.maxConcurrent == 1)
+    let loads = events.filter { $0.hasPrefix("didLoad") }
+    #expect(loads.count == source.requests.count - 1)
+  }
+
+  @Test("TI-22: loadMore() behind the end changes nothing and answers false")
+  func behindTheEnd() async throws {
+    let source = ScriptedSource(sizes: 1)
+    let events = try await events(of: list(source)) { list in
+      try await list.loadMore()
+      for _ in 0..<3 { #expect(try await list.loadMore() == false) }
+    }
+    #expect(events.last == "exhausted")
+    #expect(events.filter { $0 == "exhausted" }.count == 1)
+    #expect(source.requests == [1])
+  }
+
+  @Test("TI-23, K10: cancel() leads back to the last state without an error; nothing has moved")
+  func cancels() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    let states = try await states(of: list(source)) { list in
+      try await list.loadMore()
+      source.hold(2)
+      let load = Task { try await list.loadMore() }
+      try await source.wait { $0.requests == [1, 2] }
+      await list.cancel()
+      await #expect(throws: CancellationError.self) { try await load.value }
+      #expect(list.snapshot.state == .content)
+      try await source.wait { $0.cancelled == [2] }
+      source.release(2)
+      #expect(try await list.loadMore())
+    }
+    #expect(source.requests == [1, 2, 2])
+    #expect(
+      states == [
+        "idle", "loading", "content", "loadingMore", "content", "loadingMore", "content",
+        "exhausted",
+      ])
+  }
+
+  @Test("TI-29, P-10: a paginator that is let go of cancels its load, and nothing is heard of it")
+  func silentEnd() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(2)
+    let events = try await events(of: list(source)) { list in
+      try await list.loadMore()
+      list.report(consumed: 1)
+      try await source.wait { $0.requests == [1, 2] }
+    }
+    #expect(events.last == "loadingMore")
+    try await source.wait { $0.cancelled == [2] && $0.running == 0 }
+  }
+
+  @Test("X-10: no snapshot shows a load that is over without what it brought")
+  func atomicSnapshot() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 3, count: 200))
+    let list = list(source)
+    let watcher = Task {
+      var torn = 0
+      while list.snapshot.state != .exhausted {
+        let snapshot = list.snapshot
+        let pages = snapshot.count / 3
+        if snapshot.state == .content, pages == 0 { torn += 1 }
+        if snapshot.count != snapshot.loaded { torn += 1 }
+        await Task.yield()
+      }
+      return torn
+    }
+    var events = list.events.makeAsyncIterator()
+    for page in 1...200 {
+      try await list.loadMore()
+      while let event = await events.next() {
+        guard case .changed(_, .content) = event else { continue }
+        #expect(list.snapshot.count == 3 * page)
+        break
+      }
+    }
+    #expect(await watcher.value == 0)
+  }
+
+  @Test("P-4: a listener that does not listen holds nobody up, and misses nothing")
+  func slowListener() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 1, count: 1000))
+    let events = try await Observations<PaginatorEvent<Int>>.during({ list(source) }, \.events) {
+      do { _ = $0.events.makeAsyncIterator() }
+      _ = try await $0.drained()
+    }
+    #expect(events.count == 4 + 999 * 3 + 2)
+    var last = PaginatorState.idle
+    for case .changed(let old, let new) in events {
+      #expect(old == last)
+      #expect(new != old)
+      last = new
+    }
+    #expect(last == .exhausted)
+  }
+
+  @Test("P-4: listening ends when the listener is cancelled, and when the paginator is gone")
+  func listeningEnds() async throws {
+    var list: Paginator<Int>? = Paginator(Cursor(ScriptedSource(sizes: 1)))
+    let states = try #require(list?.states)
+    let cancelled = Task { await states.makeAsyncIterator().rest().count }
+    cancelled.cancel()
+    #expect(await cancelled.value <= 1)
+    let listener = states.makeAsyncIterator()
+    list = nil
+    #expect(await listener.rest() == [.idle])
+    #expect(await states.makeAsyncIterator().rest() == [])
+  }
+}
