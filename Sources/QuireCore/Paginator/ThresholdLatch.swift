@@ -14,11 +14,22 @@ struct ThresholdLatch: Hashable, Sendable {
   /// The consumer is at `offset`. Returns the measured share of the way when that crosses the
   /// threshold; the latch is closed by `latch()`, if somebody listens.
   mutating func report(_ offset: Double, in viewport: Viewport) -> Double? {
-    let position = offset + viewport.leading
-    guard position > furthest else { return nil }
-    furthest = position
-    guard isArmed else { return nil }
+    guard advances(to: offset + viewport.leading) else { return nil }
     return threshold.crossing(at: offset, in: viewport)
+  }
+
+  /// The same for a consumer that counts.
+  mutating func report(_ progress: Progress) -> Double? {
+    guard advances(to: Double(progress.consumed)), threshold.isExceeded(progress) else {
+      return nil
+    }
+    return Double(progress.consumed) / Double(progress.loaded)
+  }
+
+  private mutating func advances(to position: Double) -> Bool {
+    guard position > furthest else { return false }
+    furthest = position
+    return isArmed
   }
 
   /// The crossing was heard.

@@ -1,4 +1,7 @@
 extension Walk {
+  /// The next page; nil at the end, for ever. After an error, the page that failed.
+  public func next() async throws -> Page<Item>? { try await next(isolation: #isolation) }
+
   /// A loop over a walk. Dropping the last one ends the consumer's interest in the walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let interest: WalkInterest<Item>

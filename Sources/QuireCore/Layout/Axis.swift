@@ -1,0 +1,7 @@
+/// The way content scrolls.
+public enum Axis: String, Hashable, Sendable {
+  /// Along x.
+  case horizontal
+  /// Along y.
+  case vertical
+}

@@ -1,0 +1,303 @@
+import QuireCore
+import QuireTesting
+import Testing
+
+/// A paginator behind a list: what it keeps, what it hears of, and where it can be turned to.
+@Suite struct PaginatorListTests {
+  private func list(
+    _ source: ScriptedSource<Int>, _ threshold: Threshold = .standard,
+    _ list: ListOptions = ListOptions()
+  ) -> Paginator<Int> {
+    Paginator(Cursor(source), threshold: threshold, retention: .all, list: list)
+  }
+
+  // MARK: Retention
+
+  @Test("X-17, P-6, K11: loops over one paginator that keeps its pages all see all of them")
+  func loopsShare() async throws {
+    let source = ScriptedSource(sizes: 2, 3)
+    let list = list(source)
+    #expect(try await list.drained() == [[0, 1], [2, 3, 4]])
+    #expect(try await list.items.collected() == [0, 1, 2, 3, 4])
+    #expect(source.requests == [1, 2])
+    async let first = list.items.collected()
+    async let second = list.drained()
+    #expect(try await first == [0, 1, 2, 3, 4])
+    #expect(try await second == [[0, 1], [2, 3, 4]])
+    #expect(list.snapshot.items == [0, 1, 2, 3, 4])
+    #expect(source.requests == [1, 2])
+    // Loops over a cursor are walks of their own.
+    let cursor = Cursor(source)
+    _ = try await cursor.drained()
+    _ = try await cursor.drained()
+    #expect(source.requests == [1, 2, 1, 2, 1, 2])
+  }
+
+  @Test("X-17: two loops at the same time see the same, whoever is ahead")
+  func loopsInterleave() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 3, count: 40))
+    let list = list(source)
+    try await withThrowingTaskGroup { group in
+      for reader in 0..<4 {
+        group.addTask {
+          reader.isMultiple(of: 2)
+            ? try await list.items.collected() : try await list.drained().flatMap { $0 }
+        }
+      }
+      for try await items in group { #expect(items == Array(0..<120)) }
+    }
+    #expect(source.requests == Array(1...40))
+    #expect(source.log.maxConcurrent == 1)
+  }
+
+  // MARK: Reload
+
+  @Test("TI-16: the old content stays until the new first page is there, and goes in one step")
+  func reloadSwaps() async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    let list = list(source)
+    _ = try await list.drained()
+    let events = list.events.makeAsyncIterator()
+    source.hold(1)
+    let reload = Task { try await list.reload() }
+    try await source.wait { $0.requests == [1, 2, 1] }
+    #expect(list.snapshot.count == 4)
+    source.release(1)
+    #expect(try await reload.value)
+    #expect(list.snapshot.count == 2)
+    #expect(
+      await events.next(4).map(\.name)
+        == ["loading", "didReload(2)", "content", "canLoadMore(true)"])
+  }
+
+  @Test("TI-17, K5: a reload that fails keeps the content, unless the policy says otherwise")
+  func reloadFails() async throws {
+    for (policy, count) in [(ListOptions.ReloadPolicy.keep, 4), (.clearOnFailure, 0)] {
+      let source = ScriptedSource(sizes: 2, 2)
+      let list = list(source, .standard, ListOptions(onReload: policy))
+      _ = try await list.drained()
+      source.fail(1)
+      await #expect(throws: PageError.self) { try await list.reload() }
+      #expect(list.snapshot.state.description == "loadingError")
+      #expect(list.snapshot.count == count)
+      #expect(try await list.retry())
+      #expect(list.snapshot.count == 2)
+    }
+  }
+
+  @Test("TI-18: a second reload cancels the first, whose answer is never seen")
+  func reloadsTwice() async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    source.hold(1)
+    let events = try await events(of: list(source)) { list in
+      let first = Task { try await list.reload() }
+      try await source.wait { $0.requests == [1] }
+      let second = Task { try await list.reload() }
+      try await source.wait { $0.cancelled == [1] && $0.requests == [1, 1] }
+      source.release(1)
+      #expect(try await first.value)
+      #expect(try await second.value)
+    }
+    #expect(events == ["loading", "didReload(2)", "content", "canLoadMore(true)"])
+  }
+
+  @Test("TI-19, IN-22: a reload cancels a running load of more, whose items never appear")
+  func reloadOverMore() async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    let list = list(source)
+    try await list.loadMore()
+    source.hold(2, stubborn: true)
+    let more = Task { try await list.loadMore() }
+    try await source.wait { $0.requests == [1, 2] }
+    let reload = Task { try await list.reload() }
+    var states = list.states.makeAsyncIterator()
+    while let state = await states.next(), state != .loading {}
+    source.release(2)
+    #expect(try await reload.value)
+    #expect(try await more.value)
+    #expect(list.snapshot.items == [0, 1])
+    #expect(list.snapshot.state == .content)
+  }
+
+  // MARK: Reports
+
+  @Test("PM-19: pages load by hand and by report, and not by themselves")
+  func reports() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let list = list(source)
+    try await list.loadMore()
+    list.report(consumed: 6)
+    #expect(source.requests == [1])
+    list.report(consumed: 7)
+    try await source.wait { $0.requests == [1, 2] }
+  }
+
+  @Test("P-7, PM-11: a thousand reports of an offset cause one load, and a further one the next")
+  func offsets() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10)
+    let list = list(source)
+    try await list.loadMore()
+    let states = list.states.makeAsyncIterator()
+    let short = Viewport(content: 1800, extent: 800)
+    list.report(offset: 600, in: short)
+    #expect(list.snapshot.state == .content)
+    for step in 1...1000 { list.report(offset: 600 + Double(step) / 1000, in: short) }
+    _ = await states.next(3)
+    #expect(list.snapshot.loaded == 20)
+    let long = Viewport(content: 3800, extent: 800)
+    for offset in [800.0, 1800] { list.report(offset: offset, in: long) }
+    #expect(source.requests == [1, 2])
+    list.report(offset: 1801, in: long)
+    try await source.wait { $0.requests == [1, 2, 3] }
+  }
+
+  @Test("P-7, PM-16: the threshold can be changed while the paginator runs")
+  func changesThreshold() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let list = list(source, try .fraction(0.9))
+    try await list.loadMore()
+    list.report(offset: 700, in: Viewport(content: 1800, extent: 800))
+    list.report(consumed: 7)
+    #expect(list.snapshot.state == .content)
+    list.threshold = .standard
+    #expect(list.snapshot.state == .content)
+    list.report(offset: 701, in: Viewport(content: 1800, extent: 800))
+    try await source.wait { $0.requests == [1, 2] }
+  }
+
+  @Test("X-07: pages of 5 load until more than the 20 that fill the view are there")
+  func fillsViewport() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 5, count: 9))
+    let list = list(source, .standard, ListOptions(viewportItems: 20))
+    try await list.loadMore()
+    try await source.wait { $0.requests.count == 5 && $0.running == 0 }
+    var states = list.states.makeAsyncIterator()
+    while await states.next() == .loadingMore {}
+    #expect(list.snapshot.count == 25)
+    // From here on the threshold rules, and a page that nobody has begun is enough.
+    list.report(consumed: 20)
+    #expect(list.snapshot.state == .content)
+    list.report(consumed: 21)
+    try await source.wait { $0.requests.count == 6 }
+  }
+
+  @Test("X-07: an offset in content that does not fill its viewport loads once for each length")
+  func fillsReportedViewport() async throws {
+    let source = ScriptedSource(sizes: 5, 5, 5)
+    let list = list(source)
+    try await list.loadMore()
+    let states = list.states.makeAsyncIterator()
+    for _ in 0..<3 { list.report(offset: 0, in: Viewport(content: 220, extent: 800)) }
+    _ = await states.next(3)
+    list.report(offset: 0, in: Viewport(content: 220, extent: 800))
+    #expect(source.requests == [1, 2])
+    list.report(offset: 0, in: Viewport(content: 440, extent: 800))
+    try await source.wait { $0.requests == [1, 2, 3] }
+    let off = self.list(source, .standard, ListOptions(fillsViewport: false))
+    try await off.loadMore()
+    off.report(offset: 0, in: Viewport(content: 220, extent: 800))
+    #expect(off.snapshot.state == .content)
+  }
+
+  @Test("IN-29: reports are ignored while a view settles: not at 100 ms of 300, but at 301")
+  func settles() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10)
+    let clock = ManualClock()
+    let options = ListOptions(settling: .milliseconds(300))
+    let list = Paginator(Cursor(source, clock: clock), retention: .all, list: options)
+    try await list.loadMore()
+    let viewport = Viewport(content: 1800, extent: 800)
+    clock.advance(by: .milliseconds(100))
+    list.report(offset: 700, in: viewport)
+    list.report(consumed: 7)
+    #expect(list.snapshot.state == .content)
+    clock.advance(by: .milliseconds(201))
+    list.report(offset: 701, in: viewport)
+    try await source.wait { $0.requests == [1, 2] }
+  }
+
+  @Test("OU-09: loading ahead can be turned off, and a reload turns it on")
+  func loadsAhead() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let list = list(source)
+    try await list.loadMore()
+    list.loadsAhead = false
+    list.report(consumed: 10)
+    list.report(offset: 900, in: Viewport(content: 1800, extent: 800))
+    #expect(list.snapshot.state == .content)
+    try await list.reload()
+    #expect(list.loadsAhead)
+    list.report(consumed: 10)
+    try await source.wait { $0.requests == [1, 1, 2] }
+  }
+
+  @Test("X-05, K2: a fraction of the last page loads at 7, 17, 27, 37, 47, and at 2, 8, 12")
+  func fractionOfLastPage() async throws {
+    let threshold = try Threshold.fraction(0.6, of: .lastPage)
+    for (sizes, expected) in [
+      (Array(repeating: 10, count: 6), [7, 17, 27, 37, 47]), ([3, 7, 2, 9], [2, 8, 12]),
+    ] {
+      let source = ScriptedSource(sizes: sizes)
+      var items = Paginator(Cursor(source), threshold: threshold).items.makeAsyncIterator()
+      var loads: [Int] = []
+      for consumed in 1...sizes.reduce(0, +) {
+        _ = try await items.next()
+        guard loads.count < expected.count else { break }
+        if consumed == expected[loads.count] {
+          let count = loads.count + 2
+          try await source.wait { $0.requests.count == count && $0.running == 0 }
+          loads.append(consumed)
+        }
+        #expect(source.requests.count == loads.count + 1)
+      }
+      #expect(loads == expected)
+    }
+  }
+
+  // MARK: Page commands
+
+  @Test("X-11: three commands for the next page while one loads are three pages, in order")
+  func queuesCommands() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1, 1)
+    source.hold(1)
+    let list = list(source, .onDemand)
+    try await withThrowingTaskGroup(of: [Int].self) { group in
+      for _ in 0..<3 { group.addTask { try await list.turn(to: .next)?.items ?? [] } }
+      try await source.wait { $0.requests == [1] }
+      source.release(1)
+      var turned: [[Int]] = []
+      for try await items in group { turned.append(items) }
+      #expect(turned.sorted { $0[0] < $1[0] } == [[1], [2], [3]])
+    }
+    #expect(source.requests == [1, 2, 3, 4])
+    #expect(list.snapshot.currentPage == 3)
+  }
+
+  @Test("CP-25: a jump to an item that is not loaded loads in order")
+  func jumps() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10, 10, 10)
+    let list = list(source, .onDemand)
+    #expect(try await list.turn(to: .item(25))?.items.first == 20)
+    #expect(source.requests == [1, 2, 3])
+    #expect(list.snapshot.currentPage == 2)
+    #expect(try await list.turn(to: .page(0))?.items.first == 0)
+    #expect(try await list.turn(to: .previous) == nil)
+    #expect(list.snapshot.currentPage == 0)
+    #expect(try await list.turn(to: .item(99)) == nil)
+    #expect(source.requests == [1, 2, 3, 4, 5])
+    #expect(list.snapshot.currentPage == 0)
+  }
+
+  @Test("TI-14, X-11: a command that fails says so, and the next one tries again")
+  func commandFails() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.fail(2)
+    let list = list(source, .onDemand)
+    await #expect(throws: PageError.self) { try await list.turn(to: .next) }
+    #expect(try await list.turn(to: .next)?.items == [1])
+    #expect(source.requests == [1, 2, 2])
+    let window = Paginator(Cursor(source))
+    #expect(await pageError { try await window.turn(to: .next) }?.code == .invalidArgument)
+    #expect(await pageError { try await window.loadBefore() }?.code == .invalidArgument)
+  }
+}
