@@ -85,6 +85,15 @@ extension Page {
     set { head.previous = newValue }
   }
 
+  /// What `PageSource.close(at:)` is told if this is the last page of the walk; nil for `next`.
+  ///
+  /// For sources whose server holds something that the way on does not name, or that outlasts the
+  /// last page.
+  public var closing: Position? {
+    get { head.closing }
+    set { head.closing = newValue }
+  }
+
   /// The total the server declared with this page.
   public var total: Total? {
     get { head.total }

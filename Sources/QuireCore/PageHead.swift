@@ -6,6 +6,7 @@ package struct PageHead: Sendable {
   package var nextFailure: PageError?
   package var hasMoreParts = false
   package var previous: Position?
+  package var closing: Position?
   package var total: Total?
   package var metadata = PageMetadata()
   package var traffic = Traffic()

@@ -25,8 +25,9 @@ public protocol PageSource<Item>: Sendable {
   /// Frees what the server holds for a walk that ended before or at `position`, such as a scroll or
   /// a point in time.
   ///
-  /// Called once for every walk that fetched something, however it ended. `position` is where the
-  /// walk would have gone on, nil after the last page. The default does nothing.
+  /// Called once for every walk that fetched something, however it ended. `position` is what the
+  /// last page gave as `Page.closing`, else where the walk would have gone on, which is nil after
+  /// the last page. The default does nothing.
   func close(at position: Position?) async
 
   /// Whether `close(at:)` does anything, so that walks need not start a task for it. Default false.

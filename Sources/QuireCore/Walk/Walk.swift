@@ -124,25 +124,10 @@ extension Walk {
     await Self.closing(reader, at: closing.position, clock).value
   }
 
-  /// Closes in a task of its own, which the cancellation of the consumer does not reach. It ends
-  /// with the source's answer or when the time is up, even if the source does not notice.
   @discardableResult
   private static func closing(
     _ reader: any PageReader<Item>, at position: Position?, _ clock: any Clock<Duration>
   ) -> Task<Void, Never> {
-    Task {
-      let over = Suspension<Void>()
-      let work = Task {
-        await reader.close(at: position)
-        over.resume(returning: ())
-      }
-      let alarm = Task {
-        try? await clock.sleep(for: .seconds(5))
-        over.resume(returning: ())
-      }
-      try? await over.value()
-      work.cancel()
-      alarm.cancel()
-    }
+    Task.parting(clock) { await reader.close(at: position) }
   }
 }

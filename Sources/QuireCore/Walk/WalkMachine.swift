@@ -34,7 +34,7 @@ struct WalkMachine: Sendable {
 
   /// The duty to close the source, handed out once.
   struct Closing: Hashable {
-    /// Where the walk would have gone on.
+    /// What the last page said, else where the walk would have gone on.
     var position: Position?
   }
 
@@ -55,6 +55,7 @@ struct WalkMachine: Sendable {
   private(set) var isWithinPage = false
   private var iterators = 0
   private var hasFetched = false
+  private var closing: Position?
   private var isClosed = false
 
   init(
@@ -101,6 +102,7 @@ struct WalkMachine: Sendable {
     report.total = page.total ?? report.total
     if !page.items.isEmpty { emptyPages = 0 } else if !isWithinPage { emptyPages += 1 }
     isWithinPage = page.hasMoreParts
+    closing = page.closing
     advance(after: page)
   }
 
@@ -220,6 +222,6 @@ extension WalkMachine {
   private mutating func takeClosing() -> Closing? {
     guard hasFetched, !isClosed else { return nil }
     isClosed = true
-    return Closing(position: report.checkpoint)
+    return Closing(position: closing ?? report.checkpoint)
   }
 }

@@ -156,6 +156,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     var page = page
     page.next = page.next.map(secrets.conceal)
     page.previous = page.previous.map(secrets.conceal)
+    page.closing = page.closing.map(secrets.conceal)
     return page
   }
 

@@ -38,17 +38,17 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     (try? setup.get())?.engine.pagination.policy.handle == true ? .allowed : .refused
   }
 
-  private func visit(_ position: Position?, _ setup: Setup) throws -> PageVisit {
-    let position = position.map(setup.secrets.reveal)
-    let request = try setup.engine.request(at: position)
-    return PageVisit(
-      client: client, home: setup.home, engine: setup.engine, request: request,
-      position: position ?? .start)
-  }
+  var needsClosing: Bool { (try? setup.get())?.engine.pagination.policy.close != nil }
+
+  /// Whether pages cannot be handed out in parts, because something must be known of all their items
+  /// first.
+  var needsWholePages: Bool { (try? setup.get())?.engine.needsWholePages ?? false }
 
   func parts(at position: Position) throws -> any PageParts<Item> {
     let setup = try setup.get()
-    let visit = try visit(position.value == nil ? nil : position.page, setup)
+    let revealed = position.value == nil ? nil : setup.secrets.reveal(position.page)
+    let visit = visit(
+      try setup.engine.request(at: revealed), at: revealed ?? .start, setup)
     return HTTPPageParts(
       visit, decoder: decoder, secrets: setup.secrets, isRepeatable: setup.isRepeatable,
       from: position)
@@ -56,20 +56,69 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
 
   func page(at position: Position?) async throws -> Page<Item>? {
     let setup = try setup.get()
-    let visit = try visit(position, setup)
-    var retry = RetryMachine(policy: client.configuration.retry, isRepeatable: setup.isRepeatable)
     var traffic = Traffic(requests: 0)
+    guard position?.value == nil, let opening = try setup.engine.opening() else {
+      return try await page(at: position.map(setup.secrets.reveal), setup, traffic: &traffic)
+    }
+    let visit = visit(opening, at: .start, setup)
+    let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
+      try await visit.answer(decoder: decoder, traffic: &traffic)
+    }
+    let start = try setup.engine.start(after: answer)
+    do {
+      return try await page(at: start, setup, traffic: &traffic)
+    } catch {
+      // Whoever asks again opens again.
+      Task.parting(client.configuration.clock) { await close(at: start) }
+      throw error
+    }
+  }
+
+  func close(at position: Position?) async {
+    guard let position, let setup = try? setup.get() else { return }
+    do {
+      let position = setup.secrets.reveal(position)
+      guard let request = try setup.engine.closing(at: position) else { return }
+      var traffic = Traffic(requests: 0)
+      try await visit(request, at: position, setup).discard(traffic: &traffic)
+    } catch {
+      client.configuration.logger.notice("close failed", metadata: ["error": "\(error)"])
+    }
+  }
+
+  private func page(
+    at position: Position?, _ setup: Setup, traffic: inout Traffic
+  ) async throws -> Page<Item>? {
+    let request = try setup.engine.request(at: position)
+    let visit = visit(request, at: position ?? .start, setup)
+    let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
+      try await visit.attempt(decoder: decoder, traffic: &traffic)
+    }
+    guard var page = answer else { return nil }
+    page.next = page.next.map(setup.secrets.conceal)
+    page.previous = page.previous.map(setup.secrets.conceal)
+    page.closing = page.closing.map(setup.secrets.conceal)
+    return page
+  }
+
+  private func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {
+    PageVisit(
+      client: client, home: setup.home, engine: setup.engine, request: request, position: position)
+  }
+
+  /// Makes attempts until one succeeds or the retry machine gives up.
+  private func repeating<Result>(
+    _ visit: PageVisit, _ setup: Setup, traffic: inout Traffic,
+    _ attempt: (inout Traffic) async throws -> Result
+  ) async throws -> Result {
+    var retry = RetryMachine(policy: client.configuration.retry, isRepeatable: setup.isRepeatable)
+    let before = traffic.requests
     while true {
       do {
-        guard var page = try await visit.attempt(decoder: decoder, traffic: &traffic) else {
-          return nil
-        }
-        page.next = page.next.map(setup.secrets.conceal)
-        page.previous = page.previous.map(setup.secrets.conceal)
-        return page
+        return try await attempt(&traffic)
       } catch let failure as RetryMachine.Failure {
         let action = retry.failed(
-          failure, wireRequests: traffic.requests, random: client.environment.random())
+          failure, wireRequests: traffic.requests - before, random: client.environment.random())
         switch action {
         case .fail(let error):
           throw visit.describe(error)

@@ -41,8 +41,9 @@ extension PageClient {
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder)
     switch delivery {
-    case .whole: return Cursor(source, clock: configuration.clock)
-    case .asItArrives: return Cursor(inParts: source, clock: configuration.clock)
+    case .asItArrives where !source.needsWholePages:
+      return Cursor(inParts: source, clock: configuration.clock)
+    case .whole, .asItArrives: return Cursor(source, clock: configuration.clock)
     }
   }
 

@@ -27,10 +27,13 @@ struct PageVisit {
     do {
       return try await attemptRaw(decoder: decoder, traffic: &traffic)
     } catch let error as PageError {
-      // A transport that failed before the wire has made its attempt all the same.
-      throw RetryMachine.Failure(
-        error, cure: error.code.cure, wasRefused: error.code == .connectFailed)
+      throw Self.failure(error)
     }
+  }
+
+  static func failure(_ error: PageError) -> RetryMachine.Failure {
+    // A transport that failed before the wire has made its attempt all the same.
+    RetryMachine.Failure(error, cure: error.code.cure, wasRefused: error.code == .connectFailed)
   }
 
   private func attemptRaw<Item: Sendable>(
@@ -104,7 +107,7 @@ struct PageVisit {
     case .page:
       let items = isEmpty ? DecodedItems([]) : try transfer.session.items()
       transfer.itemCount += items.count
-      return (answer, items)
+      return try engine.isRepetition(answer) ? nil : (answer, items)
     }
   }
 
@@ -130,12 +133,16 @@ struct PageVisit {
     traffic: Traffic
   ) -> Page<Item> {
     let continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
+    var items = items
+    if continuation.next != nil { items.dropLast(engine.pagination.policy.overlap) }
+    if engine.pagination.policy.reversesItems { items.items.reverse() }
     var page = page(
       items, of: transfer, document: answer.document, traffic: traffic, replays: transfer.replays)
     page.next = continuation.next
     page.previous = continuation.previous
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure
+    page.closing = continuation.closing
     return page
   }
 
@@ -157,7 +164,7 @@ struct PageVisit {
 
 extension PageVisit {
   /// Sends the request and follows redirects to the answer.
-  private func send(
+  func send(
     traffic: inout Traffic
   ) async throws -> (TransportResponse, RedirectMachine.Hop) {
     let url = try URLReference(request.url)

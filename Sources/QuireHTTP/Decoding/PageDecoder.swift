@@ -112,6 +112,15 @@ public struct DecodedItems<Item: Sendable>: Sendable {
     self.badItems = badItems
   }
 
+  /// Drops the last `count` of the items that the server sent.
+  mutating func dropLast(_ count: Int) {
+    guard count > 0 else { return }
+    let kept = self.count - count
+    let dropped = badItems.count { $0.index >= kept }
+    badItems.removeAll { $0.index >= kept }
+    items.removeLast(min(items.count, max(0, count - dropped)))
+  }
+
   /// How many items the server sent: what offsets and short pages are counted by.
   public var count: Int { items.count + badItems.count }
 }

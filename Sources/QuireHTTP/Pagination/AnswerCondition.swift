@@ -10,7 +10,7 @@ public struct AnswerCondition: Hashable, Sendable {
   public enum Test: Hashable, Sendable {
     /// There is something: not absent, not null, not blank, not an empty list or object.
     case exists
-    /// There is nothing.
+    /// There is nothing, or null, blank text, an empty list or object.
     case isMissing
     /// It is this.
     case equals(JSONValue)
@@ -64,7 +64,7 @@ extension AnswerCondition.Test {
 }
 
 extension AnswerCondition: Codable {
-  private static let tests = ["isMissing", "equals", "notEquals", "isOneOf", "contains"]
+  private static let tests = ["equals", "notEquals", "isOneOf", "contains", "isMissing"]
 
   /// Reads an object as above; without a test, the value must exist.
   public init(from decoder: any Decoder) throws {

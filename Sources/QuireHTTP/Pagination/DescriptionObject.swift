@@ -91,6 +91,9 @@ struct DescriptionObject {
     }
   }
 
+  /// An error at this object.
+  func error(_ message: String) -> DecodingError { Self.error(fields.codingPath, message) }
+
   static func error(_ path: [any CodingKey], _ message: String) -> DecodingError {
     .dataCorrupted(DecodingError.Context(codingPath: path, debugDescription: message))
   }

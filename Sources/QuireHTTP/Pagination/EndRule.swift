@@ -5,7 +5,8 @@ import QuireCore
 /// Rules are alternatives: one that says so is enough. What the server says outright comes first: a
 /// flag that says more follows beats every rule that only infers an end, and a total that says more
 /// beats a short page. Encodes as the case's name, or as an object with that name, such as
-/// `{"flag": "/has_more"}` or `{"status": {"codes": [404]}}`.
+/// `{"flag": "/has_more"}`, `{"status": {"codes": [404]}}`, `{"lastPage": condition}` or
+/// `{"noNewItems": {"by": "/guid"}}`.
 public enum EndRule: Hashable, Sendable {
   /// The source finds nothing, null, blank text or one of these. Always on; listed to add sentinels.
   case noNext(sentinels: [String] = [])
@@ -28,6 +29,24 @@ public enum EndRule: Hashable, Sendable {
   /// exist is not an empty one.
   case status([Int], matching: AnswerCondition? = nil)
 
+  /// The continuation is a whole number that is not greater than the one just sent: for servers that
+  /// begin again behind the end.
+  case notAdvancing
+  /// The page is one that was there before: the values at a path below its items, by default the
+  /// items themselves, are those of the page before it, or of one further back. The repeated page is
+  /// dropped. For servers that repeat a page for ever.
+  case noNewItems(by: PagePath = "")
+
+  /// Something stands at this path of the last page, and of no other.
+  public static func bodyHas(_ path: PagePath) -> EndRule {
+    .lastPage(when: .value(.body(path)))
+  }
+
+  /// Nothing stands at this path of the last page, and of no other.
+  public static func bodyLacks(_ path: PagePath) -> EndRule {
+    .lastPage(when: .value(.body(path), .isMissing))
+  }
+
   /// A flag of the server; see `FlagRule`.
   public static func flag(
     _ source: ValueSource, continuesWhile: Bool = true, ifAbsent: FlagRule.Absence = .ignore
@@ -38,94 +57,5 @@ public enum EndRule: Hashable, Sendable {
   /// The last page is the one whose number the server gives as the number of pages.
   public static func pages(_ source: ValueSource) -> EndRule {
     .total(TotalSource(source, .pages))
-  }
-}
-
-extension EndRule: Codable {
-  private static let kinds = ["noNext", "flag", "total", "lastPage", "status"]
-  private static let names = ["emptyPage", "shortPage", "sameCursor", "noNext"]
-
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    if let text = DescriptionObject.text(decoder) {
-      switch text {
-      case "emptyPage": self = .emptyPage
-      case "shortPage": self = .shortPage
-      case "sameCursor": self = .sameCursor
-      case "noNext": self = .noNext()
-      default:
-        let hint = NearestName.find(text, in: Self.names).map { " Did you mean \"\($0)\"?" }
-        throw DescriptionObject.error(
-          decoder.codingPath,
-          "\"\(text)\" is no end rule; expected \(DescriptionObject.list(Self.names)), or an "
-            + "object with \(DescriptionObject.list(Self.kinds)).\(hint ?? "")")
-      }
-      return
-    }
-    let (kind, object) = try DescriptionObject.oneOf(decoder, "An end rule", kinds: Self.kinds)
-    switch kind {
-    case "noNext": self = .noNext(sentinels: try object(kind, as: SentinelForm.self).sentinels)
-    case "flag": self = .flag(try object(kind, as: FlagRule.self))
-    case "total": self = .total(try object(kind))
-    case "lastPage": self = .lastPage(when: try object(kind))
-    default:
-      let form = try object(kind, as: StatusForm.self)
-      self = .status(form.codes, matching: form.matching)
-    }
-  }
-
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    var name: String?
-    switch self {
-    case .emptyPage: name = "emptyPage"
-    case .shortPage: name = "shortPage"
-    case .sameCursor: name = "sameCursor"
-    case .noNext(let sentinels) where sentinels.isEmpty: name = "noNext"
-    case .noNext, .flag, .total, .lastPage, .status: name = nil
-    }
-    if let name {
-      var single = encoder.singleValueContainer()
-      return try single.encode(name)
-    }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    switch self {
-    case .noNext(let sentinels):
-      try fields.encode(SentinelForm(sentinels: sentinels), forKey: "noNext")
-    case .flag(let rule): try fields.encode(rule, forKey: "flag")
-    case .total(let total): try fields.encode(total, forKey: "total")
-    case .lastPage(let condition): try fields.encode(condition, forKey: "lastPage")
-    case .status(let codes, let condition):
-      try fields.encode(StatusForm(codes: codes, matching: condition), forKey: "status")
-    case .emptyPage, .shortPage, .sameCursor: break
-    }
-  }
-}
-
-/// `{"sentinels": ["null"]}`.
-private struct SentinelForm: Codable {
-  var sentinels: [String]
-
-  init(sentinels: [String]) { self.sentinels = sentinels }
-
-  init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "The rule noNext", names: ["sentinels"])
-    sentinels = try object("sentinels")
-  }
-}
-
-/// `{"codes": [400], "matching": condition}`.
-private struct StatusForm: Codable {
-  var codes: [Int]
-  var matching: AnswerCondition?
-
-  init(codes: [Int], matching: AnswerCondition?) {
-    self.codes = codes
-    self.matching = matching
-  }
-
-  init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "The rule status", names: ["codes", "matching"])
-    self.init(codes: try object("codes"), matching: try object.optional("matching"))
   }
 }

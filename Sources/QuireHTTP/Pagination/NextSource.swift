@@ -85,6 +85,15 @@ extension NextSource {
     }
   }
 
+  /// Whether the source is found among all items of a page, not only the last.
+  var looksAtAllItems: Bool {
+    switch root {
+    case .firstItem, .maxItem: true
+    case .all(let sources): sources.values.contains(where: \.looksAtAllItems)
+    default: false
+    }
+  }
+
   /// Whether the source counts by itself, so that it never finds nothing.
   var isCounter: Bool {
     switch root {

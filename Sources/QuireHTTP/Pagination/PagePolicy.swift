@@ -1,7 +1,7 @@
 /// What is a failure, which links are followed, and what an unchanged cursor means.
 ///
-/// Encodes as `{"failure": [rules], "links": policy, "handle": true}`, with only what differs from
-/// the default.
+/// Encodes as `{"failure": [rules], "links": policy, "handle": true, "open": request, "close":
+/// request, "overlap": 1, "reversesItems": true}`, with only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -10,12 +10,32 @@ public struct PagePolicy: Hashable, Sendable {
   /// Whether the cursor is the name of a session at the server, legally the same on every page.
   /// Default false: an unchanged cursor is a loop.
   public var handle: Bool
+  /// What is requested before the first page, such as a point in time; `RequestRule.carry` reads its
+  /// answer. Default nil: nothing.
+  public var open: SideRequest?
+  /// What is requested when the walk is over, however it ended, to free what the server holds: once,
+  /// and for 5 seconds at most. Default nil: nothing.
+  public var close: SideRequest?
+  /// How many items at the end of a page come again at the start of the next one: as many more are
+  /// asked for, and they are delivered with the page they begin. Default 0.
+  public var overlap: Int
+  /// Whether a page's items are delivered from its last to its first: for listings that are walked
+  /// from their end. Default false.
+  public var reversesItems: Bool
 
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
-  public init(failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false) {
+  public init(
+    failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false,
+    open: SideRequest? = nil, close: SideRequest? = nil, overlap: Int = 0,
+    reversesItems: Bool = false
+  ) {
     self.failure = failure
     self.links = links
     self.handle = handle
+    self.open = open
+    self.close = close
+    self.overlap = overlap
+    self.reversesItems = reversesItems
   }
 }
 
@@ -23,11 +43,15 @@ extension PagePolicy: Codable {
   /// Reads an object as above.
   public init(from decoder: any Decoder) throws {
     let object = try DescriptionObject(
-      decoder, "The policy", names: ["failure", "links", "handle"])
+      decoder, "The policy",
+      names: ["failure", "links", "handle", "open", "close", "overlap", "reversesItems"])
     self.init(
       failure: try object.optional("failure") ?? [],
       links: try object.optional("links") ?? .sameOrigin,
-      handle: try object.optional("handle") ?? false)
+      handle: try object.optional("handle") ?? false,
+      open: try object.optional("open"), close: try object.optional("close"),
+      overlap: try object.optional("overlap") ?? 0,
+      reversesItems: try object.optional("reversesItems") ?? false)
   }
 
   /// Writes an object as above.
@@ -36,5 +60,9 @@ extension PagePolicy: Codable {
     if !failure.isEmpty { try fields.encode(failure, forKey: "failure") }
     if links != .sameOrigin { try fields.encode(links, forKey: "links") }
     if handle { try fields.encode(handle, forKey: "handle") }
+    try fields.encodeIfPresent(open, forKey: "open")
+    try fields.encodeIfPresent(close, forKey: "close")
+    if overlap != 0 { try fields.encode(overlap, forKey: "overlap") }
+    if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
   }
 }

@@ -24,16 +24,21 @@ public struct RequestConstants: Hashable, Sendable {
 }
 
 extension RequestConstants: Codable {
+  static let names = ["query", "header", "body"]
+
   /// Reads an object as above.
   public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "The constants", names: ["query", "header", "body"])
+    try self.init(DescriptionObject(decoder, "The constants", names: Self.names))
+  }
+
+  /// Reads the three parts out of an object that may have others.
+  init(_ object: DescriptionObject) throws {
     var body: [PagePath: JSONValue] = [:]
     for (text, value) in try object.optional("body", as: [String: JSONValue].self) ?? [:] {
       do {
         body[try PagePath(text)] = value
       } catch let error as PageError {
-        throw DescriptionObject.error(decoder.codingPath, error.message)
+        throw object.error(error.message)
       }
     }
     self.init(
@@ -44,6 +49,10 @@ extension RequestConstants: Codable {
   /// Writes an object as above.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    try encode(in: &fields)
+  }
+
+  func encode(in fields: inout KeyedEncodingContainer<DescriptionObject.Name>) throws {
     if !query.isEmpty { try fields.encode(query, forKey: "query") }
     if !header.isEmpty { try fields.encode(header, forKey: "header") }
     if !body.isEmpty {

@@ -9,6 +9,8 @@ public indirect enum ValueSource: Hashable, Sendable {
   case header(String)
   /// The value at a path below the page's last item.
   case lastItem(PagePath)
+  /// How many elements the list at a path of the page has.
+  case count(PagePath)
   /// A parameter of the first link with this relation, such as Sentry's `results`.
   case linkParameter(String, rel: String)
   /// A query parameter of the first link with this relation, such as the page of GitHub's `last`.
@@ -26,7 +28,7 @@ extension ValueSource: ExpressibleByStringLiteral {
 
 extension ValueSource: Codable {
   private static let kinds = [
-    "body", "header", "lastItem", "linkParameter", "linkQueryItem", "firstOf",
+    "body", "header", "lastItem", "count", "linkParameter", "linkQueryItem", "firstOf",
   ]
 
   /// Reads one of the forms above.
@@ -41,6 +43,7 @@ extension ValueSource: Codable {
     case "body": self = .body(try object(kind))
     case "header": self = .header(try object(kind))
     case "lastItem": self = .lastItem(try object(kind))
+    case "count": self = .count(try object(kind))
     case "linkParameter": self = .linkParameter(try object(kind), rel: try object("rel"))
     case "linkQueryItem": self = .linkQueryItem(try object(kind), rel: try object("rel"))
     default: self = .firstOf(try object(kind))
@@ -59,6 +62,7 @@ extension ValueSource: Codable {
     case .body, .contentRangeTotal: break
     case .header(let name): try fields.encode(name, forKey: "header")
     case .lastItem(let path): try fields.encode(path, forKey: "lastItem")
+    case .count(let path): try fields.encode(path, forKey: "count")
     case .linkParameter(let name, let rel):
       try fields.encode(name, forKey: "linkParameter")
       try fields.encode(rel, forKey: "rel")

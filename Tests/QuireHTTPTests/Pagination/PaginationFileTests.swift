@@ -32,22 +32,28 @@ struct PaginationFileTests {
           .jsonText(.body("/key")), send: .placeholder("{{k}}", encoding: .allowing("="))),
       ]),
       request: RequestRule(
-        keep: .except(["page"]), first: 1, method: .get,
+        keep: .except(["page"]), first: 1,
+        then: RequestChange(
+          url: "list/continue?x=1",
+          set: RequestConstants(query: ["a": "b"], header: ["C": "d"], body: ["/e": 1])),
+        method: .get,
         always: RequestConstants(
           query: ["a": "b"], header: ["C": "d"], body: ["/e": ["x", true]]),
+        carry: ["pit": CarriedValue(from: .firstOf(["/id", .count("/a")]), send: .query("pit"))],
         isQuery: true),
       end: [
         .noNext(sentinels: ["null", "0"]), .emptyPage, .shortPage, .sameCursor, .noNext(),
         .flag("/more"), .flag(.header("X-More"), continuesWhile: false, ifAbsent: .end),
         .flag(.linkParameter("results", rel: "next")), .flag(.lastItem("/more")),
         .total("/total"), .pages(.firstOf(["/pages", .linkQueryItem("page", rel: "last")])),
-        .status([404, 416]),
+        .status([404, 416]), .notAdvancing, .noNewItems(), .noNewItems(by: "/guid"),
+        .bodyHas("/sync"), .bodyLacks("/more"),
         .status([400], matching: .value("/code", .isOneOf(["a", 2]), statuses: [400])),
       ],
       items: .optional(.all(["/a", "/b"])),
       size: PageSize(
         .header("Prefer"), default: 10, max: 100, echo: "/size", format: "maxpagesize={n}"),
-      total: TotalSource(.contentRangeTotal, .estimate),
+      total: TotalSource(.contentRangeTotal, .estimate, scope: .firstPage),
       policy: PagePolicy(
         failure: [
           FailureRule(when: .status(403, 429), .throttled, after: "/wait"),
@@ -55,7 +61,12 @@ struct PaginationFileTests {
           FailureRule(when: .value("/ok", .notEquals("yes")), .window),
           FailureRule(when: .value("/error", .contains("expired")), .expired),
           FailureRule(when: .value("/errors"), .notReady),
-        ], links: .allow(["a.test"]), handle: true))
+        ], links: .allow(["a.test"]), handle: true,
+        open: SideRequest("POST", url: "/_pit", keep: .only(["a"])),
+        close: SideRequest(
+          "DELETE", url: "/_pit", set: RequestConstants(body: ["/a": 1]),
+          send: ["pit": .jsonBody("/id"), "cursor": .query("c")]),
+        overlap: 1, reversesItems: true))
     #expect(try Pagination(json: whole.json.utf8) == whole)
   }
 

@@ -3,10 +3,14 @@ import QuireCore
 /// A position as the engine writes it: which way leads to the page, and with what.
 ///
 /// Self-describing and whole, so that a new process needs nothing else: `{"url": …}`, `{"token":
-/// …}`, `{"offset": n}` or `{"page": n}`, with `via` for a route that is not the first, and `seen`
-/// for the items before the page where a total has to be reached.
+/// …}`, `{"offset": n}` or `{"page": n}`, and besides it only what the description asks for: `via`
+/// for a route that is not the first, `seen` for the items before the page where a total has to be
+/// reached, `total` for one that only the first page says, `carry` for values that every request
+/// repeats, `shown` for a watch on pages that come again.
 struct Bookmark: Hashable {
   enum Target: Hashable {
+    /// The first page, with something that its plain request does not have.
+    case start
     case url(String)
     case token(JSONValue)
     case offset(Int)
@@ -16,6 +20,11 @@ struct Bookmark: Hashable {
   var target: Target
   var route = 0
   var seen: Int?
+  /// Values by their names, in that order.
+  var carried: [JSONValue.Member] = []
+  /// The total that the first page said.
+  var total: Int?
+  var shown: ContentWatch?
 
   init(_ target: Target, route: Int = 0, seen: Int? = nil) {
     self.target = target
@@ -34,6 +43,9 @@ struct Bookmark: Hashable {
     self.target = target
     route = value["via"]?.integer ?? 0
     seen = value["seen"]?.integer
+    if case .object(let members)? = value["carry"] { carried = members }
+    total = value["total"]?.integer
+    shown = value["shown"].flatMap(ContentWatch.init)
   }
 
   private static func target(in value: JSONValue) -> Target? {
@@ -41,12 +53,14 @@ struct Bookmark: Hashable {
     if let token = value["token"] { return .token(token) }
     if let offset = value["offset"]?.integer { return .offset(offset) }
     if let page = value["page"]?.integer { return .page(page) }
+    if value["start"]?.boolean == true { return .start }
     return nil
   }
 
   var position: Position {
     var members: [JSONValue.Member] = []
     switch target {
+    case .start: members.append(.init("start", true))
     case .url(let url): members.append(.init("url", .string(url)))
     case .token(let token): members.append(.init("token", token))
     case .offset(let offset): members.append(.init("offset", .number(String(offset))))
@@ -54,12 +68,16 @@ struct Bookmark: Hashable {
     }
     if route > 0 { members.append(.init("via", .number(String(route)))) }
     if let seen { members.append(.init("seen", .number(String(seen)))) }
+    if let total { members.append(.init("total", .number(String(total)))) }
+    if let shown { members.append(.init("shown", shown.value)) }
+    if !carried.isEmpty { members.append(.init("carry", .object(carried))) }
     return Position(.object(members))
   }
 
-  /// What the target sends.
+  /// What the target sends; null for the first page.
   var value: JSONValue {
     switch target {
+    case .start: .null
     case .url(let url): .string(url)
     case .token(let token): token
     case .offset(let number), .page(let number): .number(String(number))
@@ -71,7 +89,7 @@ struct Bookmark: Hashable {
     switch target {
     case .offset(let number), .page(let number): number
     case .token(let token): token.integer
-    case .url: nil
+    case .start, .url: nil
     }
   }
 }

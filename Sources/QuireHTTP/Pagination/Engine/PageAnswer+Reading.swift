@@ -2,6 +2,14 @@ import HTTPTypes
 import QuireCore
 
 extension PageAnswer {
+  /// How the page was reached; nil for the first one.
+  var bookmark: Bookmark? {
+    (try? Bookmark(position)).flatMap { $0.target == .start ? nil : $0 }
+  }
+
+  /// Whether this answers a request that sent no continuation.
+  var isFirst: Bool { bookmark == nil }
+
   var links: LinkHeader { LinkHeader(headerFields) }
 
   /// The value of a header field; nil when there is none.
@@ -18,6 +26,7 @@ extension PageAnswer {
     case .body(let path): try document.value(at: path)
     case .header(let name): field(name)
     case .lastItem(let path): try document.value(at: path, inLastItemOf: items)
+    case .count(let path): try document.count(at: path).map { .number(String($0)) }
     case .linkParameter(let name, let rel):
       links.first(relation: rel)?[name].map(JSONValue.string)
     case .linkQueryItem(let name, let rel):

@@ -73,6 +73,8 @@ package struct Continuation {
   /// What is wrong with the way on; raised after the page was delivered.
   package var nextFailure: PageError?
   package var previous: Position?
+  /// What has to be closed if the walk goes no further.
+  package var closing: Position?
   package var total: Total?
 
   package init(

@@ -13,6 +13,13 @@ extension PaginationEngine {
     for rule in pagination.end {
       if case .total(let total) = rule { try check(total) }
     }
+    if pagination.policy.overlap < 0 {
+      throw Self.misfit("An overlap is a number of items, 0 or more.")
+    }
+    if let pageSize, pageSize <= pagination.policy.overlap {
+      throw Self.misfit(
+        "A page of \(pageSize) has nothing new where \(pagination.policy.overlap) overlap.")
+    }
     if case .jsonBody = pagination.size?.send, pagination.request.method == .get {
       throw Self.misfit("The page size goes into a body, and requests made GET have none.")
     }
@@ -69,6 +76,10 @@ extension PaginationEngine {
   }
 
   private func check(_ total: TotalSource) throws(PageError) {
+    guard total.scope == .everyPage || total == pagination.total else {
+      throw Self.misfit(
+        "A total of the first page can end a walk only if it is the description's \"total\" too.")
+    }
     let counts = routes.map(\.next).contains { $0.firstCount != nil }
     let countsPages = routes.map(\.next).contains {
       if case .pageNumber = $0.root { true } else { false }
@@ -95,7 +106,8 @@ extension PaginationEngine {
         switch rule {
         case .noNext: false
         case .shortPage: !isShortOnly
-        case .flag, .emptyPage, .total, .sameCursor, .lastPage, .status: true
+        case .notAdvancing: false
+        case .flag, .emptyPage, .total, .sameCursor, .status, .noNewItems, .lastPage: true
         }
       }
       guard !rules.isEmpty else {

@@ -10,13 +10,20 @@ extension PaginationEngine {
     do {
       var result = Continuation(total: try total(in: answer))
       let flag = try flag(in: answer)
-      if flag == .end { return result }
-      guard let next = try bookmark(after: answer, itemCount: itemCount) else {
+      if pagination.policy.close != nil {
+        let next = try? bookmark(after: answer, itemCount: itemCount)
+        result.closing = try closing(after: answer, next: next)
+      }
+      if try flag == .end || isLast(answer) { return result }
+      guard var next = try bookmark(after: answer, itemCount: itemCount) else {
         if flag == .more { result.nextFailure = Self.moreWithoutCursor }
         return result
       }
       if flag != .more, try isEnd(answer, next: next, itemCount: itemCount) { return result }
       try CursorCheck.check(next.value)
+      next.carried = try carried(after: answer)
+      next.shown = try shown(with: answer)
+      if pagination.total?.scope == .firstPage { next.total = result.total?.value }
       result.next = next.position
       return result
     } catch let error as PageError {
@@ -53,7 +60,10 @@ extension PaginationEngine {
   }
 
   private func total(_ source: TotalSource, in answer: PageAnswer) throws -> Total? {
-    try answer.value(at: source.source, items: items)?.count.map { Total($0, source.kind) }
+    if source.scope == .firstPage, let bookmark = answer.bookmark {
+      return bookmark.total.map { Total($0, source.kind) }
+    }
+    return try answer.value(at: source.source, items: items)?.count.map { Total($0, source.kind) }
   }
 
   /// Whether one of the rules that infer says that this was the last page.
@@ -72,10 +82,29 @@ extension PaginationEngine {
       case .shortPage:
         try !saysMore && pageSize(of: answer).map { itemCount < $0 } ?? false
       case .sameCursor: isSame(next, asSentFor: answer)
-      case .lastPage(let condition): try answer.matches(condition, items: items)
-      case .noNext, .flag, .total, .status: false
+      case .notAdvancing: isBehind(next, sentFor: answer)
+      case .noNext, .flag, .total, .status, .noNewItems, .lastPage: false
       }
     }
+  }
+
+  /// Whether the page says that it is the last one, by what it has or lacks.
+  private func isLast(_ answer: PageAnswer) throws -> Bool {
+    try pagination.end.contains { rule in
+      guard case .lastPage(let condition) = rule else { return false }
+      return try answer.matches(condition, items: items)
+    }
+  }
+
+  /// Whether the next number is not beyond the one that this page was asked for by.
+  private func isBehind(_ next: Bookmark, sentFor answer: PageAnswer) -> Bool {
+    guard let number = next.count else { return false }
+    let route = routes[next.route]
+    let sent =
+      answer.bookmark.map(\.count)
+      ?? RequestEditor(first).value(at: route.send)?.integer ?? pagination.request.first?.integer
+      ?? routes.lazy.compactMap(\.next.firstCount).first
+    return sent.map { number <= $0 } ?? false
   }
 
   /// Whether a total was reached with this page; nil when the position does not say.
@@ -92,7 +121,7 @@ extension PaginationEngine {
 
   private func isSame(_ next: Bookmark, asSentFor answer: PageAnswer) -> Bool {
     if case .url(let link) = next.target { return link == answer.request.url || link == answer.url }
-    if let sent = try? Bookmark(answer.position) { return sent.value.isSame(as: next.value) }
+    if let sent = answer.bookmark { return sent.value.isSame(as: next.value) }
     let sent = RequestEditor(first).value(at: routes[next.route].send)
     return sent.map { $0.isSame(as: next.value) } ?? false
   }

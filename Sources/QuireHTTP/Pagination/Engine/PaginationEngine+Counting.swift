@@ -12,7 +12,7 @@ extension PaginationEngine {
   /// The number by which this page was asked for; nil when it came by a way that does not count like
   /// `route`.
   func count(of answer: PageAnswer, on route: Route) -> Int? {
-    guard let bookmark = try? Bookmark(answer.position) else { return start(of: route) }
+    guard let bookmark = answer.bookmark else { return start(of: route) }
     guard routes.indices.contains(bookmark.route), routes[bookmark.route].send == route.send else {
       return nil
     }
@@ -30,7 +30,7 @@ extension PaginationEngine {
 
   /// How many items came before this page; nil when the walk does not count them.
   func itemsSeen(before answer: PageAnswer) -> Int? {
-    if let seen = (try? Bookmark(answer.position))?.seen { return seen }
+    if let seen = answer.bookmark?.seen { return seen }
     for route in routes {
       guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
         continue

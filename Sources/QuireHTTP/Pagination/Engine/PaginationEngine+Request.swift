@@ -9,6 +9,11 @@ extension PaginationEngine {
   package func request(at position: Position?) throws(PageError) -> PageRequest {
     guard let position, position.value != nil else { return first }
     let bookmark = try Bookmark(position)
+    if bookmark.target == .start {
+      var editor = RequestEditor(first)
+      try send(bookmark.carried, in: &editor)
+      return try editor.request()
+    }
     guard routes.indices.contains(bookmark.route) else {
       throw PageError(
         .invalidArgument,
@@ -27,10 +32,12 @@ extension PaginationEngine {
     var editor = RequestEditor(base)
     editor.keep(pagination.request.keep)
     try editor.addConstants(pagination.request.always)
+    if let change = pagination.request.then { try editor.change(change) }
     if pagination.request.method == .get { editor.becomeGet() }
     if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
     let value = try routes[bookmark.route].value(of: bookmark.value, pageSize: pageSize)
     try editor.send(value, by: send, pageSize: pageSize)
+    try self.send(bookmark.carried, in: &editor)
     return try editor.request()
   }
 
@@ -52,11 +59,10 @@ extension PaginationEngine {
     target.fragment = nil
     var request = base
     request.url = target.text
-    if pagination.request.method == .get {
-      var editor = RequestEditor(request)
-      editor.becomeGet()
-      return try editor.request()
-    }
-    return request
+    guard pagination.request.method == .get || !bookmark.carried.isEmpty else { return request }
+    var editor = RequestEditor(request)
+    if pagination.request.method == .get { editor.becomeGet() }
+    try send(bookmark.carried, in: &editor)
+    return try editor.request()
   }
 }

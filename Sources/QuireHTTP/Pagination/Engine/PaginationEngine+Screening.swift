@@ -19,7 +19,7 @@ extension PaginationEngine {
 
   private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {
     // On the first page no cursor was sent that could be the trouble.
-    if rule.kind == .expired && answer.position.value == nil { return false }
+    if rule.kind == .expired && answer.isFirst { return false }
     return try answer.matches(rule.when, items: items)
   }
 
@@ -46,7 +46,7 @@ extension PaginationEngine {
   /// Whether the description says that an answer with this status is the end. An error status on the
   /// first page is none: a listing that does not exist must not look like an empty one.
   private func isEnd(_ answer: PageAnswer) throws -> Bool {
-    guard answer.status < 400 || answer.position.value != nil else { return false }
+    guard answer.status < 400 || !answer.isFirst else { return false }
     return try pagination.end.contains { rule in
       guard case .status(let codes, let condition) = rule, codes.contains(answer.status) else {
         return false

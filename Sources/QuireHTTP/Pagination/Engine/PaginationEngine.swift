@@ -36,7 +36,8 @@ package struct PaginationEngine: Sendable {
         [Route(pagination.next, send: pagination.send)]
       }
     var notices: [String] = []
-    let asked = try Self.clamp(pageSize, to: pagination.size, notices: &notices)
+    let asked = try Self.clamp(
+      pageSize, to: pagination.size, overlap: pagination.policy.overlap, notices: &notices)
     self.notices = notices
     var editor = RequestEditor(first)
     try editor.addConstants(pagination.request.always)
@@ -55,9 +56,9 @@ package struct PaginationEngine: Sendable {
   }
 
   private static func clamp(
-    _ wanted: Int?, to size: PageSize?, notices: inout [String]
+    _ wanted: Int?, to size: PageSize?, overlap: Int, notices: inout [String]
   ) throws(PageError) -> Int? {
-    guard let wanted else { return nil }
+    guard var wanted else { return nil }
     guard let size else {
       throw PageError(
         .invalidArgument,
@@ -67,6 +68,7 @@ package struct PaginationEngine: Sendable {
     guard wanted > 0 else {
       throw PageError(.invalidArgument, "A page size of \(wanted) was asked for; it is at least 1.")
     }
+    wanted = wanted.plus(overlap)
     guard let max = size.max, wanted > max else { return wanted }
     notices.append("The page size of \(wanted) was lowered to \(max), the most the server gives.")
     return max

@@ -127,11 +127,57 @@ extension RequestEditor {
     query.keep { !names.contains($0) }
   }
 
+  /// Goes to another address, and replaces what stands in its way.
+  mutating func change(_ change: RequestChange) throws(PageError) {
+    if let text = change.url {
+      let here = try url.get()
+      var target: URLReference
+      do { target = try URLReference(text).resolved(against: here) } catch {
+        throw PageError(
+          .invalidArgument, "The address \"\(text)\" cannot be used: \(error.message)")
+      }
+      guard target.scheme == here.scheme, target.authority == here.authority else {
+        throw PageError(
+          .invalidArgument,
+          "The address \"\(text)\" leads away from the listing's own origin. Write a path.")
+      }
+      for (name, value) in QueryString(try URLReference(text).query).pairs {
+        query.set(name, encoded: value)
+      }
+      target.query = nil
+      url = .success(target)
+    }
+    for (name, value) in change.set.query.sorted(by: { $0.key < $1.key }) {
+      query.set(name, encoded: PercentEncoding.encode(value))
+    }
+    for (name, value) in change.set.header {
+      base.headerFields[try Self.field(name)] = value
+    }
+    for (path, value) in change.set.body.sorted(by: { $0.key.text < $1.key.text }) {
+      try send(value, by: .jsonBody(path), pageSize: nil)
+    }
+  }
+
+  /// Goes to a link that the policy allows.
+  mutating func move(
+    to links: LinkPolicy, _ link: JSONValue, home: Origin
+  ) throws(PageError) {
+    let reference = try URLReference(link.plainText)
+    let target = try links.target(of: reference, home: home)
+    query = QueryString(target.query)
+    url = .success(target)
+  }
+
+  /// Takes the body out, and what says of which kind it was.
+  mutating func dropBody() {
+    base.body = .none
+    base.headerFields[.contentType] = nil
+  }
+
   /// Turns the request into a GET without a body.
   mutating func becomeGet() {
     base.method = .get
-    base.body = .none
-    base.headerFields[.contentType] = nil
+    dropBody()
   }
 
   /// Puts a continuation where it goes.

@@ -17,6 +17,9 @@ import Testing
 /// id /name                        what tells items apart; default /id, else the item itself, or -
 /// size 2                          the page size asked for
 /// links rebase                    another link policy
+/// body {"size":2}                 the body that the caller gives, where it is not the one sent
+/// opens                           the first request is not for a page: the caller gives the second
+/// closes                          the last request is not for a page; no time passes on its own
 /// field Range: 0-1                a field of the walk's request
 /// header Authorization: Bearer x  a field of the client
 /// secret x                        a text that must not be in logs, errors and positions
@@ -44,6 +47,9 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var isBytes = false
   var exchanges: [ScriptedExchange] = []
   var sentURL: String?
+  var givenBody: String?
+  var opens = false
+  var closes = false
   var pages: [[String]]?
   var pageCount: Int?
   var totals: [String]?
@@ -54,11 +60,16 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(file): \(title)" }
 
   /// The URL the caller gives.
-  var url: String { exchanges.first?.url ?? "" }
+  var url: String { start?.url ?? "" }
+
+  /// The method the caller gives.
+  var method: HTTPRequest.Method { start?.method ?? .get }
+
+  private var start: ScriptedExchange? { opens ? exchanges.dropFirst().first : exchanges.first }
 
   /// The body the caller gives: JSON, XML or a form.
   var body: PageRequest.Body {
-    guard let text = exchanges.first?.body, !text.isEmpty else { return .none }
+    guard let text = givenBody ?? start?.body, !text.isEmpty else { return .none }
     if text.hasPrefix("<") { return .xml(text) }
     let value = try? JSONDocument(Array(text.utf8)).value(at: "")
     return value.map(PageRequest.Body.json) ?? .form(text)
@@ -67,7 +78,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   /// What the transport must see.
   var script: [ScriptedExchange] {
     var script = exchanges
-    if let sentURL { script[0].url = sentURL }
+    if let sentURL { script[opens ? 1 : 0].url = sentURL }
     return script
   }
 
@@ -109,7 +120,11 @@ extension Transcript {
   }
 
   private mutating func set(_ line: Substring) throws {
-    guard let (name, value) = Self.split(line) else { return }
+    guard let (name, value) = Self.split(line) else {
+      opens = opens || line == "opens"
+      closes = closes || line == "closes"
+      return
+    }
     switch name {
     case "preset":
       let words = value.split(separator: " ").map(String.init)
@@ -123,6 +138,7 @@ extension Transcript {
     case "id": id = try PagePath(value)
     case "size": pageSize = Int(value)
     case "links": pagination.policy.links = .rebase
+    case "body": givenBody = value
     case "field": fields.append(try Self.field(value))
     case "header": clientHeaders.append(try Self.field(value))
     case "secret": secret = value

@@ -64,7 +64,8 @@ struct TranscriptPlayer {
 
   private func cursor() -> Cursor<String> {
     var configuration = PageClient.Configuration()
-    configuration.clock = clock
+    // On the other clock the time for closing would be up at once.
+    configuration.clock = transcript.closes ? ManualClock() : clock
     configuration.logger = log.logger
     configuration.acceptsUnprovenEnd = transcript.isBytes
     var environment = PageClient.Environment()
@@ -73,7 +74,7 @@ struct TranscriptPlayer {
       transport: transport, headers: transcript.clientHeaders, configuration: configuration
     ).with(environment)
     let request = PageClient.RequestOptions(
-      method: transcript.exchanges.first?.method ?? .get, headers: transcript.fields,
+      method: transcript.method, headers: transcript.fields,
       body: transcript.body)
     if transcript.isBytes {
       return client.cursor(
