@@ -79,6 +79,13 @@ extension Page {
     set { head.hasMoreParts = newValue }
   }
 
+  /// A hash of what the server sent as items, the same for the same items within a process; nil when
+  /// unknown.
+  package var fingerprint: Int? {
+    get { head.fingerprint }
+    set { head.fingerprint = newValue }
+  }
+
   /// Where the page before this one starts, where the server says so.
   public var previous: Position? {
     get { head.previous }

@@ -56,6 +56,9 @@ extension PageError.Code {
   public static let exhausted = Self("exhausted")
   /// A position came back that the walk had already visited.
   public static let loopDetected = Self("loopDetected")
+  /// A page repeated the items of an earlier one under another position; see
+  /// `Limits.comparedPages`.
+  public static let stalledContent = Self("stalledContent")
   /// A safety cap of `Limits` was reached.
   public static let limitExceeded = Self("limitExceeded")
   /// An argument cannot work; the message says which and why.

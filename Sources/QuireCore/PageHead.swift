@@ -5,6 +5,7 @@ package struct PageHead: Sendable {
   package var next: Position?
   package var nextFailure: PageError?
   package var hasMoreParts = false
+  package var fingerprint: Int?
   package var previous: Position?
   package var closing: Position?
   package var total: Total?

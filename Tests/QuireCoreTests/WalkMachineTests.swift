@@ -230,11 +230,35 @@ extension WalkMachine {
     #expect(failure(&machine)?.code == .limitExceeded)
   }
 
+  @Test("G3: items that came within the last pages are refused; a retry of the page is welcome")
+  func refusesRepeatedItems() throws {
+    var machine = WalkMachine(limits: Limits(comparedPages: 2))
+    func receive(_ fingerprint: Int, next: Position) -> PageError.Code? {
+      #expect(load(&machine) != nil)
+      var page = Page([fingerprint], next: next)
+      page.fingerprint = fingerprint
+      if let refusal = machine.refusal(of: page) {
+        _ = machine.failed(refusal, at: .zero)
+        return refusal.code
+      }
+      machine.received(&page, at: .zero)
+      return nil
+    }
+    #expect(receive(1, next: "b") == nil)
+    #expect(receive(2, next: "c") == nil)
+    #expect(receive(1, next: "d") == .stalledContent)
+    #expect(machine.report.pages == 2)
+    #expect(machine.report.checkpoint == "c")
+    #expect(receive(3, next: "d") == nil)
+    #expect(receive(1, next: "e") == nil)
+    #expect(machine.report.pages == 4)
+  }
+
   @Test("Limits below zero are refused before anything is requested")
   func refusesNegativeLimits() {
     let limits = [
       Limits(pages: -1), Limits(items: -1), Limits(bytes: -1), Limits(duration: .seconds(-1)),
-      Limits(consecutiveEmptyPages: -1),
+      Limits(consecutiveEmptyPages: -1), Limits(comparedPages: -1),
     ]
     for limits in limits {
       var machine = WalkMachine(limits: limits)

@@ -52,6 +52,7 @@ extension PagedReader {
       result.position = position ?? pages[0].position
       result.traffic = traffic
       result.hasMoreParts = false
+      result.fingerprint = nil
       if rest.items.isEmpty {
         pages = []
       } else {

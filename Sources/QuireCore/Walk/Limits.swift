@@ -17,16 +17,21 @@ public struct Limits: Hashable, Sendable {
   /// Accept at most this many empty pages in a row. Default 100, far beyond what filtered listings
   /// send.
   public var consecutiveEmptyPages: Int
+  /// Compare each page's items with those of this many pages before it, and refuse a page that
+  /// repeats one of them: a server that has lost its place sends the same page for ever under new
+  /// positions. Default 64; 0 compares none, for listings whose pages may well be the same.
+  public var comparedPages: Int
 
-  /// No limits but the one on empty pages, unless given.
+  /// No limits but those on empty and on repeated pages, unless given.
   public init(
     pages: Int? = nil, items: Int? = nil, bytes: Int? = nil, duration: Duration? = nil,
-    consecutiveEmptyPages: Int = 100
+    consecutiveEmptyPages: Int = 100, comparedPages: Int = 64
   ) {
     self.pages = pages
     self.items = items
     self.bytes = bytes
     self.duration = duration
     self.consecutiveEmptyPages = consecutiveEmptyPages
+    self.comparedPages = comparedPages
   }
 }

@@ -83,7 +83,10 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       try Task.checkCancellation()
       if var page = try await reader.read(at: position) {
         let now = stopwatch.elapsed()
-        machine.withLock { $0.received(&page, at: now) }
+        try machine.withLock { machine in
+          if let refusal = machine.refusal(of: page) { throw refusal }
+          machine.received(&page, at: now)
+        }
         return page
       }
     } catch {

@@ -58,10 +58,21 @@ extension WalkMachine {
       attempts: 0)
   }
 
+  static func stall(_ distance: Int) -> PageError {
+    let earlier = distance == 1 ? "the page before it" : "the page \(distance) before it"
+    return PageError(
+      .stalledContent,
+      """
+      The server sent the items of \(earlier) again, under another position; they were not handed out \
+      twice. If pages of this listing may well be the same, set Limits.comparedPages to 0.
+      """)
+  }
+
   static func objection(to limits: Limits) -> PageError? {
     let numbers = [
       ("pages", limits.pages), ("items", limits.items), ("bytes", limits.bytes),
       ("consecutiveEmptyPages", limits.consecutiveEmptyPages),
+      ("comparedPages", limits.comparedPages),
     ]
     for (name, number) in numbers {
       guard let number, number < 0 else { continue }

@@ -47,6 +47,7 @@ struct WalkMachine: Sendable {
   var state: State
   var loops: LoopGuard?
   var emptyPages = 0
+  private var recent: RecentPages
   var startedAt: Duration?
   /// Where the page before the first one starts, once that was read.
   private(set) var before: Position??
@@ -66,6 +67,7 @@ struct WalkMachine: Sendable {
     self.limits = limits
     state = .ready(start, .unjudged)
     report.checkpoint = start
+    recent = RecentPages(capacity: limits.comparedPages)
     if repeatedPositions == .refused {
       self.loops = loops
       self.loops?.begin(at: start, after: visited)
@@ -87,6 +89,11 @@ struct WalkMachine: Sendable {
       lastChange = now
       return proceed(to: position, verdict, at: now)
     }
+  }
+
+  /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
+  mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
+    page.fingerprint.flatMap { recent.meet($0) }.map(Self.stall)
   }
 
   /// The page being read has come; it is made into what is to be delivered.

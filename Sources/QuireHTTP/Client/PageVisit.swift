@@ -152,6 +152,7 @@ struct PageVisit {
     document: any PageDocument = EmptyDocument(), traffic: Traffic, replays: Int = 0
   ) -> Page<Item> {
     var page = Page(items.items)
+    page.fingerprint = items.fingerprint
     page.traffic = traffic
     page.traffic.requests += replays
     page.traffic.badItems = items.badItems.count

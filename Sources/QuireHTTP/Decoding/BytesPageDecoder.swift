@@ -18,6 +18,13 @@ public struct BytesPageDecoder: PageDecoder {
 
     mutating func finish() -> any PageDocument { EmptyDocument() }
 
-    mutating func items() -> DecodedItems<[UInt8]> { DecodedItems(bytes.isEmpty ? [] : [bytes]) }
+    mutating func items() -> DecodedItems<[UInt8]> {
+      guard !bytes.isEmpty else { return DecodedItems([]) }
+      var digest = ContentDigest()
+      bytes.withUnsafeBytes { digest.add($0) }
+      var items = DecodedItems([bytes])
+      items.fingerprint = digest.value
+      return items
+    }
   }
 }

@@ -62,6 +62,7 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
       badItems.sort { $0.index < $1.index }
       var result = DecodedItems(items, badItems: badItems)
       result.digests = digests
+      result.fingerprint = raw.fingerprint
       return result
     }
   }

@@ -105,6 +105,8 @@ public struct DecodedItems<Item: Sendable>: Sendable {
   /// A digest of the bytes of each of `items`, by which to know it again within this process; nil
   /// from decoders that hand out no items before the page is whole.
   package var digests: [Int]?
+  /// A hash of the bytes of all items of a whole page; nil when there are none.
+  package var fingerprint: Int?
 
   /// The items of a page, and those that were set aside.
   public init(_ items: [Item], badItems: [BadItem] = []) {

@@ -65,7 +65,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     for (number, node) in nodes.enumerated() {
       do {
         items.append(try make(number))
-        digests?.append(Self.digest(index.value(of: node)))
+        digests?.append(Self.digest(CollectionOfOne(node), in: index))
       } catch let failure as XMLItemFailure {
         badItems.append(
           try failure.settle(
@@ -75,13 +75,14 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     handedOut += nodes.count
     var result = DecodedItems(items, badItems: badItems)
     result.digests = digests
+    if matcher == nil, !nodes.isEmpty { result.fingerprint = Self.digest(nodes, in: index) }
     return result
   }
 
-  private static func digest(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
-    var hasher = Hasher()
-    hasher.combine(bytes: UnsafeRawBufferPointer(bytes))
-    return hasher.finalize()
+  private static func digest(_ nodes: some Sequence<Int>, in index: XMLIndex) -> Int {
+    var digest = ContentDigest()
+    for node in nodes { digest.add(UnsafeRawBufferPointer(index.value(of: node))) }
+    return digest.value
   }
 
   private func check(_ nodes: [Int], in index: XMLIndex) throws {

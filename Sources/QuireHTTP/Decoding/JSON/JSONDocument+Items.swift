@@ -34,6 +34,15 @@ extension JSONDocument {
     return arrays
   }
 
+  /// A hash of everything the server wrote between the brackets of the arrays.
+  func fingerprint(of lists: [Int]) -> Int {
+    var digest = ContentDigest()
+    bytes.withUnsafeBytes { bytes in
+      for list in lists { digest.add(UnsafeRawBufferPointer(rebasing: bytes[range(of: list)])) }
+    }
+    return digest.value
+  }
+
   private func misfit(_ node: Int, at path: PagePath) -> PageError {
     let found =
       switch word(at: node).kind {

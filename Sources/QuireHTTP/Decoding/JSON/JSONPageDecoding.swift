@@ -43,6 +43,14 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     }
     let lists = try document.lists(of: context.items)
     try checkLimits(lists, in: document)
+    var decoded = try decode(lists, in: document)
+    if decoded.count > 0 { decoded.fingerprint = document.fingerprint(of: lists) }
+    return decoded
+  }
+
+  private func decode(
+    _ lists: [Int], in document: JSONDocument
+  ) throws -> DecodedItems<Item> {
     if !document.hasFlaws, let list = strategy.list,
       let items = try? lists.flatMap({ try list(document, $0) })
     {
