@@ -5,7 +5,7 @@
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev
 STRICT    := --explicit-target-dependency-import-check error
 # All tests at once starve each other of threads on a small machine, and time runs out for some.
-GENTLY    := --experimental-maximum-parallelization-width 4
+GENTLY    := --disable-xctest --experimental-maximum-parallelization-width 4
 TSAN      := --scratch-path .build-tsan --sanitize=thread
 ASAN      := --scratch-path .build-asan --sanitize=address
 
@@ -43,11 +43,12 @@ bench: setup ## measure speed and memory against the bars
 
 tsan: setup ## run the tests under ThreadSanitizer
 	swift build --build-tests $(TSAN)
-	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" swift test --skip-build $(TSAN)
+	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" swift test --skip-build $(GENTLY) $(TSAN)
 
 asan: setup ## run the tests under AddressSanitizer
 	swift build --build-tests $(ASAN)
-	swift test --skip-build $(ASAN)
+	ASAN_OPTIONS="suppressions=$(CURDIR)/Tests/address-sanitizer.txt:detect_leaks=0" \
+		swift test --skip-build $(GENTLY) $(ASAN)
 
 docs: setup ## write the documentation to .build/docs
 	.ci/docs
