@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Decodes pages of JSON or XML, whichever a server sends.
 ///
 /// The Content-Type decides where it names one of the two, and the page's first byte where it does
@@ -45,14 +47,25 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     var chosen: (any PageDecoding<Item>)?
 
     mutating func receive(_ slice: [UInt8]) throws {
-      if chosen == nil {
-        head += slice
-        guard let first = head.first(where: { !Self.isSilent($0) }) else { return }
-        try choose(first)
-      } else {
+      guard chosen == nil else {
         try chosen?.receive(slice)
+        return
+      }
+      head += slice
+      if let first = slice.first(where: { !Self.isSilent($0) }) {
+        try choose(first)
+      } else if head.count > Self.longestSilence {
+        throw PageError(
+          .malformed,
+          """
+          The page begins with more than \(Self.longestSilence) bytes of white space; that is \
+          neither JSON nor XML as anyone means it.
+          """)
       }
     }
+
+    /// Bytes in which a format should have shown itself.
+    private static var longestSilence: Int { 64 << 10 }
 
     /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
     private static func isSilent(_ byte: UInt8) -> Bool {

@@ -55,6 +55,16 @@ struct AutomaticPageDecoderTests {
     #expect(error?.message.contains("HTML") == true)
   }
 
+  @Test("D-4: white space without end is an error after 64 KiB of it")
+  func silence() throws {
+    let decoder = AutomaticPageDecoder(json: JSONPageDecoder<Row>(), xml: XMLPageDecoder<Row>())
+    var session = try decoder.begin(DecodingContext(contentType: "text/plain"))
+    let spaces = [UInt8](repeating: 0x20, count: 1 << 16)
+    try session.receive(spaces)
+    let error = #expect(throws: PageError.self) { try session.receive(spaces) }
+    #expect(error?.code == .malformed)
+  }
+
   @Test("an empty page is no page of either format", arguments: [nil, "text/xml"] as [String?])
   func empty(contentType: String?) {
     #expect(throws: PageError.self) { try items([], contentType) }

@@ -11,14 +11,14 @@ extension Pagination {
   /// An offset and a limit: `?offset=40&limit=20`, and `{"items": […], "total": 57}`.
   ///
   /// Advances by the items that came, because servers lower the limit silently. Ends by the total
-  /// where there is one, else by a page that is short (where the limit is known) or empty.
+  /// where there is one, else by an empty page, which costs one request; or by a short one where the
+  /// most that the server gives at once is known, so that a short page is no lowered limit.
   /// - Parameters:
   ///   - items: Where the items are.
   ///   - offset: The parameter for the offset.
   ///   - limit: The parameter for the page size.
   ///   - first: The offset of the first item.
-  ///   - max: The most the server gives at once. Without it, a limit that the server lowers looks
-  ///     like a short page.
+  ///   - max: The most the server gives at once, if known.
   ///   - total: Where the number of all items is, if anywhere.
   public static func offsetLimit(
     items: ItemSelector = .root, offset: String = "offset", limit: String = "limit",
@@ -26,7 +26,9 @@ extension Pagination {
   ) -> Pagination {
     Pagination(
       next: .offset(first: first), send: .query(offset),
-      end: (total.map { [.total($0)] } ?? []) + [.shortPage, .emptyPage], items: items,
+      end: (total.map { [.total($0)] } ?? [])
+        + (max == nil ? [.emptyPage] : [.shortPage, .emptyPage]),
+      items: items,
       size: PageSize(.query(limit), max: max), total: total)
   }
 
