@@ -2,7 +2,7 @@
 
 import sqlite3
 from pathlib import Path
-from typing import NamedTuple
+from typing import Callable, NamedTuple
 
 
 class Listing(NamedTuple):
@@ -11,13 +11,15 @@ class Listing(NamedTuple):
     name: str
     url: str
     how: list
-    page_size: int
+    page_size: int | None
     rows: list
+    # What a row is made of, where an item is not the row itself.
+    row: Callable = dict
 
     @property
     def pages(self):
-        """How many pages hold the rows."""
-        return -(-len(self.rows) // self.page_size)
+        """How many pages hold the rows; nothing where the server's pages are of no even size."""
+        return self.page_size and -(-len(self.rows) // self.page_size)
 
 
 def rows(database, order="id"):
