@@ -106,7 +106,7 @@ let package = Package(
       name: "QuireCommandTests",
       dependencies: [
         "QuireCommand", "Quire", "QuireHTTP", "QuireCore", "TestSupport", httpTypes,
-        argumentParser, "HelloQuire", "ExportWithResume", "ClosureSource",
+        argumentParser, "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket",
       ],
       swiftSettings: house),
 
@@ -114,6 +114,7 @@ let package = Package(
     example("HelloQuire"),
     example("ExportWithResume"),
     example("ClosureSource"),
+    example("ListBucket"),
   ]
 )
 

@@ -50,4 +50,39 @@ struct ExampleTests {
     #expect(
       ending.lines == ["page 0: MERCURY", "page 1: JUPITER, SATURN", "page 2: URANUS, NEPTUNE"])
   }
+
+  @Test("D-1: ListBucket lists a bucket of a server that speaks S3, every key and every page")
+  func listBucket() async throws {
+    let keys = ["a b", "a+b&c", "caf\u{E9}", "<tag>", "\u{4E2D}/100%", "z"]
+    let server = try FaultServer { request in
+      let start = keys.indices.first { request.target.hasSuffix("=t%2B\($0)%3D") } ?? 0
+      let page = keys.indices.dropFirst(start).prefix(2)
+      let contents = page.map { index in
+        let key = keys[index].replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+        return """
+          <Contents><Key>\(key)</Key><LastModified>2025-03-0\(index + 1)T12:00:00.000Z\
+          </LastModified><ETag>&quot;x&quot;</ETag><Size>\(index * 10)</Size></Contents>
+          """
+      }
+      let next = page.endIndex < keys.endIndex ? page.endIndex : nil
+      let token = next.map { "<NextContinuationToken>t+\($0)=</NextContinuationToken>" } ?? ""
+      let body = """
+        <?xml version="1.0" encoding="UTF-8"?>
+        <ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"><Name>b</Name>\
+        <IsTruncated>\(next != nil)</IsTruncated>\(contents.joined())\(token)</ListBucketResult>
+        """
+      return [.respond(body, headers: [("Content-Type", "application/xml")])]
+    }
+    defer { server.stop() }
+
+    let ending = try await Command.run("ListBucket", server.url("/bucket?prefix="))
+    #expect(ending.status == 0, "\(ending.errors)")
+    let lines = keys.enumerated().map { "2025-03-0\($0 + 1)T12:00:00Z \($0 * 10) \($1)" }
+    #expect(ending.lines == lines + ["150 bytes"])
+    #expect(
+      server.requests.map(\.target) == [
+        "/bucket?prefix=&list-type=2", "/bucket?prefix=&list-type=2&continuation-token=t%2B2%3D",
+        "/bucket?prefix=&list-type=2&continuation-token=t%2B4%3D",
+      ])
+  }
 }

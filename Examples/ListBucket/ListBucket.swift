@@ -1,0 +1,30 @@
+import Foundation
+import Quire
+
+/// An object in a bucket of S3, or of anything that speaks its protocol, as a listing describes it.
+struct Object: Decodable, Sendable {
+  let key: String
+  let size: Int
+  let lastModified: Date
+}
+
+/// Lists a bucket whose policy lets everyone do so: `ListBucket https://bucket.s3.amazonaws.com/`.
+///
+/// The pages are XML; nothing here says so but the spelling of their names.
+@main
+struct ListBucket {
+  static func main() async throws {
+    guard CommandLine.arguments.count == 2 else { fatalError("usage: ListBucket URL") }
+    let objects = PageClient().cursor(
+      of: Object.self, at: CommandLine.arguments[1],
+      pagination: .s3.items(at: "/ListBucketResult/Contents"),
+      xml: XMLDecodingOptions(keys: .capitalized))
+
+    var total = 0
+    for try await object in objects.items {
+      print(object.lastModified.formatted(.iso8601), object.size, object.key)
+      total += object.size
+    }
+    print("\(total) bytes")
+  }
+}
