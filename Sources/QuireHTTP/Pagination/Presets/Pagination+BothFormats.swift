@@ -23,12 +23,14 @@ extension Pagination {
   /// "stat": "ok"}`, or `<rsp stat="ok"><photos page="1" pages="2"><photo …/>`.
   ///
   /// Page size: `per_page`, 100 by default and 500 at most. Always asks for JSON without a callback
-  /// around it. A search gives no more than its first 4000 results, and then repeats them: narrow
-  /// it by date.
+  /// around it. A search gives no more than its first 4000 results, and then repeats a page, which
+  /// ends the walk: narrow it by date.
   public static let flickr = Pagination(
     next: .pageNumber, send: .query("page"),
     request: RequestRule(always: RequestConstants(query: ["nojsoncallback": "1"])),
-    end: [.pages("/photos/pages | /rsp/photos/@pages"), .emptyPage],
+    end: [
+      .pages("/photos/pages | /rsp/photos/@pages"), .emptyPage, .noNewItems(by: "/id | /@id"),
+    ],
     items: "/photos/photo | /rsp/photos/photo",
     size: PageSize(.query("per_page"), default: 100, max: 500),
     total: "/photos/total | /rsp/photos/@total",

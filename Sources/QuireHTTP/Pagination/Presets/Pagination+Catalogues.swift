@@ -53,7 +53,7 @@ extension Pagination {
       Route(.offset(first: 1), send: .query("startRecord")),
     ]),
     end: [
-      .total("/searchRetrieveResponse/numberOfRecords"), .emptyPage,
+      .total("/searchRetrieveResponse/numberOfRecords"), .emptyPage, .notAdvancing,
       .status([200], matching: .value(diagnostic("uri"), .equals(outOfRange))),
     ],
     items: .optional("/searchRetrieveResponse/records/record"),
@@ -71,7 +71,7 @@ extension Pagination {
   ///
   /// Page size: `maxRecords`, 10 by default. Ask with `resultType=results`. The next record
   /// 0 is the end; without one, the walk counts for itself until all that matched have come. Some
-  /// servers start again from 1 past the end, with an empty page, which ends it.
+  /// servers start again from 1 past the end, which ends it too.
   public static let csw = Pagination(
     next: .firstOf([
       Route(
@@ -81,6 +81,7 @@ extension Pagination {
     end: [
       .lastPage(when: .value("/GetRecordsResponse/SearchResults/@nextRecord", .equals("0"))),
       .total("/GetRecordsResponse/SearchResults/@numberOfRecordsMatched"), .emptyPage,
+      .notAdvancing,
     ],
     items: "/GetRecordsResponse/SearchResults/*",
     size: PageSize(.query("maxRecords"), default: 10),
@@ -91,8 +92,8 @@ extension Pagination {
   /// with `features` and `links`.
   ///
   /// Page size: `count`; servers lower it. Starts with `startIndex=0`, without which some send no
-  /// links. Where the first page has no link, the walk counts until a page is empty. No total: it is
-  /// `unknown` on most pages, and on some last pages it is the page's own.
+  /// links. Where the first page has no link, the walk counts until a page is empty. Only the first
+  /// page's total counts: it may be `unknown`, and on some last pages it is the page's own.
   public static let wfs = Pagination(
     next: .firstOf([
       Route(.body("/links[rel=next]/href | /FeatureCollection/@next"), send: .url),
@@ -100,6 +101,7 @@ extension Pagination {
     ]),
     request: RequestRule(always: RequestConstants(query: ["startIndex": "0"])), end: [.emptyPage],
     items: "/features | /FeatureCollection/member", size: PageSize(.query("count")),
+    total: TotalSource("/numberMatched | /FeatureCollection/@numberMatched", scope: .firstPage),
     policy: PagePolicy(failure: [
       FailureRule(
         when: .value(
