@@ -1,6 +1,6 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check lint demo interop bench tsan asan docs clean
+.PHONY: help setup build test check lint demo interop bench fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -41,6 +41,9 @@ bench: setup ## measure speed and memory against the bars
 	@.ci/setup nginx-light
 	Tests/Benchmarks/run
 
+fuzz: setup ## try RUNS (100,000) pages on each decoder, with libFuzzer and AddressSanitizer
+	Tests/Fuzzing/run
+
 tsan: setup ## run the tests under ThreadSanitizer
 	swift build --build-tests $(TSAN)
 	TSAN_OPTIONS="suppressions=$(CURDIR)/Tests/thread-sanitizer.txt" swift test --skip-build $(GENTLY) $(TSAN)
@@ -54,4 +57,4 @@ docs: setup ## write the documentation to .build/docs
 	.ci/docs
 
 clean: ## remove everything that was built
-	rm -rf .build .build-tsan .build-asan Tests/Benchmarks/.build Tests/Interop/.venv-interop
+	rm -rf .build .build-tsan .build-asan Tests/Benchmarks/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop

@@ -9,10 +9,14 @@ let package = Package(
     .package(name: "Quire", path: "../.."),
     .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+    .package(url: "https://github.com/CoreOffice/XMLCoder", exact: "0.18.2"),
   ],
   targets: [
-    // The floor: what the same walk costs in C, on one reused libcurl handle.
-    .target(name: "Floor", linkerSettings: [.linkedLibrary("curl")]),
+    // The floor: what the same walk costs in C, on one reused libcurl handle, and the same page on
+    // libxml2's own parser.
+    .target(
+      name: "Floor", cSettings: [.unsafeFlags(["-I/usr/include/libxml2"])],
+      linkerSettings: [.linkedLibrary("curl"), .linkedLibrary("xml2")]),
     .executableTarget(
       name: "Benchmarks",
       dependencies: [
@@ -21,6 +25,8 @@ let package = Package(
         .product(name: "QuireCore", package: "Quire"),
         .product(name: "QuireHTTP", package: "Quire"),
         .product(name: "QuireCurl", package: "Quire"),
+        .product(name: "QuireXML", package: "Quire"),
+        "XMLCoder",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),

@@ -12,10 +12,12 @@ struct XMLItemFailure: Error {
   }
 
   /// Throws, or returns the item set aside, as `policy` says.
-  func settle(_ policy: BadItemPolicy, number: Int, item: Int, in index: XMLIndex) throws -> BadItem
-  {
+  func settle(
+    _ policy: BadItemPolicy, number: Int, item: Int, in index: XMLIndex,
+    places: inout XMLPlaceFinder
+  ) throws -> BadItem {
     let path = index.path(to: node, below: item)
-    let message = "\(Self.words(of: underlying)) It stands at \(index.place(of: node))."
+    let message = "\(Self.words(of: underlying)) It stands at \(places.place(of: node))."
     switch policy {
     case .collect:
       return BadItem(

@@ -61,6 +61,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     var items: [Item] = []
     items.reserveCapacity(nodes.count)
     var badItems: [BadItem] = []
+    var places = XMLPlaceFinder(index)
     var digests: [Int]? = matcher == nil ? nil : []
     for (number, node) in nodes.enumerated() {
       do {
@@ -69,7 +70,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
       } catch let failure as XMLItemFailure {
         badItems.append(
           try failure.settle(
-            context.badItems, number: handedOut + number, item: node, in: index))
+            context.badItems, number: handedOut + number, item: node, in: index, places: &places))
       }
     }
     handedOut += nodes.count

@@ -138,9 +138,11 @@ final class XMLIndex: @unchecked Sendable {
 
   /// Where an element stands, for messages: line and column from 1. Linear in the page.
   func place(of node: Int) -> String {
-    let place = tape.place(of: Int(records[node].start))
-    return "line \(place.line), column \(place.column)"
+    tape.place(of: Int(records[node].start)).description
   }
+
+  /// Where the source begins in the page.
+  var origin: XMLPlace { tape.origin }
 }
 
 extension XMLRecord.Kind {

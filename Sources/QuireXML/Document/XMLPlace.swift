@@ -1,11 +1,13 @@
 /// A place in a page, as UTF-8.
-struct XMLPlace {
+struct XMLPlace: CustomStringConvertible {
   /// Bytes before it.
   var offset = 0
   /// From 1.
   var line = 1
   /// In bytes from 1.
   var column = 1
+
+  var description: String { "line \(line), column \(column)" }
 
   /// Moves behind these bytes. Linear in them.
   mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {

@@ -80,7 +80,7 @@ extension XMLTape {
       self.old = old
       forgotten = start
       places = [UInt32](repeating: 0, count: old.records.count + 1)
-      tape = XMLTape(capacity: 32 << 10)
+      tape = XMLTape.withRoom()
       tape.origin = old.origin
       tape.origin.advance(over: UnsafeBufferPointer(start: old.source.base, count: start))
       tape.source.append(old.source.base + start, count: old.source.count - start)

@@ -6,7 +6,7 @@ struct XMLTape {
   /// The page, or what of it is not yet forgotten.
   var source: XMLBuffer<UInt8>
   /// Values that had to be put together.
-  var composed = XMLBuffer<UInt8>(capacity: 1 << 10)
+  var composed: XMLBuffer<UInt8>
   var records: XMLBuffer<XMLRecord>
   /// Where `source` begins in the page.
   var origin = XMLPlace()
@@ -15,15 +15,46 @@ struct XMLTape {
   /// Whether the last record is text that may go on.
   var textIsOpen = false
 
-  init(capacity: Int) {
-    source = XMLBuffer(capacity: capacity)
-    records = XMLBuffer(capacity: capacity / 32)
+  /// An empty tape without room.
+  init() {
+    source = XMLBuffer(capacity: 0)
+    records = XMLBuffer(capacity: 0)
+    composed = XMLBuffer(capacity: 0)
   }
 
-  func release() {
+  /// A tape with another one's memory.
+  init(memoryOf other: XMLTape) {
+    source = other.source
+    records = other.records
+    composed = other.composed
+  }
+
+  /// An empty tape with room for some thousand bytes, or for as much as the spare one has.
+  static func withRoom() -> XMLTape {
+    if let spare = XMLSpareTape.take() { return spare }
+    var tape = XMLTape()
+    tape.reserve(32 << 10)
+    return tape
+  }
+
+  private mutating func reserve(_ bytes: Int) {
+    source.reserve(bytes)
+    records.reserve(bytes / 32)
+    composed.reserve(1 << 10)
+  }
+
+  /// Ends the tape; its memory may serve another one.
+  func release() { XMLSpareTape.offer(self)?.free() }
+
+  func free() {
     source.release()
     composed.release()
     records.release()
+  }
+
+  /// Bytes of memory.
+  var capacity: Int {
+    source.capacity + composed.capacity + records.capacity * MemoryLayout<XMLRecord>.stride
   }
 
   // MARK: Elements

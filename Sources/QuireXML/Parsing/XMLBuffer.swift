@@ -11,7 +11,7 @@
 struct XMLBuffer<Element: BitwiseCopyable> {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
-  private var capacity: Int
+  private(set) var capacity: Int
 
   init(capacity: Int) {
     self.capacity = max(capacity, 16)
@@ -34,12 +34,18 @@ struct XMLBuffer<Element: BitwiseCopyable> {
     count += more
   }
 
+  mutating func removeAll() { count = 0 }
+
   mutating func removeLast(_ number: Int) { count -= number }
 
   /// Forgets the first elements and moves the others to the front.
   mutating func removeFirst(_ number: Int) {
     base.update(from: base + number, count: count - number)
     count -= number
+  }
+
+  mutating func reserve(_ needed: Int) {
+    if needed > capacity { grow(to: needed) }
   }
 
   @inline(never)

@@ -25,7 +25,7 @@ struct XMLFault: Error {
   var isMalformed: Bool { if case .malformed = reason { true } else { false } }
 
   var pageError: PageError {
-    let place = "line \(place.line), column \(place.column) (byte \(place.offset))"
+    let place = "\(place) (byte \(place.offset))"
     return switch reason {
     case .malformed(let message):
       PageError(.malformed, "The page is not valid XML: at \(place): \(message).")

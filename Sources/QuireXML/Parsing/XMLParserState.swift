@@ -194,8 +194,7 @@ struct XMLParserState {
   }
 
   /// Takes the items that are whole off the tape. Returns the tape that they are on.
-  mutating func takeItems() -> XMLTape? {
-    guard let items, items.isWorthTaking(at: tape.source.count) else { return nil }
+  mutating func takeItems(_ items: XMLItemTracker) -> XMLTape {
     var old = tape
     let rest = old.split(
       items: UnsafeBufferPointer(start: items.whole.base, count: items.whole.count),

@@ -39,7 +39,7 @@ final class XMLPushParser {
     state.initialize(
       to: XMLParserState(
         context: context, limits: limits, decoding: decoding, leniency: leniency,
-        tape: XMLTape(capacity: 16 << 10)))
+        tape: XMLTape.withRoom()))
     state.pointee.items = items.map { XMLItemTracker($0) }
   }
 
@@ -110,16 +110,19 @@ final class XMLPushParser {
   /// The page's index, after `finish()`; the parser is empty then.
   func takeIndex() -> XMLIndex {
     let index = index(of: state.pointee.tape)
-    state.pointee.tape = XMLTape(capacity: 0)
+    state.pointee.tape = XMLTape()
     return index
   }
 
   /// The items that are whole and were not taken, and the index they are in, which holds what has
   /// come of the page since the last time; nil when there is none.
   func takeItems() -> (index: XMLIndex, nodes: [Int])? {
+    guard let items = state.pointee.items,
+      items.isWorthTaking(at: state.pointee.tape.source.count)
+    else { return nil }
     let nodes = wholeItems
     let fed = state.pointee.fed
-    guard let tape = state.pointee.takeItems() else { return nil }
+    let tape = state.pointee.takeItems(items)
     scanner.forgot(fed - state.pointee.fed)
     return (index(of: tape), nodes)
   }

@@ -46,6 +46,22 @@ struct SliceTests {
     }
   }
 
+  @Test(
+    "X10: a page that is broken is broken wherever it is cut",
+    arguments: [
+      "<x:a xm.ns:x=\"u\" y=\"z=\"w\"><x:c n=\"\"/<?xml ver></X:b></x:a>",
+      "<a b='<c>'/>", "<a <b>", "<a><b c=\"></a>", "<a>\r\n<<?xml version='1.0'</a>",
+    ])
+  func faults(page: String) {
+    let bytes = Array(page.utf8)
+    for cut in 0...bytes.count {
+      #expect(throws: PageError.self, "cut at \(cut)") {
+        try events(of: [Array(bytes[..<cut]), Array(bytes[cut...])])
+      }
+    }
+    #expect(throws: PageError.self) { try events(of: bytes.map { [$0] }) }
+  }
+
   @Test("what libxml2 reports is what the page says")
   func truth() throws {
     let events = try events(of: [Array(Pages.lineEnds.utf8)])

@@ -15,6 +15,9 @@ struct Benchmarks {
     "long": { try await Memory.measureLongWalk($0) },
     "many": { try await Memory.measureManyCursors($0) },
     "index": { _ in try await JSONIndex.measure() },
+    "xml": { _ in try await XMLPages.measure() },
+    "first": { _ in try await XMLStreams.measureFirstItem() },
+    "stream": { _ in try await XMLStreams.measureMemory() },
   ]
 
   static func main() async throws {

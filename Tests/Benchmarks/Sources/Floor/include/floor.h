@@ -9,4 +9,8 @@
 /// Returns the body bytes received, or -1 when a page could not be fetched with status 200.
 long long floor_walk(const char *url, int pages);
 
+/// Parses a page of XML with libxml2's SAX2 push parser and callbacks that only count, fed 4 KiB at a
+/// time. Returns the number of calls, or -1 for a page that is not well-formed.
+long long floor_parse_xml(const char *bytes, size_t count);
+
 #endif
