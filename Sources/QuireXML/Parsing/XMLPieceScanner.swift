@@ -59,12 +59,23 @@ struct XMLPieceScanner {
 
   private mutating func piece(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     let end = min(start + Self.size, bytes.count)
+    // What waits for its end is looked through once, however small the slices are.
+    if searched > start { return waiting(in: bytes, from: start, until: end) }
     let special = Self.special(in: bytes, start..<end)
     if special == start { return construct(in: bytes, from: start) }
     if let special { return .until(special) }
     if let tag = Self.last(UInt8(ascii: "<"), in: bytes, (start + 1)..<end) { return .until(tag) }
     if bytes[start] == UInt8(ascii: "<") { return tag(in: bytes, from: start, until: end) }
     return text(in: bytes, from: start, until: end)
+  }
+
+  private mutating func waiting(
+    in bytes: UnsafeBufferPointer<UInt8>, from start: Int, until end: Int
+  ) -> Piece {
+    let second = start + 1 < bytes.count ? bytes[start + 1] : 0
+    let isSpecial = second == UInt8(ascii: "!") || second == UInt8(ascii: "?")
+    return isSpecial
+      ? construct(in: bytes, from: start) : tag(in: bytes, from: start, until: end)
   }
 
   // MARK: Text

@@ -1,0 +1,165 @@
+import Glibc
+import QuireCore
+import QuireHTTP
+import Testing
+
+@testable import QuireXML
+
+/// Hostile pages that grow: what they cost may grow with them, and not faster.
+@Suite("Time for hostile pages", .serialized)
+struct TimeTests {
+  struct Attack: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// Half the size; enough for a millisecond or two, unless a limit ends it first.
+    let size: Int
+    var slice = 16 << 10
+    var leniency: XMLLeniency = []
+    let page: @Sendable (Int) -> String
+
+    var testDescription: String { name }
+  }
+
+  static let attacks: [Attack] = [
+    Attack(name: "X1 entities", size: 50_000) {
+      "<!DOCTYPE a [<!ENTITY a 'b'>]><a>" + String(repeating: "&a;", count: $0)
+    },
+    Attack(name: "X2 an entity of some length", size: 50_000) {
+      let text = String(repeating: "x", count: 3_000)
+      return "<!DOCTYPE a [<!ENTITY a '\(text)'>]><a>" + String(repeating: "&a;", count: $0)
+    },
+    Attack(name: "X3 parameter entities", size: 50_000) {
+      "<!DOCTYPE a [" + String(repeating: "<!ENTITY % a '%a;'>", count: $0)
+    },
+    Attack(name: "X5 named characters", size: 5_000, leniency: .feed) {
+      "<a b=\"" + String(repeating: "&eacute;", count: 1_000) + "\">"
+        + String(repeating: "&eacute;", count: $0) + "</a>"
+    },
+    Attack(name: "X6 depth", size: 200_000) { String(repeating: "<a>", count: $0) },
+    Attack(name: "X7 attributes", size: 50_000) {
+      "<a" + (0..<$0).map { " a\($0)=''" }.joined() + "/>"
+    },
+    Attack(name: "X7 attributes within the limits", size: 10) { count in
+      let tag = "<b" + (0..<256).map { " a\($0)='&lt;'" }.joined() + "/>"
+      return "<a>" + String(repeating: tag, count: count) + "</a>"
+    },
+    Attack(name: "X7 namespaces", size: 20_000) {
+      (0..<$0).map { "<a xmlns:a\($0)='u'>" }.joined()
+    },
+    Attack(name: "X7 a tag without end, byte by byte", size: 10_000, slice: 1) {
+      "<a b=\"" + String(repeating: ">", count: $0)
+    },
+    Attack(name: "X8 names", size: 100_000) { "<a>" + (0..<$0).map { "<n\($0)/>" }.joined() },
+    Attack(name: "X9 text", size: 20_000) { "<a>" + String(repeating: "text ]] ", count: $0) },
+    Attack(name: "X9 text of many pieces", size: 3_000) {
+      "<a>" + String(repeating: "text&lt;<!---->", count: $0) + "</a>"
+    },
+    Attack(name: "X9 a section without end, in small slices", size: 10_000, slice: 100) {
+      "<a><![CDATA[" + String(repeating: "]] >", count: $0)
+    },
+    Attack(name: "X9 a comment without end, in small slices", size: 10_000, slice: 100) {
+      "<a><!--" + String(repeating: "- ->", count: $0)
+    },
+    Attack(name: "X9 instructions", size: 3_000) {
+      "<a>" + String(repeating: "<?x y?>", count: $0) + "</a>"
+    },
+    Attack(name: "X10 single bytes", size: 500, slice: 1) {
+      "<a>" + String(repeating: "<b c='1'>é &amp;</b>", count: $0) + "</a>"
+    },
+    Attack(name: "X14 control characters", size: 100_000, leniency: .feed) {
+      "<a>" + String(repeating: "\u{1}", count: $0) + "</a>"
+    },
+    Attack(name: "X15 tag soup", size: 20_000) { String(repeating: "<br>&", count: $0) },
+    Attack(name: "X17 bases within bases", size: 100) { count in
+      String(repeating: "<a xml:base='b/'>", count: count)
+    },
+  ]
+
+  @Test(
+    "D-4, X1, X2, X3, X6, X7, X8, X9: twice the attack costs at most 2.5 times the time",
+    arguments: attacks)
+  func parsing(attack: Attack) throws {
+    try expectLinear { factor in
+      let page = Array(attack.page(attack.size * factor).utf8)
+      return {
+        let parser = try XMLPushParser(leniency: attack.leniency)
+        do throws(XMLFault) {
+          for start in stride(from: 0, to: page.count, by: attack.slice) {
+            try parser.receive(page[start..<min(start + attack.slice, page.count)])
+          }
+          try parser.finish()
+        } catch {
+          // How it ends is for other tests.
+        }
+      }
+    }
+  }
+
+  @Test("D-4: twice as many bad items, or items beside much else, cost at most 2.5 times the time")
+  func items() throws {
+    let bad = { (count: Int) in "<a>" + String(repeating: "<b>x</b>\n", count: count) + "</a>" }
+    let beside = { (count: Int) in
+      "<a>" + String(repeating: "<c>1</c>", count: count)
+        + String(repeating: "<c>1</c><b>1</b>", count: count) + "</a>"
+    }
+    for (page, delivery) in [
+      (bad, PageDelivery.whole), (bad, .asItArrives), (beside, .asItArrives),
+    ] {
+      try expectLinear("\(delivery) \(page(1).utf8.count)") { factor in
+        let bytes = Array(page(1_500 * factor).utf8)
+        return {
+          var session = try XMLPageDecoder<Int>().begin(
+            DecodingContext(items: "/a/b", badItems: .collect, delivery: delivery))
+          for start in stride(from: 0, to: bytes.count, by: 256) {
+            try session.receive(Array(bytes[start..<min(start + 256, bytes.count)]))
+            _ = try session.readyItems()
+          }
+          _ = try session.finish()
+          _ = try session.items()
+        }
+      }
+    }
+  }
+
+  @Test("D-4: twice the page costs paths at most 2.5 times the time")
+  func paths() throws {
+    try expectLinear { factor in
+      let item = "<b xml:base='x'><c d='1'>2</c><c/></b>"
+      let page = "<a>" + String(repeating: item, count: 1_000 * factor) + "</a>"
+      let document = try XMLDocument(Array(page.utf8))
+      return {
+        for path: PagePath in [
+          "//c[@d='2']", "/a/b[c='3']", "//*[c/@d='3']/@*", "/a/b[last()]/c[2]", "//b[7]", "",
+        ] {
+          _ = try document.value(at: path)
+          _ = document.count(at: path)
+        }
+      }
+    }
+  }
+
+  /// Measures the thread's own time, so that others on the machine do not count, and takes the
+  /// shortest of several: whatever is above it is a disturbance.
+  private func expectLinear(
+    _ name: String = "", _ make: (Int) throws -> () throws -> Void
+  ) throws {
+    let one = try make(1)
+    let two = try make(2)
+    var times = (one: Double.infinity, two: Double.infinity)
+    for _ in 0..<5 {
+      times.one = min(times.one, try time(one))
+      times.two = min(times.two, try time(two))
+    }
+    // Where a limit ends both, both are next to nothing.
+    #expect(times.two <= max(2.5 * times.one, 0.5), "\(times) milliseconds \(name)")
+  }
+
+  /// Milliseconds.
+  private func time(_ work: () throws -> Void) rethrows -> Double {
+    var begin = timespec()
+    var end = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin)
+    try work()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+    return Double(end.tv_sec - begin.tv_sec) * 1e3 + Double(end.tv_nsec - begin.tv_nsec) / 1e6
+  }
+}
