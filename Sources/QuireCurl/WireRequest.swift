@@ -12,8 +12,8 @@ struct WireRequest: Sendable {
   /// Path and query, byte for byte, without the fragment.
   let target: String
   let method: String
-  /// `Name: value` lines as raw bytes ending in NUL.
-  let lines: [[UInt8]]
+  /// `Name: value` lines, each of them ending in NUL.
+  let lines: [UInt8]
   let body: [UInt8]
   let timeouts: Timeouts
   let limits: TransferLimits
@@ -36,17 +36,20 @@ struct WireRequest: Sendable {
     limits = request.limits
   }
 
-  private static let refusedInHosts = Array("/\\?#%\"<>^`{|}".utf8)
-
   private static func checkedAuthority(_ authority: String) throws(PageError) -> String {
     guard !authority.isEmpty else { throw PageError(.invalidURL, "The URL names no host.") }
-    guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-      throw PageError(
-        .invalidURL, "The URL carries a user name or password; send them as a header instead.")
-    }
-    guard authority.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && !refusedInHosts.contains($0) })
-    else {
-      throw PageError(.invalidURL, "The URL's host contains a character that no host can have.")
+    for byte in authority.utf8 {
+      switch byte {
+      case UInt8(ascii: "@"):
+        throw PageError(
+          .invalidURL, "The URL carries a user name or password; send them as a header instead.")
+      case 0...0x20, 0x7F, UInt8(ascii: "/"), UInt8(ascii: "\\"), UInt8(ascii: "?"),
+        UInt8(ascii: "#"), UInt8(ascii: "%"), UInt8(ascii: "\""), UInt8(ascii: "<"),
+        UInt8(ascii: ">"), UInt8(ascii: "^"), UInt8(ascii: "`"), UInt8(ascii: "{"),
+        UInt8(ascii: "|"), UInt8(ascii: "}"):
+        throw PageError(.invalidURL, "The URL's host contains a character that no host can have.")
+      default: break
+      }
     }
     return authority
   }
@@ -67,33 +70,37 @@ struct WireRequest: Sendable {
 
   private static func lines(
     of request: TransportRequest, userAgent: String
-  ) throws(PageError) -> [[UInt8]] {
-    var fields = request.head.headerFields
-    for name in [HTTPField.Name.contentLength, .transferEncoding] where fields[name] != nil {
+  ) throws(PageError) -> [UInt8] {
+    let fields = request.head.headerFields
+    for name in [HTTPField.Name.contentLength, .transferEncoding] where fields.contains(name) {
       throw PageError(
         .invalidArgument, "The header field \(name) is the transport's to set; leave it out.")
     }
-    if fields[.userAgent] == nil { fields[.userAgent] = userAgent }
-    if fields[.acceptEncoding] == nil { fields[.acceptEncoding] = "gzip, deflate" }
-    var lines: [[UInt8]] = []
-    lines.reserveCapacity(fields.count + 2)
-    for field in fields { lines.append(try line(of: field)) }
+    var lines: [UInt8] = []
+    lines.reserveCapacity(512)
+    for field in fields { try append(field, to: &lines) }
+    if !fields.contains(.userAgent) {
+      try append(HTTPField(name: .userAgent, value: userAgent), to: &lines)
+    }
+    if !fields.contains(.acceptEncoding) { lines += "Accept-Encoding: gzip, deflate\0".utf8 }
     // libcurl would accept anything on our behalf.
-    if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
+    if !fields.contains(.accept) { lines += "Accept:\0".utf8 }
     if !request.body.isEmpty {
       // libcurl would declare a form and, above 1 MiB, wait for a "100 Continue".
-      if fields[.contentType] == nil { lines.append(Array("Content-Type:\0".utf8)) }
-      if fields[.expect] == nil { lines.append(Array("Expect:\0".utf8)) }
+      if !fields.contains(.contentType) { lines += "Content-Type:\0".utf8 }
+      if !fields.contains(.expect) { lines += "Expect:\0".utf8 }
     }
     return lines
   }
 
-  private static func line(of field: HTTPField) throws(PageError) -> [UInt8] {
-    var line = Array(field.name.rawName.utf8)
+  private static func append(
+    _ field: HTTPField, to lines: inout [UInt8]
+  ) throws(PageError) {
+    lines += field.name.rawName.utf8
     let isWhole = field.withUnsafeBytesOfValue { value in
       // A semicolon is libcurl's spelling of a field without a value.
-      line.append(contentsOf: value.isEmpty ? Array(";".utf8) : Array(": ".utf8))
-      line.append(contentsOf: value)
+      lines += value.isEmpty ? ";".utf8 : ": ".utf8
+      lines += value
       return value.allSatisfy { $0 != 0 && $0 != 0x0A && $0 != 0x0D }
     }
     guard isWhole else {
@@ -101,7 +108,6 @@ struct WireRequest: Sendable {
         .invalidArgument,
         "The value of the header field \(field.name) contains a line break or NUL.")
     }
-    line.append(0)
-    return line
+    lines.append(0)
   }
 }

@@ -8,6 +8,9 @@ extension HTTPFields {
     return fields
   }
 
+  /// The value of a field, that of its first line where there are several.
+  func first(_ name: HTTPField.Name) -> String? { first { $0.name == name }?.value }
+
   /// The fields that pass.
   func filtered(_ isKept: (HTTPField) -> Bool) -> HTTPFields {
     var fields = HTTPFields()

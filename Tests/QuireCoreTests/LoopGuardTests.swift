@@ -44,6 +44,20 @@ import Testing
     }
   }
 
+  @Test("C-5: a walk that begins inside a page has visited that page in the same step")
+  func beginsInsideAPage() {
+    for visited in [["a"], ["a", "b"]] as [[Position]] {
+      var loops = LoopGuard()
+      let start = Position(.string("b"), itemOffset: 3)
+      loops.begin(at: start, after: visited)
+      for position in [start, "c"] { #expect(loops.visit(position) == nil) }
+      #expect(loops.visit("a") == 3)
+      #expect(loops.visit("b") == 2)
+      #expect(loops.visit(start) == 2)
+      #expect(loops.visit("c") == 1)
+    }
+  }
+
   @Test("C-5: a million different positions are no loop")
   func acceptsLongWalks() {
     var loops = LoopGuard(capacity: 100_000)

@@ -149,6 +149,15 @@ struct TransferMachineTests {
       ])
   }
 
+  @Test("H10: a value folded several times and in other bytes than text comes whole")
+  func foldedBytes() throws {
+    var play = Play()
+    _ = play.head("HTTP/1.1 200 OK", "X-Long: a\u{1}", " \u{E9}b \t", "\tc", "X-Short:", " d", "")
+    let fields = try #require(play.machine.head?.response.headerFields)
+    #expect(fields.map(\.name.rawName) == ["X-Long", "X-Short"])
+    #expect(fields.map(\.value) == ["a\u{1} \u{E9}b c", " d"])
+  }
+
   @Test("H11, H12, H13: heads beyond their limits are limitExceeded")
   func headLimits() {
     let limits = TransferLimits(headerBytes: 100, interimResponses: 2)

@@ -1,7 +1,7 @@
 /// Finds out that a walk goes in circles, in bounded memory.
 ///
-/// The first 2²⁰ positions are remembered as 64-bit hashes with the step they were visited at, so a
-/// return to one of them is found at once, with the exact length of the cycle. Later positions are
+/// The first 2²⁰ positions are remembered as 64-bit hashes in the order of the visits, so a return to
+/// one of them is found at once, with the exact length of the cycle. Later positions are
 /// watched by Brent's cycle finder, which needs no memory and finds a cycle after at most a few
 /// rounds. The hashes are keyed anew in every process: nobody can prepare positions that collide.
 /// Source: R. P. Brent, "An improved Monte Carlo factorization algorithm" (1980).
@@ -9,6 +9,8 @@ struct LoopGuard: Sendable {
   private var known = PositionHashes()
   private let capacity: Int
   private var step = 0
+  /// Steps up to the page that the walk begins inside of, which is the walk's first step, too.
+  private var stepsBefore = 0
   private var watcher: Watcher?
 
   /// One position, and how long it has been watched for.
@@ -27,7 +29,9 @@ struct LoopGuard: Sendable {
   mutating func visit(_ position: Position) -> Int? {
     let hash = position.hashValue
     let isFull = known.count == capacity
-    if let earlier = known.meet(hash, step: step, limit: capacity) { return step - earlier }
+    if let earlier = known.meet(hash, limit: capacity) {
+      return step - earlier - (earlier < stepsBefore ? 1 : 0)
+    }
     if isFull, let length = watch(hash) { return length }
     step += 1
     return nil
@@ -40,7 +44,7 @@ struct LoopGuard: Sendable {
     for position in visited { _ = visit(position) }
     if start.itemOffset > 0 {
       _ = visit(start.page)
-      step -= 1
+      stepsBefore = step
     }
   }
 

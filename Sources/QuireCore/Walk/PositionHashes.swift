@@ -1,64 +1,55 @@
-/// Hashes and the steps they were met at, in about 14 bytes each.
+/// Hashes in the order they were met, in 13 to 18 bytes each.
 ///
-/// Sorted rows, chosen by a hash's leading bits, each of which grows by itself and by little: a
-/// hash table would double, and hold both copies meanwhile. Insertion moves at most one row: 100 ns
-/// at a million hashes.
+/// The hashes themselves stand in blocks that never move. A table of their places finds them, which
+/// is all that has to be copied when it grows: less than a table of hashes would be.
 struct PositionHashes: Sendable {
-  private static let rowBits = 10
-  private static let firstRowSize = 256
+  private static let blockBits = 9
+  private static let vacant = UInt32.max
 
-  /// One row until it is full, then 2¹⁰.
-  private var rows = [Row()]
+  private var blocks: [[Int]] = []
+  /// Places of hashes, each in the first vacant slot behind the one that the hash's low bits choose.
+  private var slots = [UInt32](repeating: vacant, count: 16)
   private(set) var count = 0
 
-  /// The step at which `hash` was met. If it never was, it is met now, unless `limit` hashes are
-  /// known already.
-  mutating func meet(_ hash: Int, step: Int, limit: Int) -> Int? {
-    if rows.count == 1, count == Self.firstRowSize { split() }
-    let earlier = rows[index(of: hash)].meet(hash, step: count < limit ? UInt32(step) : nil)
-    if earlier == nil, count < limit { count += 1 }
-    return earlier.map(Int.init)
-  }
-
-  private func index(of hash: Int) -> Int {
-    rows.count == 1 ? 0 : Int(UInt(bitPattern: hash) >> (UInt.bitWidth - Self.rowBits))
-  }
-
-  private mutating func split() {
-    let old = rows[0]
-    rows = Array(repeating: Row(), count: 1 << Self.rowBits)
-    for (hash, step) in zip(old.hashes, old.steps) {
-      _ = rows[index(of: hash)].meet(hash, step: step)
+  /// How many hashes were met before `hash` was. If it never was, it is met now, unless `limit`
+  /// hashes are known already.
+  mutating func meet(_ hash: Int, limit: Int) -> Int? {
+    var slot = hash & (slots.count - 1)
+    while slots[slot] != Self.vacant {
+      let place = Int(slots[slot])
+      if self[place] == hash { return place }
+      slot = (slot + 1) & (slots.count - 1)
     }
+    guard count < limit else { return nil }
+    slots[slot] = UInt32(count)
+    append(hash)
+    // The nearer to full, the longer the rows of slots that have to be looked through.
+    if count * 5 > slots.count * 4 { grow() }
+    return nil
   }
-}
 
-extension PositionHashes {
-  /// Hashes in ascending order, and their steps.
-  private struct Row {
-    var hashes: [Int] = []
-    var steps: [UInt32] = []
+  private subscript(place: Int) -> Int {
+    blocks[place >> Self.blockBits][place & ((1 << Self.blockBits) - 1)]
+  }
 
-    /// The step of `hash`; if it has none, it gets `step`.
-    mutating func meet(_ hash: Int, step: UInt32?) -> UInt32? {
-      var low = 0
-      var high = hashes.count
-      while low < high {
-        let middle = (low + high) / 2
-        if hashes[middle] < hash { low = middle + 1 } else { high = middle }
-      }
-      if low < hashes.count, hashes[low] == hash { return steps[low] }
-      guard let step else { return nil }
-      if hashes.count == hashes.capacity { grow() }
-      hashes.insert(hash, at: low)
-      steps.insert(step, at: low)
-      return nil
+  private mutating func append(_ hash: Int) {
+    if count & ((1 << Self.blockBits) - 1) == 0 {
+      blocks.append([])
+      // The first block grows by itself: most walks are short.
+      if count > 0 { blocks[blocks.count - 1].reserveCapacity(1 << Self.blockBits) }
     }
+    blocks[blocks.count - 1].append(hash)
+    count += 1
+  }
 
-    private mutating func grow() {
-      let room = hashes.count + max(4, hashes.count / 8)
-      hashes.reserveCapacity(room)
-      steps.reserveCapacity(room)
+  private mutating func grow() {
+    let mask = slots.count * 2 - 1
+    slots = []  // before the larger one is there
+    slots = Array(repeating: Self.vacant, count: mask + 1)
+    for place in 0..<count {
+      var slot = self[place] & mask
+      while slots[slot] != Self.vacant { slot = (slot + 1) & mask }
+      slots[slot] = UInt32(place)
     }
   }
 }

@@ -1,6 +1,12 @@
 import CCurl
 import QuireHTTP
 
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
 /// One libcurl easy handle, kept for many transfers: what never changes is set once.
 ///
 /// Only the driver's thread uses it.
@@ -15,7 +21,9 @@ final class EasyHandle {
   /// The socket of the transfer's connection, once the request is about to go out.
   var connection: Int32?
   private let errorText: UnsafeMutablePointer<CChar>
+  /// The header fields that are set, for libcurl and as they came.
   private var fields: UnsafeMutablePointer<curl_slist>?
+  private var fieldLines: [UInt8] = []
 
   init?(configuration: CurlTransport.Configuration, ledger: Ledger) {
     guard let raw = curl_easy_init() else { return nil }
@@ -57,7 +65,7 @@ final class EasyHandle {
     quire_easy_set_string(raw, CURLOPT_URL, request.origin)
     quire_easy_set_string(raw, CURLOPT_REQUEST_TARGET, request.target)
     setMethod(request)
-    setFields(request)
+    setFields(request.lines)
   }
 
   /// Lets go of the transfer.
@@ -66,9 +74,6 @@ final class EasyHandle {
     connection = nil
     abandonAttempts()
     quire_easy_set_pointer(raw, CURLOPT_POSTFIELDS, nil)
-    quire_easy_set_list(raw, CURLOPT_HTTPHEADER, nil)
-    curl_slist_free_all(fields)
-    fields = nil
   }
 
   func set(_ option: CURLoption, _ value: Int) {
@@ -100,13 +105,22 @@ final class EasyHandle {
     }
   }
 
-  private func setFields(_ request: WireRequest) {
-    for line in request.lines {
-      fields = line.withUnsafeBytes { bytes in
-        curl_slist_append(fields, bytes.baseAddress?.assumingMemoryBound(to: CChar.self))
+  /// Most requests of a walk carry the same fields, which then stay where they are.
+  private func setFields(_ lines: [UInt8]) {
+    guard lines != fieldLines else { return }
+    quire_easy_set_list(raw, CURLOPT_HTTPHEADER, nil)
+    curl_slist_free_all(fields)
+    fields = nil
+    lines.withUnsafeBytes { bytes in
+      guard var line = bytes.baseAddress?.assumingMemoryBound(to: CChar.self) else { return }
+      let end = line + bytes.count
+      while line < end {
+        fields = curl_slist_append(fields, line)
+        line += strlen(line) + 1
       }
     }
     quire_easy_set_list(raw, CURLOPT_HTTPHEADER, fields)
+    fieldLines = lines
   }
 }
 

@@ -27,7 +27,8 @@ struct ResponseHeadParser {
   private let limits: TransferLimits
   private var state = State.statusLine
   private var fields = HTTPFields()
-  private var pending: (name: HTTPField.Name, value: [UInt8])?
+  /// The value of the last field, if other lines have continued it.
+  private var unfolded: [UInt8]?
   private var interimResponses = 0
 
   /// Header bytes so far, trailers included.
@@ -48,9 +49,10 @@ struct ResponseHeadParser {
     bytes += raw.count
     guard bytes <= limits.headerBytes else { throw Self.tooLong(host: host, limits: limits) }
     if case .done = state { return .trailer }
-    var line = raw[...]
-    if line.last == 0x0A { line.removeLast() }
-    if line.last == 0x0D { line.removeLast() }
+    var end = raw.count
+    if end > 0, raw[end - 1] == 0x0A { end -= 1 }
+    if end > 0, raw[end - 1] == 0x0D { end -= 1 }
+    let line = UnsafeRawBufferPointer(rebasing: raw[..<end])
     guard line.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
       throw violation("a line break or NUL inside a header line")
     }
@@ -82,55 +84,67 @@ struct ResponseHeadParser {
   }
 
   private func statusLine(
-    _ line: Slice<UnsafeRawBufferPointer>
+    _ line: UnsafeRawBufferPointer
   ) throws(TransferFailure) -> (status: Int, isHTTP2: Bool) {
-    let parts = line.split(separator: 0x20, maxSplits: 2, omittingEmptySubsequences: false)
-    guard parts.count >= 2, parts[0].starts(with: "HTTP/".utf8), parts[1].count == 3,
-      let status = Int(String(decoding: parts[1], as: UTF8.self))
-    else { throw violation("its status line is malformed") }
+    guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: 0x20) else {
+      throw violation("its status line is malformed")
+    }
+    let digits = line[(space + 1)...].prefix { $0 != 0x20 }
+    guard digits.count == 3, let status = Int(String(decoding: digits, as: UTF8.self)) else {
+      throw violation("its status line is malformed")
+    }
     guard (100..<600).contains(status) else {
       throw violation("its status is \(status), which HTTP does not know")
     }
     guard status != 101 else {
       throw violation("it switched protocols without having been asked to")
     }
-    return (status, parts[0].starts(with: "HTTP/2".utf8))
+    return (status, line.starts(with: "HTTP/2".utf8))
   }
 
-  private mutating func field(_ line: Slice<UnsafeRawBufferPointer>) throws(TransferFailure) {
-    if line.first == 0x20 || line.first == 0x09 {
-      // An obsolete continuation line (RFC 9112 §5.2) stands for one space.
-      guard pending != nil else { throw violation("its head begins with a continuation line") }
-      pending?.value.append(0x20)
-      pending?.value.append(contentsOf: Self.trimmed(line))
-      return
-    }
-    flush()
+  private mutating func field(_ line: UnsafeRawBufferPointer) throws(TransferFailure) {
+    if line[0] == 0x20 || line[0] == 0x09 { return try unfold(line) }
+    endUnfolding()
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-      let name = HTTPField.Name(String(decoding: line[..<colon], as: UTF8.self))
+      let name = HTTPField.Name(
+        String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self))
     else { throw violation("a header line has no valid name") }
-    pending = (name, Array(Self.trimmed(line[line.index(after: colon)...])))
+    let value = Self.trimmed(line[(colon + 1)...])
+    // Making a string of anything but text is slower, so that it is done only where it must be.
+    let isText = value.allSatisfy { (0x20...0x7E).contains($0) }
+    if fields.isEmpty { fields.reserveCapacity(16) }
+    fields.append(
+      isText
+        ? HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+        : HTTPField(name: name, lenientValue: value))
   }
 
-  private mutating func flush() {
-    if let (name, value) = pending {
-      fields.append(HTTPField(name: name, lenientValue: value))
+  /// Takes an obsolete continuation line (RFC 9112 §5.2): its line break stands for one space.
+  private mutating func unfold(_ line: UnsafeRawBufferPointer) throws(TransferFailure) {
+    guard let field = fields.last else {
+      throw violation("its head begins with a continuation line")
     }
-    pending = nil
+    var value = unfolded.take() ?? field.withUnsafeBytesOfValue { Array($0) }
+    value.append(0x20)
+    value.append(contentsOf: Self.trimmed(line[...]))
+    unfolded = value
   }
 
-  private static func trimmed(
-    _ bytes: Slice<UnsafeRawBufferPointer>
-  ) -> Slice<UnsafeRawBufferPointer> {
+  private mutating func endUnfolding() {
+    guard let value = unfolded.take(), let field = fields.popLast() else { return }
+    fields.append(HTTPField(name: field.name, lenientValue: value))
+  }
+
+  private static func trimmed(_ bytes: Slice<UnsafeRawBufferPointer>) -> UnsafeRawBufferPointer {
     var bytes = bytes.drop { $0 == 0x20 || $0 == 0x09 }
     while let last = bytes.last, last == 0x20 || last == 0x09 { bytes.removeLast() }
-    return bytes
+    return UnsafeRawBufferPointer(rebasing: bytes)
   }
 
   private mutating func endOfHead(
     status: Int, isHTTP2: Bool
   ) throws(TransferFailure) -> Progress {
-    flush()
+    endUnfolding()
     defer { fields = HTTPFields() }
     if status < 200 {
       interimResponses += 1
@@ -157,9 +171,10 @@ struct ResponseHeadParser {
   }
 
   private func chunked() throws(TransferFailure) -> Bool {
-    var codings = fields[values: .transferEncoding].flatMap { $0.split(separator: ",") }
+    let codings = fields.filter { $0.name == .transferEncoding }
+      .flatMap { $0.value.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-    codings.removeAll { $0.isEmpty || $0 == "identity" }
+      .filter { !$0.isEmpty && $0 != "identity" }
     guard codings.isEmpty || codings == ["chunked"] else {
       throw violation("it used a transfer coding that was not offered")
     }
@@ -168,12 +183,14 @@ struct ResponseHeadParser {
 
   private func contentLength() throws(TransferFailure) -> Int? {
     var length: Int?
-    for value in fields[values: .contentLength] {
-      for part in value.split(separator: ",", omittingEmptySubsequences: false) {
-        var digits = part.drop { $0 == " " || $0 == "\t" }
-        while digits.last == " " || digits.last == "\t" { digits.removeLast() }
-        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-          let parsed = Int(digits)
+    for field in fields where field.name == .contentLength {
+      let parts = field.value.utf8.split(
+        separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
+      for part in parts {
+        var digits = part.drop { $0 == 0x20 || $0 == 0x09 }
+        while digits.last == 0x20 || digits.last == 0x09 { digits.removeLast() }
+        guard !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }),
+          let parsed = Int(Substring(digits))
         else { throw violation("its Content-Length is not a length") }
         guard length == nil || length == parsed else {
           throw violation("it declared two different lengths")

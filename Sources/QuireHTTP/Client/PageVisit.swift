@@ -61,7 +61,7 @@ struct PageVisit {
       return .answer(
         try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic))
     }
-    guard status.code != 206 || request.headerFields[.range] != nil else {
+    guard status.code != 206 || request.headerFields.contains(.range) else {
       throw PageError(
         .protocolViolation, "The server answered 206 Partial Content, and no part was asked for.")
     }
@@ -115,7 +115,7 @@ struct PageVisit {
     of response: TransportResponse, _ delivery: PageDelivery = .whole
   ) -> DecodingContext {
     DecodingContext(
-      contentType: response.head.headerFields[.contentType], items: engine.items,
+      contentType: response.head.headerFields.first(.contentType), items: engine.items,
       badItems: configuration.badItems, limits: configuration.decodingLimits, delivery: delivery)
   }
 
@@ -180,8 +180,9 @@ extension PageVisit {
       configuration.logger.debug(
         "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
       let response = try await client.transport.send(transportRequest(for: hop))
-      let location = response.head.headerFields[.location]
-      guard try redirects.received(status: response.head.status.code, location: location) != nil
+      let (status, fields) = (response.head.status, response.head.headerFields)
+      guard status.kind == .redirection,
+        try redirects.received(status: status.code, location: fields[.location]) != nil
       else { return (response, hop) }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
@@ -189,7 +190,7 @@ extension PageVisit {
   }
 
   private func checkScheme(of origin: Origin) throws {
-    guard origin.scheme == "https" || origin.isLoopback || configuration.allowsPlainHTTP else {
+    guard origin.scheme == "https" || configuration.allowsPlainHTTP || origin.isLoopback else {
       throw PageError(
         .invalidURL,
         "\(origin) would send the request in the clear. Use https, or allow plain http in the "
@@ -199,7 +200,7 @@ extension PageVisit {
 
   private func transportRequest(for hop: RedirectMachine.Hop) throws -> TransportRequest {
     var fields = request.headerFields
-    for field in configuration.headers where fields[field.name] == nil { fields.append(field) }
+    for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
     if hop.origin != home {
       fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
     }
@@ -210,20 +211,20 @@ extension PageVisit {
       case .bytes(let bytes): body = bytes
       case .json(let value):
         body = Array(value.description.utf8)
-        if fields[.contentType] == nil { fields[.contentType] = "application/json" }
+        if !fields.contains(.contentType) { fields[.contentType] = "application/json" }
       case .form(let text):
         body = Array(text.utf8)
-        if fields[.contentType] == nil {
+        if !fields.contains(.contentType) {
           fields[.contentType] = "application/x-www-form-urlencoded"
         }
       case .xml(let text):
         body = Array(text.utf8)
-        if fields[.contentType] == nil { fields[.contentType] = "text/xml; charset=utf-8" }
+        if !fields.contains(.contentType) { fields[.contentType] = "text/xml; charset=utf-8" }
       }
-    } else {
+    } else if fields.contains(.contentType) {
       fields[.contentType] = nil
     }
-    if fields[.accept] == nil {
+    if !fields.contains(.accept) {
       fields[.accept] = "application/json, application/xml;q=0.9, */*;q=0.5"
     }
     var path = hop.url.path.isEmpty ? "/" : hop.url.path

@@ -16,7 +16,7 @@ package struct RedirectMachine {
 
   private let home: Origin
   private let longest: Int
-  private var visited: Set<Hop> = []
+  private var visited: [Hop]
   private(set) package var current: Hop
 
   package init(_ first: Hop, home: Origin, longest: Int) {
@@ -41,9 +41,10 @@ package struct RedirectMachine {
     guard visited.count <= longest else {
       throw PageError(.refusedLink, "The server redirected more than \(longest) times.")
     }
-    guard visited.insert(hop).inserted else {
+    guard !visited.contains(hop) else {
       throw PageError(.refusedLink, "The server redirects in a circle.")
     }
+    visited.append(hop)
     current = hop
     return hop
   }

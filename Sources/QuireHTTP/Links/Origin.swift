@@ -28,11 +28,6 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     guard let authority = reference.authority, !authority.isEmpty else {
       throw PageError(.invalidURL, "A URL has no host.")
     }
-    guard !authority.utf8.contains(UInt8(ascii: "@")) else {
-      throw PageError(
-        .invalidURL,
-        "A URL carries user information before its host. Send credentials in a header field.")
-    }
     let (host, port) = try Self.split(authority)
     self.scheme = scheme
     self.host = host
@@ -40,36 +35,63 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func split(_ authority: String) throws(PageError) -> (host: String, port: Int?) {
-    let bytes = authority.utf8
-    let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? bytes.startIndex
-    let colon = bytes[bracket...].firstIndex(of: UInt8(ascii: ":"))
-    let host = authority[..<(colon ?? authority.endIndex)].lowercased()
-    let legal = host.utf8.allSatisfy { byte in
-      switch byte {
-      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
-      default: "-._~:[]".utf8.contains(byte)
-      }
+    let bytes = Array(authority.utf8)
+    guard !bytes.contains(UInt8(ascii: "@")) else {
+      throw PageError(
+        .invalidURL,
+        "A URL carries user information before its host. Send credentials in a header field.")
     }
-    guard legal, !host.isEmpty else {
+    let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? 0
+    let colon = bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+    guard colon > 0, bytes[..<colon].allSatisfy(isLegalInHost) else {
       throw PageError(
         .invalidURL,
         "A URL's host holds characters that no host has. Write international names in Punycode.")
     }
-    guard let colon else { return (host, nil) }
-    let digits = authority[authority.index(after: colon)...]
+    let host = String(decoding: bytes[..<colon].map(lowercased), as: UTF8.self)
+    let digits = bytes.dropFirst(colon + 1)
     if digits.isEmpty { return (host, nil) }
-    guard digits.utf8.allSatisfy({ (48...57).contains($0) }), let port = Int(digits),
+    let text = String(decoding: digits, as: UTF8.self)
+    guard digits.allSatisfy({ (48...57).contains($0) }), let port = Int(text),
       (1...65535).contains(port)
-    else { throw PageError(.invalidURL, "A URL's port is \"\(digits)\"; ports are 1 to 65535.") }
+    else { throw PageError(.invalidURL, "A URL's port is \"\(text)\"; ports are 1 to 65535.") }
     return (host, port)
+  }
+
+  private static func isLegalInHost(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "["),
+      UInt8(ascii: "]"):
+      true
+    default: false
+    }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
   /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
   package var isLoopback: Bool {
     if host == "localhost" || host == "[::1]" { return true }
     guard host.utf8.starts(with: "127.".utf8) else { return false }
-    let parts = host.split(separator: ".", omittingEmptySubsequences: false)
-    return parts.count == 4 && parts[0] == "127" && parts.allSatisfy { UInt8($0) != nil }
+    var dots = 0
+    var octet: Int?
+    for byte in host.utf8 {
+      switch byte {
+      case UInt8(ascii: ".") where octet != nil:
+        dots += 1
+        octet = nil
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let value = (octet ?? 0) * 10 + Int(byte - UInt8(ascii: "0"))
+        guard value <= 255 else { return false }
+        octet = value
+      default: return false
+      }
+    }
+    return dots == 3 && octet != nil
   }
 
   /// `scheme://host`, with the port where it is not the scheme's own.

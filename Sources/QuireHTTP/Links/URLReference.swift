@@ -17,29 +17,32 @@ package struct URLReference: Hashable, Sendable {
   /// Throws `invalidURL` for bytes that no URL has and that parsers disagree about: white space,
   /// control characters, backslashes; and for a text longer than 8 KiB.
   package init(_ text: String) throws(PageError) {
-    try Self.check(text)
-    // Bytes, not characters: a slash with an accent on it is a slash to every server.
-    var rest = text.utf8[...]
-    fragment = Self.cut(&rest, after: UInt8(ascii: "#"))
-    query = Self.cut(&rest, after: UInt8(ascii: "?"))
-    scheme = Self.takeScheme(from: &rest)
-    if rest.starts(with: "//".utf8) {
-      rest = rest.dropFirst(2)
-      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
-      authority = String(Substring(rest[..<end]))
-      rest = rest[end...]
-    }
-    path = String(Substring(rest))
+    var text = text
+    if let objection = text.withUTF8(Self.objection) { throw objection }
+    self = text.withUTF8(Self.init(splitting:))
   }
 
   /// The parts put together again (RFC 3986, §5.3).
   package var text: String {
     var text = ""
-    if let scheme { text += scheme + ":" }
-    if let authority { text += "//" + authority }
+    text.reserveCapacity(path.utf8.count + (query?.utf8.count ?? 0) + 64)
+    if let scheme {
+      text += scheme
+      text += ":"
+    }
+    if let authority {
+      text += "//"
+      text += authority
+    }
     text += path
-    if let query { text += "?" + query }
-    if let fragment { text += "#" + fragment }
+    if let query {
+      text += "?"
+      text += query
+    }
+    if let fragment {
+      text += "#"
+      text += fragment
+    }
     return text
   }
 
@@ -69,33 +72,58 @@ package struct URLReference: Hashable, Sendable {
 extension URLReference {
   private static let longest = 8 << 10
 
-  private static func check(_ text: String) throws(PageError) {
-    guard text.utf8.count <= longest else {
-      throw PageError(
-        .invalidURL, "A URL of \(text.utf8.count) bytes is longer than the \(longest) allowed.")
+  /// What is wrong with the bytes, if anything is.
+  private static func objection(to bytes: UnsafeBufferPointer<UInt8>) -> PageError? {
+    guard bytes.count <= longest else {
+      return PageError(
+        .invalidURL, "A URL of \(bytes.count) bytes is longer than the \(longest) allowed.")
     }
-    for byte in text.utf8 where byte <= 0x20 || byte == 0x7F || byte == UInt8(ascii: "\\") {
-      throw PageError(
+    let refused = bytes.first { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }
+    return refused.map {
+      PageError(
         .invalidURL,
-        "A URL holds the byte 0x\(String(byte, radix: 16)), which no URL may hold and which parsers "
+        "A URL holds the byte 0x\(String($0, radix: 16)), which no URL may hold and which parsers "
           + "disagree about. Percent-encode it at its source.")
     }
   }
 
-  private static func cut(_ rest: inout Substring.UTF8View, after mark: UInt8) -> String? {
+  /// Bytes, not characters: a slash with an accent on it is a slash to every server.
+  private init(splitting bytes: UnsafeBufferPointer<UInt8>) {
+    var rest = bytes[...]
+    fragment = Self.cut(&rest, after: UInt8(ascii: "#"))
+    query = Self.cut(&rest, after: UInt8(ascii: "?"))
+    scheme = Self.takeScheme(from: &rest)
+    if rest.starts(with: "//".utf8) {
+      rest = rest.dropFirst(2)
+      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+      authority = Self.text(rest[..<end])
+      rest = rest[end...]
+    }
+    path = Self.text(rest)
+  }
+
+  private static func cut(
+    _ rest: inout Slice<UnsafeBufferPointer<UInt8>>, after mark: UInt8
+  ) -> String? {
     guard let index = rest.firstIndex(of: mark) else { return nil }
-    let part = String(Substring(rest[rest.index(after: index)...]))
+    let part = text(rest[(index + 1)...])
     rest = rest[..<index]
     return part
   }
 
-  private static func takeScheme(from rest: inout Substring.UTF8View) -> String? {
+  private static func takeScheme(
+    from rest: inout Slice<UnsafeBufferPointer<UInt8>>
+  ) -> String? {
     guard let first = rest.first, isLetter(first),
       let end = rest.firstIndex(where: { !isSchemeByte($0) }), rest[end] == UInt8(ascii: ":")
     else { return nil }
-    let name = String(Substring(rest[..<end]))
-    rest = rest[rest.index(after: end)...]
+    let name = text(rest[..<end])
+    rest = rest[(end + 1)...]
     return name
+  }
+
+  private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
   }
 
   private static func isLetter(_ byte: UInt8) -> Bool {
@@ -103,8 +131,12 @@ extension URLReference {
   }
 
   private static func isSchemeByte(_ byte: UInt8) -> Bool {
-    isLetter(byte) || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-      || "+-.".utf8.contains(byte)
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
+      UInt8(ascii: "."):
+      true
+    default: isLetter(byte)
+    }
   }
 
   /// RFC 3986, §5.2.4.

@@ -25,7 +25,8 @@ enum CursorCheck {
 
   private static func check(_ text: String) throws(PageError) {
     try checkLength(text.utf8.count)
-    for byte in text.utf8 where byte < 0x20 || byte == 0x7F {
+    var text = text
+    if let byte = text.withUTF8({ $0.first { $0 < 0x20 || $0 == 0x7F } }) {
       throw PageError(
         .invalidCursor,
         "The cursor holds the control character 0x\(String(byte, radix: 16)) and cannot be sent. "

@@ -113,7 +113,9 @@ extension PaginationEngine {
     }
     try CursorCheck.check(.string(link))
     do {
-      let reference = try URLReference(link.trimmingBlanks)
+      let text = link.trimmingBlanks
+      let reference = try URLReference(text)
+      if reference.scheme != nil { return text }
       var base = try URLReference(answer.url)
       if case .body(let path) = source.root, let own = answer.document.base(at: path) {
         base = try URLReference(own.trimmingBlanks).resolved(against: base)
@@ -127,6 +129,9 @@ extension PaginationEngine {
 
 extension String {
   fileprivate var trimmingBlanks: String {
+    guard let first = utf8.first, let last = utf8.last,
+      !(0x21...0x7E).contains(first) || !(0x21...0x7E).contains(last)
+    else { return self }
     let start = drop(while: \.isWhitespace)
     guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
     return String(start[...last])

@@ -58,7 +58,7 @@ extension PaginationEngine {
     var target = try pagination.policy.links.target(of: link, home: home)
     target.fragment = nil
     var request = base
-    request.url = target.text
+    request.url = target == link ? text : target.text
     guard pagination.request.method == .get || !bookmark.carried.isEmpty else { return request }
     var editor = RequestEditor(request)
     if pagination.request.method == .get { editor.becomeGet() }
