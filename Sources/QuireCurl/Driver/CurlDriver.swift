@@ -186,8 +186,9 @@ final class CurlDriver {
     if case .success = outcome { transfer.finish(outcome) }
     // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
     curl_multi_remove_handle(multi, transfer.handle.raw)
-    if case .failure = outcome { transfer.finish(outcome) }
     transfer.handle.release()
+    // Who hears of a failure finds nothing left of the transfer.
+    if case .failure = outcome { transfer.finish(outcome) }
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
     admitNext(after: transfer.exchange)
   }
