@@ -21,6 +21,17 @@ struct ExportTests {
     #expect(isExact)
   }
 
+  @Test("C12: an export with look-ahead ends where the runtime has one thread for all tasks")
+  func oneThread() async throws {
+    let ending = try await DemoServer.whileServing(port: 0) { origin in
+      try await Command.quire(
+        ["export", "\(origin)/cursor"] + Self.cursorOptions + ["--look-ahead", "3"],
+        environment: ["LIBDISPATCH_COOPERATIVE_POOL_STRICT": "1"])
+    }
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.lines == (1...DemoRecords.count).map(DemoRecords.line))
+  }
+
   @Test("C-9: the caller's limits end an export with success, and the report names them")
   func limits() async throws {
     let (items, pages) = try await DemoServer.whileServing(port: 0) { origin in

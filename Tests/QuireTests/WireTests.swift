@@ -103,6 +103,22 @@ struct WireTests {
     #expect(walk.report.checkpoint == error?.checkpoint)
   }
 
+  @Test("C11: when the server has left during a long pause, the walk goes on over a new connection")
+  func longPause() async throws {
+    let server = try FaultServer { request in
+      let number = Int(request.path.dropFirst()) ?? 1
+      return [page([number], next: number < 3 ? "/\(number + 1)" : nil), .finish]
+    }
+    defer { server.stop() }
+    var items: [Int] = []
+    for try await page in client().cursor(of: Int.self, at: server.url(), pagination: links) {
+      items += page.items
+    }
+    #expect(items == [1, 2, 3])
+    #expect(server.connections == 3)
+    #expect(server.requests.count == 3)
+  }
+
   @Test(
     "C-7, X-02: cancelling the consuming task closes the connection and throws CancellationError")
   func cancellation() async throws {
