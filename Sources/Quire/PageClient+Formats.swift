@@ -1,7 +1,12 @@
-public import FoundationEssentials
 public import QuireCore
 public import QuireHTTP
 public import QuireXML
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension PageClient {
   /// A cursor over the listing at `url`, its items decoded as `Item` from pages of JSON or XML.

@@ -1,5 +1,10 @@
-import FoundationEssentials
 public import QuireCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension Page {
   /// A field of the page beside its items, such as a sync token; nil where the page has none.

@@ -1,6 +1,11 @@
-public import FoundationEssentials
 public import HTTPTypes
 public import QuireCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 extension PageClient {
   /// A cursor over the listing at `url`, its items decoded as `Item` from pages of JSON.

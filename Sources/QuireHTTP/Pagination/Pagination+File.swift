@@ -1,5 +1,10 @@
-import FoundationEssentials
 public import QuireCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 extension Pagination {
   /// Reads a description from the JSON text of a file.

@@ -1,4 +1,8 @@
-import FoundationEssentials
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Reads the three date forms of HTTP. Source: RFC 9110, §5.6.7.
 package enum HTTPDate {

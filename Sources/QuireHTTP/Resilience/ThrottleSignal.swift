@@ -1,5 +1,10 @@
-import FoundationEssentials
 package import HTTPTypes
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Reads how long a server wants its clients to wait.
 ///
