@@ -75,7 +75,7 @@ extension PageVisit {
           .resultWindowExceeded,
           "The server refuses to page any further, and more data exist.\(words) Narrow the query."),
         cure: .none)
-    case .fatal:
+    case .fatal, .empty:
       return RetryMachine.Failure(
         PageError(.serverReportedFailure, "The server reports a failure.\(words)"), cure: .none)
     }

@@ -41,26 +41,16 @@ package enum Screening {
 
 /// A failure that a description recognised.
 package struct PageFailure: Hashable, Sendable {
-  package enum Kind: String, Hashable, Codable, Sendable {
-    /// The server no longer knows the cursor.
-    case expired
-    /// The server asks to slow down; another attempt may succeed.
-    case throttled
-    /// The page is not ready yet; another attempt may succeed.
-    case notReady
-    /// The server refuses to page any further; data are missing.
-    case window
-    /// Nothing will help.
-    case fatal
-  }
-
-  package var kind: Kind
+  /// Anything but `empty`, which is a page.
+  package var kind: FailureRule.Class
   /// The server's own words, where the description says where they are.
   package var message: String?
   /// How long to wait before the next attempt.
   package var delay: Duration?
 
-  package init(_ kind: Kind, message: String? = nil, delay: Duration? = nil) {
+  package init(
+    _ kind: FailureRule.Class, message: String? = nil, delay: Duration? = nil
+  ) {
     self.kind = kind
     self.message = message
     self.delay = delay

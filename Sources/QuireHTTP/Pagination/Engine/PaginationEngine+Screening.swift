@@ -24,15 +24,7 @@ extension PaginationEngine {
   }
 
   private func screen(_ answer: PageAnswer, failing rule: FailureRule) throws -> Screening {
-    let kind: PageFailure.Kind
-    switch rule.kind {
-    case .empty: return .emptyPage
-    case .expired: kind = .expired
-    case .throttled: kind = .throttled
-    case .notReady: kind = .notReady
-    case .window: kind = .window
-    case .fatal: kind = .fatal
-    }
+    if rule.kind == .empty { return .emptyPage }
     let message = try rule.message.flatMap { try answer.value(at: $0, items: items) }
     let after = try rule.after.flatMap { try answer.value(at: $0, items: items) }
     let seconds = after.flatMap { Double($0.plainText) }.flatMap {
@@ -40,7 +32,7 @@ extension PaginationEngine {
     }
     return .failure(
       PageFailure(
-        kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: seconds))
+        rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: seconds))
   }
 
   /// Whether the description says that an answer with this status is the end. An error status on the
