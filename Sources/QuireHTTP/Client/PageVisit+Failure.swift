@@ -94,7 +94,8 @@ extension PageVisit {
       default: isThrottling ? .throttled : .status
       }
     let snippet = body.isEmpty ? "" : " It says: \(redactor.snippet(body))"
-    var error = PageError(code, "The server answered \(status).\(snippet)")
+    let reason = status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)"
+    var error = PageError(code, "The server answered \(status.code)\(reason).\(snippet)")
     error.underlying = HTTPFailure(head: head)
     let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
     return RetryMachine.Failure(

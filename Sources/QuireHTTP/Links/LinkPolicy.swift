@@ -47,7 +47,7 @@ public enum LinkPolicy: Hashable, Sendable {
       throw PageError(
         .crossOriginLink,
         "The next link leads to \(origin), away from \(home). If that is right, choose a link policy: "
-          + "rebase keeps \(home), allow([\"\(origin.host)\"]) follows without credentials.")
+          + "rebase keeps \(home), allow([\"\(origin.authority)\"]) follows without credentials.")
     }
   }
 
@@ -61,7 +61,7 @@ public enum LinkPolicy: Hashable, Sendable {
   private func moved(_ link: URLReference, to home: Origin) -> URLReference {
     var target = link
     target.scheme = home.scheme
-    target.authority = String(home.description.dropFirst(home.scheme.count + 3))
+    target.authority = home.authority
     return target
   }
 }

@@ -95,8 +95,11 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// `scheme://host`, with the port where it is not the scheme's own.
-  public var description: String {
+  public var description: String { "\(scheme)://\(authority)" }
+
+  /// `host`, with the port where it is not the scheme's own.
+  package var authority: String {
     let standard = scheme == "https" ? 443 : 80
-    return "\(scheme)://\(host)" + (port == standard ? "" : ":\(port)")
+    return port == standard ? host : "\(host):\(port)"
   }
 }

@@ -154,6 +154,23 @@ struct PageClientAnswerTests {
     #expect((error.underlying as? HTTPFailure)?.head.status.code == status)
   }
 
+  @Test("An error names the status with its reason, and without one where HTTP/2 has none")
+  func reasons() async {
+    for (status, text) in [
+      (HTTPResponse.Status(code: 404, reasonPhrase: ""), "The server answered 404."),
+      (HTTPResponse.Status(code: 404, reasonPhrase: "Gone"), "The server answered 404 Gone."),
+    ] {
+      let server = CannedServer { _, _ in
+        TransportResponse(head: HTTPResponse(status: status), body: .bytes([]))
+      }
+      guard case .failure(let error) = await first(server) else {
+        Issue.record("\(status) was taken for a page")
+        return
+      }
+      #expect(error.message == text)
+    }
+  }
+
   @Test("H22: a 403 is throttling only if a field says until when")
   func secondaryLimit() async throws {
     let limited = CannedServer([.status(403, ["Retry-After": "0"]), .json(#"{"items":[1]}"#)])

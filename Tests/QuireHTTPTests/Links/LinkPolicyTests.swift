@@ -49,6 +49,15 @@ struct LinkPolicyTests {
     #expect(code("http://other.test/p", .upgradeScheme) == .crossOriginLink)
   }
 
+  @Test("What the error advises works, for a link to another port as well")
+  func advice() throws {
+    for (link, host) in [("https://b.test:8443/p", "b.test:8443"), ("https://b.test/p", "b.test")] {
+      let error = #expect(throws: PageError.self) { try target(link, .sameOrigin) }
+      #expect(error?.message.contains(#"allow(["\#(host)"])"#) == true)
+      #expect(try target(link, .allow([host])) == link)
+    }
+  }
+
   @Test("H-3: allow follows to the named hosts and to no other")
   func allow() throws {
     let policy = LinkPolicy.allow(["cdn.test", "b.test:8443"])
