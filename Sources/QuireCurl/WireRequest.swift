@@ -20,6 +20,13 @@ struct WireRequest: Sendable {
   /// The authority, for messages.
   let host: String
 
+  /// Whether a body goes out, be it an empty one: always but for HEAD, and for GET without one.
+  var carriesBody: Bool { Self.carriesBody(method, body) }
+
+  private static func carriesBody(_ method: String, _ body: [UInt8]) -> Bool {
+    method != "HEAD" && (method != "GET" || !body.isEmpty)
+  }
+
   init(_ request: TransportRequest, userAgent: String) throws(PageError) {
     let scheme = request.head.scheme?.lowercased() ?? ""
     guard scheme == "https" || scheme == "http" else {
@@ -84,8 +91,8 @@ struct WireRequest: Sendable {
     }
     if !fields.contains(.acceptEncoding) { lines += "Accept-Encoding: gzip, deflate\0".utf8 }
     // libcurl would accept anything on our behalf.
-    if !fields.contains(.accept) { lines += "Accept:\0".utf8 }
-    if !request.body.isEmpty {
+    if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
+    if carriesBody(request.head.method.rawValue, request.body) {
       // libcurl would declare a form and, above 1 MiB, wait for a "100 Continue".
       if !fields.contains(.contentType) { lines += "Content-Type:\0".utf8 }
       if !fields.contains(.expect) { lines += "Expect:\0".utf8 }

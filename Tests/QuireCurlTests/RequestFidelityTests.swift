@@ -51,6 +51,22 @@ struct RequestFidelityTests {
   }
 
   @Test(
+    "An empty body is no form either",
+    arguments: [HTTPRequest.Method.post, .put, .patch, .delete, .options, .get, .head])
+  func emptyBody(_ method: HTTPRequest.Method) async throws {
+    let server = try FaultServer { _ in [.respond("")] }
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    var request = TransportRequest(server.url())
+    request.head.method = method
+    _ = try await transport.fetch(request)
+    #expect(server.requests.map(\.method) == [method.rawValue])
+    #expect(server.requests[0].values(of: "content-type").isEmpty)
+    #expect(server.requests[0].values(of: "expect").isEmpty)
+    await transport.shutdown()
+  }
+
+  @Test(
     "A target goes out byte for byte",
     arguments: [
       "/a/../b/./c//d", "/%7e/%2F/%zz?x=%", "/?a=b&&c==;'()!*|^`{}\"<>\\[]", "/é?ü=ß", "/?",

@@ -82,16 +82,12 @@ final class EasyHandle {
 
   private func setMethod(_ request: WireRequest) {
     set(CURLOPT_HTTPGET, 1)
-    switch request.method {
-    case "HEAD": set(CURLOPT_NOBODY, 1)
-    case "GET" where request.body.isEmpty: break
-    default: setBody(request.body)
-    }
-    let isPlain = request.method == "HEAD" || (request.method == "GET" && request.body.isEmpty)
-    if isPlain {
-      quire_easy_set_string(raw, CURLOPT_CUSTOMREQUEST, nil)
-    } else {
+    if request.method == "HEAD" { set(CURLOPT_NOBODY, 1) }
+    if request.carriesBody {
+      setBody(request.body)
       quire_easy_set_string(raw, CURLOPT_CUSTOMREQUEST, request.method)
+    } else {
+      quire_easy_set_string(raw, CURLOPT_CUSTOMREQUEST, nil)
     }
   }
 
