@@ -98,9 +98,10 @@ extension PageVisit {
     var error = PageError(code, "The server answered \(status.code)\(reason).\(snippet)")
     error.underlying = HTTPFailure(head: head)
     let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
+    // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
     return RetryMachine.Failure(
       error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling, retryAfter: wait,
-      wasRefused: isThrottling || status.code == 503)
+      wasRefused: isThrottling)
   }
 
   /// The error as the caller gets to see it: with its request, without secrets.

@@ -180,10 +180,14 @@ struct PageClientAnswerTests {
 
   @Test("H-5: a POST that may have had an effect is not repeated; a refused one is")
   func unsafeMethod() async throws {
-    let broken = CannedServer([.status(500), .json(#"{"items":[1]}"#)])
-    #expect(code(await first(broken, method: .post)) == .status)
-    #expect(broken.requests.count == 1)
-    let busy = CannedServer([.status(429), .status(503), .json(#"{"items":[1]}"#)])
+    for status in [408, 500, 502, 503, 504] {
+      let broken = CannedServer([.status(status, ["Retry-After": "0"]), .json(#"{"items":[1]}"#)])
+      #expect(code(await first(broken, method: .post)) == .status)
+      #expect(broken.requests.count == 1, "\(status)")
+    }
+    let busy = CannedServer([
+      .status(429), .status(403, ["Retry-After": "0"]), .json(#"{"items":[1]}"#),
+    ])
     #expect(try await first(busy, method: .post).get()?.items == [1])
     var query = links
     query.request.isQuery = true
