@@ -42,9 +42,7 @@ package enum ThrottleSignal {
     } else {
       seconds = unitDuration(text)
     }
-    guard let seconds, seconds.isFinite else { return nil }
-    // A century is longer than any limit, and fits a Duration.
-    return .seconds(min(max(seconds, 0), 3.2e9))
+    return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
   }
 
   /// `RateLimit: "burst";r=0;t=12`, possibly several, in the structured fields of RFC 9651.
@@ -64,7 +62,7 @@ package enum ThrottleSignal {
       }
       return remaining.map { $0 < 1 } == true ? reset : nil
     }
-    return waits.max().map { .seconds(max(0, min($0, 3.2e9))) }
+    return waits.max().flatMap { .wait(seconds: $0) }
   }
 
   /// Go's and OpenAI's durations: `6m0s`, `1h2m3.5s`, `120ms`.

@@ -26,6 +26,26 @@ struct PaginationEngineTests {
       document: try JSONDocument(Array(body.utf8)), position: position)
   }
 
+  @Test("H26: a wait that a body asks for is finite, and none where it is no time")
+  func waits() throws {
+    let rule = FailureRule(
+      when: .value(.body("/error")), .throttled, after: .body("/after"))
+    var pagination = Pagination(next: .body("/next"))
+    pagination.policy.failure = [rule]
+    let engine = try makeEngine(pagination)
+    for (after, delay) in [
+      ("1e300", .seconds(3.2e9)), ("\"inf\"", .seconds(3.2e9)), ("2.5", .seconds(2.5)),
+      ("-1", nil), ("\"NaN\"", nil), ("null", nil),
+    ] as [(String, Duration?)] {
+      let answer = try answer(engine, #"{"error":"slow down","after":\#(after)}"#)
+      guard case .failure(let failure) = try engine.screen(answer) else {
+        Issue.record("a failure was taken for a page")
+        return
+      }
+      #expect(failure.delay == delay, "\(after)")
+    }
+  }
+
   @Test(
     "Parts that do not fit together are refused with a sentence that says which",
     arguments: [

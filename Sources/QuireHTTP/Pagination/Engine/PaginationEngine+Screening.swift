@@ -27,12 +27,12 @@ extension PaginationEngine {
     if rule.kind == .empty { return .emptyPage }
     let message = try rule.message.flatMap { try answer.value(at: $0, items: items) }
     let after = try rule.after.flatMap { try answer.value(at: $0, items: items) }
-    let seconds = after.flatMap { Double($0.plainText) }.flatMap {
-      $0.isFinite && $0 >= 0 ? Duration.seconds($0) : nil
+    let delay = after.flatMap { Double($0.plainText) }.flatMap {
+      $0 >= 0 ? Duration.wait(seconds: $0) : nil
     }
     return .failure(
       PageFailure(
-        rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: seconds))
+        rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: delay))
   }
 
   /// Whether the description says that an answer with this status is the end. An error status on the
