@@ -14,7 +14,9 @@ struct ResponseHead: Sendable {
   /// False for answers to HEAD and for statuses that have no body.
   var canHaveBody: Bool
 
+  /// The end of an HTTP/2 stream proves nothing: libcurl before 8.0 reports a stream that was reset
+  /// without an error, in mid-body, as one that ended.
   var framing: TransportResponse.Framing {
-    isHTTP2 || contentLength != nil || isChunked || !canHaveBody ? .explicit : .untilClose
+    contentLength != nil || isChunked || !canHaveBody ? .explicit : .untilClose
   }
 }

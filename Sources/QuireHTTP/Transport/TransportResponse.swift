@@ -13,10 +13,10 @@ public struct TransportResponse: Sendable {
 
   /// How the end of a body shows on the wire.
   public enum Framing: Hashable, Sendable {
-    /// By Content-Length, by chunks, or by the end of an HTTP/2 stream: the transport proves the
-    /// body whole.
+    /// By Content-Length or by chunks: the transport proves the body whole.
     case explicit
-    /// By the end of the connection: only a format that shows its own end can prove the body whole.
+    /// By the end of the connection, or of an HTTP/2 stream that the transport cannot tell from one
+    /// that was cut: only a format that shows its own end can prove the body whole.
     case untilClose
   }
 
