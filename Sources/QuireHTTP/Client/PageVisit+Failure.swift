@@ -94,8 +94,7 @@ extension PageVisit {
       default: isThrottling ? .throttled : .status
       }
     let snippet = body.isEmpty ? "" : " It says: \(redactor.snippet(body))"
-    let reason = status.reasonPhrase.isEmpty ? "" : " \(status.reasonPhrase)"
-    var error = PageError(code, "The server answered \(status.code)\(reason).\(snippet)")
+    var error = PageError(code, "The server answered \(status.words).\(snippet)")
     error.underlying = HTTPFailure(head: head)
     let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
     // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
@@ -120,4 +119,9 @@ extension PageVisit {
         "after": "\(delay)", "code": "\(error.code)", "error": "\(redactor.scrub(error.message))",
       ])
   }
+}
+
+extension HTTPResponse.Status {
+  /// `404 Not Found`; HTTP/2 has no reasons.
+  var words: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
 }

@@ -12,7 +12,7 @@ extension PageVisit {
       defer { traffic.requests += response.replays }
       guard response.head.status.kind == .successful else {
         _ = try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic)
-        throw PageError(.status, "The server answered \(response.head.status).")
+        throw PageError(.status, "The server answered \(response.head.status.words).")
       }
       var session = try decoder.begin(context(of: response))
       while let slice = try await response.body.next() {
@@ -35,7 +35,7 @@ extension PageVisit {
     let (response, _) = try await send(traffic: &traffic)
     while try await response.body.next() != nil {}
     guard response.head.status.kind == .successful else {
-      throw PageError(.status, "The server answered \(response.head.status).")
+      throw PageError(.status, "The server answered \(response.head.status.words).")
     }
   }
 }

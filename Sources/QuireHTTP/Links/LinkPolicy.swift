@@ -2,10 +2,10 @@ package import QuireCore
 
 /// Which next links are followed, seen from the origin the walk started at.
 ///
-/// Whatever the policy: credentials and custom header fields go to the home origin only, a link
-/// never leads from https to http, and user information, control characters and other schemes are
-/// refused. Encodes as `"sameOrigin"`, `"rebase"`, `"upgradeScheme"` or `{"allow": ["host",
-/// "host:port"]}`.
+/// Whatever the policy: credentials, custom header fields and request bodies go to the home origin
+/// only, a link never leads from https to http, and user information, control characters and other
+/// schemes are refused. Encodes as `"sameOrigin"`, `"rebase"`, `"upgradeScheme"` or
+/// `{"allow": ["host", "host:port"]}`.
 public enum LinkPolicy: Hashable, Sendable {
   /// Only links to the same scheme, host and port; anything else throws `crossOriginLink`. The
   /// default.
@@ -15,8 +15,8 @@ public enum LinkPolicy: Hashable, Sendable {
   case rebase
   /// A link to http at our own host becomes https; then as `sameOrigin`.
   case upgradeScheme
-  /// Links to these hosts as well, without credentials. Each is `host` for the scheme's own port,
-  /// or `host:port`.
+  /// Links to these hosts as well, without credentials, for requests without a body. Each is `host`
+  /// for the scheme's own port, or `host:port`.
   case allow([String])
 
   /// The URL to follow for `link`, an absolute URL, or an error with the code `crossOriginLink` or

@@ -170,6 +170,20 @@ struct PageClientTests {
     #expect(server.requests[1].head.headerFields[.userAgent] == "me")
   }
 
+  @Test("H-3: a request's body goes along a next link only at home, as along a redirect")
+  func bodiesStayHome() async throws {
+    for (links, isFollowed) in [("https://cdn.test/2", false), ("https://api.test/2", true)] {
+      let server = CannedServer([
+        .json(#"{"items":[1],"next":"\#(links)"}"#), .json(#"{"items":[2]}"#),
+      ])
+      let cursor = PageClient(transport: server).cursor(
+        of: Int.self, at: url, pagination: self.links.links(.allow(["cdn.test"])),
+        request: .init(method: .post, body: .json(["filter": "canary"])))
+      #expect(await failure(of: cursor)?.code == (isFollowed ? nil : .refusedLink))
+      #expect(server.requests.count == (isFollowed ? 2 : 1))
+    }
+  }
+
   // MARK: Redirects
 
   @Test("R4: a redirect to another port carries no credentials, and one back home has them again")

@@ -81,7 +81,9 @@ extension PaginationEngine {
         try editor.send(value, by: placement, pageSize: pageSize)
       }
     }
-    return try editor.request()
+    request = try editor.request()
+    try keepBodyHome(request)
+    return request
   }
 
   private func value(of name: String, in bookmark: Bookmark?) -> JSONValue? {

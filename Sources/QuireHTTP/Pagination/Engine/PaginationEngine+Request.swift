@@ -58,11 +58,25 @@ extension PaginationEngine {
     var target = try pagination.policy.links.target(of: link, home: home)
     target.fragment = nil
     var request = base
-    request.url = target == link ? text : target.text
-    guard pagination.request.method == .get || !bookmark.carried.isEmpty else { return request }
-    var editor = RequestEditor(request)
-    if pagination.request.method == .get { editor.becomeGet() }
-    try send(bookmark.carried, in: &editor)
-    return try editor.request()
+    request.url = target.text
+    if pagination.request.method == .get || !bookmark.carried.isEmpty {
+      var editor = RequestEditor(request)
+      if pagination.request.method == .get { editor.becomeGet() }
+      try send(bookmark.carried, in: &editor)
+      request = try editor.request()
+    }
+    try keepBodyHome(request)
+    return request
+  }
+
+  /// Throws `refusedLink` for a body on its way to another origin, as along a redirect.
+  func keepBodyHome(_ request: PageRequest) throws(PageError) {
+    let origin = try Origin(url: request.url)
+    guard request.body == .none || origin == home else {
+      throw PageError(
+        .refusedLink,
+        "The next link would take the request's body from \(home) to \(origin). If that is right, "
+          + "start a walk there.")
+    }
   }
 }
