@@ -6,16 +6,21 @@ public struct Traffic: Hashable, Sendable {
   public var requests: Int
   /// How many of the requests repeated a failed one.
   public var retries: Int
+  /// How many of the requests followed a redirect.
+  public var redirects: Int
   /// Items that came, before any transform. The walk fills it in.
   public package(set) var items = 0
   /// Items that were set aside because they could not be decoded.
   public var badItems: Int
 
   /// One request that brought nothing, unless said otherwise.
-  public init(bytes: Int = 0, requests: Int = 1, retries: Int = 0, badItems: Int = 0) {
+  public init(
+    bytes: Int = 0, requests: Int = 1, retries: Int = 0, redirects: Int = 0, badItems: Int = 0
+  ) {
     self.bytes = bytes
     self.requests = requests
     self.retries = retries
+    self.redirects = redirects
     self.badItems = badItems
   }
 
@@ -23,7 +28,8 @@ public struct Traffic: Hashable, Sendable {
   public static func + (left: Traffic, right: Traffic) -> Traffic {
     var sum = Traffic(
       bytes: left.bytes + right.bytes, requests: left.requests + right.requests,
-      retries: left.retries + right.retries, badItems: left.badItems + right.badItems)
+      retries: left.retries + right.retries, redirects: left.redirects + right.redirects,
+      badItems: left.badItems + right.badItems)
     sum.items = left.items + right.items
     return sum
   }

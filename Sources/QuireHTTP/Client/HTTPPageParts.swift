@@ -13,7 +13,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
 
   private var transfer: PageTransfer<Item>?
   private var retry: RetryMachine
-  /// Requests for the page since somebody asked for it anew.
+  /// Requests for the page since somebody asked for it anew, without redirects followed.
   private var requests = 0
   /// What was spent since the last part.
   private var traffic = Traffic(requests: 0)
@@ -116,8 +116,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       return .transfer(transfer)
     }
     passed = 0
-    let before = spent.requests
-    defer { requests += spent.requests - before }
+    let before = spent.requests - spent.redirects
+    defer { requests += spent.requests - spent.redirects - before }
     return try await visit.open(decoder, .asItArrives, traffic: &spent)
   }
 

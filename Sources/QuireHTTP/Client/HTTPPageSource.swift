@@ -112,13 +112,14 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     _ attempt: (inout Traffic) async throws -> Result
   ) async throws -> Result {
     var retry = RetryMachine(policy: client.configuration.retry, isRepeatable: setup.isRepeatable)
-    let before = traffic.requests
+    let before = traffic.requests - traffic.redirects
     while true {
       do {
         return try await attempt(&traffic)
       } catch let failure as RetryMachine.Failure {
         let action = retry.failed(
-          failure, wireRequests: traffic.requests - before, random: client.environment.random())
+          failure, wireRequests: traffic.requests - traffic.redirects - before,
+          random: client.environment.random())
         switch action {
         case .fail(let error):
           throw visit.describe(error)

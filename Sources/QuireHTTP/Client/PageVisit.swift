@@ -186,6 +186,7 @@ extension PageVisit {
       else { return (response, hop) }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
+      traffic.redirects += 1
     }
   }
 

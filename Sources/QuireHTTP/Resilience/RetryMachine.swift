@@ -55,8 +55,8 @@ package struct RetryMachine {
     self.isRepeatable = isRepeatable
   }
 
-  /// An attempt failed, after `wireRequests` requests for this page in all; `random` is drawn from
-  /// 0..<1.
+  /// An attempt failed, after `wireRequests` requests for this page in all, not counting redirects
+  /// that were followed; `random` is drawn from 0..<1.
   package mutating func failed(_ failure: Failure, wireRequests: Int, random: Double) -> Action {
     failures += 1
     var error = failure.error

@@ -5,7 +5,8 @@
 /// repeat is repeated: a request whose method is safe (RFC 9110, §9.2.1) or that the pagination
 /// description declares a query; any other only if the server cannot have acted on it.
 public struct RetryPolicy: Hashable, Sendable {
-  /// Requests for one page, the first one included and silent replays counted. Default 3.
+  /// Requests for one page, the first one included and silent replays counted; following a redirect
+  /// is part of its attempt. Default 3.
   public var attempts: Int
   /// The first delay after a transient failure. Default 50 ms.
   public var delay: Duration

@@ -178,6 +178,40 @@ struct PageClientAnswerTests {
     #expect(limited.requests.count == 2)
   }
 
+  @Test("H-5: redirects use up no attempts", arguments: [PageDelivery.whole, .asItArrives])
+  func redirectsAreNoAttempts(delivery: PageDelivery) async throws {
+    for (failures, isDelivered) in [(2, true), (3, false)] {
+      let failed = Mutex(0)
+      let server = CannedServer { request, _ in
+        switch request.head.path {
+        case "/items": return .status(302, ["Location": "/r2"])
+        case "/r2": return .status(307, ["Location": "/r3"])
+        default:
+          let count = failed.withLock {
+            $0 += 1
+            return $0
+          }
+          return count > failures ? .json(#"{"items":[1]}"#) : .status(503)
+        }
+      }
+      var configuration = PageClient.Configuration()
+      configuration.retry.delay = .zero
+      let walk = PageClient(transport: server, configuration: configuration).cursor(
+        of: Int.self, at: url, pagination: links, delivery: delivery
+      ).walk()
+      do {
+        for try await page in walk { #expect(page.items == [1]) }
+        #expect(isDelivered)
+        #expect(walk.report.traffic.requests == 9)
+        #expect(walk.report.traffic.redirects == 6)
+      } catch let error as PageError {
+        #expect(!isDelivered)
+        #expect(error.attempts == 3)
+        #expect(server.requests.count == 9)
+      }
+    }
+  }
+
   @Test("H-5: a POST that may have had an effect is not repeated; a refused one is")
   func unsafeMethod() async throws {
     for status in [408, 500, 502, 503, 504] {
