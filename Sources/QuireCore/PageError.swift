@@ -31,6 +31,9 @@ public struct PageError: Error, Sendable {
   /// How many requests were made for the page.
   public var attempts: Int
 
+  /// What was spent on the page in vain, retries included; it counts in the walk's report.
+  public var traffic = Traffic(requests: 0)
+
   /// The error that caused this one.
   public var underlying: (any Error)?
 

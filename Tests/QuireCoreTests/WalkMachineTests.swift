@@ -285,19 +285,26 @@ extension WalkMachine {
     #expect(load(&machine) == Position(nil, itemOffset: 2))
   }
 
-  @Test("C-10: the report counts pages, items, traffic and the time either side waited")
+  @Test("C-10: the report counts pages, items, traffic, be it in vain, and the time of either side")
   func reports() {
     var machine = WalkMachine()
     var page = Page([1, 2, 3], next: "b", total: Total(9, .estimate))
     page.traffic = Traffic(bytes: 10, requests: 2, retries: 1, badItems: 4)
     _ = load(&machine, at: .seconds(1))
     _ = machine.received(page, at: .seconds(3))
+    page.next = "c"
     _ = load(&machine, at: .seconds(10))
     _ = machine.received(page, at: .seconds(11))
+    _ = load(&machine, at: .seconds(11))
+    var error = PageError(.init("broken"), "It broke.", attempts: 3)
+    error.traffic = Traffic(bytes: 5, requests: 3, retries: 2, redirects: 1)
+    _ = machine.failed(error, at: .seconds(11))
     let report = machine.report
     #expect(report.pages == 2)
     #expect(report.items == 6)
-    #expect(report.traffic == Traffic(bytes: 20, requests: 4, retries: 2, badItems: 8))
+    #expect(
+      report.traffic
+        == Traffic(bytes: 25, requests: 7, retries: 4, redirects: 1, badItems: 8))
     #expect(report.waitingForNetwork == .seconds(3))
     #expect(report.waitingForConsumer == .seconds(7))
     #expect(report.total == Total(9, .estimate))

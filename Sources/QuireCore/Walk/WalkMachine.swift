@@ -130,6 +130,7 @@ struct WalkMachine: Sendable {
       return error
     }
     let located = locate(Self.sourceFailure(error), at: position)
+    report.traffic = report.traffic + located.traffic
     report.end = .failed(located)
     return located
   }

@@ -27,7 +27,8 @@ public struct WalkReport: Sendable {
   public package(set) var pages = 0
   /// Items delivered.
   public package(set) var items = 0
-  /// Bytes, requests, retries and items set aside, over all pages delivered.
+  /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
+  /// failed.
   public package(set) var traffic = Traffic(requests: 0)
   /// Items a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0

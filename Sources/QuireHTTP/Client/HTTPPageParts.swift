@@ -61,7 +61,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     case .fail(let error):
       retry = RetryMachine(policy: client.configuration.retry, isRepeatable: isRepeatable)
       requests = 0
-      throw visit.describe(error)
+      defer { traffic = Traffic(requests: 0) }
+      throw visit.describe(error, after: traffic)
     case .retry(let delay):
       visit.logRetry(of: failure.error, after: delay)
       traffic.retries += 1

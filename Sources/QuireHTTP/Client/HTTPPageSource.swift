@@ -122,7 +122,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
           random: client.environment.random())
         switch action {
         case .fail(let error):
-          throw visit.describe(error)
+          throw visit.describe(error, after: traffic)
         case .retry(let delay):
           visit.logRetry(of: failure.error, after: delay)
           traffic.retries += 1

@@ -11,8 +11,6 @@ struct PageTransfer<Item: Sendable> {
   /// Items so far, those set aside included.
   var itemCount = 0
 
-  var replays: Int { response.replays }
-
   /// What a request leads to.
   enum Opening {
     /// A body to be decoded.
@@ -20,9 +18,4 @@ struct PageTransfer<Item: Sendable> {
     /// A page without a body, or the news that the listing ended before it.
     case answer(Page<Item>?)
   }
-}
-
-extension TransportResponse {
-  /// Requests on the wire beyond the one that was sent.
-  var replays: Int { max(0, body.metrics.wireRequests - 1) }
 }

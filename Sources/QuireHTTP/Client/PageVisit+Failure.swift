@@ -103,9 +103,10 @@ extension PageVisit {
       wasRefused: isThrottling)
   }
 
-  /// The error as the caller gets to see it: with its request, without secrets.
-  func describe(_ error: PageError) -> PageError {
+  /// The error as the caller gets to see it: with its request and what was spent, without secrets.
+  func describe(_ error: PageError, after traffic: Traffic) -> PageError {
     var error = error
+    error.traffic = traffic
     error.message = redactor.scrub(error.message)
     error.request = redactor.describe(request.method, request.url)
     return error

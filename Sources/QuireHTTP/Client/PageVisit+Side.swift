@@ -9,7 +9,6 @@ extension PageVisit {
   ) async throws -> PageAnswer {
     do {
       let (response, hop) = try await send(traffic: &traffic)
-      defer { traffic.requests += response.replays }
       guard response.head.status.kind == .successful else {
         _ = try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic)
         throw PageError(.status, "The server answered \(response.head.status.words).")

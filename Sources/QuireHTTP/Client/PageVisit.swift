@@ -42,7 +42,6 @@ struct PageVisit {
     switch try await open(decoder, .whole, traffic: &traffic) {
     case .answer(let page): return page
     case .transfer(var transfer):
-      defer { traffic.requests += transfer.replays }
       while try await receive(&transfer, traffic: &traffic) {}
       guard let (answer, items) = try finish(&transfer) else { return nil }
       return page(items, of: transfer, answer: answer, traffic: traffic)
@@ -54,8 +53,6 @@ struct PageVisit {
     _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery, traffic: inout Traffic
   ) async throws -> PageTransfer<Item>.Opening {
     let (response, hop) = try await send(traffic: &traffic)
-    var isOpen = false
-    defer { if !isOpen { traffic.requests += response.replays } }
     let status = response.head.status
     guard status.kind == .successful else {
       return .answer(
@@ -66,7 +63,6 @@ struct PageVisit {
         .protocolViolation, "The server answered 206 Partial Content, and no part was asked for.")
     }
     let session = try decoder.begin(context(of: response, delivery))
-    isOpen = true
     return .transfer(
       PageTransfer(
         response: response, hop: hop, session: session, isSelfDelimiting: decoder.isSelfDelimiting))
@@ -136,8 +132,7 @@ struct PageVisit {
     var items = items
     if continuation.next != nil { items.dropLast(engine.pagination.policy.overlap) }
     if engine.pagination.policy.reversesItems { items.items.reverse() }
-    var page = page(
-      items, of: transfer, document: answer.document, traffic: traffic, replays: transfer.replays)
+    var page = page(items, of: transfer, document: answer.document, traffic: traffic)
     page.next = continuation.next
     page.previous = continuation.previous
     page.total = continuation.total
@@ -149,12 +144,11 @@ struct PageVisit {
   /// What came, and what came with it.
   func page<Item: Sendable>(
     _ items: DecodedItems<Item>, of transfer: PageTransfer<Item>,
-    document: any PageDocument = EmptyDocument(), traffic: Traffic, replays: Int = 0
+    document: any PageDocument = EmptyDocument(), traffic: Traffic
   ) -> Page<Item> {
     var page = Page(items.items)
     page.fingerprint = items.fingerprint
     page.traffic = traffic
-    page.traffic.requests += replays
     page.traffic.badItems = items.badItems.count
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: transfer.response.head, document: document, badItems: items.badItems,
@@ -176,17 +170,31 @@ extension PageVisit {
       let hop = redirects.current
       try checkScheme(of: hop.origin)
       try Task.checkCancellation()
-      traffic.requests += 1
-      configuration.logger.debug(
-        "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
-      let response = try await client.transport.send(transportRequest(for: hop))
-      let (status, fields) = (response.head.status, response.head.headerFields)
-      guard status.kind == .redirection,
-        try redirects.received(status: status.code, location: fields[.location]) != nil
+      let response = try await send(hop, traffic: &traffic)
+      let location = response.head.headerFields[.location]
+      guard try redirects.received(status: response.head.status.code, location: location) != nil
       else { return (response, hop) }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
       traffic.redirects += 1
+    }
+  }
+
+  /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
+  /// in vain.
+  private func send(
+    _ hop: RedirectMachine.Hop, traffic: inout Traffic
+  ) async throws -> TransportResponse {
+    configuration.logger.debug(
+      "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
+    traffic.requests += 1
+    do {
+      let response = try await client.transport.send(transportRequest(for: hop))
+      traffic.requests += max(0, response.body.metrics.wireRequests - 1)
+      return response
+    } catch let error as PageError {
+      traffic.requests += max(0, error.attempts - 1)
+      throw error
     }
   }
 

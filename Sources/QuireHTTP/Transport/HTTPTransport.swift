@@ -11,9 +11,10 @@
 /// ```
 /// Failures are `PageError`s with the codes of `PageError.Code` that name the wire:
 /// `connectFailed`, `timedOut`, `tls`, `truncated`, `protocolViolation`, `limitExceeded`,
-/// `corruptEncoding`, `invalidURL`, `clientClosed`. Cancelling the task aborts the transfer and
-/// throws `CancellationError`, and so does dropping a body before its end. `TransportConformance`
-/// in QuireTesting checks a transport.
+/// `corruptEncoding`, `invalidURL`, `clientClosed`; their `attempts` says how many requests went out
+/// on the wire, if it was more than one. Cancelling the task aborts the transfer and throws
+/// `CancellationError`, and so does dropping a body before its end. `TransportConformance` in
+/// QuireTesting checks a transport.
 public protocol HTTPTransport: Sendable {
   /// Sends `request` and returns once the final response head has arrived; the body follows.
   func send(_ request: TransportRequest) async throws -> TransportResponse

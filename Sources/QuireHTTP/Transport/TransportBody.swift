@@ -9,8 +9,8 @@ public struct TransportBody: Sendable {
 
   /// A body that `next` hands out in slices of any size, none of them empty, then nil.
   ///
-  /// `metrics` is read after the end. Dropping the body must abort the transfer: let the closures
-  /// own what does.
+  /// `metrics` is read after the end, but for its `wireRequests`, which is read with the head: nothing
+  /// is repeated later. Dropping the body must abort the transfer: let the closures own what does.
   public init(
     next: @escaping @Sendable () async throws -> [UInt8]?,
     metrics: @escaping @Sendable () -> TransferMetrics = { TransferMetrics() }

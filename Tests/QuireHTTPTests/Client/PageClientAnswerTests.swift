@@ -178,6 +178,26 @@ struct PageClientAnswerTests {
     #expect(limited.requests.count == 2)
   }
 
+  @Test("H-5, C-10: what a transport repeats in vain is counted, and the report has it")
+  func silentReplays() async throws {
+    let server = CannedServer { _, _ in
+      throw PageError(.truncated, "The connection closed without an answer.", attempts: 2)
+    }
+    for delivery in [PageDelivery.whole, .asItArrives] {
+      var configuration = PageClient.Configuration()
+      configuration.retry.delay = .zero
+      let walk = PageClient(transport: server, configuration: configuration)
+        .cursor(of: Int.self, at: url, pagination: links, delivery: delivery).walk()
+      for failures in 1...2 {
+        let error = await #expect(throws: PageError.self) { for try await _ in walk {} }
+        #expect(error?.attempts == 4)
+        #expect(walk.report.traffic.requests == 4 * failures)
+        #expect(walk.report.traffic.retries == failures)
+      }
+    }
+    #expect(server.requests.count == 8)
+  }
+
   @Test("H-5: redirects use up no attempts", arguments: [PageDelivery.whole, .asItArrives])
   func redirectsAreNoAttempts(delivery: PageDelivery) async throws {
     for (failures, isDelivered) in [(2, true), (3, false)] {
