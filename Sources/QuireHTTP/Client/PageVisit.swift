@@ -136,7 +136,7 @@ struct PageVisit {
     page.next = continuation.next
     page.previous = continuation.previous
     page.total = continuation.total
-    page.nextFailure = continuation.nextFailure
+    page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
     return page
   }

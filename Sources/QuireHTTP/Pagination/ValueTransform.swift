@@ -57,8 +57,8 @@ public enum ValueTransform: Hashable, Sendable {
     guard let integer = Int128(value.plainText) else {
       throw PageError(
         .invalidCursor,
-        "The cursor \"\(value.plainText.prefix(64))\" is no whole number, and the description adds "
-          + "\(number) to it.")
+        "The cursor of \(value.plainText.utf8.count) bytes is no whole number, and the description "
+          + "adds \(number) to it.")
     }
     let (sum, overflow) = integer.addingReportingOverflow(Int128(number))
     guard !overflow else {

@@ -294,6 +294,19 @@ struct PageClientAnswerTests {
 
   // MARK: Secrets
 
+  @Test("H-8: an error about the way on names its request, and quotes no cursor")
+  func wayOn() async throws {
+    let server = CannedServer([.json(#"{"items":[1],"next":"canary-header-1 and more"}"#)])
+    let pagination = Pagination(
+      next: .transformed(.body("/next"), .adding(1)), send: .query("after"), items: "/items")
+    let client = PageClient(transport: server, headers: [.authorization: "Bearer canary-header-1"])
+    let cursor = client.cursor(of: Int.self, at: url, pagination: pagination)
+    let error = await #expect(throws: PageError.self) { for try await _ in cursor {} }
+    #expect(error?.code == .invalidCursor)
+    #expect(error?.request == "GET https://api.test/items")
+    #expect(error.map { "\($0)" }?.contains("canary") == false)
+  }
+
   @Test("H-8, L1: planted secrets appear in no error, log line or checkpoint")
   func canary() async throws {
     let lines = Mutex<[String]>([])
