@@ -31,8 +31,9 @@ extension EasyHandle {
     setSecurity(configuration)
   }
 
-  /// Bytes that libcurl reads at a time.
-  static let bufferSize = 64 << 10
+  /// Bytes that libcurl reads at a time. It hands over 16 KiB at most anyway, and each transfer in
+  /// flight has a buffer: 64 KiB saved 0.4 % of the instructions for pages of 23 KB, nothing in time.
+  static let bufferSize = 16 << 10
 
   private func setSecurity(_ configuration: CurlTransport.Configuration) {
     let version =
