@@ -10,10 +10,19 @@ import Testing
     try await PageSourceConformance { Numbers() }.check()
   }
 
+  @Test("C-7: a source that waits well passes")
+  func passesWell() async throws {
+    try await PageSourceConformance(
+      makeHeldSource: { FlawedSource(flaw: nil, gate: $0) }
+    ) { FlawedSource(flaw: nil) }.check()
+  }
+
   @Test("The suite finds each flaw it is there to find", arguments: Flaw.allCases)
   func findsFlaws(flaw: Flaw) async throws {
     let failure = await #expect(throws: ConformanceFailure.self) {
-      try await PageSourceConformance(maxPages: 20) { FlawedSource(flaw: flaw) }.check()
+      try await PageSourceConformance(
+        maxPages: 20, makeHeldSource: { FlawedSource(flaw: flaw, gate: $0) }
+      ) { FlawedSource(flaw: flaw) }.check()
     }
     #expect(failure?.promise == flaw.promise)
   }
@@ -28,7 +37,7 @@ import Testing
   }
 
   enum Flaw: String, CaseIterable, Sendable {
-    case endless, offsets, repeats, changes, forgets, misnamesCancellation
+    case endless, offsets, repeats, changes, forgets, misnamesCancellation, ignoresCancellation
 
     var promise: String {
       switch self {
@@ -37,19 +46,32 @@ import Testing
       case .repeats: "Every page has a position of its own, unless repeated positions are allowed."
       case .changes: "The same position always asks for the same page."
       case .forgets: "A new source goes on at any position of an old one."
+      case .ignoresCancellation:
+        "A request ends with CancellationError when its task is cancelled."
       case .misnamesCancellation: "A cancelled source throws CancellationError, if it throws."
       }
     }
   }
 
   final class FlawedSource: PageSource {
-    let flaw: Flaw
+    let flaw: Flaw?
+    let gate: Gate?
     let calls = Mutex(0)
 
-    init(flaw: Flaw) { self.flaw = flaw }
+    init(flaw: Flaw?, gate: Gate? = nil) {
+      self.flaw = flaw
+      self.gate = gate
+    }
 
     func page(at position: Position?) async throws -> Page<Int>? {
       if flaw == .misnamesCancellation, Task.isCancelled { throw ScriptedFailure() }
+      if let gate {
+        if flaw == .ignoresCancellation {
+          try await Task.detached { try await gate.wait() }.value
+        } else {
+          try await gate.wait()
+        }
+      }
       let call = calls.withLock { calls in
         calls += 1
         return calls
@@ -62,7 +84,7 @@ import Testing
       case .repeats where call < 4: page.next = 1
       case .changes: page.items.append(call - number)
       case .forgets where call == 1 && number > 0: page.items = []
-      case .endless, .repeats, .forgets, .misnamesCancellation: break
+      default: break
       }
       return page
     }

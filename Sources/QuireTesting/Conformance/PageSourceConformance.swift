@@ -11,19 +11,25 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
   private let makeSource: @Sendable () async throws -> Source
   private let fingerprint: @Sendable (Source.Item) -> String
   private let maxPages: Int
+  private let makeHeldSource: (@Sendable (Gate) async throws -> Source)?
 
   /// A check of the sources that `makeSource` makes, all of the same listing.
   ///
   /// - Parameters:
   ///   - maxPages: After how many pages a listing counts as endless. Default 1,000.
   ///   - fingerprint: What tells items apart. Default: their description.
+  ///   - makeHeldSource: Makes a source whose request for the first page waits at the gate, so that it
+  ///     can be cancelled on its way. Default: none, and only a request that is cancelled before it
+  ///     begins is checked, which a source in memory may answer.
   public init(
     maxPages: Int = 1000,
     fingerprint: @escaping @Sendable (Source.Item) -> String = { String(describing: $0) },
+    makeHeldSource: (@Sendable (Gate) async throws -> Source)? = nil,
     makeSource: @escaping @Sendable () async throws -> Source
   ) {
     self.maxPages = maxPages
     self.fingerprint = fingerprint
+    self.makeHeldSource = makeHeldSource
     self.makeSource = makeSource
   }
 
@@ -37,6 +43,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     try await checkCursor(pages)
     try await checkResumption(pages)
     try await checkCancellation()
+    try await checkCancellationOnTheWay()
   }
 
   private func walkByHand(_ source: Source) async throws -> [Page<Source.Item>] {
@@ -135,6 +142,33 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     case .failure(let error):
       throw ConformanceFailure(
         "A cancelled source throws CancellationError, if it throws.",
+        evidence: "It threw \(error).")
+    }
+    await source.close(at: nil)
+  }
+
+  private func checkCancellationOnTheWay() async throws {
+    guard let makeHeldSource else { return }
+    let gate = Gate()
+    let source = try await makeHeldSource(gate)
+    let task = Task {
+      // A request that ends before the gate must not be waited for.
+      defer { gate.arrive() }
+      return try await source.page(at: nil)
+    }
+    try await gate.waitForArrival()
+    task.cancel()
+    // Whoever has not noticed yet never will.
+    gate.openUp()
+    switch await task.result {
+    case .failure(let error) where error is CancellationError: break
+    case .success:
+      throw ConformanceFailure(
+        "A request ends with CancellationError when its task is cancelled.",
+        evidence: "It went on and brought its page.")
+    case .failure(let error):
+      throw ConformanceFailure(
+        "A request ends with CancellationError when its task is cancelled.",
         evidence: "It threw \(error).")
     }
     await source.close(at: nil)
