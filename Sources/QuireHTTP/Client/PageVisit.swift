@@ -58,9 +58,11 @@ struct PageVisit {
       return .answer(
         try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic))
     }
-    guard status.code != 206 || request.headerFields.contains(.range) else {
+    guard status.code != 206 || isWanted(part: response.head.headerFields) else {
       throw PageError(
-        .protocolViolation, "The server answered 206 Partial Content, and no part was asked for.")
+        .protocolViolation,
+        "The server answered 206 Partial Content, and this part was not asked for: items would be "
+          + "missing.")
     }
     let session = try decoder.begin(context(of: response, delivery))
     return .transfer(
@@ -105,6 +107,18 @@ struct PageVisit {
       transfer.itemCount += items.count
       return try engine.isRepetition(answer) ? nil : (answer, items)
     }
+  }
+
+  /// Whether the part that came is the one that was asked for: from the same item on, and no further
+  /// (RFC 9110, §15.3.7).
+  private func isWanted(part fields: HTTPFields) -> Bool {
+    guard let wanted = request.headerFields[.range], let came = fields[.contentRange] else {
+      return false
+    }
+    // A range of another kind, such as that of names, is the server's to understand.
+    guard let wanted = ItemRange(wanted)?.range else { return true }
+    guard let came = ItemRange(came)?.range else { return false }
+    return came.lowerBound == wanted.lowerBound && came.upperBound <= wanted.upperBound
   }
 
   func context(

@@ -74,6 +74,28 @@ struct PageClientAnswerTests {
   }
 
   @Test(
+    "H16: a 206 is a page only if its Content-Range is the range that was asked for",
+    arguments: [
+      ("items=0-9", "items 0-9/99", true), ("0-9", "0-4/5", true), ("0-9", "0-9/*", true),
+      ("items=10-19", "items 0-9/99", false), ("0-9", "0-19/99", false), ("0-9", "1-9/99", false),
+      ("0-9", "*/99", false), ("0-9", nil, false), ("id a..; max=9", "id a..k", true),
+    ] as [(String, String?, Bool)])
+  func requestedPart(wanted: String, came: String?, isPage: Bool) async throws {
+    let server = CannedServer([
+      .status(206, came.map { ["Content-Range": $0] } ?? [:], #"{"items":[1]}"#)
+    ])
+    let cursor = PageClient(transport: server).cursor(
+      of: Int.self, at: url, pagination: links, request: .init(headers: [.range: wanted]))
+    do {
+      for try await page in cursor { #expect(page.items == [1]) }
+      #expect(isPage)
+    } catch let error as PageError {
+      #expect(!isPage)
+      #expect(error.code == .protocolViolation)
+    }
+  }
+
+  @Test(
     "H15: 204, 205 and a declared empty body are an empty page, and its end is the description's")
   func emptyAnswers() async throws {
     for status in [200, 204, 205] {
