@@ -85,7 +85,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private func part(spent: inout Traffic) async throws -> Page<Item>? {
     let opening = try await takeTransfer(spent: &spent)
     guard case .transfer(var transfer) = opening else {
-      if case .answer(let page) = opening { return page.map(conceal) }
+      if case .answer(let page) = opening { return page.map(secrets.conceal) }
       return nil
     }
     while try await visit.receive(&transfer, traffic: &spent) {
@@ -108,7 +108,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     if passed < handedOut, digest != nil { throw Self.changed(passed) }
     let page = visit.page(items, of: transfer, answer: answer, traffic: spent)
     spent = Traffic(requests: 0)
-    return conceal(page)
+    return secrets.conceal(page)
   }
 
   private func takeTransfer(spent: inout Traffic) async throws -> PageTransfer<Item>.Opening {
@@ -151,14 +151,6 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     items.badItems = badItems + items.badItems
     badItems = []
     return items
-  }
-
-  private func conceal(_ page: Page<Item>) -> Page<Item> {
-    var page = page
-    page.next = page.next.map(secrets.conceal)
-    page.previous = page.previous.map(secrets.conceal)
-    page.closing = page.closing.map(secrets.conceal)
-    return page
   }
 
   private static func changed(_ count: Int) -> PageError {

@@ -29,7 +29,9 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
       let engine = try PaginationEngine(pagination, first: first, home: home, pageSize: pageSize)
       for notice in engine.notices { client.configuration.logger.warning("\(notice)") }
       return Setup(
-        engine: engine, home: home, secrets: SecretParameters(of: first.url),
+        engine: engine, home: home,
+        secrets: SecretParameters(
+          of: first.url, fields: client.configuration.headers.appending(first.headerFields)),
         isRepeatable: first.method.isSafe || pagination.request.isQuery)
     }
   }
@@ -44,9 +46,23 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   /// first.
   var needsWholePages: Bool { (try? setup.get())?.engine.needsWholePages ?? false }
 
+  /// The position with its secrets, if it leads home: they are nobody else's.
+  private func reveal(_ position: Position, _ setup: Setup) throws -> Position {
+    guard SecretParameters.isMarked(position) else { return position }
+    if position.value?["url"] != nil {
+      let origin = try Origin(url: setup.engine.request(at: position).url)
+      guard origin == setup.home else {
+        throw PageError(
+          .refusedLink,
+          "The next link would take a secret of the walk from \(setup.home) to \(origin).")
+      }
+    }
+    return try setup.secrets.reveal(position)
+  }
+
   func parts(at position: Position) throws -> any PageParts<Item> {
     let setup = try setup.get()
-    let revealed = position.value == nil ? nil : setup.secrets.reveal(position.page)
+    let revealed = position.value == nil ? nil : try reveal(position.page, setup)
     let visit = visit(
       try setup.engine.request(at: revealed), at: revealed ?? .start, setup)
     return HTTPPageParts(
@@ -58,7 +74,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     let setup = try setup.get()
     var traffic = Traffic(requests: 0)
     guard position?.value == nil, let opening = try setup.engine.opening() else {
-      return try await page(at: position.map(setup.secrets.reveal), setup, traffic: &traffic)
+      return try await page(at: position.map { try reveal($0, setup) }, setup, traffic: &traffic)
     }
     let visit = visit(opening, at: .start, setup)
     let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
@@ -77,7 +93,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   func close(at position: Position?) async {
     guard let position, let setup = try? setup.get() else { return }
     do {
-      let position = setup.secrets.reveal(position)
+      let position = try reveal(position, setup)
       guard let request = try setup.engine.closing(at: position) else { return }
       var traffic = Traffic(requests: 0)
       try await visit(request, at: position, setup).discard(traffic: &traffic)
@@ -94,11 +110,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
       try await visit.attempt(decoder: decoder, traffic: &traffic)
     }
-    guard var page = answer else { return nil }
-    page.next = page.next.map(setup.secrets.conceal)
-    page.previous = page.previous.map(setup.secrets.conceal)
-    page.closing = page.closing.map(setup.secrets.conceal)
-    return page
+    return answer.map(setup.secrets.conceal)
   }
 
   private func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {

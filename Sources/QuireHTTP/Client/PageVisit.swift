@@ -17,7 +17,9 @@ struct PageVisit {
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
-    Redactor(fields: configuration.headers.appending(request.headerFields), url: request.url)
+    Redactor(
+      fields: configuration.headers.appending(request.headerFields),
+      urls: [request.url, engine.first.url])
   }
 
   /// Makes one attempt, adding what it took to `traffic`.

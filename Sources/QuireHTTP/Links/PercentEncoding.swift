@@ -19,6 +19,13 @@ package enum PercentEncoding {
   /// `text` with every `%XX` decoded, and `+` as a space where `plusIsSpace`; stray percent signs
   /// stay.
   package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
+    String(decoding: decodedBytes(text, plusIsSpace: plusIsSpace), as: UTF8.self)
+  }
+
+  /// The same, whether it is UTF-8 or not.
+  package static func decodedBytes(
+    _ text: some StringProtocol, plusIsSpace: Bool = false
+  ) -> [UInt8] {
     let bytes = Array(text.utf8)
     var result: [UInt8] = []
     result.reserveCapacity(bytes.count)
@@ -36,12 +43,13 @@ package enum PercentEncoding {
         index += 1
       }
     }
-    return String(decoding: result, as: UTF8.self)
+    return result
   }
 
   private static let hex = Array("0123456789ABCDEF".utf8)
 
-  private static func isUnreserved(_ byte: UInt8) -> Bool {
+  /// Whether the byte stands for itself everywhere in a URL.
+  package static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
       UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),

@@ -316,6 +316,20 @@ struct PageClientAnswerTests {
 
   // MARK: Secrets
 
+  @Test("H-8: a secret that the quote of a page cuts in two leaves none of it")
+  func cutQuote() async throws {
+    let client = PageClient(
+      transport: CannedServer { request, _ in
+        let key = request.head.headerFields[.authorization] ?? ""
+        return .status(200, [:], "<html>" + String(repeating: "x", count: 240) + key)
+      }, headers: [.authorization: "Bearer canary-header-1"])
+    let cursor = client.cursor(of: Int.self, at: url, pagination: links)
+    let error = await #expect(throws: PageError.self) { for try await _ in cursor {} }
+    #expect(error?.code == .unexpectedMediaType)
+    #expect(error?.message.contains("xx…") == true)
+    #expect(error?.message.contains("Bear") == false)
+  }
+
   @Test("H-8: an error about the way on names its request, and quotes no cursor")
   func wayOn() async throws {
     let server = CannedServer([.json(#"{"items":[1],"next":"canary-header-1 and more"}"#)])
@@ -327,6 +341,62 @@ struct PageClientAnswerTests {
     #expect(error?.code == .invalidCursor)
     #expect(error?.request == "GET https://api.test/items")
     #expect(error.map { "\($0)" }?.contains("canary") == false)
+  }
+
+  @Test("H-8, H-1: positions hold no key of a field or before a fragment, and links go out whole")
+  func concealedPositions() async throws {
+    let server = CannedServer { request, _ in
+      if request.url.contains("p=3") { return .json(#"{"items":[3]}"#) }
+      return request.url.contains("page=2")
+        ? .json(#"{"items":[2],"next":"/i%74ems?api_key=canary%2Dheader-1&p=3"}"#)
+        : .json(#"{"items":[1],"next":"?access_token=canary-query-2&page=2#top"}"#)
+    }
+    let client = PageClient(transport: server, headers: [.init("X-Api-Key")!: "canary-header-1"])
+    let cursor = client.cursor(
+      of: Int.self, at: url + "?access_token=canary-query-2", pagination: links)
+    for try await page in cursor {
+      let stored = "\(page.next, default: "")"
+      #expect(!stored.contains("canary") && !stored.contains("top"))
+      guard let next = page.next else { continue }
+      // A new process goes on from what was stored.
+      var again = cursor.resuming(from: next).makeAsyncIterator()
+      #expect(try await again.next()?.items.isEmpty == false)
+    }
+    let sent = Set(server.requests.map(\.url))
+    #expect(sent.contains("https://api.test/items?access_token=canary-query-2&page=2"))
+    #expect(sent.contains("https://api.test/i%74ems?api_key=canary%2Dheader-1&p=3"))
+  }
+
+  @Test("H-1: parameters that are merely called like secrets, or come twice, go out as they came")
+  func namesakes() async throws {
+    let next = "https://api.test/items?author=1&author=2&key=1&key=2&page=2"
+    let server = CannedServer([
+      .json(#"{"items":[1],"next":"\#(next)"}"#), .json(#"{"items":[2]}"#),
+    ])
+    let cursor = PageClient(transport: server).cursor(
+      of: Int.self, at: url + "?author=1&author=2&key=1&key=2", pagination: links)
+    for try await _ in cursor {}
+    #expect(server.requests.last?.url == next)
+  }
+
+  @Test("H-3, H-8: an allowed host gets no secret, whether its link repeats one or forges its mark")
+  func foreignSecrets() async throws {
+    for (secret, code) in [
+      ("canary-query-2", .refusedLink), ("<secret:query.access_token>", .invalidCursor),
+    ] as [(String, PageError.Code)] {
+      let server = CannedServer([
+        .json(#"{"items":[1],"next":"https://cdn.test/?access_token=\#(secret)"}"#),
+        .json(#"{"items":[2]}"#),
+      ])
+      let cursor = PageClient(transport: server).cursor(
+        of: Int.self, at: url + "?access_token=canary-query-2",
+        pagination: links.links(.allow(["cdn.test"])))
+      var pages = cursor.makeAsyncIterator()
+      #expect(try await pages.next()?.items == [1])
+      let error = await #expect(throws: PageError.self) { try await pages.next() }
+      #expect(error?.code == code)
+      #expect(server.requests.count == 1)
+    }
   }
 
   @Test("H-8, L1: planted secrets appear in no error, log line or checkpoint")

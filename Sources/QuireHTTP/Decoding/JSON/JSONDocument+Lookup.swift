@@ -78,7 +78,10 @@ extension JSONDocument {
   }
 
   func duplicate(_ name: Int, in object: Int) -> PageError {
-    let text = String(decoding: bytes[range(of: name)].prefix(128), as: UTF8.self)
+    let written = bytes[range(of: name)]
+    let text =
+      String(decoding: written.prefix(128), as: UTF8.self)
+      + (written.count > 128 ? "…" : "")
     return PageError(
       .shape,
       """

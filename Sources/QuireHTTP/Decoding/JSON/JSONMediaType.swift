@@ -11,12 +11,12 @@ enum JSONMediaType {
     guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
     guard first == UInt8(ascii: "<") || !isPlausible(first, for: contentType) else { return }
     let kind = first == UInt8(ascii: "<") ? "HTML or XML" : "something else"
-    let declared = contentType.map { "declared as \"\(escaped($0.utf8.prefix(128)))\"" }
+    let declared = contentType.map { "declared as \"\(quote($0.utf8, 128))\"" }
     throw PageError(
       .unexpectedMediaType,
       """
       The page is \(kind), not JSON, \(declared ?? "without a Content-Type"): a login page, a proxy \
-      or another address answered. It starts with "\(escaped(text.prefix(256)))".
+      or another address answered. It starts with "\(quote(text, 256))".
       """)
   }
 
@@ -32,7 +32,9 @@ enum JSONMediaType {
     }
   }
 
-  private static func escaped(_ bytes: some Collection<UInt8>) -> String {
-    String(decoding: bytes, as: UTF8.self).unicodeScalars.map { $0.escaped(asASCII: true) }.joined()
+  /// The first bytes of a text; "…" tells where it was cut, so that half a secret is known for one.
+  private static func quote(_ bytes: some Collection<UInt8>, _ count: Int) -> String {
+    String(decoding: bytes.prefix(count), as: UTF8.self).unicodeScalars
+      .map { $0.escaped(asASCII: true) }.joined() + (bytes.count > count ? "…" : "")
   }
 }

@@ -120,7 +120,10 @@ extension PaginationEngine {
       if case .body(let path) = source.root, let own = answer.document.base(at: path) {
         base = try URLReference(own.trimmingBlanks).resolved(against: base)
       }
-      return reference.resolved(against: base).text
+      var link = reference.resolved(against: base)
+      // It is not sent, and two that differ by it lead to one page.
+      link.fragment = nil
+      return link.text
     } catch {
       throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
     }

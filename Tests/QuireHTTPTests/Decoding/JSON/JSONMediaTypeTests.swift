@@ -28,7 +28,7 @@ struct JSONMediaTypeTests {
   func quoteLength() {
     let page = "<" + String(repeating: "a", count: 1_000)
     let error = #expect(throws: PageError.self) { try decode(decoder, page) }
-    #expect(error?.message.contains("<" + String(repeating: "a", count: 255) + "\"") == true)
+    #expect(error?.message.contains("<" + String(repeating: "a", count: 255) + "…\"") == true)
   }
 
   @Test(

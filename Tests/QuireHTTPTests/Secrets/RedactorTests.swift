@@ -7,7 +7,7 @@ import Testing
 struct RedactorTests {
   private let redactor = Redactor(
     fields: [.authorization: "Bearer s3cr3t-token", .init("X-Api-Key")!: "abcdef123456"],
-    url: "https://g.test/me?access_token=SECRET%2FVALUE&limit=25")
+    urls: ["https://g.test/me?access_token=SECRET%2FVALUE&limit=25"])
 
   @Test("H-8, R20: a URL shows its parameters' names and only harmless values")
   func urls() {
@@ -27,6 +27,23 @@ struct RedactorTests {
   @Test("L2: line breaks and escapes of a body do not reach a log, and 256 bytes are enough")
   func snippets() {
     #expect(redactor.snippet(Array("a\r\nb\u{1B}[31mc\u{0}".utf8)) == "a  b [31mc ")
-    #expect(redactor.snippet([UInt8](repeating: 65, count: 10_000)).count == 256)
+    #expect(redactor.snippet([UInt8](repeating: 65, count: 10_000)).count == 257)
+    #expect(redactor.snippet(Array("a short one".utf8)) == "a short one")
+  }
+
+  @Test("H-8, L3: no part of a secret stays where a text is cut, wherever that is")
+  func cuts() {
+    let secret = "s3cr3t-token"
+    for limit in [256, 4 << 10] {
+      for offset in (limit - 20)...limit {
+        let before = String(repeating: "x", count: offset)
+        let snippet = redactor.snippet("\(before)\(secret) and more".utf8)
+        #expect(!snippet.contains("s"), "at \(offset)")
+      }
+    }
+    for count in 1..<secret.utf8.count {
+      #expect(redactor.scrub("It is \"<p>\(secret.prefix(count))…\".") == "It is \"<p>…\".")
+    }
+    #expect(redactor.scrub(#"{"url":"?token=SECRET\/VALUE"}"#) == #"{"url":"?token=…"}"#)
   }
 }

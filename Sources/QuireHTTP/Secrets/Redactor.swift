@@ -8,19 +8,20 @@ package import HTTPTypes
 package struct Redactor: Sendable {
   private let secrets: [String]
 
-  /// A redactor that knows the values of `fields` and of the secret parameters of `url`.
-  package init(fields: HTTPFields, url: String) {
+  /// A redactor that knows the values of `fields` and of the secret parameters of `urls`.
+  package init(fields: HTTPFields, urls: [String]) {
     var secrets: [String] = []
     for field in fields where !Self.harmlessFields.contains(field.name) {
-      secrets.append(field.value)
-      secrets += field.value.split(separator: " ").dropFirst().map(String.init)
+      secrets += Secret.parts(of: field)
     }
-    for (name, value) in Self.parameters(of: url) where Self.isSecret(name) {
+    for (name, value) in urls.flatMap(Self.parameters) where SecretName.matches(name) {
       secrets.append(value)
       secrets.append(PercentEncoding.decode(value))
     }
+    // JSON may escape a slash.
+    secrets += secrets.filter { $0.contains("/") }.map { $0.replacing("/", by: "\\/") }
     // Shorter texts are no secrets worth the name, and cutting them out would garble every message.
-    self.secrets = secrets.filter { $0.utf8.count >= 6 }
+    self.secrets = secrets.filter { $0.utf8.count >= 6 }.sorted { $0.utf8.count > $1.utf8.count }
   }
 
   /// `GET https://host/path?page=2&token=…`.
@@ -33,39 +34,51 @@ package struct Redactor: Sendable {
     return scrub("\(method) \(url[..<mark])?\(shown.joined(separator: "&"))")
   }
 
-  /// `text` with every known secret cut out.
+  /// `text` with every known secret cut out, and every beginning of one that breaks off at "…".
   package func scrub(_ text: String) -> String {
     var text = text
     for secret in secrets where text.contains(secret) {
       text = text.split(separator: secret, omittingEmptySubsequences: false).joined(separator: "…")
     }
-    return text
+    var pieces = text.split(separator: "…", omittingEmptySubsequences: false)
+    for index in pieces.indices.dropLast() { pieces[index] = withoutBrokenSecret(pieces[index]) }
+    return pieces.joined(separator: "…")
+  }
+
+  /// A text that goes on with "…", without the beginning of a secret at its end.
+  private func withoutBrokenSecret(_ text: Substring) -> Substring {
+    let bytes = text.utf8
+    let longest = secrets.map { secret in
+      let lengths = (0..<secret.utf8.count).reversed()
+      return lengths.first { bytes.suffix($0).elementsEqual(secret.utf8.prefix($0)) } ?? 0
+    }.max()
+    return Substring(bytes.dropLast(longest ?? 0))
   }
 
   /// At most 256 bytes of a body, printable, with secrets cut out: no line breaks or escapes reach
   /// a log.
   package func snippet(_ body: some Collection<UInt8>) -> String {
-    let text = String(decoding: body.prefix(256), as: UTF8.self)
-    let printable = text.unicodeScalars.map { scalar -> Character in
+    // Scrubbed before it is cut to what is shown, lest half a secret stays.
+    let isWhole = body.count <= Self.longestScrubbed
+    let text = String(decoding: body.prefix(Self.longestScrubbed), as: UTF8.self)
+    let printable = scrub(isWhole ? text : text + "…").unicodeScalars.map { scalar -> Character in
       scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
         ? " " : Character(scalar)
     }
-    return scrub(String(printable))
+    let shown = String(printable).utf8
+    guard shown.count > 256 else { return String(printable) }
+    return String(decoding: shown.prefix(256), as: UTF8.self) + "…"
   }
+
+  private static let longestScrubbed = 4 << 10
 
   private static func parameters(of url: String) -> [(name: String, encoded: String)] {
     url.firstIndex(of: "?").map { QueryString(String(url[url.index(after: $0)...])).pairs } ?? []
   }
 
-  /// Whether a parameter of that name usually holds a secret.
-  static func isSecret(_ name: String) -> Bool {
-    let name = name.lowercased()
-    return ["token", "key", "secret", "password", "auth", "sig", "credential", "session"]
-      .contains { name.contains($0) }
-  }
-
   private static func isHarmless(_ name: String, _ value: String) -> Bool {
-    !isSecret(name) && (value.isEmpty || (value.count <= 18 && value.allSatisfy(\.isNumber)))
+    !SecretName.matches(name)
+      && (value.isEmpty || (value.count <= 18 && value.allSatisfy(\.isNumber)))
   }
 
   private static let harmlessFields: Set<HTTPField.Name> = [

@@ -1,0 +1,82 @@
+import HTTPTypes
+import QuireCore
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Secrets in positions")
+struct SecretParametersTests {
+  private let secrets = SecretParameters(
+    of: "https://g.test/me?access_token=S%2FECR+ET&limit=2",
+    fields: [
+      .init("X-Api-Key")!: "k3y/ü value", .authorization: "Bearer abcdefgh", .accept: "a/bcd",
+    ])
+
+  /// Conceals and reveals a link; returns what is stored.
+  private func roundTrip(_ link: String) throws -> String {
+    let position = Position(["url": .string(link), "via": 1])
+    let stored = secrets.conceal(position)
+    #expect(try secrets.reveal(stored) == position)
+    return stored.value?["url"]?.string ?? ""
+  }
+
+  @Test(
+    "H-8, H-1, T34: a position stores no secret, and the next link has it again, byte for byte",
+    arguments: [
+      "S%2FECR%2BET", "S%2fECR+ET", "S/ECR%2BET", "S/ECR%20ET", "S%2FEC%52%2bET", "%53%2FECR%2BET",
+      "k3y%2F%C3%BC%20value", "k3y/%c3%Bc+value", "k3y/ü%20value", "abcdefgh", "abcdef%67h",
+      "Bearer%20abcdefgh", "Bearer+abcdefgh",
+    ])
+  func spellings(_ secret: String) throws {
+    for link in [
+      "https://g.test/me?after=a%2B&access_token=\(secret)&limit=2", "?api_key=\(secret)",
+      "/me?x=1&&x=\(secret)&x=\(secret)&", "a=1&token=\(secret)",
+    ] {
+      let stored = try roundTrip(link)
+      #expect(!stored.contains(secret))
+      #expect(!stored.contains("ECR") && !stored.contains("k3y") && !stored.contains("abc"))
+      #expect(stored.contains("<secret:"))
+    }
+  }
+
+  @Test("H-1: a parameter that is not the caller's secret stays byte for byte")
+  func others() throws {
+    for link in [
+      "https://g.test/me?access_token=other", "/p", "https://g.test/x?y=S%2FECR", "?a=a/bcd",
+      "https://g.test/?a=1&a=2&&=&b", "?q=\u{301}&\u{301}=x",
+    ] {
+      #expect(try roundTrip(link) == link)
+    }
+    #expect(secrets.conceal(.start) == .start)
+    #expect(secrets.conceal(Position(["offset": 12])) == Position(["offset": 12]))
+  }
+
+  @Test("A short secret is concealed where a name gives it away, and nowhere else")
+  func shortSecrets() {
+    let secrets = SecretParameters(of: "https://g.test/?key=7", fields: [:])
+    let stored = secrets.conceal(Position(["url": "https://g.test/?page=7&key=7"]))
+    #expect(stored.value?["url"] == "https://g.test/?page=7&key=<secret:query.key>")
+  }
+
+  @Test("A walk with a new secret goes on with it, well encoded; one without any cannot")
+  func renewed() throws {
+    let stored = secrets.conceal(Position(["url": "/me?access_token=S/ECR%2BET"]))
+    let renewed = SecretParameters(of: "/me?access_token=%26%2b%23new", fields: [:])
+    #expect(try renewed.reveal(stored).value?["url"] == "/me?access_token=%26%2B%23new")
+    let poor = SecretParameters(of: "/me", fields: [:])
+    let error = #expect(throws: PageError.self) { try poor.reveal(stored) }
+    #expect(error?.code == .invalidArgument)
+  }
+
+  @Test("H-8: a server cannot ask for a secret by its mark")
+  func forgedMarks() {
+    for value in [
+      ["url": "https://evil.test/?x=<secret:query.access_token>"], ["token": "<secret:"],
+      ["token": ["a": ["<secret:query.access_token>"]]],
+    ] as [JSONValue] {
+      let page = secrets.conceal(Page<Int>([1], next: Position(value)))
+      #expect(page.next == nil)
+      #expect(page.nextFailure?.code == .invalidCursor)
+    }
+  }
+}
