@@ -195,6 +195,28 @@ struct ExportFailureTests {
     }
   }
 
+  @Test(
+    "A failed write to standard output costs nothing of what the file held before",
+    arguments: [(">>", 3_000), ("1<>", 5_300)])
+  func sharedFile(redirection: String, lines: Int) async throws {
+    let before = (1...lines).map { "\"old \($0)\"\n" }.joined()
+    let file = TemporaryFile(before)
+    try await DemoServer.whileServing(port: 0) { origin in
+      let export = "$quire export \(origin)/link-header --preset linkHeader"
+      let script = "trap '' XFSZ; ulimit -f 60; exec \(export) \(redirection) \(file.path)"
+      let failed = try await Command.shell(script).end()
+      #expect(failed.status == 1)
+      #expect(failed.errors.contains("File too large"))
+      let kept = try file.text()
+      #expect(kept.utf8.count >= before.utf8.count)
+      guard redirection == ">>" else { return }
+      #expect(kept.hasPrefix(before))
+      let added = kept.dropFirst(before.count).split(separator: "\n").map(String.init)
+      #expect(added.count > 0 && added.count % 100 == 0)
+      #expect(added == (1...max(added.count, 1)).map(DemoRecords.line))
+    }
+  }
+
   @Test("An export that got fewer items than the server declared is no success")
   func truncation() async throws {
     let server = try FaultServer { _ in

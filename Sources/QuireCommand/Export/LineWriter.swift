@@ -10,6 +10,8 @@ final class LineWriter {
   private var buffer: [UInt8] = []
   /// Where the last commit ended in a file.
   private var committed: off_t = 0
+  /// What a file held when it was opened, and keeps whatever happens.
+  private let inherited: off_t
 
   /// Bytes committed so far.
   private(set) var bytesWritten = 0
@@ -28,7 +30,10 @@ final class LineWriter {
     self.path = path
     var status = stat()
     isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    committed = isFile ? lseek(descriptor, 0, path != nil && appending ? SEEK_END : SEEK_CUR) : 0
+    inherited = isFile ? status.st_size : 0
+    // Writes to a descriptor that appends go to the end, wherever it stands before the first one.
+    let isAppending = fcntl(descriptor, F_GETFL) & O_APPEND != 0
+    committed = isFile ? lseek(descriptor, 0, isAppending ? SEEK_END : SEEK_CUR) : 0
   }
 
   private let path: String?
@@ -54,7 +59,7 @@ final class LineWriter {
         }
       }
     } catch {
-      if isFile { _ = ftruncate(descriptor, committed) }
+      if isFile { _ = ftruncate(descriptor, max(committed, inherited)) }
       throw error
     }
     bytesWritten += buffer.count
