@@ -38,6 +38,24 @@ struct ProgressTests {
     #expect(goal(nil, Limits(items: 7)) == .items(7))
     #expect(goal(Total(500), resumed: true) == nil)
     #expect(goal(Total(400, .remaining), resumed: true) == .items(500))
+    #expect(goal(Total(Int.max, .remaining)) == nil)
+    #expect(goal(Total(Int.max, .remaining), Limits(items: 7)) == .items(7))
+  }
+
+  @Test("D-4: no number of a server's stops the line from being drawn")
+  func hostileNumbers() {
+    let kinds: [Total.Kind] = [.items, .estimate, .lowerBound, .remaining, .pages]
+    for kind in kinds {
+      for value in [Int.max, Int.max - 1, 0, -1, Int.min] {
+        for elapsed in [Duration.zero, .nanoseconds(1), .seconds(Int64.max / 2)] {
+          var line = ProgressLine(
+            pages: 1, items: 100, bytes: Int.max, retries: Int.max, elapsed: elapsed)
+          line.goal = ProgressLine.goal(
+            total: Total(value, kind), limits: Limits(), resumed: false, items: line.items)
+          #expect(line.text(width: 79).contains("100 items"), "\(kind) \(value) \(elapsed)")
+        }
+      }
+    }
   }
 
   @Test("Times and sizes read well at every magnitude")

@@ -57,7 +57,7 @@ struct ProgressLine: Equatable {
       switch total.kind {
       case .items where !resumed, .estimate where !resumed: goal = .items(total.value)
       case .pages where !resumed: goal = .pages(total.value)
-      case .remaining: goal = .items(items + total.value)
+      case .remaining: goal = sum(items, total.value).map { .items($0) }
       default: break
       }
     }
@@ -66,6 +66,12 @@ struct ProgressLine: Equatable {
     case .pages(let count)?: return .pages(min(count, limits.pages ?? count))
     case nil: return limits.items.map { .items($0) } ?? limits.pages.map { .pages($0) }
     }
+  }
+
+  /// The sum; nil where a server's number is too large to be true.
+  private static func sum(_ left: Int, _ right: Int) -> Int? {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    return overflow ? nil : sum
   }
 
   /// A number of things, in the plural unless it is one.
