@@ -15,10 +15,29 @@ struct ProgressTests {
       line.text(width: 200)
         == "[##........] 25%  25 pages  2500 items  500 items/s  1.2 MB  ETA 0:15  "
         + "2 retries  waiting for page 26")
-    #expect(line.text(width: 30).count == 30)
     line.goal = nil
     line.retries = 0
     #expect(line.text(width: 200).hasPrefix("25 pages  2500 items  500 items/s  1.2 MB  waiting"))
+  }
+
+  @Test("On 80 columns, what says least goes first; what it waits for stays to the last")
+  func narrow() {
+    var line = ProgressLine(
+      pages: 25, items: 2_500, bytes: 1_234_567, retries: 2, goal: .items(10_000),
+      elapsed: .seconds(5), waitingFor: "waiting for page 26")
+    #expect(
+      line.text(width: 79)
+        == "[##........] 25%  2500 items  ETA 0:15  2 retries  waiting for page 26")
+    for width in 0..<120 { #expect(line.text(width: width).count <= width) }
+    #expect(line.text(width: 19) == "waiting for page 26")
+    #expect(line.text(width: 10) == "waiting fo")
+    line = ProgressLine(
+      pages: 12_345, items: 1_234_500, bytes: 1_234_567_890, retries: 12,
+      goal: .items(10_000_000), elapsed: .seconds(3_000),
+      waitingFor: "waiting for 30.0 seconds after throttled")
+    #expect(
+      line.text(width: 79)
+        == "[#.........] 12%  ETA 5:55:02  waiting for 30.0 seconds after throttled")
   }
 
   @Test("The goal is the server's total, unless the caller's own limit comes first")

@@ -27,25 +27,51 @@ struct ProgressLine: Equatable {
     }
   }
 
-  /// The line, at most `width` characters wide.
+  /// The line, at most `width` characters wide: where not all has room, what says least goes first.
   func text(width: Int) -> String {
-    var parts: [String] = []
+    var parts = self.parts
+    while Self.joined(parts).count > width, let least = parts.map(\.worth).min() {
+      guard parts.count > 1 else { break }
+      parts.removeAll { $0.worth == least }
+    }
+    return String(Self.joined(parts).prefix(max(width, 0)))
+  }
+
+  /// A part of the line, and what it is worth beside the others.
+  private struct Part {
+    var text: String
+    var worth: Worth
+
+    enum Worth: Int, Comparable {
+      case rate, size, pages, retries, items, bar, time, wait
+
+      static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+    }
+  }
+
+  private var parts: [Part] {
+    var parts: [Part] = []
+    func add(_ text: String, _ worth: Part.Worth) { parts.append(Part(text: text, worth: worth)) }
     if let fraction {
       let filled = Int(fraction * 10)
       let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled)
-      parts.append("[\(bar)] \(Int(fraction * 100))%")
+      add("[\(bar)] \(Int(fraction * 100))%", .bar)
     }
-    parts.append(Self.count(pages, "page"))
-    parts.append(Self.count(items, "item"))
+    add(Self.count(pages, "page"), .pages)
+    add(Self.count(items, "item"), .items)
     let seconds = elapsed / .seconds(1)
-    if seconds > 0 { parts.append("\(Int(Double(items) / seconds)) items/s") }
-    parts.append(Self.size(bytes))
+    if seconds > 0 { add("\(Int(Double(items) / seconds)) items/s", .rate) }
+    add(Self.size(bytes), .size)
     if let fraction, fraction > 0, fraction < 1 {
-      parts.append("ETA \(Self.clock(seconds * (1 - fraction) / fraction))")
+      add("ETA \(Self.clock(seconds * (1 - fraction) / fraction))", .time)
     }
-    if retries > 0 { parts.append(Self.count(retries, "retry", "retries")) }
-    if !waitingFor.isEmpty { parts.append(waitingFor) }
-    return String(parts.joined(separator: "  ").prefix(max(width, 0)))
+    if retries > 0 { add(Self.count(retries, "retry", "retries"), .retries) }
+    if !waitingFor.isEmpty { add(waitingFor, .wait) }
+    return parts
+  }
+
+  private static func joined(_ parts: [Part]) -> String {
+    parts.map(\.text).joined(separator: "  ")
   }
 
   /// What the walk goes for, by the server's declared total and the caller's own limits.
