@@ -55,6 +55,9 @@ struct ExportOptionTests {
       at: "https://h.test/p?x=%41"
     ).url
     #expect(url == "https://h.test/p?x=%41&q=a%20b%26c&page[size]=5&e=")
+    #expect(
+      try plan(base[0], base[1], "--param", "a=b", at: "https://h.test/p#top").url
+        == "https://h.test/p?a=b#top")
     #expect(refusal(base[0], base[1], "--param", "novalue").contains("NAME=VALUE"))
   }
 

@@ -62,8 +62,10 @@ struct ExportPlan: Sendable {
 
   private static func url(_ command: ExportCommand) throws -> String {
     let origin: Origin
+    var url: URLReference
     do {
       origin = try Origin(url: command.url)
+      url = try URLReference(command.url)
     } catch {
       throw ValidationError(error.message)
     }
@@ -71,14 +73,15 @@ struct ExportPlan: Sendable {
       throw ValidationError(
         "\(origin) would get the request in the clear. Use https, or --allow-plain-http.")
     }
-    return try command.param.reduce(command.url) { url, parameter in
+    for parameter in command.param {
       guard let equals = parameter.firstIndex(of: "="), equals != parameter.startIndex else {
         throw ValidationError("A --param option has no name. Write --param NAME=VALUE.")
       }
       let name = PercentEncoding.encode(String(parameter[..<equals]), allowing: "$[]")
       let value = PercentEncoding.encode(String(parameter[parameter.index(after: equals)...]))
-      return url + (url.contains("?") ? "&" : "?") + "\(name)=\(value)"
+      url.query = (url.query.map { $0 + "&" } ?? "") + "\(name)=\(value)"
     }
+    return url.text
   }
 
   private static func request(_ command: ExportCommand) throws -> PageClient.RequestOptions {
