@@ -73,6 +73,26 @@ struct ExportOptionTests {
     #expect(try plan("--preset", "linkHeader").request.method == .get)
   }
 
+  @Test("A form and XML are documents to write into, too, by Content-Type or by the description")
+  func otherBodies() throws {
+    func body(_ data: String, _ arguments: String..., sending: String) throws -> PageRequest.Body {
+      let file = TemporaryFile("{\"next\": {\"body\": \"/next\"}, \"send\": \(sending)}")
+      let command = try ExportCommand.parse(
+        ["https://h.test/p", "--pagination", file.path, "--data", data] + arguments)
+      return try ExportPlan(command).request.body
+    }
+    let form = "application/x-www-form-urlencoded"
+    let query = "{\"query\": \"at\"}"
+    #expect(try body("q=1", sending: "{\"form\": \"cursor\"}") == .form("q=1"))
+    #expect(try body("q=1", "-H", "content-type: \(form)", sending: query) == .form("q=1"))
+    #expect(try body("q=1", sending: query) == .bytes(Array("q=1".utf8)))
+    #expect(try body("<a/>", sending: "{\"xmlBody\": \"/a\"}") == .xml("<a/>"))
+    #expect(try body("<a/>", "-H", "Content-Type: text/xml", sending: query) == .xml("<a/>"))
+    #expect(throws: ValidationError.self) {
+      try body("{}", sending: "{\"form\": \"cursor\"}")
+    }
+  }
+
   @Test("--links takes each policy by name")
   func links() throws {
     #expect(try LinksOption.policy("same-origin") == .sameOrigin)

@@ -95,6 +95,27 @@ struct ExportTests {
     #expect(String(decoding: request.body, as: UTF8.self) == "{\"a\":1}")
   }
 
+  @Test("H-1: a cursor goes into a form of --data, beside what is there")
+  func forms() async throws {
+    let server = try FaultServer { request in
+      [.respond("{\"items\": [1], \"next\": \(request.ordinal == 1 ? "\"a b\"" : "null")}")]
+    }
+    defer { server.stop() }
+    let file = TemporaryFile(
+      """
+      {"next": {"body": "/next"}, "send": {"form": "cursor"}, "items": "/items",
+       "request": {"isQuery": true}}
+      """)
+    let ending = try await Command.quire([
+      "export", server.url(), "--pagination", file.path, "--data", "q=1", "-H",
+      "Content-Type: application/x-www-form-urlencoded",
+    ])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      server.requests.map { String(decoding: $0.body, as: UTF8.self) }
+        == ["q=1", "q=1&cursor=a%20b"])
+  }
+
   @Test("The report file says how the export ended, in numbers")
   func report() async throws {
     let report = TemporaryFile()

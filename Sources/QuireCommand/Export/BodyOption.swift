@@ -3,13 +3,39 @@ import Quire
 
 /// `--data`: a request body, or `@file` with one in it.
 enum BodyOption {
-  /// A JSON text becomes a document that pagination can put its cursor into; anything else stays
-  /// bytes.
-  static func body(_ text: String) throws -> PageRequest.Body {
+  /// The body as something that pagination can put its cursor into.
+  ///
+  /// A form or XML is what its Content-Type calls so. Otherwise a JSON text is a document, and any
+  /// other text what the description writes into; where it writes into no body, bytes.
+  static func body(
+    _ text: String, contentType: String?, for pagination: Pagination
+  ) throws -> PageRequest.Body {
     let bytes =
       text.hasPrefix("@")
       ? Array(try InputFile.read(String(text.dropFirst()), for: "--data")) : Array(text.utf8)
-    if let value = try? JSONDocument(bytes).value(at: "") { return .json(value) }
+    let json = (try? JSONDocument(bytes).value(at: "")).map(PageRequest.Body.json)
+    // Bytes that are no text in UTF-8 stay what they are.
+    guard let words = String(validating: bytes, as: UTF8.self) else { return .bytes(bytes) }
+    let form = PageRequest.Body.form(words.trimmingCharacters(in: .newlines))
+    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
+    if type == "application/x-www-form-urlencoded" { return form }
+    if type.hasSuffix("/xml") || type.hasSuffix("+xml") { return .xml(words) }
+    if let json { return json }
+    for placement in pagination.placements {
+      switch placement {
+      case .form: return form
+      case .xmlBody: return .xml(words)
+      default: continue
+      }
+    }
     return .bytes(bytes)
+  }
+}
+
+extension Pagination {
+  /// Where the description writes to.
+  fileprivate var placements: [Placement] {
+    guard case .firstOf(let routes) = next else { return [send] }
+    return routes.map(\.send)
   }
 }

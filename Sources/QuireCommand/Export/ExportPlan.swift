@@ -27,7 +27,7 @@ struct ExportPlan: Sendable {
     format = command.format
     isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")
-    request = try Self.request(command)
+    request = try Self.request(command, for: pagination)
     limits = Limits(
       pages: try Self.positive(command.maxPages, "--max-pages"),
       items: try Self.positive(command.maxItems, "--max-items"))
@@ -84,10 +84,15 @@ struct ExportPlan: Sendable {
     return url.text
   }
 
-  private static func request(_ command: ExportCommand) throws -> PageClient.RequestOptions {
+  private static func request(
+    _ command: ExportCommand, for pagination: Pagination
+  ) throws -> PageClient.RequestOptions {
     var options = PageClient.RequestOptions()
     for text in command.header { options.headers.append(try HeaderOption.field(text)) }
-    if let data = command.data { options.body = try BodyOption.body(data) }
+    if let data = command.data {
+      options.body = try BodyOption.body(
+        data, contentType: options.headers[.contentType], for: pagination)
+    }
     let name = command.method ?? (command.data == nil ? "GET" : "POST")
     guard let method = HTTPRequest.Method(name.uppercased()) else {
       throw ValidationError("--method \(name): not a method's name.")

@@ -102,11 +102,21 @@ struct PaginationEngineTests {
     #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
   }
 
-  @Test("A body that is not JSON takes no values")
+  @Test("A body of another kind than the values is refused before the first request")
   func foreignBody() throws {
     let pagination = Pagination(
       next: .body("/a"), send: .jsonBody("/a"), request: RequestRule(first: "*"))
     #expect(throws: PageError.self) { try makeEngine(pagination, body: .bytes([1])) }
+    let places: [(Placement, PageRequest.Body)] = [
+      (.jsonBody("/a"), .form("q=1")), (.bodyMerge, .bytes([1])), (.form("a"), .bytes([1])),
+      (.form("a"), .json([:])), (.xmlBody("//a"), .form("a=1")),
+    ]
+    for (place, body) in places {
+      let error = #expect(throws: PageError.self) {
+        try makeEngine(Pagination(next: .body("/a"), send: place), body: body)
+      }
+      #expect(error?.message.contains("the walk's request has another") == true, "\(place)")
+    }
     let engine = try makeEngine(
       Pagination(next: .body("/a"), send: .jsonBody("/a/b")), body: .json(["a": "text"]))
     #expect(throws: PageError.self) { try engine.request(at: Position(["token": "x"])) }

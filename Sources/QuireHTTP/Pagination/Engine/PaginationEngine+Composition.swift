@@ -167,6 +167,22 @@ extension PaginationEngine {
     }
   }
 
+  /// Checks that a body is of the kind that values are written into.
+  func checkBodyKind(of request: PageRequest) throws(PageError) {
+    for placement in routes.map(\.send) {
+      switch (placement, request.body) {
+      case (.jsonBody, .form), (.jsonBody, .xml), (.jsonBody, .bytes),
+        (.bodyMerge, .form), (.bodyMerge, .xml), (.bodyMerge, .bytes):
+        throw Self.misfit("A value goes into a body of JSON, and the walk's request has another.")
+      case (.form, .json), (.form, .xml), (.form, .bytes):
+        throw Self.misfit("A value goes into a form, and the walk's request has another body.")
+      case (.xmlBody, .json), (.xmlBody, .form), (.xmlBody, .bytes):
+        throw Self.misfit("A value goes into a body of XML, and the walk's request has another.")
+      default: break
+      }
+    }
+  }
+
   private static func misfit(_ message: String) -> PageError {
     PageError(.invalidArgument, "The pagination description does not work. " + message)
   }

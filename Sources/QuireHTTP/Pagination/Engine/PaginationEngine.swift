@@ -53,6 +53,7 @@ package struct PaginationEngine: Sendable {
     try checkComposition()
     try checkAgainstRequest()
     try checkBody(of: first)
+    try checkBodyKind(of: first)
   }
 
   private static func clamp(
