@@ -102,7 +102,8 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "The file to write. It is emptied first, or continued with --from.", valueName: "file"))
+      "The file to write. The first page empties it; with --from it is continued.",
+      valueName: "file"))
   var output: String?
 
   @Option(help: "auto, always or never. auto shows progress on a terminal.")

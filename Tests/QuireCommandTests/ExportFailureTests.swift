@@ -195,6 +195,33 @@ struct ExportFailureTests {
     }
   }
 
+  @Test("An export that never comes to its first page leaves the file as it was")
+  func untouchedFile() async throws {
+    let listing = try Listing(pages: 2, broken: 1)
+    defer { listing.stop() }
+    let file = TemporaryFile("yesterday\n")
+    let arguments = ["export", listing.url, "--preset", "linkHeader", "-o", file.path]
+    let failed = try await Command.quire(arguments)
+    #expect(failed.status == 1)
+    #expect(try file.text() == "yesterday\n")
+    listing.repair()
+    let whole = try await Command.quire(arguments)
+    #expect(whole.status == 0, "\(whole.errors)")
+    #expect(try file.lines() == Listing.lines(1...2))
+  }
+
+  @Test("An export of nothing empties the file")
+  func emptiedFile() async throws {
+    let server = try FaultServer { _ in [.respond("[]")] }
+    defer { server.stop() }
+    let file = TemporaryFile("yesterday\n")
+    let ending = try await Command.quire([
+      "export", server.url(), "--preset", "linkHeader", "-o", file.path,
+    ])
+    #expect(ending.status == 0)
+    #expect(try file.text().isEmpty)
+  }
+
   @Test(
     "D-4: an export goes on whatever total a server declares",
     arguments: ["items", "estimate", "lowerBound", "remaining", "pages"],

@@ -10,18 +10,21 @@ final class LineWriter {
   private var buffer: [UInt8] = []
   /// Where the last commit ended in a file.
   private var committed: off_t = 0
-  /// What a file held when it was opened, and keeps whatever happens.
-  private let inherited: off_t
+  /// Bytes that a file held when it was opened, and keeps whatever happens.
+  private var inherited: off_t
+  /// Whether a file is still to be emptied.
+  private var isStale: Bool
 
   /// Bytes committed so far.
   private(set) var bytesWritten = 0
 
   /// Opens `path`, or standard output where it is nil.
   ///
-  /// An existing file is emptied, or continued where `appending`.
+  /// An existing file is continued where `appending`, and otherwise emptied with the first commit:
+  /// what it holds is not lost to a walk that never comes to its first page.
   init(path: String?, appending: Bool) throws(OutputFailure) {
     if let path {
-      let mode = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : O_TRUNC)
+      let mode = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : 0)
       descriptor = open(path, mode, 0o666)
       guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
     } else {
@@ -31,6 +34,7 @@ final class LineWriter {
     var status = stat()
     isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
     inherited = isFile ? status.st_size : 0
+    isStale = isFile && path != nil && !appending
     // Writes to a descriptor that appends go to the end, wherever it stands before the first one.
     let isAppending = fcntl(descriptor, F_GETFL) & O_APPEND != 0
     committed = isFile ? lseek(descriptor, 0, isAppending ? SEEK_END : SEEK_CUR) : 0
@@ -51,6 +55,7 @@ final class LineWriter {
   /// Throws `OutputFailure`, or `CancellationError` when the task was cancelled while whoever reads
   /// the output took nothing.
   func commit() throws {
+    try emptyIfStale()
     do {
       try buffer.withUnsafeBytes { bytes in
         var rest = bytes[...]
@@ -65,6 +70,13 @@ final class LineWriter {
     bytesWritten += buffer.count
     committed += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)
+  }
+
+  private func emptyIfStale() throws {
+    guard isStale else { return }
+    guard ftruncate(descriptor, 0) == 0 else { throw failure }
+    inherited = 0
+    isStale = false
   }
 
   /// Commits, and has the system confirm it where the output is a file of ours.
