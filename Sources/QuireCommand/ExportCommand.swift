@@ -15,6 +15,7 @@ struct ExportCommand: AsyncParsableCommand {
         --send  url, query:NAME, header:NAME, body:POINTER
         --end   empty, short, flag:PATH, last:PATH,
                 total:PATH, pages:PATH, same, status:CODE
+        --size  query:NAME, header:NAME, body:POINTER
 
       A PATH is a JSON pointer (/meta/next) or leads to an element or an attribute of XML \
       (//link[@rel='next']/@href).
@@ -73,8 +74,16 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp("The request body, or @file.", valueName: "body"))
   var data: String?
 
-  @Option(help: ArgumentHelp("Items to ask for in each page.", valueName: "n"))
+  @Option(
+    help: ArgumentHelp(
+      "Items to ask for in each page; without --size, with '--end short', what a full page has.",
+      valueName: "n"))
   var pageSize: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where --page-size goes. Default: where the description says.", valueName: "spec"))
+  var size: String?
 
   @Option(help: ArgumentHelp("Stop after this many pages.", valueName: "n"))
   var maxPages: Int?

@@ -131,6 +131,28 @@ struct ExportOptionTests {
     #expect(try plan("--next", "link").pagination == Pagination(next: .linkHeader))
   }
 
+  @Test("--page-size goes where --size says, and else is what --end short counts by")
+  func pageSizes() throws {
+    let base = ["--next", "offset", "--send", "query:offset", "--end", "short"]
+    func plan(_ arguments: String..., url: String = "https://h.test/p") throws -> ExportPlan {
+      try ExportPlan(try ExportCommand.parse([url] + base + arguments))
+    }
+    let expected = try plan("--page-size", "2")
+    #expect(expected.pagination.size == PageSize(default: 2))
+    #expect(expected.pageSize == nil)
+    let asked = try plan("--page-size", "2", "--size", "query:limit")
+    #expect(asked.pagination.size == PageSize(.query("limit")))
+    #expect(asked.pageSize == 2)
+    #expect(throws: Never.self) {
+      try plan("--size", "query:limit", url: "https://h.test/p?limit=2")
+    }
+    let preset = try ExportPlan(
+      try ExportCommand.parse(
+        ["https://h.test/p", "--preset", "github", "--page-size", "5", "--size", "header:X-Size"]))
+    #expect(preset.pagination.size?.send == .header("X-Size"))
+    #expect(preset.pagination.size?.max == Pagination.github.size?.max)
+  }
+
   @Test("What cannot be right is refused before anything is requested")
   func refusals() {
     #expect(refusal().contains("--preset, --pagination, or --next"))
@@ -139,7 +161,12 @@ struct ExportOptionTests {
     #expect(
       refusal("--next", "body:/n", "--send", "query:c", "--end", "total:/t").contains("total"))
     #expect(
-      refusal("--next", "body:/n", "--send", "query:c", "--page-size", "5").contains("--param"))
+      refusal("--next", "body:/n", "--send", "query:c", "--page-size", "5").contains("--size"))
+    for next in ["offset", "body:/n"] {
+      #expect(
+        refusal("--next", next, "--send", "query:c", "--end", "short").contains("--page-size"))
+    }
+    #expect(refusal("--preset", "linkHeader", "--size", "url").contains("query, header, body"))
     #expect(refusal("--preset", "linkHeader", "--max-items", "0").contains("--max-items"))
     #expect(refusal("--preset", "linkHeader", "--max-pages", "-1").contains("--max-pages"))
     #expect(refusal("--preset", "linkHeader", "--look-ahead", "-1").contains("--look-ahead"))

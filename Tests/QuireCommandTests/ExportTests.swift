@@ -95,6 +95,23 @@ struct ExportTests {
     #expect(String(decoding: request.body, as: UTF8.self) == "{\"a\":1}")
   }
 
+  @Test("C-4: --end short ends at the first page with fewer items than --page-size")
+  func shortPages() async throws {
+    let server = try FaultServer { request in
+      [.respond(request.target == "/p" ? "[1, 2]" : request.target == "/p?o=2" ? "[3, 4]" : "[5]")]
+    }
+    defer { server.stop() }
+    let base = ["export", server.url("/p"), "--next", "offset", "--send", "query:o"]
+    let fixed = try await Command.quire(base + ["--end", "short", "--page-size", "2"])
+    #expect(fixed.status == 0, "\(fixed.errors)")
+    #expect(fixed.lines == ["1", "2", "3", "4", "5"])
+    #expect(server.requests.map(\.target) == ["/p", "/p?o=2", "/p?o=4"])
+    let asked = try await Command.quire(
+      base + ["--end", "short", "--page-size", "2", "--size", "query:n"])
+    #expect(asked.status == 0, "\(asked.errors)")
+    #expect(server.requests.last?.target == "/p?n=2")
+  }
+
   @Test("H-1: a cursor goes into a form of --data, beside what is there")
   func forms() async throws {
     let server = try FaultServer { request in

@@ -27,6 +27,11 @@ struct ExportPlan: Sendable {
     format = command.format
     isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")
+    if pagination.size == nil, pagination.end.contains(.shortPage), let pageSize {
+      // Nowhere to ask for it: it is what a full page has.
+      pagination.size = PageSize(default: pageSize)
+      self.pageSize = nil
+    }
     request = try Self.request(command, for: pagination)
     limits = Limits(
       pages: try Self.positive(command.maxPages, "--max-pages"),
@@ -41,21 +46,25 @@ struct ExportPlan: Sendable {
     configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = command.allowPlainHTTP
     transport = try Self.transport(command)
-    try checkDescription()
+    try checkDescription(needsPageSize: command.end.contains("short"))
   }
 
   /// What the first request would throw, before anything is opened or emptied.
-  private func checkDescription() throws {
-    if pageSize != nil, pagination.size == nil, !pagination.end.contains(.shortPage) {
+  private func checkDescription(needsPageSize: Bool) throws {
+    if pageSize != nil, pagination.size?.send == nil {
       throw ValidationError(
-        "--page-size: this description does not say where a page size goes. Use --param NAME=N.")
+        "--page-size: this description does not say where a page size goes. Say it by --size, such "
+          + "as --size query:limit.")
     }
     do {
       let first = PageRequest(
         method: request.method, url: url, headerFields: request.headers, body: request.body)
-      _ = try PaginationEngine(
+      let engine = try PaginationEngine(
         pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
-    } catch {
+      if needsPageSize, engine.pageSize == nil {
+        throw ValidationError("--end short: say by --page-size how many items a full page has.")
+      }
+    } catch let error as PageError {
       throw ValidationError(error.message)
     }
   }

@@ -8,6 +8,11 @@ enum PaginationOption {
     if let items = command.items {
       pagination.items = try selector(items, like: pagination.items)
     }
+    if let size = command.size {
+      let place = try StepSpec.size(size)
+      pagination.size = pagination.size ?? PageSize(place)
+      pagination.size?.send = place
+    }
     if let links = command.links { pagination.policy.links = try LinksOption.policy(links) }
     return pagination
   }

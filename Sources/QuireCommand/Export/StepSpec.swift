@@ -2,12 +2,13 @@ import ArgumentParser
 import QuireCore
 import QuireHTTP
 
-/// The small grammar of `--next`, `--send` and `--end`: a word, or a word and its argument.
+/// The small grammar of `--next`, `--send`, `--end` and `--size`: a word, or a word and its argument.
 ///
 /// ```
 /// --next  link  header:NAME  body:PATH  last:PATH  offset[:FIRST]  page[:FIRST]
 /// --send  url  query:NAME  header:NAME  body:POINTER
 /// --end   empty  short  flag:PATH  last:PATH  total:PATH  pages:PATH  same  status:CODE
+/// --size  query:NAME  header:NAME  body:POINTER
 /// ```
 struct StepSpec {
   private let option: String
@@ -46,6 +47,17 @@ struct StepSpec {
     case "header": return .header(try spec.name("X-Token"))
     case "body": return .jsonBody(try spec.pointer("/cursor"))
     default: throw spec.unknown(["url", "query", "header", "body"])
+    }
+  }
+
+  /// Where a page size goes.
+  static func size(_ text: String) throws -> Placement {
+    let spec = StepSpec(text, option: "--size")
+    switch spec.word {
+    case "query": return .query(try spec.name("limit"))
+    case "header": return .header(try spec.name("X-Page-Size"))
+    case "body": return .jsonBody(try spec.pointer("/limit"))
+    default: throw spec.unknown(["query", "header", "body"])
     }
   }
 

@@ -2,10 +2,11 @@
 ///
 /// Nothing is asked unless the walk has a page size of its own; one beyond `max` is lowered to it,
 /// and the client says so in its log. Encodes as `{"send": placement, "default": 30, "max": 100,
-/// "echo": path, "format": "max={n}"}`, with only `send` required.
+/// "echo": path, "format": "max={n}"}`; without `send` where the server takes none.
 public struct PageSize: Hashable, Sendable {
-  /// Where the number goes.
-  public var send: Placement
+  /// Where the number goes; nil where the server takes none, and only `default` says how long a page
+  /// is.
+  public var send: Placement?
   /// What the server gives when nothing is asked. Only for telling short pages.
   public var standard: Int?
   /// The most the server gives.
@@ -15,9 +16,9 @@ public struct PageSize: Hashable, Sendable {
   /// The text around the number, as `odata.maxpagesize={n}`. Default: the number alone.
   public var format: String
 
-  /// A page size that goes to `send`.
+  /// A page size that goes to `send`, or nowhere.
   public init(
-    _ send: Placement, default standard: Int? = nil, max: Int? = nil, echo: PagePath? = nil,
+    _ send: Placement? = nil, default standard: Int? = nil, max: Int? = nil, echo: PagePath? = nil,
     format: String = "{n}"
   ) {
     self.send = send
@@ -34,14 +35,15 @@ extension PageSize: Codable {
     let object = try DescriptionObject(
       decoder, "A page size", names: ["send", "default", "max", "echo", "format"])
     self.init(
-      try object("send"), default: try object.optional("default"), max: try object.optional("max"),
-      echo: try object.optional("echo"), format: try object.optional("format") ?? "{n}")
+      try object.optional("send"), default: try object.optional("default"),
+      max: try object.optional("max"), echo: try object.optional("echo"),
+      format: try object.optional("format") ?? "{n}")
   }
 
   /// Writes an object as above.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(send, forKey: "send")
+    try fields.encodeIfPresent(send, forKey: "send")
     try fields.encodeIfPresent(standard, forKey: "default")
     try fields.encodeIfPresent(max, forKey: "max")
     try fields.encodeIfPresent(echo, forKey: "echo")

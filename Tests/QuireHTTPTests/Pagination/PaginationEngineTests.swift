@@ -133,6 +133,21 @@ struct PaginationEngineTests {
     #expect(throws: PageError.self) { try makeEngine(.github, pageSize: 0) }
   }
 
+  @Test("A page size that the server does not take tells short pages all the same")
+  func fixedPageSize() throws {
+    let file = """
+      {"next": "offset", "send": {"query": "o"}, "end": ["shortPage"], "size": {"default": 2}}
+      """
+    let pagination = try Pagination(json: Array(file.utf8))
+    #expect(pagination.size == PageSize(default: 2))
+    #expect(try Pagination(json: Array(pagination.json.utf8)) == pagination)
+    let engine = try makeEngine(pagination)
+    #expect(try engine.request(at: nil).url == url)
+    #expect(engine.continuation(after: try answer(engine, "[1, 2]"), itemCount: 2).next != nil)
+    #expect(engine.continuation(after: try answer(engine, "[1]"), itemCount: 1).next == nil)
+    #expect(throws: PageError.self) { try makeEngine(pagination, pageSize: 5) }
+  }
+
   @Test("The caller's own parameters are never overwritten on the first page")
   func callerWins() throws {
     let asana = try makeEngine(.asana, url: url + "?limit=7&opt_fields=a,b")

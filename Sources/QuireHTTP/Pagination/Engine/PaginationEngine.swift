@@ -14,7 +14,7 @@ package struct PaginationEngine: Sendable {
   let first: PageRequest
   let routes: [Route]
   /// The number of items a full page has; nil when nobody said.
-  let pageSize: Int?
+  package let pageSize: Int?
 
   /// What the caller should know although the walk goes on, such as a page size that was lowered.
   package let notices: [String]
@@ -42,7 +42,7 @@ package struct PaginationEngine: Sendable {
     var editor = RequestEditor(first)
     try editor.addConstants(pagination.request.always)
     if let asked, let size = pagination.size { try editor.set(asked, as: size) }
-    let own = pagination.size.flatMap { editor.pageSize(at: $0.send) }
+    let own = pagination.size?.send.flatMap { editor.pageSize(at: $0) }
     self.pageSize =
       asked ?? own.map { min($0, pagination.size?.max ?? $0) } ?? pagination.size?.standard
     base = try editor.request()
@@ -60,7 +60,7 @@ package struct PaginationEngine: Sendable {
     _ wanted: Int?, to size: PageSize?, overlap: Int, notices: inout [String]
   ) throws(PageError) -> Int? {
     guard var wanted else { return nil }
-    guard let size else {
+    guard let size, size.send != nil else {
       throw PageError(
         .invalidArgument,
         "A page size of \(wanted) was asked for, and the description does not say where one goes. "

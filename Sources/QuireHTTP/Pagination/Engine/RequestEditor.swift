@@ -72,11 +72,12 @@ extension RequestEditor {
   mutating func set(_ count: Int, as size: PageSize) throws(PageError) {
     let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
       .joined(separator: String(count))
-    switch size.send {
-    case .jsonBody: try send(.number(String(count)), by: size.send, pageSize: nil)
+    guard let place = size.send else { return }
+    switch place {
+    case .jsonBody: try send(.number(String(count)), by: place, pageSize: nil)
     case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
     case .query, .header, .form, .xmlBody, .placeholder:
-      try send(.string(text), by: size.send, pageSize: nil)
+      try send(.string(text), by: place, pageSize: nil)
     case .url, .path, .queryMerge, .bodyMerge:
       throw PageError(
         .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
