@@ -10,6 +10,18 @@ enum Diagnostics {
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
   }
 
-  /// Ends the process.
-  static func exit(with status: ExitStatus) -> Never { Foundation.exit(status.code) }
+  /// Ends the process; after a signal by that signal, so that a shell knows not to go on.
+  static func exit(with status: ExitStatus) -> Never {
+    if case .interrupted(let number) = status {
+      fflush(nil)
+      signal(number, SIG_DFL)
+      // The threads that tasks run on have signals blocked.
+      var signals = sigset_t()
+      sigemptyset(&signals)
+      sigaddset(&signals, number)
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+      raise(number)
+    }
+    Foundation.exit(status.code)
+  }
 }

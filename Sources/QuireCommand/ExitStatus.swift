@@ -6,10 +6,10 @@ enum ExitStatus: Error, Equatable {
   case failed
   /// The command line cannot be right.
   case usage
-  /// A signal ended it, cleanly.
+  /// A signal ended it, cleanly; the process then dies of that signal.
   case interrupted(signal: Int32)
 
-  /// The status for the shell: 128 and the signal's number after a signal, as shells count.
+  /// The status that a shell sees: 128 and the signal's number after a signal.
   var code: Int32 {
     switch self {
     case .ended: 0

@@ -9,7 +9,7 @@ struct QuireCommand: AsyncParsableCommand {
     abstract: "Drain paged HTTP listings, safely and exactly.",
     discussion: """
       Exit status: 0 when it ended as asked, 1 when it failed, 2 when the command line cannot be \
-      right, 130 after Ctrl-C and 143 after SIGTERM.
+      right. Ctrl-C and SIGTERM end it cleanly, then as a signal does: 130 and 143 in a shell.
       """,
     subcommands: [ExportCommand.self, PresetsCommand.self, DemoCommand.self])
 

@@ -14,7 +14,10 @@ struct Command {
 
   /// What a process left behind.
   struct Ending {
+    /// As a shell counts: 128 and the signal's number for a process that died of one.
     let status: Int32
+    /// Whether it died of a signal.
+    let wasKilled: Bool
     let output: String
     let errors: String
 
@@ -75,8 +78,10 @@ struct Command {
   /// Waits for the end.
   func end() async throws -> Ending {
     for await _ in ended.stream {}
+    let wasKilled = process.terminationReason == .uncaughtSignal
     return Ending(
-      status: process.terminationStatus, output: try standardOutput.text(),
+      status: process.terminationStatus + (wasKilled ? 128 : 0), wasKilled: wasKilled,
+      output: try standardOutput.text(),
       errors: try standardError.text())
   }
 }

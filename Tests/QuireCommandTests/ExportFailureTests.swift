@@ -89,10 +89,31 @@ struct ExportFailureTests {
     command.send(signal: signal)
     let ending = try await command.end()
     #expect(ending.status == 128 + signal)
+    #expect(ending.wasKilled, "A shell goes on with a script unless the signal ended the process.")
     #expect(ending.output == "1\n")
     #expect(ending.report.hasPrefix("quire: interrupted: 1 page, 1 item"))
     #expect(ending.report.contains("--from '{\"value\":"))
     try await server.disconnected()
+  }
+
+  @Test("Ctrl-C at a script ends the script, not only the export in it")
+  func signalInScript() async throws {
+    let server = try FaultServer { _ in [.hold] }
+    defer { server.stop() }
+    // A group of its own, as a terminal's job has, so that the signal reaches shell and export.
+    let script = """
+      set -m
+      bash -c '"$quire" export \(server.url()) --preset linkHeader; echo went on' &
+      echo $!
+      wait $!
+      """
+    let command = try Command.shell(script)
+    let group = try #require(Int32(await command.firstLine()))
+    try await server.received(1)
+    kill(-group, SIGINT)
+    let ending = try await command.end()
+    #expect(!ending.output.contains("went on"))
+    #expect(ending.errors.contains("quire: interrupted"))
   }
 
   @Test("Ctrl-C ends an export whose output nobody reads, and an unread page does not count")
