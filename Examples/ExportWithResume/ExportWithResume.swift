@@ -1,46 +1,59 @@
 import Foundation
 import Quire
 
-/// Exports a listing to a file and survives being stopped: run it again, and it goes on with the
-/// next page.
+/// Exports a listing to a file and survives being stopped at any moment: run it again, and it goes
+/// on with the next page, without losing or repeating an item.
 @main
 struct ExportWithResume {
   static func main() async throws {
     guard CommandLine.arguments.count == 3 else { fatalError("usage: ExportWithResume URL FILE") }
     let file = URL(fileURLWithPath: CommandLine.arguments[2])
-    let bookmark = file.appendingPathExtension("position")
+    let bookmarkFile = file.appendingPathExtension("position")
+    let output = try open(file)
+    defer { try? output.close() }
 
-    let client = PageClient()
-    let cursor = client.cursor(
-      at: CommandLine.arguments[1], pagination: .linkHeader, decoder: JSONRawPageDecoder())
+    let length = try output.seekToEnd()
+    var bookmark = try load(bookmarkFile) ?? Bookmark(next: .start, length: length)
+    guard bookmark.length <= length else { fatalError("\(file.path) lost what it held") }
+    try save(bookmark, to: bookmarkFile)
+    // A run that was stopped between a page's lines and its bookmark left lines that will come again.
+    try output.truncate(atOffset: bookmark.length)
 
-    // Look-ahead: the next page loads while this one is written.
-    for try await page in Paginator(cursor.resuming(from: try load(bookmark))) {
-      let lines = page.items.map { $0.description + "\n" }.joined()
-      try append(lines, to: file)
-      // After the lines, so that a crash in between repeats a page rather than losing it.
-      try save(page.next, to: bookmark)
+    if let start = bookmark.next {
+      let cursor = PageClient().cursor(
+        at: CommandLine.arguments[1], pagination: .linkHeader, decoder: JSONRawPageDecoder())
+      // Look-ahead: the next page loads while this one is written.
+      for try await page in Paginator(cursor.resuming(from: start)) {
+        try output.write(contentsOf: Data(page.items.map { $0.description + "\n" }.joined().utf8))
+        // The lines are on the disk before the bookmark says so.
+        try output.synchronize()
+        bookmark = Bookmark(next: page.next, length: try output.offset())
+        try save(bookmark, to: bookmarkFile)
+      }
     }
     print("complete")
   }
 
-  static func load(_ bookmark: URL) throws -> Position {
-    guard let data = try? Data(contentsOf: bookmark) else { return .start }
-    return try JSONDecoder().decode(Position.self, from: data)
+  /// How far the export is: kept beside the file, and written after what it speaks of.
+  struct Bookmark: Codable {
+    /// Where the next page starts; nil when the listing is complete.
+    var next: Position?
+    /// The bytes of the file that are whole pages.
+    var length: UInt64
   }
 
-  static func save(_ position: Position?, to bookmark: URL) throws {
-    guard let position else { return try FileManager.default.removeItem(at: bookmark) }
-    try JSONEncoder().encode(position).write(to: bookmark, options: .atomic)
+  static func load(_ file: URL) throws -> Bookmark? {
+    guard FileManager.default.fileExists(atPath: file.path) else { return nil }
+    return try JSONDecoder().decode(Bookmark.self, from: Data(contentsOf: file))
   }
 
-  static func append(_ text: String, to file: URL) throws {
-    if !FileManager.default.fileExists(atPath: file.path) {
-      try Data().write(to: file)
-    }
-    let handle = try FileHandle(forWritingTo: file)
-    defer { try? handle.close() }
-    try handle.seekToEnd()
-    try handle.write(contentsOf: Data(text.utf8))
+  static func save(_ bookmark: Bookmark, to file: URL) throws {
+    try JSONEncoder().encode(bookmark).write(to: file, options: .atomic)
+  }
+
+  /// Opens the file for writing, and makes it where there is none.
+  static func open(_ file: URL) throws -> FileHandle {
+    if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
+    return try FileHandle(forWritingTo: file)
   }
 }

@@ -35,12 +35,36 @@ struct ExampleTests {
     #expect(stopped.status != 0)
     #expect(try file.lines() == ["{\"page\":1}", "{\"page\":2}"])
     isBroken.withLock { $0 = false }
+    // What a run leaves that was killed after it wrote page 3, and before it said so.
+    let handle = try FileHandle(forWritingTo: URL(fileURLWithPath: file.path))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data("{\"page\":3}\n{\"pa".utf8))
+    try handle.close()
 
     let resumed = try await Command.run("ExportWithResume", server.url("/list?page=1"), file.path)
     #expect(resumed.status == 0, "\(resumed.errors)")
     #expect(resumed.output == "complete\n")
     #expect(try file.lines() == (1...5).map { "{\"page\":\($0)}" })
-    #expect(!FileManager.default.fileExists(atPath: file.path + ".position"))
+
+    let requests = server.requests.count
+    let again = try await Command.run("ExportWithResume", server.url("/list?page=1"), file.path)
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(again.output == "complete\n")
+    #expect(server.requests.count == requests, "A complete export has nothing to ask for.")
+    #expect(try file.lines() == (1...5).map { "{\"page\":\($0)}" })
+  }
+
+  @Test("ExportWithResume exports a listing of one page behind what the file held, and once")
+  func exportOfOnePage() async throws {
+    let server = try FaultServer { _ in [.respond("[1, 2]")] }
+    defer { server.stop() }
+    let file = TemporaryFile("0\n")
+    defer { try? FileManager.default.removeItem(atPath: file.path + ".position") }
+    for _ in 1...2 {
+      let ending = try await Command.run("ExportWithResume", server.url("/list"), file.path)
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(try file.lines() == ["0", "1", "2"])
+    }
   }
 
   @Test("C-11: ClosureSource walks a listing that is no HTTP, and keeps its pages")
