@@ -102,6 +102,18 @@ struct ExportCommand: AsyncParsableCommand {
   var links: String?
 
   @Option(
+    help: ArgumentHelp(
+      "Items that are broken in themselves: throw, or collect[:FILE] to set them aside and go on.",
+      valueName: "policy"))
+  var badItems: String = "throw"
+
+  @Option(
+    help: ArgumentHelp(
+      "A safety limit, such as items=200000 for the items of a page; may be repeated.",
+      valueName: "name=n"))
+  var limit: [String] = []
+
+  @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
       "Resume: the position a stopped export printed, or @file with its report.",

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Quire
 import Testing
 
 @testable import QuireCommand
@@ -39,6 +40,44 @@ struct DocumentationTests {
     for option in guide.matches(of: #/`(--[a-z-]+)/#) {
       #expect(help.contains(String(option.1)), "\(option.1)")
     }
+  }
+
+  @Test("The guide to the command line names every limit of --limit")
+  func limits() throws {
+    let guide = try Self.text("Sources/Quire/Quire.docc/CommandLine.md")
+    for name in LimitOption.names { #expect(guide.contains("`\(name)`"), "\(name)") }
+  }
+
+  @Test("Every limit of the library is one of --limit, by the name that messages give it")
+  func limitNames() {
+    let limits: [(String, any Sendable, String)] = [
+      ("DecodingLimits", DecodingLimits.api, ""), ("TransferLimits", TransferLimits.api, ""),
+      ("XMLLimits", XMLLimits.api, ""), ("Timeouts", Timeouts.api, "Timeout"),
+    ]
+    for (type, value, ending) in limits {
+      for name in Mirror(reflecting: value).children.compactMap(\.label) {
+        #expect(LimitOption.names.contains(name + ending), "\(type).\(name)")
+        let words = OptionWords.applied(to: "raise \(type).\(name) if")
+        #expect(words == "raise --limit \(name)\(ending) if")
+      }
+    }
+  }
+
+  @Test("The tool's words for the library's advice stand for what the library says")
+  func advice() throws {
+    var sources = ""
+    for module in ["QuireCore", "QuireHTTP", "QuireCurl", "QuireXML"] {
+      let folder = Self.root.appendingPathComponent("Sources/\(module)").path
+      let files = try #require(FileManager.default.enumerator(atPath: folder))
+      for case let file as String in files where file.hasSuffix(".swift") {
+        sources += try Self.text("Sources/\(module)/\(file)")
+      }
+    }
+    // Messages are written over several lines.
+    let messages = sources.replacing(#/"\s*\+ "|\\\n\s*/#, with: "")
+    for (phrase, _) in OptionWords.phrases { #expect(messages.contains(phrase), "\(phrase)") }
+    #expect(messages.contains("ass items: \\\""))
+    #expect(messages.contains("allow([\\\""))
   }
 
   @Test("The README's first example is the program in Examples, which is compiled with the tests")

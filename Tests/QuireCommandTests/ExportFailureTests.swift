@@ -231,6 +231,60 @@ struct ExportFailureTests {
     #expect(try file.lines() == Listing.lines(1...2))
   }
 
+  @Test("D-3: with --bad-items collect, broken items are set aside and counted, and the rest comes")
+  func badItems() async throws {
+    let server = try FaultServer { request in
+      guard request.target == "/list" else { return [.respond("[4]")] }
+      let page = Array("[1, {\"name\": \"".utf8) + [0xFF] + Array("\"}, 3]".utf8)
+      return [.respond(page, headers: [("Link", "</next>; rel=\"next\"")])]
+    }
+    defer { server.stop() }
+    let (report, aside) = (TemporaryFile(), TemporaryFile("yesterday\n"))
+    let base = ["export", server.url("/list"), "--preset", "linkHeader", "--report", report.path]
+
+    let failed = try await Command.quire(base)
+    #expect(failed.status == 1)
+    #expect(failed.output.isEmpty)
+    #expect(failed.errors.contains("use --bad-items collect"))
+
+    let kept = try await Command.quire(base + ["--bad-items", "collect:\(aside.path)"])
+    #expect(kept.status == 0, "\(kept.errors)")
+    #expect(kept.lines == ["1", "3", "4"])
+    #expect(kept.report.contains("1 item set aside"))
+    #expect(try report.text().contains("\"badItems\" : 1,"))
+    let lines = try aside.lines()
+    #expect(lines.count == 1)
+    let object = try JSONSerialization.jsonObject(with: Data((lines.first ?? "").utf8))
+    let fields = try #require(object as? [String: Any])
+    #expect(fields["page"] as? Int == 0)
+    #expect(fields["index"] as? Int == 1)
+    #expect(fields["path"] as? String == "/name")
+    #expect((fields["message"] as? String)?.contains("UTF-8") == true)
+    #expect(fields["position"] is [String: Any])
+    let bytes = (fields["base64"] as? String).flatMap { Data(base64Encoded: $0) }
+    #expect(bytes == Data("{\"name\": \"".utf8) + [0xFF] + Data("\"}".utf8))
+
+    let shown = try await Command.quire(base + ["--bad-items", "collect"])
+    #expect(shown.status == 0)
+    #expect(shown.lines == kept.lines)
+    #expect(shown.errors.contains("\"path\":\"/name\""))
+  }
+
+  @Test("D-4: a limit that was reached names the option that raises it, and that option does")
+  func limits() async throws {
+    let server = try FaultServer { _ in
+      [.respond("[\(String(repeating: "[", count: 200) + String(repeating: "]", count: 200))]")]
+    }
+    defer { server.stop() }
+    let base = ["export", server.url(), "--preset", "linkHeader"]
+    let failed = try await Command.quire(base)
+    #expect(failed.status == 1)
+    #expect(failed.errors.contains("raise --limit depth"), "\(failed.errors)")
+    let raised = try await Command.quire(base + ["--limit", "depth=300"])
+    #expect(raised.status == 0, "\(raised.errors)")
+    #expect(raised.lines.count == 1)
+  }
+
   @Test("An export of nothing empties the file")
   func emptiedFile() async throws {
     let server = try FaultServer { _ in [.respond("[]")] }

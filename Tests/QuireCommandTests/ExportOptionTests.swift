@@ -171,6 +171,11 @@ struct ExportOptionTests {
     #expect(refusal("--preset", "linkHeader", "--max-pages", "-1").contains("--max-pages"))
     #expect(refusal("--preset", "linkHeader", "--look-ahead", "-1").contains("--look-ahead"))
     #expect(refusal("--preset", "linkHeader", "--items", "data").contains("--items"))
+    #expect(refusal("--preset", "linkHeader", "--bad-items", "skip").contains("collect:FILE"))
+    for limit in ["items", "items=0", "items=many", "=1"] {
+      #expect(refusal("--preset", "linkHeader", "--limit", limit).contains("NAME=N"))
+    }
+    #expect(refusal("--preset", "linkHeader", "--limit", "item=5").contains("mean \"items\"?"))
     #expect(refusal("--preset", "githb").contains("Did you mean \"github\"?"))
     #expect(refusal("--preset", "linkHeader", at: "http://h.test/").contains("--allow-plain-http"))
     #expect(refusal("--preset", "linkHeader", at: "ftp://h.test/") != "nothing was refused")

@@ -22,13 +22,13 @@ enum ExportItem: Sendable {
 extension ExportItem {
   /// What reads the pages: one format, or whichever comes.
   static func decoder(
-    for format: ExportCommand.Format, raw isRaw: Bool
+    for format: ExportCommand.Format, raw isRaw: Bool, xmlLimits: XMLLimits
   ) -> any PageDecoder<ExportItem> {
     let json = MappedPageDecoder(JSONRawPageDecoder()) { isRaw ? .json($0) : ExportItem.line($0) }
     let xml: any PageDecoder<ExportItem> =
       isRaw
-      ? MappedPageDecoder(XMLItemPageDecoder()) { .element($0) }
-      : MappedPageDecoder(XMLRawPageDecoder()) { .line($0) }
+      ? MappedPageDecoder(XMLItemPageDecoder(limits: xmlLimits)) { .element($0) }
+      : MappedPageDecoder(XMLRawPageDecoder(limits: xmlLimits)) { .line($0) }
     return switch format {
     case .auto: AutomaticPageDecoder(json: json, xml: xml)
     case .json: json

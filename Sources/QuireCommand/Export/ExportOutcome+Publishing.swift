@@ -23,12 +23,15 @@ extension ExportOutcome {
   func line(signal: Int32?) -> String {
     let seconds = elapsed / .seconds(1)
     let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
-    let parts = [
+    var parts = [
       ProgressLine.count(pages, "page"), ProgressLine.count(items, "item"),
       "\(ProgressLine.size(traffic.bytes)) in \(Self.rounded(seconds)) s\(rate)",
       ProgressLine.count(traffic.requests, "request"),
       ProgressLine.count(traffic.retries, "retry", "retries"),
     ]
+    if traffic.badItems > 0 {
+      parts.append(ProgressLine.count(traffic.badItems, "item set aside", "items set aside"))
+    }
     var text = "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
     if let checkpoint, !isComplete {
       text += "; resume with --from \(CommandLineText.quoted([PositionText.write(checkpoint)]))"
@@ -52,7 +55,7 @@ extension ExportOutcome {
   /// What went wrong, in full; nil when nothing did.
   private var explanation: String? {
     switch end {
-    case .failed(let error): return "\(error)"
+    case .failed(let error): return OptionWords.applied(to: "\(error)")
     case .outputFailed(let failure): return "\(failure)"
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }

@@ -7,6 +7,7 @@ extension ExportPlan {
   func run() async throws -> ExportOutcome {
     let writer = try LineWriter(path: output, appending: start != .start)
     let meter = ProgressMeter(progress)
+    let aside = try BadItemWriter(badItems, appending: start != .start, meter: meter)
     var outcome = ExportOutcome(start: start)
     var pages = makePages(meter)
     let clock = ContinuousClock()
@@ -14,10 +15,12 @@ extension ExportPlan {
     do {
       while let page = try await pages.next() {
         for item in page.items { writer.appendLine(item.append) }
+        try aside.write(page)
         try writer.commit()
         outcome.wrote(page, bytes: writer.bytesWritten)
         show(outcome, on: meter)
       }
+      try aside.finish()
       try writer.finish()
       outcome.end = .walk
     } catch is CancellationError {
@@ -51,7 +54,7 @@ extension ExportPlan {
     let client = PageClient(transport: transport, configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: ExportItem.decoder(for: format, raw: isRaw))
+      decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
     return ExportPages(
       cursor.limited(to: limits).resuming(from: start), lookAhead: lookAhead)
   }

@@ -16,6 +16,8 @@ struct ExportPlan: Sendable {
   var lookAhead: Int
   var start: Position
   var output: String?
+  var badItems: BadItemsOption
+  var xmlLimits = XMLLimits.api
   var progress: ProgressMeter.Mode
   var configuration: PageClient.Configuration
   var transport: CurlTransport
@@ -42,10 +44,13 @@ struct ExportPlan: Sendable {
     lookAhead = command.lookAhead
     start = try command.from.map(PositionText.read) ?? .start
     output = command.output
+    badItems = try BadItemsOption(command.badItems)
     progress = command.progress
     configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = command.allowPlainHTTP
+    configuration.badItems = badItems == .fail ? .throw : .collect
     transport = try Self.transport(command)
+    for text in command.limit { try LimitOption.apply(text, to: &self) }
     try checkDescription(needsPageSize: command.end.contains("short"))
   }
 
@@ -65,7 +70,7 @@ struct ExportPlan: Sendable {
         throw ValidationError("--end short: say by --page-size how many items a full page has.")
       }
     } catch let error as PageError {
-      throw ValidationError(error.message)
+      throw ValidationError(OptionWords.applied(to: error.message))
     }
   }
 

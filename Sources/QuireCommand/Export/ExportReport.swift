@@ -12,6 +12,8 @@ struct ExportReport: Encodable {
   let bytesWritten: Int
   /// Bytes of the pages received.
   let bytesReceived: Int
+  /// Items set aside by `--bad-items collect`.
+  let badItems: Int
   let requests: Int
   let retries: Int
   let seconds: Double
@@ -38,6 +40,7 @@ struct ExportReport: Encodable {
     items = outcome.items
     bytesWritten = outcome.bytesWritten
     bytesReceived = outcome.traffic.bytes
+    badItems = outcome.traffic.badItems
     requests = outcome.traffic.requests
     retries = outcome.traffic.retries
     seconds = outcome.elapsed / .seconds(1)
@@ -48,8 +51,8 @@ struct ExportReport: Encodable {
     switch outcome.end {
     case .failed(let error):
       self.error = Failure(
-        code: error.code.description, message: error.message, page: error.pageIndex,
-        request: error.request, attempts: error.attempts)
+        code: error.code.description, message: OptionWords.applied(to: error.message),
+        page: error.pageIndex, request: error.request, attempts: error.attempts)
     case .outputFailed(let failure):
       error = Failure(
         code: "outputFailed", message: failure.description, page: nil, request: nil, attempts: 0)

@@ -1,0 +1,66 @@
+import Foundation
+import Quire
+
+/// Writes items that were set aside, each as a line of JSON: to a file, or to stderr.
+struct BadItemWriter {
+  private let file: LineWriter?
+  private let meter: ProgressMeter
+
+  /// A writer for what `option` says; a file is continued where `appending`, as the items' own is.
+  init(_ option: BadItemsOption, appending: Bool, meter: ProgressMeter) throws(OutputFailure) {
+    self.meter = meter
+    file =
+      if case .setAside(let path?) = option {
+        try LineWriter(path: path, appending: appending)
+      } else { nil }
+  }
+
+  /// Writes the items that were set aside on `page`, before the page itself counts as written: a
+  /// failure in between repeats them, and loses none.
+  func write(_ page: Page<ExportItem>) throws {
+    for item in page.badItems {
+      let line = try Self.line(item, on: page)
+      if let file {
+        file.appendLine { $0 += line }
+      } else {
+        meter.clear()
+        Diagnostics.write(String(decoding: line, as: UTF8.self))
+      }
+    }
+    try file?.commit()
+  }
+
+  /// Makes sure that the file holds what was written.
+  func finish() throws { try file?.finish() }
+
+  private static func line(_ item: BadItem, on page: Page<ExportItem>) throws -> [UInt8] {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return Array(try encoder.encode(Record(item, on: page)))
+  }
+
+  /// What is kept of a bad item.
+  private struct Record: Encodable {
+    /// The page in this export and the item in it, both from 0.
+    let page: Int
+    let index: Int
+    /// Where the page starts, for `--from`.
+    let position: Position
+    /// Where in the item it is broken.
+    let path: String
+    let message: String
+    /// The item as it came: as text, or in base 64 where it is none.
+    let text: String?
+    let base64: Data?
+
+    init(_ item: BadItem, on page: Page<ExportItem>) {
+      self.page = page.index
+      index = item.index
+      position = page.position
+      path = item.path
+      message = item.message
+      text = String(validating: item.bytes, as: UTF8.self)
+      base64 = text == nil ? Data(item.bytes) : nil
+    }
+  }
+}

@@ -1,0 +1,24 @@
+/// The library's advice in the words of the command line: what a thing is called in Swift helps
+/// nobody at a shell.
+enum OptionWords {
+  /// The message with options in place of the library's names.
+  static func applied(to message: String) -> String {
+    var text = message
+    for (name, option) in phrases { text = text.replacing(name, with: option) }
+    text = text.replacing(#/(?:Decoding|Transfer|XML)Limits\.(\w+)/#) { "--limit \($0.1)" }
+    text = text.replacing(#/Timeouts\.(\w+)/#) { "--limit \($0.1)Timeout" }
+    text = text.replacing(#/[Pp]ass items: "([^"]*)"/#) { "use --items '\($0.1)'" }
+    return text.replacing(#/allow\(\["([^"]*)"\]\)/#) { "allow:\($0.1)" }
+  }
+
+  static let phrases = [
+    ("badItems: .collect", "--bad-items collect"),
+    ("allow plain http in the client's configuration", "--allow-plain-http"),
+    ("the link policy rebase or upgradeScheme", "--links rebase or --links upgrade-scheme"),
+    ("choose a link policy:", "choose by --links:"),
+    ("raise the limit on consecutive empty pages", "raise --limit emptyPages"),
+    ("set Limits.comparedPages to 0", "use --limit comparedPages=0"),
+    ("Give a page size.", "Say it by --page-size."),
+    ("Make it a POST.", "Make it one by --method POST."),
+  ]
+}
