@@ -120,6 +120,55 @@ struct DocumentationTests {
     }
   }
 
+  /// The README and every guide.
+  private static func guides() throws -> String {
+    let folder = "Sources/Quire/Quire.docc"
+    let names = try FileManager.default
+      .contentsOfDirectory(atPath: root.appendingPathComponent(folder).path)
+    return try (names.filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" } + ["README.md"])
+      .map(text).joined()
+  }
+
+  private static func sources(in folder: String) throws -> [String] {
+    let files = try #require(
+      FileManager.default.enumerator(atPath: root.appendingPathComponent(folder).path))
+    return files.compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }.sorted()
+      .map { "\(folder)/\($0)" }
+  }
+
+  @Test("Every public type is in a guide: what nobody is told of need not be public")
+  func publicTypes() throws {
+    let words = Set(try Self.guides().matches(of: #/\w+/#).map { String($0.0) })
+    let type = #/^public (?:indirect |final )?(?:struct|enum|actor|class|protocol|typealias) (\w+)/#
+      .anchorsMatchLineEndings()
+    var count = 0
+    for module in ["QuireCore", "QuireHTTP", "QuireXML", "QuireCurl", "Quire", "QuireTesting"] {
+      for file in try Self.sources(in: "Sources/\(module)") {
+        for name in try Self.text(file).matches(of: type).map({ String($0.1) }) {
+          count += 1
+          #expect(words.contains(name), "Name \(name) (\(file)) in a guide, or make it package.")
+        }
+      }
+    }
+    #expect(count > 100)
+  }
+
+  @Test("Every block of a description is in the reference, whose example is one")
+  func descriptionReference() throws {
+    let reference = try Self.text("Sources/Quire/Quire.docc/DescriptionReference.md")
+    let words = Set(reference.matches(of: #/\w+/#).map { String($0.0) })
+    let block = #/^  case (\w+)/#.anchorsMatchLineEndings()
+    let folder = "Sources/QuireHTTP/Pagination"
+    for file in try Self.sources(in: folder) where !file.dropFirst(folder.count + 1).contains("/") {
+      for name in try Self.text(file).matches(of: block).map({ String($0.1) }) {
+        #expect(words.contains(name), "The reference lacks \(name) (\(file)).")
+      }
+    }
+    let example = try #require(
+      reference.firstMatch(of: #/```json\n(.*?)```/#.dotMatchesNewlines())?.1)
+    #expect(throws: Never.self) { try Pagination(json: Array(example.utf8)) }
+  }
+
   @Test("The overview of the documentation lists every guide")
   func overview() throws {
     let folder = Self.root.appendingPathComponent("Sources/Quire/Quire.docc").path
