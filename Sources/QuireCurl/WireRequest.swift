@@ -91,7 +91,7 @@ struct WireRequest: Sendable {
     }
     if !fields.contains(.acceptEncoding) { lines += "Accept-Encoding: gzip, deflate\0".utf8 }
     // libcurl would accept anything on our behalf.
-    if fields[.accept] == nil { lines.append(Array("Accept:\0".utf8)) }
+    if !fields.contains(.accept) { lines += "Accept:\0".utf8 }
     if carriesBody(request.head.method.rawValue, request.body) {
       // libcurl would declare a form and, above 1 MiB, wait for a "100 Continue".
       if !fields.contains(.contentType) { lines += "Content-Type:\0".utf8 }

@@ -187,8 +187,9 @@ extension PageVisit {
       try checkScheme(of: hop.origin)
       try Task.checkCancellation()
       let response = try await send(hop, traffic: &traffic)
-      let location = response.head.headerFields[.location]
-      guard try redirects.received(status: response.head.status.code, location: location) != nil
+      let (status, fields) = (response.head.status, response.head.headerFields)
+      guard status.kind == .redirection,
+        try redirects.received(status: status.code, location: fields[.location]) != nil
       else { return (response, hop) }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}

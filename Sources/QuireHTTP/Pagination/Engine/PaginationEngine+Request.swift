@@ -58,7 +58,7 @@ extension PaginationEngine {
     var target = try pagination.policy.links.target(of: link, home: home)
     target.fragment = nil
     var request = base
-    request.url = target.text
+    request.url = target == link ? text : target.text
     if pagination.request.method == .get || !bookmark.carried.isEmpty {
       var editor = RequestEditor(request)
       if pagination.request.method == .get { editor.becomeGet() }
@@ -71,8 +71,9 @@ extension PaginationEngine {
 
   /// Throws `refusedLink` for a body on its way to another origin, as along a redirect.
   func keepBodyHome(_ request: PageRequest) throws(PageError) {
+    guard request.body != .none else { return }
     let origin = try Origin(url: request.url)
-    guard request.body == .none || origin == home else {
+    guard origin == home else {
       throw PageError(
         .refusedLink,
         "The next link would take the request's body from \(home) to \(origin). If that is right, "
