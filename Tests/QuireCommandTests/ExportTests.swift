@@ -115,7 +115,8 @@ struct ExportTests {
   @Test("H-1: a cursor goes into a form of --data, beside what is there")
   func forms() async throws {
     let server = try FaultServer { request in
-      [.respond("{\"items\": [1], \"next\": \(request.ordinal == 1 ? "\"a b\"" : "null")}")]
+      let (item, next) = request.ordinal == 1 ? (1, "\"a b\"") : (2, "null")
+      return [.respond("{\"items\": [\(item)], \"next\": \(next)}")]
     }
     defer { server.stop() }
     let file = TemporaryFile(
