@@ -26,6 +26,7 @@ let package = Package(
     .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
     .library(name: "QuireCurl", targets: ["QuireCurl"]),
     .library(name: "QuireXML", targets: ["QuireXML"]),
+    .library(name: "QuireAWS", targets: ["QuireAWS"]),
     .library(name: "QuireTesting", targets: ["QuireTesting"]),
     .executable(name: "quire", targets: ["QuireCommand"]),
   ],
@@ -39,6 +40,7 @@ let package = Package(
     // System libraries: a module map and a shim each.
     .systemLibrary(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
 
@@ -54,6 +56,9 @@ let package = Package(
     // libxml2 (SAX2 push) behind PageDecoder.
     .target(
       name: "QuireXML", dependencies: ["QuireHTTP", "QuireCore", "CXML2"], swiftSettings: house),
+    // Amazon's signatures, for whoever needs them: brings in libcrypto.
+    .target(
+      name: "QuireAWS", dependencies: ["QuireHTTP", "CCrypto", httpTypes], swiftSettings: house),
     // The face: one import for users.
     .target(
       name: "Quire",
@@ -95,6 +100,9 @@ let package = Package(
     .testTarget(
       name: "QuireXMLTests",
       dependencies: ["QuireXML", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport"],
+      swiftSettings: house),
+    .testTarget(
+      name: "QuireAWSTests", dependencies: ["QuireAWS", "QuireHTTP", "QuireCore", httpTypes],
       swiftSettings: house),
     .testTarget(
       name: "QuireTests",

@@ -71,6 +71,11 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     return cursor
   }
 
+  /// Whether a page may be asked for before the one in front of it was consumed.
+  var allowsLookAhead: Bool {
+    makeReader(ReaderContext(limits: limits, clock: clock)).allowsLookAhead
+  }
+
   /// A new walk from `start`.
   public func walk() -> Walk<Item> {
     let context = ReaderContext(limits: limits, clock: clock)

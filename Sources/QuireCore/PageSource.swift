@@ -33,6 +33,10 @@ public protocol PageSource<Item>: Sendable {
   /// Whether `close(at:)` does anything, so that walks need not start a task for it. Default false.
   var needsClosing: Bool { get }
 
+  /// Whether a page may be asked for before the one in front of it was consumed. Default true; false
+  /// where asking for the next page makes the server forget this one.
+  var allowsLookAhead: Bool { get }
+
   /// What a walk makes of a position that comes back. Default `.refused`.
   var repeatedPositions: RepeatedPositions { get }
 }
@@ -42,6 +46,8 @@ extension PageSource {
   public func close(at position: Position?) async {}
   /// False.
   public var needsClosing: Bool { false }
+  /// True.
+  public var allowsLookAhead: Bool { true }
   /// `.refused`.
   public var repeatedPositions: RepeatedPositions { .refused }
 }

@@ -7,7 +7,8 @@
 /// Nothing is loaded before the first page is asked for, never more than one page at a time, and
 /// never further ahead than the consumer's pace allows. Leaving the loop, or letting go of the
 /// paginator and its iterators, cancels what is in flight. An error reaches the consumer after
-/// everything that was loaded before it.
+/// everything that was loaded before it. Where asking for the next page makes the server forget this
+/// one, nothing is loaded ahead.
 ///
 /// A paginator is one walk: another loop goes on where the last one stopped, and two loops at the
 /// same time share the pages, each of which goes to one of them. Pages that were handed out are not
@@ -39,8 +40,8 @@ public actor Paginator<Item: Sendable>: PageSequence {
     list: ListOptions = ListOptions()
   ) {
     let limits = LookAhead(
-      threshold: threshold, maxPages: maxPagesAhead, maxBytes: maxBytesAhead,
-      retention: retention, list: list)
+      threshold: cursor.allowsLookAhead ? threshold : .onDemand, maxPages: maxPagesAhead,
+      maxBytes: maxBytesAhead, retention: retention, list: list)
     runner = PaginatorRunner(cursor, limits: limits)
   }
 

@@ -17,6 +17,7 @@ protocol PageReader<Item>: Sendable {
 
   var needsClosing: Bool { get }
   var repeatedPositions: RepeatedPositions { get }
+  var allowsLookAhead: Bool { get }
 }
 
 extension PageReader {
@@ -54,6 +55,7 @@ struct BackwardReader<Item: Sendable>: PageReader {
   func close(at position: Position?) async {}
   var needsClosing: Bool { false }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var allowsLookAhead: Bool { base.allowsLookAhead }
 }
 
 extension Page {
@@ -93,6 +95,7 @@ struct SourceReader<Source: PageSource>: PageReader {
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
   var repeatedPositions: RepeatedPositions { source.repeatedPositions }
+  var allowsLookAhead: Bool { source.allowsLookAhead }
 }
 
 /// A source that is one closure.

@@ -45,4 +45,5 @@ final class PartReader<Source: PartedPageSource>: PageReader {
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
   var repeatedPositions: RepeatedPositions { source.repeatedPositions }
+  var allowsLookAhead: Bool { source.allowsLookAhead }
 }

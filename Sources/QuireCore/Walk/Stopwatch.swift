@@ -1,9 +1,9 @@
 /// The time since its creation, by any clock.
-struct Stopwatch: Sendable {
+package struct Stopwatch: Sendable {
   /// The time that has passed.
-  let elapsed: @Sendable () -> Duration
+  package let elapsed: @Sendable () -> Duration
 
-  init(_ clock: any Clock<Duration>) {
+  package init(_ clock: any Clock<Duration>) {
     elapsed = Self.start(clock)
   }
 

@@ -13,6 +13,11 @@ public struct HTTPPageInfo: Sendable {
   public let metrics: TransferMetrics
   /// What fetching the page took, failed attempts included.
   public let traffic: Traffic
+  /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
+  public internal(set) var recovery: PageRecovery?
+  /// Where a later walk starts that wants what has changed since; only on the last page, and only
+  /// where the description says what a server gives for that.
+  public internal(set) var resume: Position?
   let visit: PageVisit
 
   /// The request that was answered, as `GET https://host/path?page=2`, secrets redacted.

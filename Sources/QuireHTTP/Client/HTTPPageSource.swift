@@ -16,6 +16,8 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     let home: Origin
     let secrets: SecretParameters
     let isRepeatable: Bool
+    /// Nil where nothing asks for a pace.
+    let pacer: Pacer?
   }
 
   init(
@@ -32,8 +34,14 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
         engine: engine, home: home,
         secrets: SecretParameters(
           of: first.url, fields: client.configuration.headers.appending(first.headerFields)),
-        isRepeatable: first.method.isSafe || pagination.request.isQuery)
+        isRepeatable: first.method.isSafe || pagination.request.isQuery,
+        pacer: Self.pacer(pagination.policy.pacing, client.configuration.clock))
     }
+  }
+
+  private static func pacer(_ pacing: Pacing, _ clock: any Clock<Duration>) -> Pacer? {
+    guard pacing.interval > 0 || pacing.backoff != nil else { return nil }
+    return Pacer(interval: .seconds(pacing.interval), clock: clock)
   }
 
   var repeatedPositions: RepeatedPositions {
@@ -49,13 +57,11 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   /// The position with its secrets, if it leads home: they are nobody else's.
   private func reveal(_ position: Position, _ setup: Setup) throws -> Position {
     guard SecretParameters.isMarked(position) else { return position }
-    if position.value?["url"] != nil {
-      let origin = try Origin(url: setup.engine.request(at: position).url)
-      guard origin == setup.home else {
-        throw PageError(
-          .refusedLink,
-          "The next link would take a secret of the walk from \(setup.home) to \(origin).")
-      }
+    let origin = try Origin(url: setup.engine.request(at: position).url)
+    guard origin == setup.home else {
+      throw PageError(
+        .refusedLink,
+        "The next link would take a secret of the walk from \(setup.home) to \(origin).")
     }
     return try setup.secrets.reveal(position)
   }
@@ -70,24 +76,65 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
       from: position)
   }
 
+  var allowsLookAhead: Bool {
+    (try? setup.get())?.engine.pagination.policy.pacing.readsAhead ?? true
+  }
+
   func page(at position: Position?) async throws -> Page<Item>? {
     let setup = try setup.get()
     var traffic = Traffic(requests: 0)
-    guard position?.value == nil, let opening = try setup.engine.opening() else {
-      return try await page(at: position.map { try reveal($0, setup) }, setup, traffic: &traffic)
+    guard let position = try position.map({ try reveal($0, setup) }), position.value != nil else {
+      return try await firstPage(setup, traffic: &traffic)
     }
-    let visit = visit(opening, at: .start, setup)
+    do {
+      return try await page(at: position, setup, traffic: &traffic)
+    } catch let error as PageError {
+      return try await page(instead: position, of: error, setup, traffic: &traffic)
+    }
+  }
+
+  /// The first page, after what the walk needs was opened.
+  private func firstPage(_ setup: Setup, traffic: inout Traffic) async throws -> Page<Item>? {
+    guard let opened = try await open(setup, traffic: &traffic) else {
+      return try await page(at: nil, setup, traffic: &traffic)
+    }
+    var start = Bookmark(Bookmark.Target.start)
+    start.carried = opened
+    do {
+      return try await page(at: start.position, setup, traffic: &traffic)
+    } catch {
+      // Whoever asks again opens again.
+      let position = start.position
+      Task.parting(client.configuration.clock) { await close(at: position) }
+      throw error
+    }
+  }
+
+  /// The values that the opening request gives; nil where there is none.
+  private func open(_ setup: Setup, traffic: inout Traffic) async throws -> [JSONValue.Member]? {
+    guard let request = try setup.engine.opening() else { return nil }
+    let visit = visit(request, at: .start, setup)
     let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
       try await visit.answer(decoder: decoder, traffic: &traffic)
     }
-    let start = try setup.engine.start(after: answer)
-    do {
-      return try await page(at: start, setup, traffic: &traffic)
-    } catch {
-      // Whoever asks again opens again.
-      Task.parting(client.configuration.clock) { await close(at: start) }
-      throw error
-    }
+    return try setup.engine.opened(by: answer)
+  }
+
+  /// The page to go on with where the server does not know `position` any more.
+  private func page(
+    instead position: Position, of error: PageError, _ setup: Setup, traffic: inout Traffic
+  ) async throws -> Page<Item>? {
+    guard setup.engine.recovery(at: position, from: error) != nil else { throw error }
+    let opened = try await open(setup, traffic: &traffic)
+    guard
+      let (instead, recovery) = setup.engine.recovery(
+        at: position, from: error, reopened: opened ?? [])
+    else { throw error }
+    client.configuration.logger.warning(
+      "cursor lost", metadata: ["recovery": "\(recovery)", "code": "\(error.code)"])
+    var page = try await page(at: instead, setup, traffic: &traffic)
+    page?.metadata[HTTPPageInfo.self]?.recovery = recovery
+    return page
   }
 
   func close(at position: Position?) async {
@@ -115,7 +162,8 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
 
   private func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {
     PageVisit(
-      client: client, home: setup.home, engine: setup.engine, request: request, position: position)
+      client: client, home: setup.home, engine: setup.engine, request: request, position: position,
+      pacer: setup.pacer)
   }
 
   /// Makes attempts until one succeeds or the retry machine gives up.
@@ -123,7 +171,9 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     _ visit: PageVisit, _ setup: Setup, traffic: inout Traffic,
     _ attempt: (inout Traffic) async throws -> Result
   ) async throws -> Result {
-    var retry = RetryMachine(policy: client.configuration.retry, isRepeatable: setup.isRepeatable)
+    var retry = RetryMachine(
+      policy: client.configuration.retry,
+      isRepeatable: setup.isRepeatable || visit.request.method.isSafe)
     let before = traffic.requests - traffic.redirects
     while true {
       do {

@@ -44,6 +44,8 @@ public struct PageClient: Sendable {
     public var retry = RetryPolicy()
     /// Redirects followed for one request. Default 5.
     public var maximumRedirects = 5
+    /// Signs each request once everything else is in it. Default: nothing is signed.
+    public var signer: RequestSigner?
     /// Whether plain http may leave this machine. Default: no, only to loopback addresses.
     public var allowsPlainHTTP = false
     /// Whether a body that only the end of its connection ends is accepted where the format cannot
@@ -62,6 +64,8 @@ public struct PageClient: Sendable {
   package struct Environment: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     package var now: @Sendable () -> Double = { WallClock.secondsSince1970 }
+
+    package init() {}
   }
 
   /// The same client with another source of chance and time.

@@ -53,13 +53,14 @@ extension PageVisit {
     let words = failure.message.map { " It says: \(redactor.snippet($0.utf8))" } ?? ""
     let wait =
       failure.delay ?? ThrottleSignal.wait(in: head.headerFields, now: client.environment.now())
+      ?? failure.standardDelay
     switch failure.kind {
     case .expired:
       return RetryMachine.Failure(
         PageError(
           .cursorExpired,
-          "The server no longer knows the cursor.\(words) Start again, or go on by a key of your own."
-        ),
+          "The server no longer knows the cursor.\(words) Start again, or go on by a key of your own.",
+          underlying: ExpiredCursor(replacement: failure.cursor)),
         cure: .none)
     case .throttled:
       return RetryMachine.Failure(
@@ -68,7 +69,7 @@ extension PageVisit {
     case .notReady:
       return RetryMachine.Failure(
         PageError(.serverReportedFailure, "The page is not ready yet.\(words)"), cure: .retries,
-        isThrottling: true, retryAfter: wait, wasRefused: true)
+        isThrottling: true, retryAfter: wait, wasRefused: true, isPending: true)
     case .window:
       return RetryMachine.Failure(
         PageError(

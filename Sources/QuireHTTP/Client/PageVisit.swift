@@ -2,6 +2,12 @@ import HTTPTypes
 import Logging
 import QuireCore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One page being fetched: sends its request, follows redirects, screens and decodes the answer.
 ///
 /// Every failure leaves here as a `RetryMachine.Failure`, so that one place decides about another
@@ -12,6 +18,7 @@ struct PageVisit {
   let engine: PaginationEngine
   let request: PageRequest
   let position: Position
+  var pacer: Pacer?
 
   private var configuration: PageClient.Configuration { client.configuration }
 
@@ -154,6 +161,8 @@ struct PageVisit {
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
+    page.metadata[HTTPPageInfo.self]?.resume = continuation.resume
+    if let seconds = engine.backoff(after: answer) { pacer?.wait(for: seconds) }
     return page
   }
 
@@ -178,6 +187,7 @@ extension PageVisit {
   func send(
     traffic: inout Traffic
   ) async throws -> (TransportResponse, RedirectMachine.Hop) {
+    try await pacer?.ready()
     let url = try URLReference(request.url)
     let first = RedirectMachine.Hop(
       method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
@@ -204,9 +214,13 @@ extension PageVisit {
   ) async throws -> TransportResponse {
     configuration.logger.debug(
       "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
+    var wire = try transportRequest(for: hop)
+    if hop.origin == home, let signer = configuration.signer {
+      try await signer.sign(&wire, Date(timeIntervalSince1970: client.environment.now()))
+    }
     traffic.requests += 1
     do {
-      let response = try await client.transport.send(transportRequest(for: hop))
+      let response = try await client.transport.send(wire)
       traffic.requests += max(0, response.body.metrics.wireRequests - 1)
       return response
     } catch let error as PageError {

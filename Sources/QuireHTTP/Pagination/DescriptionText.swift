@@ -5,7 +5,8 @@ package import QuireCore
 package struct DescriptionText {
   private let width: Int
   private static let order = [
-    "next", "send", "request", "end", "items", "size", "total", "policy", "name", "of", "source",
+    "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
+    "from", "name", "of", "source",
     "when", "status", "value", "equals", "class", "rel", "where", "failure", "links",
   ]
 

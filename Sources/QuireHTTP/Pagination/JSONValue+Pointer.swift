@@ -28,6 +28,21 @@ extension JSONValue {
     }
   }
 
+  /// This value without the member at a path of names.
+  func removing(_ path: PagePath) -> JSONValue { removing(path.steps[...]) }
+
+  private func removing(_ steps: ArraySlice<PagePath.Step>) -> JSONValue {
+    guard case .object(var members) = self, case .name(let name)? = steps.first,
+      let index = members.firstIndex(where: { $0.name == name })
+    else { return self }
+    if steps.count == 1 {
+      members.remove(at: index)
+    } else {
+      members[index].value = members[index].value.removing(steps.dropFirst())
+    }
+    return .object(members)
+  }
+
   private struct NoPlace: Error {}
 
   private func setting(

@@ -1,7 +1,8 @@
 /// What is a failure, which links are followed, and what an unchanged cursor means.
 ///
 /// Encodes as `{"failure": [rules], "links": policy, "handle": true, "open": request, "close":
-/// request, "overlap": 1, "reversesItems": true}`, with only what differs from the default.
+/// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true}`, with only what
+/// differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -16,6 +17,10 @@ public struct PagePolicy: Hashable, Sendable {
   /// What is requested when the walk is over, however it ended, to free what the server holds: once,
   /// and for 5 seconds at most. Default nil: nothing.
   public var close: SideRequest?
+  /// What happens when the server no longer knows the cursor. Default: an error.
+  public var expiry: ExpiryRule
+  /// How fast the walk may ask. Default: as fast as pages are wanted.
+  public var pacing: Pacing
   /// How many items at the end of a page come again at the start of the next one: as many more are
   /// asked for, and they are delivered with the page they begin. Default 0.
   public var overlap: Int
@@ -26,30 +31,36 @@ public struct PagePolicy: Hashable, Sendable {
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
   public init(
     failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false,
-    open: SideRequest? = nil, close: SideRequest? = nil, overlap: Int = 0,
-    reversesItems: Bool = false
+    open: SideRequest? = nil, close: SideRequest? = nil, expiry: ExpiryRule = .fail,
+    pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false
   ) {
     self.failure = failure
     self.links = links
     self.handle = handle
     self.open = open
     self.close = close
+    self.expiry = expiry
+    self.pacing = pacing
     self.overlap = overlap
     self.reversesItems = reversesItems
   }
 }
 
 extension PagePolicy: Codable {
+  private static let names = [
+    "failure", "links", "handle", "open", "close", "expiry", "pacing", "overlap", "reversesItems",
+  ]
+
   /// Reads an object as above.
   public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "The policy",
-      names: ["failure", "links", "handle", "open", "close", "overlap", "reversesItems"])
+    let object = try DescriptionObject(decoder, "The policy", names: Self.names)
     self.init(
       failure: try object.optional("failure") ?? [],
       links: try object.optional("links") ?? .sameOrigin,
       handle: try object.optional("handle") ?? false,
       open: try object.optional("open"), close: try object.optional("close"),
+      expiry: try object.optional("expiry") ?? .fail,
+      pacing: try object.optional("pacing") ?? Pacing(),
       overlap: try object.optional("overlap") ?? 0,
       reversesItems: try object.optional("reversesItems") ?? false)
   }
@@ -62,6 +73,8 @@ extension PagePolicy: Codable {
     if handle { try fields.encode(handle, forKey: "handle") }
     try fields.encodeIfPresent(open, forKey: "open")
     try fields.encodeIfPresent(close, forKey: "close")
+    if expiry != .fail { try fields.encode(expiry, forKey: "expiry") }
+    if pacing != Pacing() { try fields.encode(pacing, forKey: "pacing") }
     if overlap != 0 { try fields.encode(overlap, forKey: "overlap") }
     if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
   }

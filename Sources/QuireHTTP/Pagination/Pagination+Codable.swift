@@ -1,9 +1,9 @@
 extension Pagination: Codable {
   private static let names = [
-    "next", "send", "request", "end", "items", "size", "total", "policy",
+    "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
   ]
 
-  /// Reads an object with the eight names, of which only `next` is required.
+  /// Reads an object with the names of the answers, of which only `next` is required.
   ///
   /// A name that is unknown, missing or holds something else is an error that says what was
   /// expected.
@@ -14,10 +14,11 @@ extension Pagination: Codable {
       request: try object.optional("request") ?? RequestRule(),
       end: try object.optional("end") ?? [], items: try object.optional("items") ?? .root,
       size: try object.optional("size"), total: try object.optional("total"),
-      policy: try object.optional("policy") ?? PagePolicy())
+      policy: try object.optional("policy") ?? PagePolicy(),
+      previous: try object.optional("previous"), resume: try object.optional("resume"))
   }
 
-  /// Writes the eight answers, without those that are the default.
+  /// Writes the answers, without those that are the default.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
     try fields.encode(next, forKey: "next")
@@ -28,5 +29,7 @@ extension Pagination: Codable {
     try fields.encodeIfPresent(size, forKey: "size")
     try fields.encodeIfPresent(total, forKey: "total")
     if policy != PagePolicy() { try fields.encode(policy, forKey: "policy") }
+    try fields.encodeIfPresent(previous, forKey: "previous")
+    try fields.encodeIfPresent(resume, forKey: "resume")
   }
 }

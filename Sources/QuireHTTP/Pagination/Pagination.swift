@@ -1,4 +1,5 @@
-/// How a listing is paged: eight answers that together describe a protocol.
+/// How a listing is paged: eight answers that together describe a protocol, and two for servers that
+/// also page backwards or give out changes.
 ///
 /// ```swift
 /// let pagination = Pagination(
@@ -34,11 +35,19 @@ public struct Pagination: Hashable, Sendable {
   /// Failures, links and handles.
   public var policy: PagePolicy
 
+  /// How to get to the page before; nil when the server pages in one direction.
+  public var previous: PreviousRule?
+
+  /// What a later walk for changes starts with, read from the last page: a sync token, a delta link.
+  /// That walk sends it with every page. Default nil: nothing.
+  public var resume: Route?
+
   /// A description. Whether its parts fit together is checked when a walk is made of it.
   public init(
     next: NextSource, send: Placement = .url, request: RequestRule = RequestRule(),
     end: [EndRule] = [], items: ItemSelector = .root, size: PageSize? = nil,
-    total: TotalSource? = nil, policy: PagePolicy = PagePolicy()
+    total: TotalSource? = nil, policy: PagePolicy = PagePolicy(), previous: PreviousRule? = nil,
+    resume: Route? = nil
   ) {
     self.next = next
     self.send = send
@@ -48,6 +57,8 @@ public struct Pagination: Hashable, Sendable {
     self.size = size
     self.total = total
     self.policy = policy
+    self.previous = previous
+    self.resume = resume
   }
 
   /// The same description for items that are elsewhere in the page.

@@ -1,6 +1,6 @@
 /// Where a value goes in a request: the answer to "send".
 ///
-/// Encodes as `"url"`, `"queryMerge"`, `"bodyMerge"`, `"itemRange"`, `"request"` or one of
+/// Encodes as `"url"`, `"request"`, `"queryMerge"`, `"bodyMerge"`, `"itemRange"` or one of
 /// `{"query": name}`, `{"header": name}`, `{"jsonBody": pointer}`, `{"form": name}`, `{"xmlBody":
 /// path}`, `{"path": placeholder}` and `{"placeholder": text}`; `query`, `path` and `placeholder`
 /// take `"encoding"` as well.
@@ -30,6 +30,10 @@ public enum Placement: Hashable, Sendable {
   case queryMerge
   /// Several members of the JSON body: those of `NextSource.all`, whose names are pointers.
   case bodyMerge
+  /// The value describes the request: a link, or an object with `href` and perhaps `method`,
+  /// `headers`, `body` and `merge`, as STAC has them. Without `merge`, fields and body replace those
+  /// of the first request; credentials are never taken from it.
+  case request
   /// The Range field, from an offset and a page long: `Range: 50-149`.
   case itemRange
 }
@@ -39,7 +43,8 @@ extension Placement: Codable {
     "query", "header", "jsonBody", "form", "xmlBody", "path", "placeholder",
   ]
   private static let names: [String: Placement] = [
-    "url": .url, "queryMerge": .queryMerge, "bodyMerge": .bodyMerge, "itemRange": .itemRange,
+    "url": .url, "request": .request, "queryMerge": .queryMerge, "bodyMerge": .bodyMerge,
+    "itemRange": .itemRange,
   ]
 
   /// Reads one of the forms above.
@@ -80,7 +85,7 @@ extension Placement: Codable {
     }
     var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
     switch self {
-    case .url, .queryMerge, .bodyMerge, .itemRange: break
+    case .url, .request, .queryMerge, .bodyMerge, .itemRange: break
     case .query(let name, let encoding): try Self.write(name, "query", encoding, in: &fields)
     case .path(let text, let encoding): try Self.write(text, "path", encoding, in: &fields)
     case .placeholder(let text, let encoding):

@@ -15,16 +15,19 @@ package struct RetryMachine {
     package var retryAfter: Duration?
     /// Whether the server cannot have acted on the request.
     package var wasRefused: Bool
+    /// Whether the server is still working on it: asking again is no retry, but polling.
+    package var isPending: Bool
 
     package init(
       _ error: PageError, cure: Cure, isThrottling: Bool = false,
-      retryAfter: Duration? = nil, wasRefused: Bool = false
+      retryAfter: Duration? = nil, wasRefused: Bool = false, isPending: Bool = false
     ) {
       self.error = error
       self.cure = cure
       self.isThrottling = isThrottling
       self.retryAfter = retryAfter
       self.wasRefused = wasRefused
+      self.isPending = isPending
     }
   }
 
@@ -49,6 +52,8 @@ package struct RetryMachine {
   /// Whether the request may be sent again after the server may have acted on it.
   private let isRepeatable: Bool
   private var failures = 0
+  private var polls = 0
+  private var polling = Duration.zero
 
   package init(policy: RetryPolicy, isRepeatable: Bool) {
     self.policy = policy
@@ -58,7 +63,9 @@ package struct RetryMachine {
   /// An attempt failed, after `wireRequests` requests for this page in all, not counting redirects
   /// that were followed; `random` is drawn from 0..<1.
   package mutating func failed(_ failure: Failure, wireRequests: Int, random: Double) -> Action {
+    if failure.isPending { return poll(failure, wireRequests: wireRequests) }
     failures += 1
+    let wireRequests = wireRequests - polls
     var error = failure.error
     error.attempts = max(wireRequests, failures)
     let isCurable =
@@ -79,5 +86,20 @@ package struct RetryMachine {
     if let wait = failure.retryAfter { return .retry(after: wait) }
     let longest = policy.longestDelay(afterFailures: failures, throttled: failure.isThrottling)
     return .retry(after: longest * random)
+  }
+
+  /// The server is still working: asks again as often as the time for that allows.
+  private mutating func poll(_ failure: Failure, wireRequests: Int) -> Action {
+    let wait =
+      failure.retryAfter ?? policy.longestDelay(afterFailures: polls + 1, throttled: true)
+    guard polling + wait <= policy.maximumPolling else {
+      var error = failure.error
+      error.attempts = max(wireRequests, polls + 1)
+      error.message += " It was asked for \(polling); raise RetryPolicy.maximumPolling to wait longer."
+      return .fail(error)
+    }
+    polls += 1
+    polling += wait
+    return .retry(after: wait)
   }
 }

@@ -16,17 +16,21 @@ public struct RetryPolicy: Hashable, Sendable {
   public var maximumDelay: Duration
   /// The longest Retry-After that is waited for; a longer one throws `throttled`. Default 15 min.
   public var maximumRetryAfter: Duration
+  /// How long a page is waited for that the server is still working on. Default 5 min.
+  public var maximumPolling: Duration
 
   /// A policy; every parameter has the default of its property.
   public init(
     attempts: Int = 3, delay: Duration = .milliseconds(50), throttledDelay: Duration = .seconds(1),
-    maximumDelay: Duration = .seconds(20), maximumRetryAfter: Duration = .seconds(15 * 60)
+    maximumDelay: Duration = .seconds(20), maximumRetryAfter: Duration = .seconds(15 * 60),
+    maximumPolling: Duration = .seconds(5 * 60)
   ) {
     self.attempts = attempts
     self.delay = delay
     self.throttledDelay = throttledDelay
     self.maximumDelay = maximumDelay
     self.maximumRetryAfter = maximumRetryAfter
+    self.maximumPolling = maximumPolling
   }
 
   /// Every page is asked for once.

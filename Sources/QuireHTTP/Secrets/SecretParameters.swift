@@ -48,6 +48,9 @@ struct SecretParameters: Sendable {
     }
     page.previous = page.previous.flatMap { Self.isMarked($0) ? nil : conceal($0) }
     page.closing = page.closing.flatMap { Self.isMarked($0) ? nil : conceal($0) }
+    if let resume = page.http?.resume {
+      page.metadata[HTTPPageInfo.self]?.resume = Self.isMarked(resume) ? nil : conceal(resume)
+    }
     return page
   }
 
@@ -89,14 +92,21 @@ struct SecretParameters: Sendable {
   private static func rewrite(
     _ position: Position, _ change: (_ name: Substring, _ value: Substring) -> String?
   ) -> Position {
-    guard case .object(var members)? = position.value else { return position }
-    for index in members.indices {
-      guard case .string(let text) = members[index].value else { continue }
-      members[index].value = .string(rewrite(text, change))
-    }
+    guard let value = position.value else { return position }
     var position = position
-    position.value = .object(members)
+    position.value = rewrite(value, change)
     return position
+  }
+
+  private static func rewrite(
+    _ value: JSONValue, _ change: (_ name: Substring, _ value: Substring) -> String?
+  ) -> JSONValue {
+    switch value {
+    case .string(let text): .string(rewrite(text, change))
+    case .array(let elements): .array(elements.map { rewrite($0, change) })
+    case .object(let members): .object(members.map { .init($0.name, rewrite($0.value, change)) })
+    case .null, .bool, .number: value
+    }
   }
 
   /// Parameters are what ampersands part: behind the question mark of a link, or in a text of

@@ -3,10 +3,12 @@ import QuireCore
 /// A position as the engine writes it: which way leads to the page, and with what.
 ///
 /// Self-describing and whole, so that a new process needs nothing else: `{"url": …}`, `{"token":
-/// …}`, `{"offset": n}` or `{"page": n}`, and besides it only what the description asks for: `via`
-/// for a route that is not the first, `seen` for the items before the page where a total has to be
+/// …}`, `{"offset": n}`, `{"page": n}` or `{"request": {…}}`, and besides it only what the
+/// description asks for: `via` for a route that is not the first, `back` for one that leads to the
+/// page before, `seen` for the items before the page where a total has to be
 /// reached, `total` for one that only the first page says, `carry` for values that every request
-/// repeats, `shown` for a watch on pages that come again.
+/// repeats, `shown` for a watch on pages that come again, `anchor` for the last item's key, `restarts`
+/// for how often the listing was begun anew, `state` for what a closure remembers.
 struct Bookmark: Hashable {
   enum Target: Hashable {
     /// The first page, with something that its plain request does not have.
@@ -15,6 +17,8 @@ struct Bookmark: Hashable {
     case token(JSONValue)
     case offset(Int)
     case page(Int)
+    /// A description of a request, its `href` absolute.
+    case request(JSONValue)
   }
 
   var target: Target
@@ -25,6 +29,11 @@ struct Bookmark: Hashable {
   /// The total that the first page said.
   var total: Int?
   var shown: ContentWatch?
+  /// Whether the route is one of those to the page before.
+  var isBackward = false
+  var anchor: JSONValue?
+  var restarts = 0
+  var state: JSONValue?
 
   init(_ target: Target, route: Int = 0, seen: Int? = nil) {
     self.target = target
@@ -46,6 +55,10 @@ struct Bookmark: Hashable {
     if case .object(let members)? = value["carry"] { carried = members }
     total = value["total"]?.integer
     shown = value["shown"].flatMap(ContentWatch.init)
+    isBackward = value["back"]?.boolean ?? false
+    anchor = value["anchor"]
+    restarts = value["restarts"]?.count ?? 0
+    state = value["state"]
   }
 
   private static func target(in value: JSONValue) -> Target? {
@@ -53,6 +66,7 @@ struct Bookmark: Hashable {
     if let token = value["token"] { return .token(token) }
     if let offset = value["offset"]?.integer { return .offset(offset) }
     if let page = value["page"]?.integer { return .page(page) }
+    if let request = value["request"] { return .request(request) }
     if value["start"]?.boolean == true { return .start }
     return nil
   }
@@ -65,12 +79,17 @@ struct Bookmark: Hashable {
     case .token(let token): members.append(.init("token", token))
     case .offset(let offset): members.append(.init("offset", .number(String(offset))))
     case .page(let page): members.append(.init("page", .number(String(page))))
+    case .request(let request): members.append(.init("request", request))
     }
     if route > 0 { members.append(.init("via", .number(String(route)))) }
+    if isBackward { members.append(.init("back", true)) }
     if let seen { members.append(.init("seen", .number(String(seen)))) }
     if let total { members.append(.init("total", .number(String(total)))) }
     if let shown { members.append(.init("shown", shown.value)) }
     if !carried.isEmpty { members.append(.init("carry", .object(carried))) }
+    if let anchor { members.append(.init("anchor", anchor)) }
+    if restarts > 0 { members.append(.init("restarts", .number(String(restarts)))) }
+    if let state { members.append(.init("state", state)) }
     return Position(.object(members))
   }
 
@@ -79,7 +98,7 @@ struct Bookmark: Hashable {
     switch target {
     case .start: .null
     case .url(let url): .string(url)
-    case .token(let token): token
+    case .token(let token), .request(let token): token
     case .offset(let number), .page(let number): .number(String(number))
     }
   }
@@ -89,7 +108,7 @@ struct Bookmark: Hashable {
     switch target {
     case .offset(let number), .page(let number): number
     case .token(let token): token.integer
-    case .start, .url: nil
+    case .start, .url, .request: nil
     }
   }
 }

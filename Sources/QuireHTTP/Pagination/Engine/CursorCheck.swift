@@ -8,18 +8,23 @@ enum CursorCheck {
   /// Throws `invalidCursor` for control characters, which could end a header field or a request
   /// line, and for texts too long to be sent.
   static func check(_ value: JSONValue) throws(PageError) {
+    try checkCharacters(value)
+    if case .array = value { try checkLength(value.description.utf8.count) }
+    if case .object = value { try checkLength(value.description.utf8.count) }
+  }
+
+  /// The same for what goes into a body, where only each text must not be too long.
+  static func checkCharacters(_ value: JSONValue) throws(PageError) {
     switch value {
     case .null, .bool: break
     case .number(let text), .string(let text): try check(text)
     case .array(let elements):
-      for element in elements { try check(element) }
-      try checkLength(value.description.utf8.count)
+      for element in elements { try checkCharacters(element) }
     case .object(let members):
       for member in members {
         try check(member.name)
-        try check(member.value)
+        try checkCharacters(member.value)
       }
-      try checkLength(value.description.utf8.count)
     }
   }
 

@@ -2,9 +2,16 @@ import HTTPTypes
 import QuireCore
 
 extension PageAnswer {
+  /// The position, read; nil for the plain first page.
+  var sent: Bookmark? { try? Bookmark(position) }
+
   /// How the page was reached; nil for the first one.
-  var bookmark: Bookmark? {
-    (try? Bookmark(position)).flatMap { $0.target == .start ? nil : $0 }
+  var bookmark: Bookmark? { sent.flatMap { $0.target == .start ? nil : $0 } }
+
+  /// Whether the request sent something that can expire.
+  var sentCursor: Bool {
+    guard let sent else { return false }
+    return sent.target != .start || sent.carried.contains { $0.name == PaginationEngine.resumption }
   }
 
   /// Whether this answers a request that sent no continuation.

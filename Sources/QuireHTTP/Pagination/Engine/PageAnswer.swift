@@ -47,6 +47,10 @@ package struct PageFailure: Hashable, Sendable {
   package var message: String?
   /// How long to wait before the next attempt.
   package var delay: Duration?
+  /// How long to wait where nothing in the answer says so.
+  package var standardDelay: Duration?
+  /// The cursor that the server gives in place of the one it no longer knows.
+  package var cursor: JSONValue?
 
   package init(
     _ kind: FailureRule.Class, message: String? = nil, delay: Duration? = nil
@@ -66,6 +70,8 @@ package struct Continuation {
   /// What has to be closed if the walk goes no further.
   package var closing: Position?
   package var total: Total?
+  /// Where a later walk for changes starts.
+  package var resume: Position?
 
   package init(
     next: Position? = nil, nextFailure: PageError? = nil, previous: Position? = nil,

@@ -10,6 +10,16 @@ extension PaginationEngine {
       throw Self.misfit("\"firstOf\" has no routes; give it at least one.")
     }
     for route in routes { try check(route) }
+    for route in backwardRoutes {
+      try check(route)
+      guard route.next.firstCount == nil else {
+        throw Self.misfit(
+          "\"previous\" is a counter; the page before is found by a token or a link.")
+      }
+    }
+    if pagination.policy.expiry == .reopen, pagination.policy.open == nil {
+      throw Self.misfit("\"expiry\" is \"reopen\", and the policy has no \"open\".")
+    }
     for rule in pagination.end {
       if case .total(let total) = rule { try check(total) }
     }
@@ -37,7 +47,7 @@ extension PaginationEngine {
       throw Self.misfit("Only an offset or a content range can be sent as a range of items.")
     case .itemRange where !route.next.transforms.isEmpty:
       throw Self.misfit("A range of items is sent as it is; leave out what changes it.")
-    case .url, .query, .path, .placeholder, .queryMerge, .itemRange: break
+    case .url, .request, .query, .path, .placeholder, .queryMerge, .itemRange: break
     }
   }
 
@@ -56,7 +66,7 @@ extension PaginationEngine {
       for source in sources.values { try checkValue(of: source) }
     case .header(let name): _ = try RequestEditor.field(name)
     case .offset, .pageNumber, .contentRange:
-      guard ![.url, .queryMerge, .bodyMerge].contains(route.send) else {
+      guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else {
         throw Self.misfit("A number is sent as a link; send it by a query parameter, for example.")
       }
       for transform in route.next.transforms where !transform.fitsCounters {
@@ -162,7 +172,7 @@ extension PaginationEngine {
         throw Self.misfit(
           "A value goes into the body, and the walk's request is a \(request.method) without one. "
             + "Make it a POST.")
-      case .url, .query, .header, .path, .placeholder, .queryMerge, .itemRange: break
+      case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange: break
       }
     }
   }

@@ -7,30 +7,49 @@ extension PaginationEngine {
   /// contradict; the token; what a total, a short or an empty page let one infer. Never throws: the
   /// page is whole, and what is wrong with the way on is raised after it.
   package func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
+    var result = Continuation()
     do {
-      var result = Continuation(total: try total(in: answer))
-      let flag = try flag(in: answer)
-      if pagination.policy.close != nil {
-        let next = try? bookmark(after: answer, itemCount: itemCount)
-        result.closing = try closing(after: answer, next: next)
+      result.total = try total(in: answer)
+      result.previous = try previous(of: answer, itemCount: itemCount)
+      try findNext(after: answer, itemCount: itemCount, &result)
+      if result.next == nil, result.nextFailure == nil {
+        result.resume = try resumption(after: answer)
       }
-      if try flag == .end || isLast(answer) { return result }
-      guard var next = try bookmark(after: answer, itemCount: itemCount) else {
-        if flag == .more { result.nextFailure = Self.moreWithoutCursor }
-        return result
-      }
-      if flag != .more, try isEnd(answer, next: next, itemCount: itemCount) { return result }
-      try CursorCheck.check(next.value)
-      next.carried = try carried(after: answer)
-      next.shown = try shown(with: answer)
-      if pagination.total?.scope == .firstPage { next.total = result.total?.value }
-      result.next = next.position
-      return result
     } catch let error as PageError {
-      return Continuation(nextFailure: error)
+      result.nextFailure = error
     } catch {
-      return Continuation(nextFailure: PageError(.shape, "\(error)", underlying: error))
+      result.nextFailure = PageError(.shape, "\(error)", underlying: error)
     }
+    return result
+  }
+
+  private func findNext(
+    after answer: PageAnswer, itemCount: Int, _ result: inout Continuation
+  ) throws {
+    let flag = try flag(in: answer)
+    if pagination.policy.close != nil {
+      let next = try? bookmark(after: answer, itemCount: itemCount)
+      result.closing = try closing(after: answer, next: next)
+    }
+    // A page that was reached backwards has one behind it, whatever its flags say about the other end.
+    let isBackward = answer.bookmark?.isBackward ?? false
+    if !isBackward, try flag == .end || isLast(answer) { return }
+    guard var next = try bookmark(after: answer, itemCount: itemCount) else {
+      if flag == .more, !isBackward { result.nextFailure = Self.moreWithoutCursor }
+      return
+    }
+    if !isBackward, flag != .more, try isEnd(answer, next: next, itemCount: itemCount) { return }
+    if case .request = next.target {
+      try CursorCheck.checkCharacters(next.value)
+    } else {
+      try CursorCheck.check(next.value)
+    }
+    next.carried = try carried(after: answer)
+    next.shown = try shown(with: answer)
+    next.anchor = try anchor(after: answer)
+    next.restarts = answer.sent?.restarts ?? 0
+    if pagination.total?.scope == .firstPage { next.total = result.total?.value }
+    result.next = next.position
   }
 
   private static let moreWithoutCursor = PageError(

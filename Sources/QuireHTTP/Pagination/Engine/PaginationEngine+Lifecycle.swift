@@ -6,20 +6,30 @@ extension PaginationEngine {
   /// The values to go on with after an answer: what it gives, else what was sent to get it.
   func carried(after answer: PageAnswer) throws -> [JSONValue.Member] {
     let sent = (try? Bookmark(answer.position))?.carried ?? []
-    return try pagination.request.carry.sorted { $0.key < $1.key }.compactMap {
-      (name, rule) throws -> JSONValue.Member? in
-      var value = try answer.value(at: rule.from, items: items)
-      if value?.isBlank ?? true { value = sent.first { $0.name == name }?.value }
-      return value.map { JSONValue.Member(name, $0) }
-    }
+    let reserved = sent.filter { $0.name == Self.resumption || $0.name == Self.anchor }
+    return try reserved
+      + pagination.request.carry.sorted { $0.key < $1.key }.compactMap {
+        (name, rule) throws -> JSONValue.Member? in
+        var value = try answer.value(at: rule.from, items: items)
+        if value?.isBlank ?? true { value = sent.first { $0.name == name }?.value }
+        return value.map { JSONValue.Member(name, $0) }
+      }
   }
 
   /// Puts carried values where they go.
   func send(_ carried: [JSONValue.Member], in editor: inout RequestEditor) throws(PageError) {
     for member in carried {
-      guard let rule = pagination.request.carry[member.name] else { continue }
+      guard let placement = placement(ofCarried: member.name) else { continue }
       try CursorCheck.check(member.value)
-      try editor.send(member.value, by: rule.send, pageSize: pageSize)
+      try editor.send(member.value, by: placement, pageSize: pageSize)
+    }
+  }
+
+  private func placement(ofCarried name: String) -> Placement? {
+    switch (name, pagination.policy.expiry) {
+    case (Self.resumption, _): pagination.resume?.send
+    case (Self.anchor, .reanchor(let placement, _)): placement
+    default: pagination.request.carry[name]?.send
     }
   }
 
@@ -29,19 +39,18 @@ extension PaginationEngine {
     return try request(rule, at: nil)
   }
 
-  /// Where the first page is, once the answer to `opening()` is here.
+  /// The values that the answer to `opening()` gives.
   ///
   /// Throws `shape` where it gives none of the values that it should.
-  func start(after answer: PageAnswer) throws -> Position {
-    var bookmark = Bookmark(Bookmark.Target.start)
-    bookmark.carried = try carried(after: answer)
-    guard !bookmark.carried.isEmpty else {
+  func opened(by answer: PageAnswer) throws -> [JSONValue.Member] {
+    let carried = try carried(after: answer)
+    guard !carried.isEmpty else {
       throw PageError(
         .shape,
         "The answer to the opening request has nothing that \"carry\" reads. Check the sources in "
           + "\"carry\".")
     }
-    return bookmark.position
+    return carried
   }
 
   /// What has to be closed if this answer is the last of the walk; nil for nothing.

@@ -20,7 +20,7 @@ extension PaginationEngine {
     return nil
   }
 
-  private func target(
+  func target(
     of route: Route, after answer: PageAnswer, itemCount: Int
   ) throws -> Bookmark.Target? {
     switch route.next.root {
@@ -37,8 +37,12 @@ extension PaginationEngine {
       return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
     default:
       guard let token = try token(route.next, in: answer) else { return nil }
-      guard route.send == .url else { return .token(token) }
-      return .url(try absolute(token, from: route.next, in: answer))
+      switch route.send {
+      case .url: return .url(try absolute(token, from: route.next, in: answer))
+      case .request:
+        return .request(description(token, href: try absolute(token, from: route.next, in: answer)))
+      default: return .token(token)
+      }
     }
   }
 

@@ -10,7 +10,8 @@ extension PaginationEngine {
   /// Whether something must be known of all items of a page before any of them is handed out.
   var needsWholePages: Bool {
     let policy = pagination.policy
-    return policy.open != nil || policy.overlap > 0 || policy.reversesItems
+    return policy.open != nil || policy.expiry != .fail || policy.overlap > 0
+      || policy.reversesItems
       || repetitionKey != nil || routes.contains { $0.next.looksAtAllItems }
   }
 

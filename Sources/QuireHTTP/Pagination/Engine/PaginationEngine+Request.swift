@@ -14,11 +14,15 @@ extension PaginationEngine {
       try send(bookmark.carried, in: &editor)
       return try editor.request()
     }
+    let routes = bookmark.isBackward ? backwardRoutes : self.routes
     guard routes.indices.contains(bookmark.route) else {
       throw PageError(
         .invalidArgument,
         "A position came by route \(bookmark.route), and this description has \(routes.count). Use "
           + "positions only with the description that made them.")
+    }
+    if case .request(let description) = bookmark.target {
+      return try request(describedBy: description, bookmark)
     }
     try CursorCheck.check(bookmark.value)
     let send = routes[bookmark.route].send
@@ -35,6 +39,7 @@ extension PaginationEngine {
     if let change = pagination.request.then { try editor.change(change) }
     if pagination.request.method == .get { editor.becomeGet() }
     if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
+    if bookmark.isBackward { try turnBack(&editor) }
     let value = try routes[bookmark.route].value(of: bookmark.value, pageSize: pageSize)
     try editor.send(value, by: send, pageSize: pageSize)
     try self.send(bookmark.carried, in: &editor)
@@ -49,16 +54,8 @@ extension PaginationEngine {
         "A position holds no link, and this description follows links. Use positions only with the "
           + "description that made them.")
     }
-    let link: URLReference
-    do {
-      link = try URLReference(text)
-    } catch {
-      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
-    }
-    var target = try pagination.policy.links.target(of: link, home: home)
-    target.fragment = nil
     var request = base
-    request.url = target == link ? text : target.text
+    request.url = try target(of: text)
     if pagination.request.method == .get || !bookmark.carried.isEmpty {
       var editor = RequestEditor(request)
       if pagination.request.method == .get { editor.becomeGet() }
@@ -67,6 +64,19 @@ extension PaginationEngine {
     }
     try keepBodyHome(request)
     return request
+  }
+
+  /// The address of a link that the policy follows, byte for byte but for its fragment.
+  func target(of text: String) throws(PageError) -> String {
+    let link: URLReference
+    do {
+      link = try URLReference(text)
+    } catch {
+      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
+    }
+    var target = try pagination.policy.links.target(of: link, home: home)
+    target.fragment = nil
+    return target == link ? text : target.text
   }
 
   /// Throws `refusedLink` for a body on its way to another origin, as along a redirect.

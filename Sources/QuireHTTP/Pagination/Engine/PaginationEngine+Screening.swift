@@ -19,7 +19,7 @@ extension PaginationEngine {
 
   private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {
     // On the first page no cursor was sent that could be the trouble.
-    if rule.kind == .expired && answer.isFirst { return false }
+    if rule.kind == .expired, !answer.sentCursor { return false }
     return try answer.matches(rule.when, items: items)
   }
 
@@ -30,9 +30,13 @@ extension PaginationEngine {
     let delay = after.flatMap { Double($0.plainText) }.flatMap {
       $0 >= 0 ? Duration.wait(seconds: $0) : nil
     }
-    return .failure(
-      PageFailure(
-        rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: delay))
+    var failure = PageFailure(
+      rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: delay)
+    failure.standardDelay = rule.delay.flatMap { $0 >= 0 ? Duration.wait(seconds: $0) : nil }
+    if case .resume(let source) = pagination.policy.expiry, rule.kind == .expired {
+      failure.cursor = try answer.value(at: source, items: items)
+    }
+    return .failure(failure)
   }
 
   /// Whether the description says that an answer with this status is the end. An error status on the

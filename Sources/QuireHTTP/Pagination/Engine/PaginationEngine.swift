@@ -13,6 +13,8 @@ package struct PaginationEngine: Sendable {
   /// The request for the first page: the base and the first value.
   let first: PageRequest
   let routes: [Route]
+  /// The ways to the page before.
+  let backwardRoutes: [Route]
   /// The number of items a full page has; nil when nobody said.
   package let pageSize: Int?
 
@@ -34,6 +36,12 @@ package struct PaginationEngine: Sendable {
     routes =
       if case .firstOf(let routes) = pagination.next { routes } else {
         [Route(pagination.next, send: pagination.send)]
+      }
+    backwardRoutes =
+      switch pagination.previous?.from {
+      case nil: []
+      case .firstOf(let routes)?: routes
+      case let source?: [Route(source, send: pagination.previous?.send ?? .url)]
       }
     var notices: [String] = []
     let asked = try Self.clamp(

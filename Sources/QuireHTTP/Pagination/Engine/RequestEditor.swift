@@ -34,7 +34,7 @@ struct RequestEditor {
     case .form(let name): form[name].map(JSONValue.string)
     case .xmlBody(let path): xmlValue(at: path).map(JSONValue.string)
     case .itemRange: range.map { .number(String($0.lowerBound)) }
-    case .url, .path, .placeholder, .queryMerge, .bodyMerge: nil
+    case .url, .request, .path, .placeholder, .queryMerge, .bodyMerge: nil
     }
   }
 
@@ -78,7 +78,7 @@ extension RequestEditor {
     case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
     case .query, .header, .form, .xmlBody, .placeholder:
       try send(.string(text), by: place, pageSize: nil)
-    case .url, .path, .queryMerge, .bodyMerge:
+    case .url, .request, .path, .queryMerge, .bodyMerge:
       throw PageError(
         .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
     }
@@ -100,7 +100,7 @@ extension RequestEditor {
       guard let start = value ?? (needsFirst ? count : nil), self.value(at: route.send) == nil
       else { return }
       try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
-    case .url, .queryMerge, .bodyMerge: break
+    case .url, .request, .queryMerge, .bodyMerge: break
     }
   }
 }
@@ -201,7 +201,22 @@ extension RequestEditor {
     case .queryMerge: merge(value)
     case .bodyMerge: try mergeBody(value)
     case .itemRange: try setRange(from: value.integer ?? 0, pageSize: pageSize)
-    case .url: break
+    case .url, .request: break
+    }
+  }
+
+  /// Takes out what stands at a placement.
+  mutating func remove(_ placement: Placement) {
+    switch placement {
+    case .query(let name, _): query.keep { $0 != name }
+    case .header(let name): if let field = HTTPField.Name(name) { base.headerFields[field] = nil }
+    case .jsonBody(let path):
+      if case .json(let body) = base.body { base.body = .json(body.removing(path)) }
+    case .form(let name):
+      var form = form
+      form.keep { $0 != name }
+      if case .form = base.body { base.body = .form(form.raw ?? "") }
+    default: break
     }
   }
 

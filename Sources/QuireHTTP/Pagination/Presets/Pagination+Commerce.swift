@@ -65,7 +65,8 @@ extension Pagination {
         when: .value(
           "/error_code", .equals("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION")),
         .expired, message: "/error_message")
-    ]))
+    ]),
+    resume: Route(.body("/next_cursor"), send: .jsonBody("/cursor")))
 
   static let commercePresets = [
     PaginationPreset("bigCommerce", "data, meta.pagination.links.next", .bigCommerce),

@@ -16,5 +16,6 @@ extension Pagination {
     genericPresets, formatPresets, frameworkPresets, developmentPresets, businessPresets,
     commercePresets, socialPresets, cloudPresets, sciencePresets,
     feedPresets, objectStorePresets, cataloguePresets, bothFormatsPresets,
+    queryPresets, changePresets, switchingPresets, knowledgePresets,
   ].flatMap { $0 }.sorted { $0.name < $1.name }
 }

@@ -76,7 +76,8 @@ extension Transcript {
   /// Below these, texts are no paths into a page.
   private static let untouched = [
     "jsonBody", "form", "query", "header", "path", "always", "equals", "notEquals", "isOneOf",
-    "contains", "linkHeader", "template", "first", "keep", "where",
+    "contains", "linkHeader", "template", "first", "keep", "where", "then", "open", "close",
+    "bodyMerge", "reanchor",
   ]
 
   private static func rewrite(_ value: JSONValue, under name: String) throws -> JSONValue {
@@ -84,7 +85,7 @@ extension Transcript {
     case _ where untouched.contains(name): return value
     case .string(let text) where name.hasPrefix("items"):
       return .string(try path(text, from: "/page") + "/i")
-    case .string(let text) where ["lastItem", "firstItem", "maxItem"].contains(name):
+    case .string(let text) where ["lastItem", "firstItem", "maxItem", "by"].contains(name):
       return .string(try path(text, from: ""))
     case .string(let text):
       return text.hasPrefix("/") ? .string(try path(text, from: "/page")) : value

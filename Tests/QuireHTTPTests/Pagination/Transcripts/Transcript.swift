@@ -31,6 +31,8 @@ import Testing
 /// = totals 3:items -              the total of each page
 /// = error cursorExpired           the error behind them; without this line, the end
 /// = message …                     what the error's message contains
+/// = resume {"token":"s"}          where a later walk for changes starts, from the last page
+/// = recovery - restarted          how each page came to be, where a cursor expired
 /// = waited 2                      the least number of seconds slept
 /// ```
 struct Transcript: Sendable, CustomTestStringConvertible {
@@ -56,6 +58,8 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var error: String?
   var message: String?
   var waited: Double = 0
+  var resume: String?
+  var recovery: [String]?
 
   var testDescription: String { "\(file): \(title)" }
 
@@ -159,6 +163,8 @@ extension Transcript {
     case "totals": totals = value.split(separator: " ").map(String.init)
     case "error": error = value
     case "message": message = value
+    case "resume": resume = value
+    case "recovery": recovery = value.split(separator: " ").map(String.init)
     case "waited": waited = Double(value) ?? 0
     default: throw Malformed(line: String(line))
     }

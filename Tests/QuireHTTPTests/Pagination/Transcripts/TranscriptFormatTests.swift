@@ -10,6 +10,11 @@ struct TranscriptFormatTests {
     "J10: Items that are an object",
     // Values have no types: a number that came is sent as a text.
     "V105: Numbers go back into a body",
+    "V50: Elasticsearch", "presets/couchView: CouchDB", "V53: CouchDB's view",
+    // A link that describes a request is read as a link and a list of texts.
+    "V64: STAC: a next link", "V64: STAC: a request",
+    // Every member of a list of lists has a name of its own.
+    "V55: Trino", "presets/snowflake: Snowflake",
     // The item itself is shown, in which numbers are texts.
     "presets/relay: Relay: edges where there are no nodes",
   ]

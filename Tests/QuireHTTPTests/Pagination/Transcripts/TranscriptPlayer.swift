@@ -111,6 +111,12 @@ struct TranscriptPlayer {
       #expect(
         failure?.code.description == transcript.error, "\(failure.map { "\($0)" } ?? "no error")")
     }
+    if let resume = transcript.resume {
+      #expect(pages.last?.http?.resume?.value?.description == resume)
+    }
+    if let recovery = transcript.recovery {
+      #expect(pages.map { $0.http?.recovery?.rawValue ?? "-" } == recovery)
+    }
     if let message = transcript.message {
       #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
     }

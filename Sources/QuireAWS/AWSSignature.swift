@@ -1,0 +1,130 @@
+import HTTPTypes
+import QuireHTTP
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One signature of Amazon's Signature Version 4, put together step by step as its reference says.
+struct AWSSignature {
+  var credentials: AWSCredentials
+  var region: String
+  var service: String
+
+  /// S3 takes paths as they are, and wants the body's digest in a field.
+  private var isS3: Bool { service == "s3" || service == "s3-object-lambda" }
+
+  /// Adds the fields that a signed request has.
+  func sign(_ request: inout TransportRequest, at now: Date) {
+    let time = Self.time(now)
+    let digest = Digest.hexadecimal(Digest.sha256(request.body))
+    set("x-amz-date", time, in: &request)
+    if let token = credentials.sessionToken { set("x-amz-security-token", token, in: &request) }
+    if isS3 { set("x-amz-content-sha256", digest, in: &request) }
+    let fields = signedFields(of: request)
+    let canonical = canonicalRequest(
+      method: request.head.method.rawValue, target: request.head.path ?? "/", fields: fields,
+      digest: digest)
+    request.head.headerFields[.authorization] = authorization(
+      for: canonical, fields: fields, time: time)
+  }
+
+  /// The fields to sign, by their names in lower case: what makes the request what it is.
+  private func signedFields(of request: TransportRequest) -> [(name: String, value: String)] {
+    let fields = request.head.headerFields.compactMap { field -> (String, String)? in
+      let name = field.name.canonicalName
+      let isSigned = name.hasPrefix("x-amz-") || name == "content-type" || name == "range"
+      return isSigned ? (name, field.value) : nil
+    }
+    return fields + [("host", request.head.authority ?? "")]
+  }
+
+  private func set(_ name: String, _ value: String, in request: inout TransportRequest) {
+    guard let field = HTTPField.Name(name) else { return }
+    request.head.headerFields[field] = value
+  }
+
+  /// `20150830T123600Z`.
+  static func time(_ date: Date) -> String {
+    date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
+  }
+}
+
+// MARK: - The canonical request
+
+extension AWSSignature {
+  func canonicalRequest(
+    method: String, target: String, fields: [(name: String, value: String)], digest: String
+  ) -> String {
+    let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
+    let canonical = canonicalFields(fields)
+    return [
+      method, canonicalPath(String(parts[0])),
+      canonicalQuery(parts.count > 1 ? String(parts[1]) : ""),
+      canonical.map { "\($0.name):\($0.value)\n" }.joined(),
+      canonical.map(\.name).joined(separator: ";"), digest,
+    ].joined(separator: "\n")
+  }
+
+  /// Everybody but S3 removes dot segments and empty ones, and encodes what is encoded once more.
+  private func canonicalPath(_ path: String) -> String {
+    let path = path.isEmpty ? "/" : path
+    guard !isS3 else { return path }
+    var kept: [Substring] = []
+    for segment in path.split(separator: "/") {
+      switch segment {
+      case ".": break
+      case "..": _ = kept.popLast()
+      default: kept.append(segment)
+      }
+    }
+    let isFolder = path.hasSuffix("/") && !kept.isEmpty
+    let normal = "/" + kept.joined(separator: "/") + (isFolder ? "/" : "")
+    return PercentEncoding.encode(normal, allowing: "/")
+  }
+
+  private func canonicalQuery(_ query: String) -> String {
+    query.split(separator: "&").map { parameter in
+      let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      let words = parts.map {
+        PercentEncoding.encode(PercentEncoding.decode($0, plusIsSpace: true))
+      }
+      return (name: words[0], value: words.count > 1 ? words[1] : "")
+    }
+    .sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+    .map { "\($0.name)=\($0.value)" }.joined(separator: "&")
+  }
+
+  /// Names once each, in order; values without blanks around them or twice in a row.
+  private func canonicalFields(
+    _ fields: [(name: String, value: String)]
+  ) -> [(name: String, value: String)] {
+    let values = Dictionary(grouping: fields) { $0.name.lowercased() }
+    return values.sorted { $0.key < $1.key }.map { name, fields in
+      let texts = fields.map { field in
+        field.value.split(whereSeparator: \.isWhitespace).joined(separator: " ")
+      }
+      return (name, texts.joined(separator: ","))
+    }
+  }
+}
+
+// MARK: - The signature
+
+extension AWSSignature {
+  func authorization(
+    for canonical: String, fields: [(name: String, value: String)], time: String
+  ) -> String {
+    let scope = "\(time.prefix(8))/\(region)/\(service)/aws4_request"
+    let digest = Digest.hexadecimal(Digest.sha256(Array(canonical.utf8)))
+    let text = ["AWS4-HMAC-SHA256", time, scope, digest].joined(separator: "\n")
+    var key = Array("AWS4\(credentials.secretKey)".utf8)
+    for part in scope.split(separator: "/") { key = Digest.hmac(Array(part.utf8), key: key) }
+    let signature = Digest.hexadecimal(Digest.hmac(Array(text.utf8), key: key))
+    let names = canonicalFields(fields).map(\.name).joined(separator: ";")
+    return "AWS4-HMAC-SHA256 Credential=\(credentials.accessKey)/\(scope), "
+      + "SignedHeaders=\(names), Signature=\(signature)"
+  }
+}

@@ -1,0 +1,147 @@
+import Foundation
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import Synchronization
+import Testing
+
+@testable import QuireAWS
+
+/// The examples that Amazon publishes: its Signature Version 4 test suite (Apache License 2.0), whose
+/// requests are signed by `AKIDEXAMPLE` on 30 August 2015, and those in the reference of S3.
+@Suite("Amazon's signature")
+struct AWSSignatureTests {
+  private static let signature = AWSSignature(
+    credentials: AWSCredentials(
+      accessKey: "AKIDEXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG+bPxRfiCYEXAMPLEKEY"),
+    region: "us-east-1", service: "service")
+
+  struct Example: Sendable, CustomTestStringConvertible {
+    var name: String
+    var method = "GET"
+    var target = "/"
+    var fields: [[String]] = []
+    var body = ""
+    var signature: String
+
+    var testDescription: String { name }
+  }
+
+  private static let examples = [
+    Example(
+      name: "get-vanilla",
+      signature: "5fa00fa31553b73ebf1942676e86291e8372ff2a2260956d9b8aae1d763fbf31"),
+    Example(
+      name: "get-vanilla-query-order-key-case", target: "/?Param2=value2&Param1=value1",
+      signature: "b97d918cfa904a5beff61c982a1b6f458b799221646efd99d3219ec94cdf2500"),
+    Example(
+      name: "get-unreserved",
+      target: "/-._~0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ",
+      signature: "07ef7494c76fa4850883e2b006601f940f8a34d404d0cfa977f52a65bbf5f24f"),
+    Example(
+      name: "get-utf8", target: "/ሴ",
+      signature: "8318018e0b0f223aa2bbf98705b62bb787dc9c0e678f255a891fd03141be5d85"),
+    Example(
+      name: "post-vanilla", method: "POST",
+      signature: "5da7c1a2acd57cee7505fc6676e4e544621c30862966e37dddb68e92efbe5d6b"),
+    Example(
+      name: "post-x-www-form-urlencoded", method: "POST",
+      fields: [["Content-Type", "application/x-www-form-urlencoded"]], body: "Param1=value1",
+      signature: "ff11897932ad3f4e8b18135d722051e5ac45fc38421b1da7b9d196a0fe09473a"),
+  ]
+
+  @Test("The published examples come out to the byte", arguments: examples)
+  func published(_ example: Example) {
+    let time = "20150830T123600Z"
+    let fields =
+      [("host", "example.amazonaws.com"), ("x-amz-date", time)]
+      + example.fields.map { ($0[0], $0[1]) }
+    let signature = Self.signature
+    let canonical = signature.canonicalRequest(
+      method: example.method, target: example.target, fields: fields,
+      digest: Digest.hexadecimal(Digest.sha256(Array(example.body.utf8))))
+    let authorization = signature.authorization(for: canonical, fields: fields, time: time)
+    #expect(authorization.hasSuffix("Signature=\(example.signature)"), "\(canonical)")
+    #expect(
+      authorization.hasPrefix(
+        "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20150830/us-east-1/service/aws4_request, "
+          + "SignedHeaders="))
+  }
+
+  @Test("S3's published example of a listing comes out to the byte, digest and all")
+  func listing() async throws {
+    let transport = Recorder()
+    var configuration = PageClient.Configuration()
+    configuration.signer = .aws(
+      AWSCredentials(
+        accessKey: "AKIAIOSFODNN7EXAMPLE", secretKey: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"),
+      region: "us-east-1", service: "s3")
+    var environment = PageClient.Environment()
+    environment.now = { 1_369_353_600 }
+    let client = PageClient(transport: transport, configuration: configuration).with(environment)
+    let cursor = client.cursor(
+      of: Int.self, at: "https://examplebucket.s3.amazonaws.com/?max-keys=2&prefix=J",
+      pagination: .linkHeader)
+    for try await _ in cursor {}
+    let fields = try #require(transport.requests.first).head.headerFields
+    #expect(
+      fields[.authorization]
+        == "AWS4-HMAC-SHA256 Credential=AKIAIOSFODNN7EXAMPLE/20130524/us-east-1/s3/aws4_request, "
+        + "SignedHeaders=host;x-amz-content-sha256;x-amz-date, "
+        + "Signature=34b48302e7b5fa45bde8084f4b7868a86f0a534bc59db6670ed5711ef69dc6f7")
+    #expect(fields[HTTPField.Name("x-amz-date") ?? .date] == "20130524T000000Z")
+  }
+
+  @Test("Every page and every attempt is signed anew, and nothing is signed for another origin")
+  func everyPage() async throws {
+    let transport = Recorder(pages: [
+      #"{"items":[1],"next":"?p=2"}"#, nil, #"{"items":[2],"next":"https://b.test/?p=3"}"#,
+      #"{"items":[3]}"#,
+    ])
+    let clock = Mutex(1_369_353_600.0)
+    var configuration = PageClient.Configuration()
+    configuration.retry.delay = .zero
+    configuration.signer = .aws(region: "r", service: "s") {
+      AWSCredentials(accessKey: "A", secretKey: "S", sessionToken: "T")
+    }
+    var environment = PageClient.Environment()
+    environment.now = {
+      clock.withLock {
+        $0 += 1
+        return $0
+      }
+    }
+    let client = PageClient(transport: transport, configuration: configuration).with(environment)
+    let pagination = Pagination(
+      next: .body("/next"), items: "/items", policy: PagePolicy(links: .allow(["b.test"])))
+    for try await _ in client.cursor(of: Int.self, at: "https://a.test/", pagination: pagination) {}
+    let signatures = transport.requests.map { $0.head.headerFields[.authorization] }
+    #expect(signatures.count == 4)
+    #expect(Set(signatures.prefix(3)).count == 3)
+    #expect(signatures.prefix(3).allSatisfy { $0?.contains("x-amz-security-token") == true })
+    #expect(signatures[3] == nil)
+  }
+
+  /// Answers with these pages, and with 503 where there is none.
+  private final class Recorder: HTTPTransport {
+    private let pages: [String?]
+    private let log = Mutex<[TransportRequest]>([])
+
+    init(pages: [String?] = ["[]"]) { self.pages = pages }
+
+    var requests: [TransportRequest] { log.withLock { $0 } }
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+      let index = log.withLock {
+        $0.append(request)
+        return $0.count - 1
+      }
+      guard let page = pages[index] else {
+        return TransportResponse(
+          head: HTTPResponse(status: .serviceUnavailable), body: .bytes([]))
+      }
+      return TransportResponse(
+        head: HTTPResponse(status: .ok), body: .bytes(Array(page.utf8)))
+    }
+  }
+}
