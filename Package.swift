@@ -48,7 +48,8 @@ let package = Package(
     .target(name: "QuireCore", swiftSettings: house),
     // Pages over HTTP, without sockets: descriptions, decoding, link security, retries.
     .target(
-      name: "QuireHTTP", dependencies: ["QuireCore", httpTypes, logging], swiftSettings: house),
+      name: "QuireHTTP", dependencies: ["QuireCore", httpTypes, logging],
+      resources: [.embedInCode("Pagination/pagination.schema.json")], swiftSettings: house),
     // libcurl behind HTTPTransport.
     .target(
       name: "QuireCurl",

@@ -13,6 +13,8 @@ public struct HTTPPageInfo: Sendable {
   public let metrics: TransferMetrics
   /// What fetching the page took, failed attempts included.
   public let traffic: Traffic
+  /// Where the answer came from after redirects.
+  var url = ""
   /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
   public internal(set) var recovery: PageRecovery?
   /// Where a later walk starts that wants what has changed since; only on the last page, and only

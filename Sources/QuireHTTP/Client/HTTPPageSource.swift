@@ -18,17 +18,20 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     let isRepeatable: Bool
     /// Nil where nothing asks for a pace.
     let pacer: Pacer?
+    let indexes = IndexCache()
   }
 
   init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,
-    decoder: any PageDecoder<Item>
+    decoder: any PageDecoder<Item>,
+    custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) {
     self.client = client
     self.decoder = decoder
     setup = Result { () throws(PageError) -> Setup in
       let home = try Origin(url: first.url)
-      let engine = try PaginationEngine(pagination, first: first, home: home, pageSize: pageSize)
+      var engine = try PaginationEngine(pagination, first: first, home: home, pageSize: pageSize)
+      engine.custom = custom
       for notice in engine.notices { client.configuration.logger.warning("\(notice)") }
       return Setup(
         engine: engine, home: home,
@@ -153,11 +156,42 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     at position: Position?, _ setup: Setup, traffic: inout Traffic
   ) async throws -> Page<Item>? {
     let request = try setup.engine.request(at: position)
-    let visit = visit(request, at: position ?? .start, setup)
-    let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
+    var visit = visit(request, at: position ?? .start, setup)
+    visit.indexes = try await indexes(at: position, setup, traffic: &traffic)
+    let answer = try await repeating(visit, setup, traffic: &traffic) { [visit] traffic in
       try await visit.attempt(decoder: decoder, traffic: &traffic)
     }
-    return answer.map(setup.secrets.conceal)
+    guard var page = answer else { return nil }
+    try remember(page, setup)
+    // What was begun again brings the same pages again.
+    if let position, (try? Bookmark(position))?.restarts ?? 0 > 0 { page.fingerprint = nil }
+    return setup.secrets.conceal(page)
+  }
+
+  /// The indexes that say what is behind a page, fetched where this process has not seen them.
+  private func indexes(
+    at position: Position?, _ setup: Setup, traffic: inout Traffic
+  ) async throws -> [String: [String]] {
+    let needed = setup.engine.indexes(neededAt: position)
+    for url in needed where setup.indexes.all[url] == nil {
+      let request = try setup.engine.request(at: Bookmark(.url(url)).position)
+      let visit = visit(request, at: .start, setup)
+      let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
+        try await visit.answer(decoder: decoder, traffic: &traffic)
+      }
+      let list = try setup.engine.pages(listedIn: answer.document, at: answer.url)
+      setup.indexes.store(list, at: url, keeping: needed)
+    }
+    return setup.indexes.all
+  }
+
+  /// Keeps what a page lists, if it is an index.
+  private func remember(_ page: Page<Item>, _ setup: Setup) throws {
+    guard let http = page.http, let next = page.next else { return }
+    let needed = setup.engine.indexes(neededAt: next)
+    guard let index = needed.last, index == http.visit.request.url else { return }
+    let list = try setup.engine.pages(listedIn: http.document, at: http.url)
+    setup.indexes.store(list, at: index, keeping: needed)
   }
 
   private func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {

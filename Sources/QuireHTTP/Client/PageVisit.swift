@@ -19,6 +19,7 @@ struct PageVisit {
   let request: PageRequest
   let position: Position
   var pacer: Pacer?
+  var indexes: [String: [String]] = [:]
 
   private var configuration: PageClient.Configuration { client.configuration }
 
@@ -141,9 +142,11 @@ struct PageVisit {
   func answer(
     to response: TransportResponse, at hop: RedirectMachine.Hop, document: any PageDocument
   ) -> PageAnswer {
-    PageAnswer(
+    var answer = PageAnswer(
       request: request, url: hop.url.text, status: response.head.status.code,
       headerFields: response.head.headerFields, document: document, position: position)
+    answer.indexes = indexes
+    return answer
   }
 
   /// The page, or the last part of it.
@@ -162,6 +165,7 @@ struct PageVisit {
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
     page.metadata[HTTPPageInfo.self]?.resume = continuation.resume
+    page.metadata[HTTPPageInfo.self]?.url = answer.url
     if let seconds = engine.backoff(after: answer) { pacer?.wait(for: seconds) }
     return page
   }

@@ -1,7 +1,8 @@
 extension NextSource: Codable {
   private static let kinds = [
     "linkHeader", "header", "body", "lastItem", "firstItem", "maxItem", "offset", "pageNumber",
-    "contentRange", "queryItem", "formDecoded", "adding", "template", "json", "jsonText", "all",
+    "contentRange", "index", "queryItem", "formDecoded", "adding", "template", "json", "jsonText",
+    "all",
     "firstOf",
   ]
 
@@ -22,6 +23,9 @@ extension NextSource: Codable {
     case "offset": self = try object(kind, as: OffsetForm.self).source
     case "pageNumber": self = try object(kind, as: PageNumberForm.self).source
     case "contentRange": self = try object(kind, as: ContentRangeForm.self).source
+    case "index":
+      let form = try object.object(kind, "The source \"index\"", names: ["list", "link"])
+      self = .index(try form("list"), link: try form("link"))
     case "all": self = .all(try object(kind))
     case "firstOf": self = .firstOf(try object(kind))
     default: self = try Self.transformed(kind, object)
@@ -79,6 +83,11 @@ extension NextSource: Codable {
       try fields.encode(ContentRangeForm(first: first), forKey: "contentRange")
     case .firstItem(let path): try fields.encode(path, forKey: "firstItem")
     case .maxItem(let path): try fields.encode(path, forKey: "maxItem")
+    case .index(let list, let link):
+      var form = fields.nestedContainer(
+        keyedBy: DescriptionObject.Name.self, forKey: "index")
+      try form.encode(list, forKey: "list")
+      try form.encode(link, forKey: "link")
     case .transformed(let source, let transform):
       try Self.encode(transform, of: source, in: &fields)
     case .all(let sources): try fields.encode(sources, forKey: "all")

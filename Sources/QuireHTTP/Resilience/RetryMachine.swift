@@ -95,7 +95,8 @@ package struct RetryMachine {
     guard polling + wait <= policy.maximumPolling else {
       var error = failure.error
       error.attempts = max(wireRequests, polls + 1)
-      error.message += " It was asked for \(polling); raise RetryPolicy.maximumPolling to wait longer."
+      error.message +=
+        " It was asked for \(polling); raise RetryPolicy.maximumPolling to wait longer."
       return .fail(error)
     }
     polls += 1

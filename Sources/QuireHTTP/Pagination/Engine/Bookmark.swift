@@ -8,7 +8,8 @@ import QuireCore
 /// page before, `seen` for the items before the page where a total has to be
 /// reached, `total` for one that only the first page says, `carry` for values that every request
 /// repeats, `shown` for a watch on pages that come again, `anchor` for the last item's key, `restarts`
-/// for how often the listing was begun anew, `state` for what a closure remembers.
+/// for how often the listing was begun anew, `state` for what a closure remembers, `within` for the
+/// indexes that list the page.
 struct Bookmark: Hashable {
   enum Target: Hashable {
     /// The first page, with something that its plain request does not have.
@@ -34,6 +35,8 @@ struct Bookmark: Hashable {
   var anchor: JSONValue?
   var restarts = 0
   var state: JSONValue?
+  /// The indexes that the page was found in, from the outermost.
+  var within: [String] = []
 
   init(_ target: Target, route: Int = 0, seen: Int? = nil) {
     self.target = target
@@ -59,6 +62,7 @@ struct Bookmark: Hashable {
     anchor = value["anchor"]
     restarts = value["restarts"]?.count ?? 0
     state = value["state"]
+    if case .array(let urls)? = value["within"] { within = urls.compactMap(\.string) }
   }
 
   private static func target(in value: JSONValue) -> Target? {
@@ -89,6 +93,7 @@ struct Bookmark: Hashable {
     if !carried.isEmpty { members.append(.init("carry", .object(carried))) }
     if let anchor { members.append(.init("anchor", anchor)) }
     if restarts > 0 { members.append(.init("restarts", .number(String(restarts)))) }
+    if !within.isEmpty { members.append(.init("within", .array(within.map(JSONValue.string)))) }
     if let state { members.append(.init("state", state)) }
     return Position(.object(members))
   }

@@ -13,6 +13,8 @@ package struct PageAnswer {
   package var document: any PageDocument
   /// The position that was asked for.
   package var position: Position
+  /// The indexes that the page may be in the middle of, by their addresses.
+  var indexes: [String: [String]] = [:]
 
   package init(
     request: PageRequest, url: String, status: Int, headerFields: HTTPFields,

@@ -64,6 +64,10 @@ extension PaginationEngine {
           "\"all\" finds several values: send them by \"queryMerge\" or \"bodyMerge\".")
       }
       for source in sources.values { try checkValue(of: source) }
+    case .index:
+      guard routes == [route], route.next.transforms.isEmpty, route.send == .url else {
+        throw Self.misfit("An index lists links: it stands alone, and is sent by \"url\".")
+      }
     case .header(let name): _ = try RequestEditor.field(name)
     case .offset, .pageNumber, .contentRange:
       guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else {

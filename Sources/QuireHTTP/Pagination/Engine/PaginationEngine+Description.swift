@@ -32,6 +32,8 @@ extension PaginationEngine {
     }
     try setHeaders(description["headers"], in: &request)
     request.body = body(description["body"], merges: merges)
+    if let form = description["form"]?.string { request.body = .form(form) }
+    if let xml = description["xml"]?.string { request.body = .xml(xml) }
     if method == .get || method == .head { request.body = .none }
     if request.body == .none { request.headerFields[.contentType] = nil }
     var editor = RequestEditor(request)

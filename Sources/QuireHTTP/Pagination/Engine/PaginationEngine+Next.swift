@@ -4,6 +4,8 @@ import QuireCore
 extension PaginationEngine {
   /// The first route that leads on from a page; nil when none does.
   func bookmark(after answer: PageAnswer, itemCount: Int) throws -> Bookmark? {
+    if let custom { return try bookmark(custom, after: answer, itemCount: itemCount) }
+    if case .index = routes.first?.next { return try bookmark(inIndexAfter: answer) }
     for (index, route) in routes.enumerated() {
       guard let target = try target(of: route, after: answer, itemCount: itemCount) else {
         continue
@@ -84,7 +86,7 @@ extension PaginationEngine {
       case .transformed(let source, let transform):
         try token(source, in: answer).flatMap { try transform.apply(to: $0, pageSize: pageSize) }
       case .all(let sources): try all(sources, in: answer)
-      case .offset, .pageNumber, .contentRange, .firstOf: nil
+      case .offset, .pageNumber, .contentRange, .firstOf, .index: nil
       }
     guard let value, !isNothing(value) else { return nil }
     return value
@@ -135,7 +137,7 @@ extension PaginationEngine {
 }
 
 extension String {
-  fileprivate var trimmingBlanks: String {
+  var trimmingBlanks: String {
     guard let first = utf8.first, let last = utf8.last,
       !(0x21...0x7E).contains(first) || !(0x21...0x7E).contains(last)
     else { return self }

@@ -12,7 +12,7 @@ extension PaginationEngine {
     let policy = pagination.policy
     return policy.open != nil || policy.expiry != .fail || policy.overlap > 0
       || policy.reversesItems
-      || repetitionKey != nil || routes.contains { $0.next.looksAtAllItems }
+      || indexRouteExists || repetitionKey != nil || routes.contains { $0.next.looksAtAllItems }
   }
 
   /// Whether the page is one that was there before: it is the end, and not delivered.

@@ -18,6 +18,9 @@ package struct PaginationEngine: Sendable {
   /// The number of items a full page has; nil when nobody said.
   package let pageSize: Int?
 
+  /// What decides about the next page in place of the description's "next".
+  var custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
+
   /// What the caller should know although the walk goes on, such as a page size that was lowered.
   package let notices: [String]
 

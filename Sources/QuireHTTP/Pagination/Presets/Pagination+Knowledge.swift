@@ -75,7 +75,15 @@ extension Pagination {
     next: .pageNumber, send: .query("paged"),
     end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item")
 
+  /// A sitemap, or an index of sitemaps: `<sitemapindex><sitemap><loc>…`, `<urlset><url><loc>…`.
+  ///
+  /// The index is a page without items; sitemaps follow in its order, nested indexes in place. Sitemaps
+  /// on other hosts need `links(.allow([…]))`.
+  public static let sitemap = Pagination(
+    next: .index("/sitemapindex/sitemap", link: "/loc"), items: .optional("/urlset/url"))
+
   static let knowledgePresets = [
+    PaginationPreset("sitemap", "urlset/url, or a sitemapindex", .sitemap),
     PaginationPreset("entrez", "IdList, retstart, WebEnv", .entrez),
     PaginationPreset("iiifDiscovery", "orderedItems, prev, from the last page", .iiifDiscovery),
     PaginationPreset(

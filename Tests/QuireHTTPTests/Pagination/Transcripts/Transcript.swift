@@ -20,6 +20,7 @@ import Testing
 /// body {"size":2}                 the body that the caller gives, where it is not the one sent
 /// opens                           the first request is not for a page: the caller gives the second
 /// closes                          the last request is not for a page; no time passes on its own
+/// indexed                         the first page lists the others: a new process reads it again
 /// field Range: 0-1                a field of the walk's request
 /// header Authorization: Bearer x  a field of the client
 /// secret x                        a text that must not be in logs, errors and positions
@@ -52,6 +53,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var givenBody: String?
   var opens = false
   var closes = false
+  var isIndexed = false
   var pages: [[String]]?
   var pageCount: Int?
   var totals: [String]?
@@ -127,6 +129,7 @@ extension Transcript {
     guard let (name, value) = Self.split(line) else {
       opens = opens || line == "opens"
       closes = closes || line == "closes"
+      isIndexed = isIndexed || line == "indexed"
       return
     }
     switch name {

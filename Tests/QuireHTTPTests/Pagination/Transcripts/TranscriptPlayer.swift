@@ -9,7 +9,7 @@ import Testing
 /// Plays a transcript through the real client and checks what comes of it.
 struct TranscriptPlayer {
   let transcript: Transcript
-  private let transport: ScriptedTransport
+  private var transport: ScriptedTransport
   private let clock = InstantClock()
   private let log = CapturedLog()
   private var pages: [Page<String>] = []
@@ -30,6 +30,11 @@ struct TranscriptPlayer {
 
   /// Every page by a walk of its own, that knows nothing but the position before it as JSON.
   mutating func playResuming() async throws {
+    if transcript.isIndexed {
+      let index = transcript.script[0]
+      let pages = transcript.script.dropFirst().flatMap { [index, $0] }
+      transport = ScriptedTransport([index] + pages)
+    }
     var position = Position.start
     var visited: [Position] = []
     while failure == nil {

@@ -2,6 +2,9 @@ import Testing
 
 @Suite("Vectors: protocols of several requests")
 struct ProtocolVectorTests {
+  @Test("V24 (without gzip): a sitemap index leads through its sitemaps in their order")
+  func v24() async throws { try await play("V24") }
+
   @Test("V30 T24: the session of an E-utilities search goes with every page")
   func v30() async throws { try await play("V30") }
 

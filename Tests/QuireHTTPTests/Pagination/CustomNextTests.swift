@@ -1,0 +1,64 @@
+import HTTPTypes
+import QuireCore
+import QuireTesting
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("A closure for the next page")
+struct CustomNextTests {
+  private func places(_ transport: some HTTPTransport) -> Cursor<Int> {
+    PageClient(transport: transport, headers: [.authorization: "Bearer s3cret"]).cursor(
+      of: Int.self, at: "https://n.test/search?q=x", items: "/places"
+    ) { page in
+      guard page.itemCount > 0, case .array(let new)? = try page.document.value(at: "/places")
+      else { return nil }
+      let old = page.state.string.map { $0 + "," } ?? ""
+      let seen = old + new.map(\.plainText).joined(separator: ",")
+      return NextPage(
+        PageRequest(url: "/search?q=x&exclude_place_ids=\(seen)"), state: .string(seen))
+    }
+  }
+
+  private let script = [
+    ScriptedExchange("https://n.test/search?q=x", answerBody: #"{"places":[1,2]}"#),
+    ScriptedExchange(
+      "https://n.test/search?q=x&exclude_place_ids=1,2", answerBody: #"{"places":[3]}"#),
+    ScriptedExchange(
+      "https://n.test/search?q=x&exclude_place_ids=1,2,3", answerBody: #"{"places":[]}"#),
+  ]
+
+  @Test("H15 A cursor that grows with all that was seen (Nominatim) is a closure's, and resumes")
+  func accumulates() async throws {
+    var items: [Int] = []
+    for try await page in places(ScriptedTransport(script)) { items += page.items }
+    #expect(items == [1, 2, 3])
+    var next: Position?
+    for try await page in places(ScriptedTransport(script)) {
+      next = page.next
+      break
+    }
+    let rest = ScriptedTransport(Array(script.dropFirst()))
+    items = []
+    for try await page in places(rest).resuming(from: try #require(next)) { items += page.items }
+    #expect(items == [3])
+    #expect(rest.unplayed.isEmpty)
+  }
+
+  @Test("T11: a closure's link is subject to the policy, and what it throws follows the page")
+  func failures() async throws {
+    let client = PageClient(transport: CannedServer([.json("[1]")]))
+    for message in ["link", "error"] {
+      var pages = 0
+      let cursor = client.cursor(of: Int.self, at: "https://n.test/", items: "") { _ in
+        guard message == "link" else { throw PageError(.shape, "no") }
+        return NextPage(PageRequest(url: "https://evil.test/"))
+      }
+      let error = await #expect(throws: PageError.self) {
+        for try await _ in cursor { pages += 1 }
+      }
+      #expect(pages == 1)
+      #expect(error?.code == (message == "link" ? .crossOriginLink : .shape))
+    }
+  }
+}
