@@ -64,6 +64,10 @@ extension PageError.Code {
   public static let stalledContent = Self("stalledContent")
   /// A safety cap of `Limits` was reached.
   public static let limitExceeded = Self("limitExceeded")
+  /// The server asks to slow down, for longer than the source waits.
+  public static let throttled = Self("throttled")
+  /// The listing has not ended and does not go on either.
+  public static let noProgress = Self("noProgress")
   /// An argument cannot work; the message says which and why.
   public static let invalidArgument = Self("invalidArgument")
   /// Two tasks asked one walk for a page at the same time.

@@ -30,6 +30,14 @@ public protocol PageSource<Item>: Sendable {
   /// the last page. The default does nothing.
   func close(at position: Position?) async
 
+  /// Where up to `count` pages behind the one at `position` start, in order, as far as that can be
+  /// told without reading them: by offset, by page number.
+  ///
+  /// Exactly as the pages before them will say in `next`. `total` is what the server declared with a
+  /// page read before, if one was. Positions behind the end do no harm. Default: none; most listings
+  /// tell the way only page by page. See `Cursor.parallel(_:)`.
+  func positions(after position: Position?, total: Total?, count: Int) -> [Position]
+
   /// Whether `close(at:)` does anything, so that walks need not start a task for it. Default false.
   var needsClosing: Bool { get }
 
@@ -42,6 +50,8 @@ public protocol PageSource<Item>: Sendable {
 }
 
 extension PageSource {
+  /// None.
+  public func positions(after position: Position?, total: Total?, count: Int) -> [Position] { [] }
   /// Does nothing.
   public func close(at position: Position?) async {}
   /// False.

@@ -10,6 +10,8 @@ public struct Traffic: Hashable, Sendable {
   public var redirects: Int
   /// Items that came, before any transform. The walk fills it in.
   public package(set) var items = 0
+  /// Items that a deduplicating transform dropped.
+  public package(set) var duplicates = 0
   /// Items that were set aside because they could not be decoded.
   public var badItems: Int
 
@@ -31,6 +33,7 @@ public struct Traffic: Hashable, Sendable {
       retries: left.retries + right.retries, redirects: left.redirects + right.redirects,
       badItems: left.badItems + right.badItems)
     sum.items = left.items + right.items
+    sum.duplicates = left.duplicates + right.duplicates
     return sum
   }
 }

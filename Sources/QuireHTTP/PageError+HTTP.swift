@@ -24,8 +24,6 @@ extension PageError.Code {
 
   /// A status that is neither a page nor an end.
   public static let status = Self("status")
-  /// The server asks to slow down, for longer than the client waits.
-  public static let throttled = Self("throttled")
   /// The server no longer knows the cursor.
   public static let cursorExpired = Self("cursorExpired")
   /// The server refuses to page any further; data are missing.

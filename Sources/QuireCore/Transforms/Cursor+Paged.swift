@@ -7,10 +7,6 @@ extension Cursor {
   /// metadata and the total of the last page read for it. A `size` below 1 is `invalidArgument`,
   /// thrown by the first `next()`.
   public func paged(by size: Int) -> Cursor<Item> {
-    var cursor = Cursor(start: start, limits: limits, clock: clock) { [makeReader] context in
-      PagedReader(makeReader(context), size: size, context: context)
-    }
-    cursor.visited = visited
-    return cursor
+    deriving { base, context in PagedReader(base, size: size, context: context) }
   }
 }

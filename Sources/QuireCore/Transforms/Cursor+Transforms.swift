@@ -69,11 +69,7 @@ extension Cursor {
   private func transforming<Other: Sendable>(
     _ transform: @escaping @Sendable @concurrent (Page<Item>) async throws -> Page<Other>
   ) -> Cursor<Other> {
-    var cursor = Cursor<Other>(start: start, limits: limits, clock: clock) { [makeReader] context in
-      TransformReader(base: makeReader(context), transform: transform)
-    }
-    cursor.visited = visited
-    return cursor
+    deriving { base, _ in TransformReader(base: base, transform: transform) }
   }
 }
 
@@ -91,6 +87,14 @@ struct TransformReader<Base: Sendable, Item: Sendable>: PageReader {
         .transformFailed, "A closure given to map, filter or compactMap failed: \(error)",
         underlying: error)
     }
+  }
+
+  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
+    base.positions(after: position, total: total, count: count)
+  }
+
+  func copy() -> any PageReader<Item> {
+    TransformReader(base: base.copy(), transform: transform)
   }
 
   func leave() { base.leave() }

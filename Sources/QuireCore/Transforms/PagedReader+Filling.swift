@@ -53,6 +53,8 @@ extension PagedReader {
       result.traffic = traffic
       result.hasMoreParts = false
       result.fingerprint = nil
+      // Pages of another size have no known neighbour in front of them.
+      result.previous = nil
       if rest.items.isEmpty {
         pages = []
       } else {

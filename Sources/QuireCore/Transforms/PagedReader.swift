@@ -50,6 +50,17 @@ final class PagedReader<Item: Sendable>: PageReader {
     }
   }
 
+  func copy() -> any PageReader<Item> {
+    let pending = pending.withLock { $0 }
+    let walk = pending.walk?.copy()
+    let copy = PagedReader(walk?.reader ?? base.copy(), size: size, context: context)
+    copy.pending.withLock {
+      $0 = pending
+      $0.walk = walk
+    }
+    return copy
+  }
+
   func leave() { base.leave() }
 
   func close(at position: Position?) async {

@@ -12,6 +12,12 @@ protocol PageReader<Item>: Sendable {
   /// Frees what the source holds; see `PageSource.close(at:)`.
   func close(at position: Position?) async
 
+  /// Where the pages behind the one at `position` start; see `PageSource`.
+  func positions(after position: Position, total: Total?, count: Int) -> [Position]
+
+  /// A reader that goes on from here by itself; one without state is its own copy.
+  func copy() -> any PageReader<Item>
+
   /// Drops what is open between two reads; another read may follow all the same.
   func leave()
 
@@ -23,6 +29,10 @@ protocol PageReader<Item>: Sendable {
 extension PageReader {
   /// Nothing is open between two reads.
   func leave() {}
+  /// Unknown.
+  func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
+  /// There is no state.
+  func copy() -> any PageReader<Item> { self }
 }
 
 /// What a walk lets its readers know.
@@ -90,6 +100,11 @@ struct SourceReader<Source: PageSource>: PageReader {
     } catch let error as PageError where error.code == .exhausted {
       return nil
     }
+  }
+
+  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
+    source.positions(
+      after: position.value == nil ? nil : position.page, total: total, count: count)
   }
 
   func close(at position: Position?) async { await source.close(at: position?.page) }

@@ -41,6 +41,7 @@ final class PartReader<Source: PartedPageSource>: PageReader {
     open.withLock { $0 = Open(position: position, parts: parts) }
   }
 
+  func copy() -> any PageReader<Source.Item> { PartReader(source: source) }
   func leave() { open.withLock { $0 = nil } }
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }

@@ -106,6 +106,7 @@ struct WalkMachine: Sendable {
     if !isWithinPage { report.pages += 1 }
     report.items += page.items.count
     report.traffic = report.traffic + page.traffic
+    report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
     if !page.items.isEmpty { emptyPages = 0 } else if !isWithinPage { emptyPages += 1 }
     isWithinPage = page.hasMoreParts
@@ -142,6 +143,14 @@ struct WalkMachine: Sendable {
   mutating func left() -> Closing? {
     iterators -= 1
     return iterators == 0 ? abandoned() : nil
+  }
+
+  /// The same walk for somebody else: nobody iterates over it, and nothing is being read.
+  func copy() -> WalkMachine {
+    var copy = self
+    copy.iterators = 0
+    if case .loading(let position) = state { copy.state = .ready(position, .admitted) }
+    return copy
   }
 
   /// Whether a loop is running.

@@ -83,6 +83,13 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     (try? setup.get())?.engine.pagination.policy.pacing.readsAhead ?? true
   }
 
+  func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
+    guard let setup = try? setup.get(), setup.isRepeatable else { return [] }
+    return setup.engine.positions(
+      after: position.flatMap { try? reveal($0, setup) }, total: total, count: count
+    ).map(setup.secrets.conceal)
+  }
+
   func page(at position: Position?) async throws -> Page<Item>? {
     let setup = try setup.get()
     var traffic = Traffic(requests: 0)

@@ -40,6 +40,21 @@ struct PaginationPropertyTests {
     }
   }
 
+  @Test(
+    "P-9: what counts is read in parallel, and comes as in sequence; what does not is read in order",
+    arguments: (0..<20).map { first &+ $0 }, ListingServer.Style.allCases)
+  func drainsInParallel(_ seed: UInt64, _ style: ListingServer.Style) async throws {
+    var random = Seeded(state: seed)
+    let server = Self.server(style, using: &random)
+    let pageSize = style == .offset ? Int.random(in: 1...50, using: &random) : nil
+    let cursor = PageClient(transport: server).cursor(
+      of: Int.self, at: "https://a.test/l?q=%2F", pagination: server.pagination,
+      pageSize: pageSize, request: .init(method: style == .body ? .post : .get))
+    var items: [Int] = []
+    for try await page in cursor.parallel(4) { items += page.items }
+    #expect(items == server.items, "seed \(seed)")
+  }
+
   private static func server(
     _ style: ListingServer.Style, using random: inout Seeded
   ) -> ListingServer {

@@ -1,0 +1,74 @@
+/// What a listing by page number answers: items, and whether more follow.
+public struct NumberedPage<Item: Sendable>: Sendable {
+  enum End: Sendable {
+    case isLast(Bool)
+    case pagesRemaining(Int)
+    case totalPages(Int)
+  }
+
+  /// The items of the page.
+  public var items: [Item]
+  let end: End
+
+  /// A page that says itself whether it is the last one.
+  public init(_ items: [Item], isLast: Bool) {
+    self.items = items
+    end = .isLast(isLast)
+  }
+
+  /// A page that says how many follow; fewer than 1 is the end.
+  public init(_ items: [Item], pagesRemaining: Int) {
+    self.items = items
+    end = .pagesRemaining(pagesRemaining)
+  }
+
+  /// A page that says how many there are in all; 0 is a listing without items.
+  public init(_ items: [Item], totalPages: Int) {
+    self.items = items
+    end = .totalPages(totalPages)
+  }
+}
+
+extension Cursor {
+  /// A listing by page number. The number is Quire's: it begins with `first` and grows by one with
+  /// every page that came.
+  ///
+  /// Default for the first: 1, as most servers count. The closure returns nil when there is no such
+  /// page.
+  public static func numbered(
+    from first: Int = 1, limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
+    page: @escaping @Sendable (_ number: Int) async throws -> NumberedPage<Item>?
+  ) -> Cursor {
+    Cursor(NumberedSource(first: first, fetch: page), limits: limits, clock: clock)
+  }
+}
+
+/// Pages by number. All positions are known in advance, but not how many exist.
+struct NumberedSource<Item: Sendable>: PageSource {
+  let first: Int
+  let fetch: @Sendable (Int) async throws -> NumberedPage<Item>?
+
+  func page(at position: Position?) async throws -> Page<Item>? {
+    let number = position?.value?.integer ?? first
+    guard let answer = try await fetch(number) else { return nil }
+    var page = Page(
+      answer.items, previous: number > first ? Position(integerLiteral: number - 1) : nil)
+    let isLast: Bool
+    switch answer.end {
+    case .isLast(let last): isLast = last
+    case .pagesRemaining(let count): isLast = count < 1
+    case .totalPages(let count):
+      isLast = number - first + 1 >= count
+      page.total = Total(count, .pages)
+    }
+    if !isLast { page.next = Position(integerLiteral: number + 1) }
+    return page
+  }
+
+  func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
+    let number = position?.value?.integer ?? first
+    var last = number + count
+    if let total, total.kind == .pages { last = min(last, first + total.value - 1) }
+    return last > number ? (number + 1...last).map(Position.init(integerLiteral:)) : []
+  }
+}

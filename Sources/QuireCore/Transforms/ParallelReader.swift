@@ -1,0 +1,136 @@
+import Synchronization
+
+/// Reads pages whose positions are known in advance several at a time, and hands them out in order.
+///
+/// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, whatever was read
+/// beyond it is dropped, errors included.
+final class ParallelReader<Item: Sendable>: PageReader {
+  private struct Read: Sendable {
+    var position: Position
+    var number: Int
+    var task: Task<Page<Item>?, any Error>
+  }
+
+  private struct State: Sendable {
+    var window: ParallelWindow
+    /// What runs or waits to be handed out, in order.
+    var ahead: [Read] = []
+    var total: Total?
+  }
+
+  private let base: any PageReader<Item>
+  private let pages: Int?
+  private let state: Mutex<State>
+
+  init(_ base: any PageReader<Item>, limit: Int, context: ReaderContext) {
+    self.base = base
+    pages = context.limits.pages
+    state = Mutex(State(window: ParallelWindow(limit: limit)))
+  }
+
+  deinit { leave() }
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    let limit = state.withLock { $0.window.limit }
+    guard limit >= 1 else {
+      throw PageError(
+        .invalidArgument, "parallel(\(limit)) cannot work; give a window of 1 or more.",
+        attempts: 0)
+    }
+    let first = begin(at: position)
+    do {
+      return received(try await value(of: first), first)
+    } catch let error as PageError where error.code == .throttled && first.isGuess {
+      // Nobody waited for it when it was too much, so it counts as not asked yet.
+      state.withLock { $0.window.throttled(first.read.number) }
+    } catch {
+      failed(error, first.read)
+      throw error
+    }
+    let second = state.withLock { (isGuess: false, read: launch(position, &$0)) }
+    do {
+      return received(try await value(of: second), second)
+    } catch {
+      failed(error, second.read)
+      throw error
+    }
+  }
+
+  /// Takes the read of that page out of those that run ahead, or begins it, and reads on ahead.
+  private func begin(at position: Position) -> (isGuess: Bool, read: Read) {
+    state.withLock { state in
+      var isGuess = true
+      if state.ahead.first?.position != position {
+        Self.drop(&state)
+        state.ahead = [launch(position, &state)]
+        isGuess = false
+      }
+      let last = state.ahead[state.ahead.count - 1].position
+      var room = state.window.width - state.ahead.count
+      if let pages { room = min(room, pages - state.window.launches) }
+      if room > 0 {
+        for next in base.positions(after: last, total: state.total, count: room).prefix(room) {
+          state.ahead.append(launch(next, &state))
+        }
+      }
+      return (isGuess, state.ahead.removeFirst())
+    }
+  }
+
+  private func launch(_ position: Position, _ state: inout State) -> Read {
+    Read(
+      position: position, number: state.window.launch(),
+      task: Task { [base] in try await base.read(at: position) })
+  }
+
+  private func value(of read: (isGuess: Bool, read: Read)) async throws -> Page<Item>? {
+    try await withTaskCancellationHandler {
+      try await read.read.task.value
+    } onCancel: {
+      read.read.task.cancel()
+      leave()
+    }
+  }
+
+  private func received(
+    _ page: Page<Item>?, _ read: (isGuess: Bool, read: Read)
+  ) -> Page<Item>? {
+    state.withLock { state in
+      state.total = page?.total ?? state.total
+      if let page, page.traffic.retries > 0 {
+        state.window.throttled(read.read.number)
+      } else {
+        state.window.succeeded()
+      }
+      if page?.next == nil || page?.next != state.ahead.first?.position { Self.drop(&state) }
+    }
+    return page
+  }
+
+  private func failed(_ error: any Error, _ read: Read) {
+    state.withLock { state in
+      if (error as? PageError)?.code == .throttled { state.window.throttled(read.number) }
+      Self.drop(&state)
+    }
+  }
+
+  private static func drop(_ state: inout State) {
+    for read in state.ahead { read.task.cancel() }
+    state.ahead = []
+  }
+
+  // MARK: The reader's other duties
+
+  func leave() { state.withLock { Self.drop(&$0) } }
+
+  func copy() -> any PageReader<Item> {
+    let limits = Limits(pages: pages)
+    return ParallelReader(
+      base.copy(), limit: state.withLock { $0.window.limit },
+      context: ReaderContext(limits: limits, clock: ContinuousClock()))
+  }
+
+  func close(at position: Position?) async { await base.close(at: position) }
+  var needsClosing: Bool { base.needsClosing }
+  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+}
