@@ -50,6 +50,9 @@ extension Paginator {
     return page
   }
 
+  /// Loads the next page, or the first, if nothing is being loaded; waits for nothing.
+  nonisolated func requestMore() { runner.perform { $0.requested() } }
+
   /// Cancels what is being loaded. Whoever waits for it gets `CancellationError`, and the paginator
   /// is where it was before the load.
   public func cancel() { runner.perform { $0.cancelled() } }

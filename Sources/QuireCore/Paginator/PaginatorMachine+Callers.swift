@@ -6,14 +6,27 @@ extension PaginatorMachine {
     var effects = Effects()
     if case .exhausted = tail, !isReloading {
       effects.outcome = .loaded(false)
-    } else if case .idle = activity, case .open = tail, limits.retention == .window,
-      store.frontier.page < store.endPage, !store.hasRoom(for: limits)
-    {
+    } else if case .idle = activity, case .open = tail, isFull {
       effects.outcome = .loaded(true)
     } else {
       callers.append(Caller(ticket: ticket, wish: .load(.more)))
       demandLoad(&effects)
     }
+    announce(&effects)
+    return effects
+  }
+
+  /// Whether as much as allowed is loaded and not begun.
+  var isFull: Bool {
+    limits.retention == .window && store.frontier.page < store.endPage
+      && !store.hasRoom(for: limits)
+  }
+
+  /// The next page is due by a rule of somebody else's, who does not wait for it.
+  mutating func requested() -> Effects {
+    var effects = Effects()
+    guard case .idle = activity, case .open = tail else { return effects }
+    start(.more, &effects)
     announce(&effects)
     return effects
   }

@@ -13,9 +13,13 @@ extension PaginatorMachine {
     case .cancelling(let running) where running.id == id:
       let isReplaced = isReloading
       activity = .idle
-      if running.load != .reload, !isReplaced, !answer.isFailure {
+      if running.load != .reload, !answer.isFailure {
         // It came all the same. The walk is beyond it now, so it must not be lost.
-        settle(running.load, answer, &effects)
+        if isReplaced {
+          heldBack = (running.load, answer)
+        } else {
+          settle(running.load, answer, &effects)
+        }
       }
       proceed(&effects, looksAhead: !consumers.isEmpty || !callers.isEmpty)
     case .idle, .loading, .cancelling:
@@ -56,6 +60,7 @@ extension PaginatorMachine {
       settleEnd(&effects)
       wakeCallers(.loaded(false), &effects) { $0.wantsMore && !$0.isTurn }
     case .failed(let error):
+      settleHeldBack(&effects)
       tail = .failed(load, error, isShown: !consumers.isEmpty)
       let shown = error as? PageError ?? WalkMachine.sourceFailure(error)
       if load == .reload, limits.list.onReload == .clearOnFailure { clear(&effects) }
@@ -64,6 +69,12 @@ extension PaginatorMachine {
       wakeCallers(.failed(error), &effects) { [store] in $0.wantsMore || !store.hasLoaded }
       wakeConsumers(.failed(error), &effects)
     }
+  }
+
+  private mutating func settleHeldBack(_ effects: inout Effects) {
+    guard let (load, answer) = heldBack else { return }
+    heldBack = nil
+    settle(load, answer, &effects)
   }
 
   private mutating func settlePage(
@@ -117,6 +128,7 @@ extension PaginatorMachine {
     currentPage = 0
     filledAt = nil
     latch.reset()
+    heldBack = nil
     effects.adoptsReload = true
   }
 
@@ -124,6 +136,7 @@ extension PaginatorMachine {
   mutating func clear(_ effects: inout Effects) {
     store = PageStore(start: start, retention: limits.retention)
     currentPage = 0
+    heldBack = nil
     effects.events.append(.cleared)
   }
 
@@ -132,6 +145,7 @@ extension PaginatorMachine {
   /// Serves those who wait, and then sees to what is wanted or due.
   private mutating func proceed(_ effects: inout Effects, looksAhead: Bool) {
     if !isReloading {
+      settleHeldBack(&effects)
       serveConsumers(&effects)
       serveTurns(&effects)
     }
@@ -141,6 +155,10 @@ extension PaginatorMachine {
     }
     if case .exhausted = head, !isReloading {
       wakeCallers(.loaded(false), &effects) { $0.wish == .load(.before) }
+    }
+    if case .open = tail, !isReloading, isFull {
+      // They came while a load was being cancelled, and there is no room for another page.
+      wakeCallers(.loaded(true), &effects) { $0.wish == .load(.more) }
     }
     demandLoad(&effects)
     if looksAhead { lookAhead(&effects) }

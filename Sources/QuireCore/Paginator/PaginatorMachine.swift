@@ -100,6 +100,9 @@ struct PaginatorMachine<Item: Sendable>: Sendable {
   var callers: [Caller] = []
   var iterators = 0
   private var loads = 0
+  /// A page that came although a reload had cancelled its load. The walk is beyond it, so it is
+  /// shown after all when the reload comes to nothing.
+  var heldBack: (load: Load, answer: Answer)?
   /// When a load last ended, where that matters.
   var lastChange: Duration?
   /// The length of the content that a load was started for because it did not fill its viewport:

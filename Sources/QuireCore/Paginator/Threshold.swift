@@ -31,6 +31,9 @@ public struct Threshold: Hashable, Sendable {
   /// has.
   public static let oneViewport = Threshold(.oneViewport)
 
+  /// Loads when fewer than 5 items are left, as lists that count rows do.
+  static let remainingFive = Threshold(.remaining(5))
+
   /// Loads when consumed / loaded is greater than `fraction`, which lies in 0…1.
   ///
   /// 0 loads with the first item, 1 never ahead. Throws `invalidArgument` for anything else.

@@ -1,0 +1,19 @@
+extension ScrollControls {
+  /// Controls that reload a paginator and load more of it. They do not keep it.
+  ///
+  /// The one that loads more starts only while the paginator can: not at the end of the listing,
+  /// and not while it reloads.
+  public convenience init<Item>(
+    for paginator: Paginator<Item>, refresh: ControlOptions = ControlOptions(),
+    loadMore: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.init()
+    self.refresh = .refresh(refresh, clock: clock) { [weak paginator] in
+      _ = try? await paginator?.reload()
+    }
+    self.loadMore = .loadMore(
+      loadMore, clock: clock,
+      isAvailable: { [weak paginator] in paginator?.snapshot.canLoadMore ?? false },
+      action: { [weak paginator] in _ = try? await paginator?.loadMore() })
+  }
+}

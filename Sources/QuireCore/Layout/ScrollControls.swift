@@ -1,0 +1,71 @@
+import Synchronization
+
+/// The controls of one view: at most one that refreshes and one that loads more.
+///
+/// While one works the other does not start. Along which axis the view scrolls is the caller's
+/// business: offsets and viewports are those of that axis.
+public final class ScrollControls: Sendable {
+  private struct State: Sendable {
+    var refresh: ScrollControl?
+    var loadMore: ScrollControl?
+  }
+
+  private let state = Mutex(State())
+
+  /// No controls.
+  public init() {}
+
+  /// The control in front of the content. A new one takes the place of the old, which is removed.
+  public var refresh: ScrollControl? {
+    get { state.withLock { $0.refresh } }
+    set { replace(\.refresh, by: newValue) }
+  }
+
+  /// The control behind the content. A new one takes the place of the old, which is removed.
+  public var loadMore: ScrollControl? {
+    get { state.withLock { $0.loadMore } }
+    set { replace(\.loadMore, by: newValue) }
+  }
+
+  /// Removes both.
+  public func clear() {
+    refresh = nil
+    loadMore = nil
+  }
+
+  private func replace(
+    _ place: any WritableKeyPath<State, ScrollControl?> & Sendable, by control: ScrollControl?
+  ) {
+    let old = state.withLock { state in
+      let old = state[keyPath: place]
+      state[keyPath: place] = control
+      return old
+    }
+    if old !== control { old?.remove() }
+  }
+
+  /// What the view has to add to its leading inset.
+  public var headerExtent: Double { refresh?.reservedExtent ?? 0 }
+
+  /// What the view's trailing inset is with the control, its own included.
+  public func footerExtent(in viewport: Viewport) -> Double {
+    viewport.trailing + (loadMore?.reservedExtent ?? 0)
+  }
+
+  /// The view has moved, by a gesture or by itself.
+  public func scrolled(to offset: Double, in viewport: Viewport, isTracking: Bool = false) {
+    let (refresh, loadMore) = state.withLock { ($0.refresh, $0.loadMore) }
+    if loadMore?.shown != .loading {
+      refresh?.scrolled(to: offset, in: viewport, isTracking: isTracking)
+    }
+    if refresh?.shown != .loading {
+      loadMore?.scrolled(to: offset, in: viewport, isTracking: isTracking)
+    }
+  }
+
+  /// The gesture ended.
+  public func released() {
+    let (refresh, loadMore) = state.withLock { ($0.refresh, $0.loadMore) }
+    if loadMore?.shown != .loading { refresh?.released() }
+  }
+}

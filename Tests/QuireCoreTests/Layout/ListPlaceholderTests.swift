@@ -1,0 +1,63 @@
+import QuireCore
+import QuireTesting
+import Testing
+
+@Suite struct ListPlaceholderTests {
+  private let error = PageError(.sourceFailed, "The server is away.")
+
+  @Test("TI-26: texts and measures for what stands in place of items; views are the caller's")
+  func defaults() {
+    let placeholders = ListPlaceholders()
+    #expect(placeholders.placeholder(in: .empty) == .empty("Empty"))
+    #expect(placeholders.placeholder(in: .loadingError(error)) == .error("The server is away."))
+    #expect(placeholders.placeholder(in: .loadingMoreError(error)) == nil)
+    let footer = placeholders.footer(.loadingMoreError(error))
+    #expect(footer == ListPlaceholders.Footer(text: "Retry load more", height: 44))
+    for state in [PaginatorState.idle, .loading, .content, .loadingMore, .exhausted] {
+      #expect(placeholders.placeholder(in: state) == nil)
+      #expect(placeholders.footer(state) == nil)
+    }
+  }
+
+  @Test("TI-26: each can be replaced, left out, or shown by somebody else")
+  func overrides() {
+    var placeholders = ListPlaceholders()
+    placeholders.footer = { _ in nil }
+    #expect(placeholders.footer(.loadingMoreError(error)) == nil)
+    placeholders.placeholder = { $0 == .empty ? .empty("Nothing here") : nil }
+    #expect(placeholders.placeholder(in: .empty) == .empty("Nothing here"))
+    var handled = ListPlaceholders()
+    handled.handlesError = { $0.code == .sourceFailed }
+    #expect(handled.placeholder(in: .loadingError(error)) == nil)
+  }
+
+  @Test("TI-49: the retry footer appears with the error, and disappears with the retry")
+  func footerEvents() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.fail(2)
+    let placeholders = ListPlaceholders()
+    let changes = try await Observations<PaginatorEvent<Int>>.during(
+      { Paginator(Cursor(source), retention: .all) }, \.events
+    ) { list in
+      try await list.loadMore()
+      _ = try? await list.loadMore()
+      try await list.retry()
+    }.compactMap { event in
+      if case .changed(let old, let new) = event {
+        placeholders.footerChange(from: old, to: new)
+      } else {
+        nil
+      }
+    }
+    #expect(changes == [.willAppear, .willDisappear])
+  }
+
+  @Test("OU-18: the usual measures are data for whoever draws")
+  func measures() {
+    let measures = ListMeasures()
+    #expect(measures.row == 45)
+    #expect(measures.footer == 0)
+    #expect([measures.cellWidth, measures.cellHeight, measures.placeholder] == [100, 100, 100])
+    #expect(measures.insets == PageAxis.Insets())
+  }
+}

@@ -1,0 +1,56 @@
+import Glibc
+import QuireCore
+import QuireTesting
+import Synchronization
+
+/// Runs asynchronous code on one thread, in an order that a seed decides.
+///
+/// The runtime hands every job that becomes ready on the simulation's thread to a queue, from which
+/// they are drawn at random; jobs of all other threads go where they always go. So the real actors,
+/// tasks and continuations run, and a run can be repeated.
+enum Simulation {
+  private typealias Original = @convention(thin) (UnownedJob) -> Void
+  private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
+
+  /// The thread that simulates; 0 when none does.
+  private static let thread = Atomic<UInt>(0)
+  // SAFETY: only the simulating thread touches it, and there is one at a time.
+  nonisolated(unsafe) private static var ready: [UnownedJob] = []
+
+  private final class Executor: TaskExecutor {
+    func enqueue(_ job: consuming ExecutorJob) { Simulation.ready.append(UnownedJob(job)) }
+  }
+
+  private static let executor = Executor()
+
+  /// Whether the runtime lets itself be hooked into.
+  static let isInstalled: Bool = {
+    guard let symbol = dlsym(nil, "swift_task_enqueueGlobal_hook") else { return false }
+    symbol.assumingMemoryBound(to: Optional<Hook>.self).pointee = { job, original in
+      if Simulation.thread.load(ordering: .acquiring) == UInt(pthread_self()) {
+        Simulation.ready.append(job)
+      } else {
+        original(job)
+      }
+    }
+    return true
+  }()
+
+  /// Runs `body` and everything it starts until nothing is ready any more. Returns how many jobs
+  /// ran. Nothing inside may wait for anything outside.
+  static func run(seed: UInt64, _ body: @escaping @Sendable () async -> Void) -> Int {
+    precondition(isInstalled)
+    thread.store(UInt(pthread_self()), ordering: .releasing)
+    defer { thread.store(0, ordering: .releasing) }
+    var random = SeededGenerator(seed: seed)
+    Task { await body() }
+    var jobs = 0
+    while !ready.isEmpty {
+      let index = Int.random(in: 0..<ready.count, using: &random)
+      let job = ready.remove(at: index)
+      job.runSynchronously(on: executor.asUnownedTaskExecutor())
+      jobs += 1
+    }
+    return jobs
+  }
+}
