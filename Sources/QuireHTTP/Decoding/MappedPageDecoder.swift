@@ -25,15 +25,9 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
 
     mutating func finish() throws -> any PageDocument { try base.finish() }
 
-    mutating func readyItems() throws -> DecodedItems<Item> { try map(base.readyItems()) }
-
-    mutating func items() throws -> DecodedItems<Item> { try map(base.items()) }
-
-    private func map(_ items: DecodedItems<Base>) throws -> DecodedItems<Item> {
-      var result = DecodedItems(try items.items.map(transform), badItems: items.badItems)
-      result.digests = items.digests
-      result.fingerprint = items.fingerprint
-      return result
+    mutating func items() throws -> DecodedItems<Item> {
+      let items = try base.items()
+      return DecodedItems(try items.items.map(transform), badItems: items.badItems)
     }
   }
 }

@@ -9,9 +9,10 @@ package import HTTPTypes
 /// Reads how long a server wants its clients to wait.
 ///
 /// `Retry-After` comes first (RFC 9110, §10.2.3: seconds or a date; in the wild also fractions of
-/// seconds), then the `RateLimit` field of the IETF draft, then the `X-RateLimit-Reset` family
-/// where nothing remains: seconds, epoch seconds or milliseconds, ISO dates, or durations such as
-/// `6m0s`. Garbage is nil; the past is zero.
+/// seconds), then `x-ms-retry-after-ms` (Azure) and `retry-after-ms`, then the `RateLimit` field of
+/// the IETF draft, then the `X-RateLimit-Reset` family where nothing remains: seconds, epoch
+/// seconds or milliseconds, ISO dates, or durations such as `6m0s`. Garbage is nil; the past is
+/// zero.
 package enum ThrottleSignal {
   /// The wait that `fields` ask for, seen at `now`, in seconds since 1970; a Date field in `fields`
   /// is used instead of `now`, because only the difference to the server's own clock means
@@ -19,6 +20,9 @@ package enum ThrottleSignal {
   package static func wait(in fields: HTTPFields, now: Double) -> Duration? {
     let now = fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now
     if let text = fields[.retryAfter] { return duration(text, now: now) }
+    for name in ["retry-after-ms", "x-ms-retry-after-ms"] {
+      if let text = value(fields, name) { return duration(text + "ms", now: now) }
+    }
     if let wait = rateLimitField(fields) { return wait }
     for prefix in ["x-ratelimit-", "x-rate-limit-", "ratelimit-"] {
       guard let remaining = value(fields, prefix + "remaining").flatMap(Double.init),

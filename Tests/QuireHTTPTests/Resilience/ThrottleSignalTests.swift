@@ -58,6 +58,14 @@ struct ThrottleSignalTests {
         == .seconds(7))
   }
 
+  @Test("Azure's milliseconds are a wait, and Retry-After beside them comes first")
+  func milliseconds() {
+    #expect(wait([("x-ms-retry-after-ms", "1500")]) == .milliseconds(1500))
+    #expect(wait([("retry-after-ms", "250")]) == .milliseconds(250))
+    #expect(wait([("x-ms-retry-after-ms", "1500"), ("Retry-After", "2")]) == .seconds(2))
+    #expect(wait([("x-ms-retry-after-ms", "soon")]) == nil)
+  }
+
   @Test("H26: garbage is no signal, the past is no wait, and the far future is finite")
   func garbage() {
     for text in ["soon", "", "NaN", "inf", "--1", "1,2", "12q", "Wed, 99 Foo 2026 07:28:00 GMT"] {

@@ -37,9 +37,10 @@ extension Pagination {
   /// Magento: `{"items": […], "total_count": 57}`.
   ///
   /// Page size: `searchCriteria[pageSize]`. Past the end the last page is repeated for ever; the
-  /// total ends the walk.
+  /// total ends the walk, or the first page that comes again.
   public static let magento = Pagination(
-    next: .pageNumber, send: .query("searchCriteria[currentPage]"), end: [.total("/total_count")],
+    next: .pageNumber, send: .query("searchCriteria[currentPage]"),
+    end: [.total("/total_count"), .noNewItems()],
     items: "/items", size: PageSize(.query("searchCriteria[pageSize]")), total: "/total_count")
 
   /// Walmart's orders: `{"list": {"meta": {"nextCursor": "?limit=1&soIndex=2&"}, "elements":
@@ -68,6 +69,103 @@ extension Pagination {
     ]),
     resume: Route(.body("/next_cursor"), send: .jsonBody("/cursor")))
 
+  /// BigCommerce's API v2: a list.
+  ///
+  /// Page size: `limit`, 50 by default and 250 at most. Past the end the answer is 204.
+  public static let bigCommerceV2 = Pagination(
+    next: .pageNumber, send: .query("page"), end: [.status([204]), .emptyPage],
+    size: PageSize(.query("limit"), default: 50, max: 250))
+
+  /// Square: `{"payments": […], "cursor": "…"}`.
+  ///
+  /// Page size: `limit`, 100 at most with most lists. An empty page leaves its list out. Searches
+  /// are POST: give them `send: .jsonBody("/cursor")` and a size at `/limit`.
+  /// - Parameter items: Where the items are, such as `/payments`.
+  public static func square(items: PagePath) -> Pagination {
+    Pagination(
+      next: .body("/cursor"), send: .query("cursor"), items: .optional(.path(items)),
+      size: PageSize(.query("limit"), max: 100))
+  }
+
+  /// PayPal: `{"plans": […], "total_items": 57, "links": [{"rel": "next", "href": "…"}]}`.
+  ///
+  /// Page size: `page_size`, 10 by default and 20 at most with most lists. The total is left out
+  /// unless asked for, so `total_required=true` is always sent.
+  /// - Parameter items: Where the items are, such as `/plans`.
+  public static func payPal(items: ItemSelector) -> Pagination {
+    Pagination(
+      next: .body("/links[rel=next]/href"),
+      request: RequestRule(always: RequestConstants(query: ["total_required": "true"])),
+      items: items, size: PageSize(.query("page_size")), total: "/total_items")
+  }
+
+  /// Chargebee: `{"list": […], "next_offset": "[\"1612…\",\"230…\"]"}`.
+  ///
+  /// Page size: `limit`, 10 by default and 100 at most. The offset is a list inside a text.
+  public static let chargebee = Pagination(
+    next: .body("/next_offset"), send: .query("offset"), items: "/list",
+    size: PageSize(.query("limit"), default: 10, max: 100))
+
+  /// Amazon's Selling Partner API: `{"payload": {"Orders": […], "NextToken": "…"}}`, or
+  /// `{"pagination": {"nextToken": "…"}}`.
+  ///
+  /// Page size: `MaxResultsPerPage`, 100 at most with most lists. The token excludes everything but
+  /// `MarketplaceIds`.
+  /// - Parameter items: Where the items are, such as `/payload/Orders`.
+  public static func amazonSP(items: ItemSelector) -> Pagination {
+    Pagination(
+      next: .firstOf([
+        Route(.body("/payload/NextToken"), send: .query("NextToken")),
+        Route(.body("/pagination/nextToken"), send: .query("NextToken")),
+      ]),
+      request: RequestRule(keep: .only(["MarketplaceIds"])), items: items,
+      size: PageSize(.query("MaxResultsPerPage"), max: 100))
+  }
+
+  /// eBay's REST APIs: `{"itemSummaries": […], "next": "https://…", "total": 57}`.
+  ///
+  /// Page size: `limit`, 50 by default and 200 at most with most lists; beyond 10,000 items the
+  /// answer is an error. An empty page leaves its list out.
+  /// - Parameter items: Where the items are, such as `/itemSummaries`.
+  public static func eBay(items: PagePath) -> Pagination {
+    Pagination(
+      next: .body("/next"), items: .optional(.path(items)), size: PageSize(.query("limit")),
+      total: "/total")
+  }
+
+  /// Coinbase Exchange: a list, newest first, and `CB-AFTER` beside it.
+  ///
+  /// Page size: `limit`, 1000 at most. `after` leads to older items, `before` to newer ones.
+  public static let coinbase = Pagination(
+    next: .header("CB-AFTER"), send: .query("after"), end: [.emptyPage],
+    size: PageSize(.query("limit"), max: 1000))
+
+  /// Recurly's API v2: XML such as `<accounts type="array"><account>…</account></accounts>`, and a
+  /// Link header beside it.
+  ///
+  /// Page size: `per_page`, 50 by default and 200 at most.
+  public static let recurlyV2 = Pagination(
+    next: .linkHeader, items: "/*/*", size: PageSize(.query("per_page"), default: 50, max: 200),
+    total: TotalSource(.header("X-Records")))
+
+  /// eBay's Trading API: `<GetSellerListResponse><HasMoreItems>true</HasMoreItems>
+  /// <PaginationResult><TotalNumberOfEntries>57</TotalNumberOfEntries>…`.
+  ///
+  /// For POST, its body with `<Pagination><EntriesPerPage>100</EntriesPerPage>
+  /// <PageNumber>1</PageNumber></Pagination>`. Page size: `EntriesPerPage`, 200 at most. The flag
+  /// and the totals may disagree: the flag decides.
+  /// - Parameter items: Where the items are, such as `/GetSellerListResponse/ItemArray/Item`.
+  public static func ebayTrading(items: ItemSelector) -> Pagination {
+    Pagination(
+      next: .pageNumber, send: .xmlBody("//Pagination/PageNumber"),
+      request: RequestRule(isQuery: true), end: [.flag("//HasMoreItems", ifAbsent: .end)],
+      items: items, size: PageSize(.xmlBody("//Pagination/EntriesPerPage"), max: 200),
+      total: "//PaginationResult/TotalNumberOfEntries",
+      policy: PagePolicy(failure: [
+        FailureRule(when: .value("//Ack", .equals("Failure")), message: "//Errors/LongMessage")
+      ]))
+  }
+
   static let commercePresets = [
     PaginationPreset("bigCommerce", "data, meta.pagination.links.next", .bigCommerce),
     PaginationPreset("magento", "items, total_count, page number", .magento),
@@ -75,5 +173,18 @@ extension Pagination {
     PaginationPreset("shopify", "items elsewhere, page_info in a Link", .shopify(items: "/orders")),
     PaginationPreset("stripe", "data, has_more; starting_after = last id", .stripe),
     PaginationPreset("walmart", "list.elements.order, list.meta.nextCursor", .walmart),
+    PaginationPreset("bigCommerceV2", "a list, page number until 204", .bigCommerceV2),
+    PaginationPreset("square", "items elsewhere, cursor", .square(items: "/payments")),
+    PaginationPreset("payPal", "items elsewhere, links[rel=next].href", .payPal(items: "/plans")),
+    PaginationPreset("chargebee", "list, next_offset", .chargebee),
+    PaginationPreset(
+      "amazonSP", "items elsewhere, payload.NextToken or pagination.nextToken",
+      .amazonSP(items: "/payload/Orders")),
+    PaginationPreset("eBay", "items elsewhere, next, total", .eBay(items: "/itemSummaries")),
+    PaginationPreset("coinbase", "a list, CB-AFTER header", .coinbase),
+    PaginationPreset("recurlyV2", "XML, Link header, X-Records", .recurlyV2),
+    PaginationPreset(
+      "ebayTrading", "items elsewhere, PageNumber in a POST of XML, HasMoreItems",
+      .ebayTrading(items: "/GetSellerListResponse/ItemArray/Item")),
   ]
 }

@@ -80,30 +80,57 @@ extension Pagination {
     next: .header("x-ms-continuationtoken"), send: .query("continuationToken"), items: "/value",
     size: PageSize(.query("$top")))
 
-  /// OCI and Docker registries: `{"name": "app", "tags": […]}`, and a Link header beside it.
+  /// GitLab's keyset pagination: a list, and a Link header beside it.
   ///
-  /// Page size: `n`, a wish. Links are relative; null tags are none.
-  public static let ociRegistry = Pagination(
-    next: .linkHeader, items: .firstOf(["/tags", "/repositories", "/manifests"]),
+  /// Page size: `per_page`, 20 by default and 100 at most. Has no window and no totals; sorts by
+  /// `id` unless the request says otherwise. Not every list has it: the others answer 405.
+  public static let gitlabKeyset = Pagination(
+    next: .linkHeader,
+    request: RequestRule(
+      always: RequestConstants(query: ["pagination": "keyset", "order_by": "id"])),
+    size: PageSize(.query("per_page"), default: 20, max: 100),
+    policy: PagePolicy(links: .rebase))
+
+  /// Confluence, v1 and v2: `{"results": […], "_links": {"next": "/rest/api/content?start=25"}}`.
+  ///
+  /// Page size: `limit`, 25 by default and 250 at most. The link is relative to an address that
+  /// differs between versions: only its `cursor` or `start` is taken.
+  public static let confluence = Pagination(
+    next: .firstOf([
+      Route(.queryItem("cursor", of: .body("/_links/next")), send: .query("cursor")),
+      Route(.queryItem("start", of: .body("/_links/next")), send: .query("start")),
+    ]),
+    items: "/results", size: PageSize(.query("limit"), default: 25, max: 250))
+
+  /// Gerrit: a list, of which the last item has `"_more_changes": true` when more follow.
+  ///
+  /// Page size: `n`, lowered silently. The offset is `S`; the `)]}'` before the list is skipped.
+  public static let gerrit = Pagination(
+    next: .offset, send: .query("S"), end: [.flag(.lastItem("/_more_changes"), ifAbsent: .end)],
     size: PageSize(.query("n")))
 
-  /// crates.io: `{"crates": […], "meta": {"next_page": "?page=2", "total": 57}}`.
+  /// TeamCity: `{"count": 100, "nextHref": "/app/rest/builds?locator=start:100", "build": […]}`, or
+  /// the same in XML.
   ///
-  /// Page size: `per_page`, 10 by default and 100 at most. The link is a query and replaces ours.
-  public static let cratesIO = Pagination(
-    next: .body("/meta/next_page"), items: "/crates",
-    size: PageSize(.query("per_page"), default: 10, max: 100), total: "/meta/total")
+  /// Page size: inside the locator, `count:100`. The link is relative; the count is the page's.
+  /// - Parameter items: Where the items are, such as `/build`, or `/builds/build` in XML.
+  public static func teamCity(items: ItemSelector) -> Pagination {
+    Pagination(next: .body("/nextHref | /*/@nextHref"), items: items)
+  }
 
   static let developmentPresets = [
-    PaginationPreset("azureDevOps", "value, x-ms-continuationtoken header", .azureDevOps),
-    PaginationPreset("bitbucket", "values, next", .bitbucket),
-    PaginationPreset("bitbucketServer", "values, nextPageStart, isLastPage", .bitbucketServer),
-    PaginationPreset("cratesIO", "crates, meta.next_page", .cratesIO),
     PaginationPreset("github", "a list or items, Link header", .github),
     PaginationPreset("gitlab", "a list, Link header at our own host", .gitlab),
+    PaginationPreset("bitbucket", "values, next", .bitbucket),
+    PaginationPreset("bitbucketServer", "values, nextPageStart, isLastPage", .bitbucketServer),
     PaginationPreset("jira", "issues, nextPageToken in a POST body, isLast", .jira),
     PaginationPreset("jiraOffset", "issues or values, startAt, total", .jiraOffset),
-    PaginationPreset("ociRegistry", "tags or repositories, relative Link header", .ociRegistry),
     PaginationPreset("sentry", "a list, Link header with results", .sentry),
+    PaginationPreset("azureDevOps", "value, x-ms-continuationtoken header", .azureDevOps),
+    PaginationPreset("gitlabKeyset", "a list, Link header, pagination=keyset", .gitlabKeyset),
+    PaginationPreset("confluence", "results, the cursor or start in _links.next", .confluence),
+    PaginationPreset("gerrit", "a list, _more_changes in its last item", .gerrit),
+    PaginationPreset(
+      "teamCity", "items elsewhere, nextHref", .teamCity(items: "/build | /builds/build")),
   ]
 }

@@ -50,10 +50,19 @@ extension Pagination {
         message: "/OAI-PMH/error"),
     ]))
 
+  /// WordPress's feeds by number: `<rss><channel><item><guid>…</guid></item>…`.
+  ///
+  /// Page size: set at the server. Past the end the answer is 404; a server that does not know
+  /// `paged` repeats the first page, which ends the walk.
+  public static let wordpressFeed = Pagination(
+    next: .pageNumber, send: .query("paged"),
+    end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item")
+
   static let feedPresets = [
     PaginationPreset("atom", "feed/entry, link rel=next", .atom),
     PaginationPreset("atomArchive", "feed/entry, link rel=prev-archive", .atomArchive),
     PaginationPreset("oaiPMH", "record, header or set; resumptionToken", .oaiPMH),
     PaginationPreset("rss", "channel/item, link rel=next", .rss),
+    PaginationPreset("wordpressFeed", "rss/channel/item, paged", .wordpressFeed),
   ]
 }

@@ -2,33 +2,16 @@ import QuireCore
 
 /// Formats and conventions with a specification of their own.
 extension Pagination {
-  /// JSON:API 1.1: `{"data": […], "links": {"next": "…"}}`, the link a text or `{"href": "…"}`.
-  ///
-  /// Page size: `page[size]`, where the server has one. The last page has no `next`, or null.
-  public static let jsonAPI = Pagination(
-    next: .body("/links/next"), items: "/data", size: PageSize(.query("page[size]")))
-
-  /// HAL: `{"_embedded": {"orders": […]}, "_links": {"next": {"href": "…"}}, "page":
-  /// {"totalElements": 57}}`.
-  ///
-  /// Page size: `size`. Links may be URI templates, whose expressions are dropped. A server that
-  /// leaves `_embedded` out of an empty page needs `items: .optional(…)`.
-  public static func hal(items: ItemSelector) -> Pagination {
-    Pagination(
-      next: .body("/_links/next"), items: items, size: PageSize(.query("size")),
-      total: "/page/totalElements")
-  }
-
   /// OData 4 and Microsoft Graph: `{"value": […], "@odata.nextLink": "…", "@odata.count": 57}`.
   ///
   /// Page size: `Prefer: odata.maxpagesize=…`, a wish. Links go out byte for byte; a page may be
-  /// empty and have one all the same. 410 means that the link expired.
+  /// empty and have one all the same. The count comes with the first page. 410 means that the link expired.
   public static let odata = Pagination(
     next: .firstOf([
       Route(.body("/@odata.nextLink"), send: .url), Route(.body("/@nextLink"), send: .url),
     ]),
     items: "/value", size: PageSize(.header("Prefer"), format: "odata.maxpagesize={n}"),
-    total: TotalSource(.firstOf(["/@odata.count", "/@count"])),
+    total: TotalSource(.firstOf(["/@odata.count", "/@count"]), scope: .firstPage),
     policy: PagePolicy(failure: [
       FailureRule(when: .status(410), .expired, message: "/error/message")
     ]))
@@ -87,15 +70,113 @@ extension Pagination {
   /// The last page has no `next_url`. An address that came before is a loop.
   public static let jsonFeed = Pagination(next: .body("/next_url"), items: "/items")
 
+  /// SCIM 2.0 (RFC 7644): `{"totalResults": 57, "startIndex": 1, "itemsPerPage": 20, "Resources":
+  /// […]}`.
+  ///
+  /// Page size: `count`, a wish: the walk advances by what came. Counts from 1; an empty page has no
+  /// `Resources`.
+  public static let scim = Pagination(
+    next: .offset(first: 1), send: .query("startIndex"),
+    end: [.total("/totalResults"), .emptyPage], items: .optional("/Resources"),
+    size: PageSize(.query("count")), total: "/totalResults")
+
+  /// SCIM 2.0 with cursors (RFC 9865): `{"Resources": […], "nextCursor": "…"}`.
+  ///
+  /// Page size: `count`. The first request has an empty `cursor`, by which the server knows what is
+  /// wanted; an old one is refused with 400 `expiredCursor`.
+  public static let scimCursor = Pagination(
+    next: .body("/nextCursor"), send: .query("cursor"), request: RequestRule(first: ""),
+    items: .optional("/Resources"), size: PageSize(.query("count")), total: "/totalResults",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/scimType", .isOneOf(["expiredCursor", "invalidCursor"])), .expired,
+        message: "/detail")
+    ]))
+
+  /// TAXII 2.1: `{"more": true, "next": "…", "objects": […]}`.
+  ///
+  /// Page size: `limit`, a wish. An envelope without anything is an empty page, and the last one.
+  public static let taxii = Pagination(
+    next: .body("/next"), send: .query("next"),
+    request: RequestRule(
+      always: RequestConstants(header: ["Accept": "application/taxii+json;version=2.1"])),
+    end: [.flag("/more", ifAbsent: .end)], items: .optional("/objects"),
+    size: PageSize(.query("limit")))
+
+  /// JMAP queries (RFC 8620), the first call of a request: `{"methodResponses": [["Email/query",
+  /// {"ids": […], "position": 0, "total": 57}, "0"]]}`.
+  ///
+  /// For POST; page size: `limit`, lowered by the server, which then says so. The total is asked
+  /// for with every request. An error stands in place of the response.
+  public static let jmap = Pagination(
+    next: .offset, send: .jsonBody("/methodCalls/0/1/position"),
+    request: RequestRule(
+      always: RequestConstants(body: ["/methodCalls/0/1/calculateTotal": true]), isQuery: true),
+    end: [.total("/methodResponses/0/1/total"), .emptyPage], items: "/methodResponses/0/1/ids",
+    size: PageSize(.jsonBody("/methodCalls/0/1/limit"), echo: "/methodResponses/0/1/limit"),
+    total: "/methodResponses/0/1/total",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/methodResponses/0/0", .equals("error")),
+        message: "/methodResponses/0/1/type")
+    ]))
+
+  /// W3C Linked Data Platform paging: a page in JSON-LD, and a Link header beside it.
+  ///
+  /// Page size: `Prefer: return=representation; max-member-count="…"`, a wish. The first answer is
+  /// 303, to the first page.
+  /// - Parameter items: Where the members are, such as `/contains`.
+  public static func ldp(items: ItemSelector) -> Pagination {
+    Pagination(
+      next: .linkHeader, items: items,
+      size: PageSize(
+        .header("Prefer"), format: "return=representation; max-member-count=\"{n}\""))
+  }
+
+  /// UPnP and DLNA, Browse: `<BrowseResponse><Result>&lt;DIDL-Lite…</Result>
+  /// <NumberReturned>2</NumberReturned><TotalMatches>57</TotalMatches></BrowseResponse>` in an
+  /// envelope.
+  ///
+  /// For POST, its body with `<StartingIndex>0</StartingIndex><RequestedCount>100</RequestedCount>`.
+  /// The objects are XML inside a text: each page has one item, that text. The end is a page that
+  /// returned none, because a total of 0 means that none is known.
+  public static let dlna = Pagination(
+    next: .offset(step: .body("/Envelope/Body/BrowseResponse/NumberReturned")),
+    send: .xmlBody("//StartingIndex"),
+    request: RequestRule(isQuery: true),
+    end: [.lastPage(when: .value("/Envelope/Body/BrowseResponse/NumberReturned", .equals("0")))],
+    items: "/Envelope/Body/BrowseResponse/Result", size: PageSize(.xmlBody("//RequestedCount")))
+
+  /// WebDAV's sync-collection (RFC 6578): `<multistatus><response>…</response><sync-token>…
+  /// </sync-token></multistatus>`.
+  ///
+  /// For REPORT, its body with `<sync-token/>` and `<limit><nresults>100</nresults></limit>`. Page
+  /// size: `nresults`. A page with a response `HTTP/1.1 507 Insufficient Storage`, which is an item
+  /// like the others, is not the last one. The sync token of the last page is where the next walk
+  /// begins; 403 means that it is too old.
+  public static let webdavSync = Pagination(
+    next: .body("/multistatus/sync-token"), send: .xmlBody("//sync-token"),
+    request: RequestRule(isQuery: true),
+    end: [.bodyLacks("/multistatus/response[status='HTTP/1.1 507 Insufficient Storage']")],
+    items: "/multistatus/response", size: PageSize(.xmlBody("//nresults")),
+    policy: PagePolicy(failure: [FailureRule(when: .status(403), .expired)]))
+
   static let formatPresets = [
-    PaginationPreset(
-      "google", "items elsewhere, nextPageToken (AIP-158)", .google(items: "/items")),
-    PaginationPreset("hal", "_embedded, _links.next", .hal(items: "/_embedded/items")),
-    PaginationPreset("jsonAPI", "data, links.next", .jsonAPI),
-    PaginationPreset("jsonFeed", "items, next_url", .jsonFeed),
     PaginationPreset("odata", "value, @odata.nextLink", .odata),
     PaginationPreset(
       "relay", "GraphQL: pageInfo, nodes or edges at a path of yours",
       .relay(connection: "/data/connection")),
+    PaginationPreset(
+      "google", "items elsewhere, nextPageToken (AIP-158)", .google(items: "/items")),
+    PaginationPreset("jsonFeed", "items, next_url", .jsonFeed),
+    PaginationPreset("scim", "Resources, startIndex from 1, totalResults", .scim),
+    PaginationPreset("scimCursor", "Resources, nextCursor", .scimCursor),
+    PaginationPreset("taxii", "objects, next, more", .taxii),
+    PaginationPreset("jmap", "methodResponses[0][1].ids, position and total in a POST body", .jmap),
+    PaginationPreset(
+      "ldp", "items elsewhere, Link header, Prefer: max-member-count", .ldp(items: "/contains")),
+    PaginationPreset("dlna", "Result, StartingIndex in a POST of SOAP, NumberReturned", .dlna),
+    PaginationPreset(
+      "webdavSync", "response, sync-token in a REPORT, until none has 507", .webdavSync),
   ]
 }

@@ -72,6 +72,18 @@ extension Pagination {
     next: .body("/next_url"), items: "/rows",
     size: PageSize(.query("_size"), default: 100, max: 1000), total: "/count")
 
+  /// Laravel's cursor paginator: `{"data": […], "next_cursor": "…"}`, or `{"data": […], "meta":
+  /// {"next_cursor": "…"}}`.
+  ///
+  /// Page size: `per_page`, where the controller reads it. Takes the cursor and not the link, which
+  /// names the host that PHP sees.
+  public static let laravelCursor = Pagination(
+    next: .firstOf([
+      Route(.body("/next_cursor"), send: .query("cursor")),
+      Route(.body("/meta/next_cursor"), send: .query("cursor")),
+    ]),
+    items: "/data", size: PageSize(.query("per_page")))
+
   static let frameworkPresets = [
     PaginationPreset("datasette", "rows, next_url", .datasette),
     PaginationPreset("drf", "Django REST framework: results, next, count", .drf),
@@ -79,5 +91,6 @@ extension Pagination {
     PaginationPreset("postgrest", "a list, Range and Content-Range", .postgrest),
     PaginationPreset("spring", "content, page from 0, last", .spring),
     PaginationPreset("wordpress", "a list, page number, X-WP-TotalPages header", .wordpress),
+    PaginationPreset("laravelCursor", "data, next_cursor or meta.next_cursor", .laravelCursor),
   ]
 }

@@ -67,6 +67,30 @@ extension Pagination {
       items: items, size: PageSize(.query(size)), total: TotalSource(pages, .pages))
   }
 
+  /// A keyset: the next request names a member of the last item, `?id_above=57`.
+  ///
+  /// Fits iNaturalist (`/id`, `id_above`), Binance (`/id`, `fromId`, one more than the last) and many
+  /// more that sort by what they ask for. Where that is not unique, items equal to a page's last
+  /// one are lost. Ends by an empty page, or by a short one where the most that the server gives at
+  /// once is known.
+  /// - Parameters:
+  ///   - field: Where an item has it.
+  ///   - parameter: The parameter for it.
+  ///   - difference: What is added to it, for parameters that mean the first item wanted.
+  ///   - items: Where the items are.
+  ///   - size: The parameter for the page size.
+  ///   - max: The most the server gives at once, if known.
+  public static func keyset(
+    _ field: PagePath, send parameter: String, adding difference: Int = 0,
+    items: ItemSelector = .root, size: String = "limit", max: Int? = nil
+  ) -> Pagination {
+    let last = NextSource.lastItem(field)
+    return Pagination(
+      next: difference == 0 ? last : .adding(difference, to: last), send: .query(parameter),
+      end: max == nil ? [.emptyPage] : [.shortPage, .emptyPage], items: items,
+      size: PageSize(.query(size), max: max))
+  }
+
   static let genericPresets = [
     PaginationPreset("linkHeader", "a list, Link header (RFC 8288)", .linkHeader),
     PaginationPreset("offsetLimit", "a list, offset and limit", .offsetLimit()),
@@ -74,5 +98,7 @@ extension Pagination {
     PaginationPreset(
       "totalPages", "data, page number, meta.total_pages",
       .totalPages("/meta/total_pages", items: "/data")),
+    PaginationPreset(
+      "keyset", "a list; id_above = the last item's id", .keyset("/id", send: "id_above")),
   ]
 }

@@ -59,9 +59,51 @@ extension Pagination {
     when: .value("/Error/Code", .equals("SlowDown"), statuses: [503]), .throttled,
     message: "/Error/Message")
 
+  /// S3's ListObjectVersions: `<ListVersionsResult><IsTruncated>true</IsTruncated><NextKeyMarker>…
+  /// <NextVersionIdMarker>…<Version>…</Version><DeleteMarker>…`.
+  ///
+  /// Page size: `max-keys`, 1000 by default and at most. The cursor has two parts; a version id
+  /// `null` is one like any other. Of each page, versions come first, then delete markers, then
+  /// prefixes. Always asks for `encoding-type=url`, so that every key can be a marker.
+  public static let s3Versions = Pagination(
+    next: .all([
+      "key-marker": .formDecoded(.body("/ListVersionsResult/NextKeyMarker")),
+      "version-id-marker": .body("/ListVersionsResult/NextVersionIdMarker"),
+    ]),
+    send: .queryMerge,
+    request: RequestRule(
+      always: RequestConstants(query: ["versions": "", "encoding-type": "url"])),
+    end: [.flag("/ListVersionsResult/IsTruncated")],
+    items: .all([
+      "/ListVersionsResult/Version", "/ListVersionsResult/DeleteMarker",
+      "/ListVersionsResult/CommonPrefixes",
+    ]),
+    size: PageSize(.query("max-keys"), default: 1000, max: 1000))
+
+  /// S3's ListMultipartUploads: `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>
+  /// <NextKeyMarker>…<NextUploadIdMarker>…<Upload>…</Upload>`.
+  ///
+  /// Page size: `max-uploads`, 1000 by default and at most. Otherwise as `s3Versions`.
+  public static let s3Uploads = Pagination(
+    next: .all([
+      "key-marker": .formDecoded(.body("/ListMultipartUploadsResult/NextKeyMarker")),
+      "upload-id-marker": .body("/ListMultipartUploadsResult/NextUploadIdMarker"),
+    ]),
+    send: .queryMerge,
+    request: RequestRule(
+      always: RequestConstants(query: ["uploads": "", "encoding-type": "url"])),
+    end: [.flag("/ListMultipartUploadsResult/IsTruncated")],
+    items: .all([
+      "/ListMultipartUploadsResult/Upload", "/ListMultipartUploadsResult/CommonPrefixes",
+    ]),
+    size: PageSize(.query("max-uploads"), default: 1000, max: 1000))
+
   static let objectStorePresets = [
     PaginationPreset("azureBlob", "Blobs/Blob and BlobPrefix, NextMarker", .azureBlob),
     PaginationPreset("s3", "Contents and CommonPrefixes, NextContinuationToken", .s3),
     PaginationPreset("s3v1", "Contents and CommonPrefixes; marker = NextMarker or last key", .s3v1),
+    PaginationPreset(
+      "s3Versions", "Version, DeleteMarker and CommonPrefixes, two markers", .s3Versions),
+    PaginationPreset("s3Uploads", "Upload and CommonPrefixes, two markers", .s3Uploads),
   ]
 }

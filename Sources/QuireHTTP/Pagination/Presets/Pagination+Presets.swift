@@ -13,8 +13,11 @@ extension Pagination {
 
   /// Every preset, by name.
   public static let presets: [PaginationPreset] = [
-    genericPresets, formatPresets, frameworkPresets, developmentPresets, businessPresets,
-    commercePresets, socialPresets, cloudPresets, sciencePresets,
+    genericPresets, formatPresets, hypermediaPresets, frameworkPresets, developmentPresets,
+    packagePresets, platformPresets, enterprisePresets, collaborationPresets,
+    communicationPresets, customerPresets, commercePresets, socialPresets, cloudPresets,
+    amazonPresets,
+    dataPresets, searchPresets, sciencePresets,
     feedPresets, objectStorePresets, cataloguePresets, bothFormatsPresets,
     queryPresets, changePresets, switchingPresets, knowledgePresets,
   ].flatMap { $0 }.sorted { $0.name < $1.name }

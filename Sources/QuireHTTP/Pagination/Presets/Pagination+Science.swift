@@ -55,6 +55,82 @@ extension Pagination {
     next: .offset, send: .path("{cursor}"), end: [.total("/messages/0/total"), .emptyPage],
     items: "/collection", total: "/messages/0/total")
 
+  /// openFDA: `{"meta": {"results": {"total": 57}}, "results": […]}`, and a Link header beside it.
+  ///
+  /// Page size: `limit`, 1 by default and 1000 at most. Nothing found is 404, and an empty listing.
+  public static let openFDA = Pagination(
+    next: .linkHeader, items: "/results", size: PageSize(.query("limit"), default: 1, max: 1000),
+    total: "/meta/results/total",
+    policy: PagePolicy(failure: [
+      FailureRule(when: .value("/error/code", .equals("NOT_FOUND"), statuses: [404]), .empty)
+    ]))
+
+  /// ClinicalTrials.gov v2: `{"totalCount": 57, "studies": […], "nextPageToken": "…"}`.
+  ///
+  /// Page size: `pageSize`, 10 by default and 1000 at most. Only the first page has the total, and
+  /// only when asked for, so `countTotal=true` is always sent.
+  public static let clinicalTrials = Pagination(
+    next: .body("/nextPageToken"), send: .query("pageToken"),
+    request: RequestRule(always: RequestConstants(query: ["countTotal": "true"])),
+    items: "/studies", size: PageSize(.query("pageSize"), default: 10, max: 1000),
+    total: TotalSource("/totalCount", scope: .firstPage))
+
+  /// Semantic Scholar: `{"total": 57, "token": "…", "data": […]}` in bulk, else `{"total": 57,
+  /// "offset": 0, "next": 100, "data": […]}`.
+  ///
+  /// Page size: `limit`, 100 at most; bulk pages have 1000 items. By offset, no more than 10,000
+  /// items come. The total of a bulk search is an estimate.
+  public static let semanticScholar = Pagination(
+    next: .firstOf([
+      Route(.body("/token"), send: .query("token")), Route(.body("/next"), send: .query("offset")),
+    ]),
+    items: "/data", size: PageSize(.query("limit")), total: TotalSource("/total", .estimate))
+
+  /// The Internet Archive's scrape API: `{"items": […], "count": 100, "cursor": "…", "total": 57}`.
+  ///
+  /// Page size: `count`, 100 at least and 10,000 at most.
+  public static let internetArchive = Pagination(
+    next: .body("/cursor"), send: .query("cursor"), items: "/items",
+    size: PageSize(.query("count"), max: 10_000), total: "/total")
+
+  /// ChEMBL: `{"molecules": […], "page_meta": {"next": "/chembl/api/…", "total_count": 57}}`, or
+  /// the same in XML.
+  ///
+  /// Page size: `limit`, 20 by default and 1000 at most. The link is relative.
+  /// - Parameter items: Where the items are, such as `/molecules`, or `/response/molecules/molecule` in XML.
+  public static func chembl(items: ItemSelector) -> Pagination {
+    Pagination(
+      next: .body("/page_meta/next | //page_meta/next"), items: items,
+      size: PageSize(.query("limit"), default: 20, max: 1000),
+      total: "/page_meta/total_count | //page_meta/total_count")
+  }
+
+  /// NCBI's E-utilities, ESearch: `{"esearchresult": {"count": "57", "idlist": […], "webenv": "…"}}`,
+  /// or `<eSearchResult><Count>57</Count><IdList><Id>…`.
+  ///
+  /// Page size: `retmax`, 20 by default and 10,000 at most. With `usehistory=y` the session of the
+  /// first page goes along with the others. PubMed gives no more than 9,998 records this way. Errors
+  /// come with 200.
+  public static let entrez = Pagination(
+    next: .offset, send: .query("retstart"),
+    request: RequestRule(carry: [
+      "WebEnv": CarriedValue(
+        from: "/esearchresult/webenv | /eSearchResult/WebEnv", send: .query("WebEnv")),
+      "query_key": CarriedValue(
+        from: "/esearchresult/querykey | /eSearchResult/QueryKey", send: .query("query_key")),
+    ]),
+    end: [.total("/esearchresult/count | /eSearchResult/Count"), .emptyPage],
+    items: "/esearchresult/idlist | /eSearchResult/IdList/Id",
+    size: PageSize(.query("retmax"), default: 20, max: 10_000),
+    total: "/esearchresult/count | /eSearchResult/Count",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/esearchresult/ERROR | /eSearchResult/ERROR"),
+        message: "/esearchresult/ERROR | /eSearchResult/ERROR"),
+      FailureRule(
+        when: .value("/error", .contains("rate limit")), .throttled, message: "/error"),
+    ]))
+
   static let sciencePresets = [
     PaginationPreset("bioRxiv", "collection, offset in the path at {cursor}", .bioRxiv),
     PaginationPreset("cmr", "feed.entry, CMR-Search-After header", .cmr),
@@ -62,5 +138,13 @@ extension Pagination {
     PaginationPreset("europePMC", "resultList.result, nextCursorMark", .europePMC),
     PaginationPreset("gbif", "results, offset, endOfRecords", .gbif),
     PaginationPreset("openAlex", "results, meta.next_cursor", .openAlex),
+    PaginationPreset("openFDA", "results, Link header, meta.results.total", .openFDA),
+    PaginationPreset("clinicalTrials", "studies, nextPageToken", .clinicalTrials),
+    PaginationPreset("semanticScholar", "data, token or next", .semanticScholar),
+    PaginationPreset("internetArchive", "items, cursor, total", .internetArchive),
+    PaginationPreset(
+      "chembl", "items elsewhere, page_meta.next",
+      .chembl(items: "/molecules | /response/molecules/molecule")),
+    PaginationPreset("entrez", "esearchresult.idlist, retstart, count; WebEnv carried", .entrez),
   ]
 }

@@ -46,13 +46,4 @@ struct TranscriptTests {
     let presets = Set(Pagination.presets.map { "presets/\($0.name)" })
     #expect(try Transcript.files().filter { $0.contains("/") && !presets.contains($0) } == [])
   }
-
-  @Test("Every preset drains a listing of its own shape", arguments: Pagination.presets.map(\.name))
-  func coversPreset(_ name: String) throws {
-    let preset = try Pagination.preset(named: name)
-    let transcripts = try Transcript.all().filter {
-      $0.preset == name && $0.error == nil && $0.exchanges.count > 1
-    }
-    #expect(!transcripts.isEmpty, "no transcript drains \(preset)")
-  }
 }

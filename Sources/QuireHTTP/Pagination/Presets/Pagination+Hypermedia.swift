@@ -1,0 +1,82 @@
+import QuireCore
+
+/// Formats whose documents hold their own links.
+extension Pagination {
+  /// JSON:API 1.1: `{"data": […], "links": {"next": "…"}}`, the link a text or `{"href": "…"}`.
+  ///
+  /// Page size: `page[size]`, where the server has one. The last page has no `next`, or null.
+  public static let jsonAPI = Pagination(
+    next: .body("/links/next"), items: "/data", size: PageSize(.query("page[size]")))
+
+  /// HAL: `{"_embedded": {"orders": […]}, "_links": {"next": {"href": "…"}}, "page":
+  /// {"totalElements": 57}}`.
+  ///
+  /// Page size: `size`. Links may be URI templates, whose expressions are dropped. A server that
+  /// leaves `_embedded` out of an empty page needs `items: .optional(…)`.
+  public static func hal(items: ItemSelector) -> Pagination {
+    Pagination(
+      next: .body("/_links/next"), items: items, size: PageSize(.query("size")),
+      total: "/page/totalElements")
+  }
+
+  /// Siren: `{"entities": […], "links": [{"rel": ["next"], "href": "…"}]}`.
+  ///
+  /// Page size: up to the server. The relation is a list, of which `next` may be one of several.
+  public static let siren = Pagination(next: .body("/links[rel=next]/href"), items: "/entities")
+
+  /// Hydra and API Platform: `{"hydra:member": […], "hydra:view": {"hydra:next": "…"},
+  /// "hydra:totalItems": 57}`, or the same names without `hydra:`.
+  ///
+  /// Page size: `itemsPerPage`, where the server allows it, 30 by default. The link is a path, as a
+  /// text or as `{"@id": "…"}`.
+  public static let hydra = Pagination(
+    next: .firstOf([
+      Route(.body("/hydra:view/hydra:next"), send: .url), Route(.body("/view/next"), send: .url),
+    ]),
+    items: .firstOf(["/hydra:member", "/member"]), size: PageSize(.query("itemsPerPage")),
+    total: TotalSource(.firstOf(["/hydra:totalItems", "/totalItems"])))
+
+  /// Collection+JSON: `{"collection": {"items": […], "links": [{"rel": "next", "href": "…"}],
+  /// "metadata": {"total_hits": 57}}}`.
+  ///
+  /// Page size: up to the server. NASA's links say `http://` although the API is https: they are
+  /// followed by https.
+  public static let collectionJSON = Pagination(
+    next: .body("/collection/links[rel=next]/href"), items: "/collection/items",
+    total: "/collection/metadata/total_hits", policy: PagePolicy(links: .upgradeScheme))
+
+  /// ActivityStreams and ActivityPub: `{"type": "OrderedCollection", "first": "…", "totalItems":
+  /// 57}`, then pages `{"orderedItems": […], "next": "…"}`.
+  ///
+  /// Page size: up to the server. The collection itself is a page without items; a first page
+  /// inside it is fetched again by its `id`. A page whose only item stands without a list is an
+  /// error. Sends `Accept: application/activity+json` with every request.
+  public static let activityStreams = Pagination(
+    next: .firstOf([Route(.body("/next"), send: .url), Route(.body("/first"), send: .url)]),
+    request: RequestRule(
+      always: RequestConstants(header: ["Accept": "application/activity+json"])),
+    items: .optional(.firstOf(["/orderedItems", "/items"])), total: "/totalItems")
+
+  /// IIIF Change Discovery 1.0: `{"type": "OrderedCollection", "last": {"id": "…"}}`, then pages
+  /// `{"orderedItems": […], "prev": {"id": "…"}}`.
+  ///
+  /// No page size. Starts at the last page and goes back, so that the newest activity comes first:
+  /// each page is turned around.
+  public static let iiifDiscovery = Pagination(
+    next: .firstOf([Route(.body("/prev"), send: .url), Route(.body("/last"), send: .url)]),
+    items: .optional("/orderedItems"), total: "/totalItems",
+    policy: PagePolicy(reversesItems: true))
+
+  static let hypermediaPresets = [
+    PaginationPreset("jsonAPI", "data, links.next", .jsonAPI),
+    PaginationPreset("hal", "_embedded, _links.next", .hal(items: "/_embedded/items")),
+    PaginationPreset("siren", "entities, links[rel=next].href", .siren),
+    PaginationPreset("hydra", "hydra:member or member, hydra:view.hydra:next", .hydra),
+    PaginationPreset(
+      "collectionJSON", "collection.items, collection.links[rel=next].href", .collectionJSON),
+    PaginationPreset(
+      "activityStreams", "orderedItems or items, next, at the beginning first", .activityStreams),
+    PaginationPreset(
+      "iiifDiscovery", "orderedItems backwards, at the beginning last, then prev", .iiifDiscovery),
+  ]
+}

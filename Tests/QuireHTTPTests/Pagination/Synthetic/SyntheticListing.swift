@@ -1,0 +1,235 @@
+import QuireCore
+import Testing
+
+@testable import QuireHTTP
+
+/// A listing of the numbers from 0, paged as a description says: which of its ways lead on, which of
+/// its rules ends it, and how many items each page has.
+struct SyntheticListing: Sendable, CustomTestStringConvertible {
+  /// How the server lets the listing end; whatever else a description knows is left out.
+  enum Ending: Hashable, Sendable {
+    /// The last page has no continuation.
+    case noNext
+    /// The last page's continuation is this text.
+    case sentinel(String)
+    /// A flag; the last page has a continuation all the same, where that is no item.
+    case flag
+    /// A total, and continuations for ever.
+    case total
+    /// Continuations for ever, and pages behind the last one are empty.
+    case emptyPage
+    /// The same, where a page with fewer items than were asked for is the last one.
+    case shortPage
+    /// Pages behind the last one are empty, and have the continuation that led to them.
+    case sameCursor
+    /// The last page looks like this.
+    case lastPage(AnswerCondition)
+    /// Pages behind the last one are the last one again.
+    case repetition
+    /// Pages behind the last one are this.
+    case status(Int, AnswerCondition?)
+  }
+
+  var name: String
+  var pagination: Pagination
+  /// The way on that the server offers, out of the description's.
+  var route: Route
+  var ending: Ending
+  var format: SyntheticBody.Format
+  /// How many items each page has.
+  var sizes: [Int]
+
+  var testDescription: String {
+    "\(name): \(route.next), \(ending), \(format), pages of \(sizes)"
+  }
+
+  var itemCount: Int { sizes.reduce(0, +) }
+
+  /// The numbers that are new on a page; none behind the last one.
+  func items(onPage page: Int) -> Range<Int> {
+    guard sizes.indices.contains(page) else { return itemCount..<itemCount }
+    let start = sizes[..<page].reduce(0, +)
+    return start..<start + sizes[page]
+  }
+
+  func isLast(_ page: Int) -> Bool { page >= sizes.count - 1 }
+
+  /// The size a walk asks for; nil where it cannot.
+  var pageSize: Int? { pagination.size.map { _ in max(1, sizes.max() ?? 1) } }
+
+  /// Whether a walk that is given no continuation goes on counting.
+  private var countsOtherwise: Bool {
+    guard case .firstOf(let routes) = pagination.next else { return false }
+    return routes.contains { $0.next.firstCount != nil && $0 != route }
+  }
+
+  /// Whether pages say how much there is: where that ends the listing, and where the description
+  /// cannot do without.
+  var tellsTotal: Bool {
+    switch ending {
+    case .total: true
+    case .noNext where countsOtherwise: true
+    default: pagination.needsTotal
+    }
+  }
+
+  /// How many requests a walk needs, and may not exceed.
+  var requests: Int {
+    let ends = pagination.end
+    let infers = ends.contains(.emptyPage) || ends.contains(.shortPage)
+    let endsEarly =
+      ends.contains(.shortPage) && (sizes.last ?? 0) < (pageSize ?? 0) + pagination.policy.overlap
+      || infers && itemCount == 0
+    return switch ending {
+    case .noNext, .sentinel, .flag, .total, .lastPage: sizes.count
+    case .emptyPage, .shortPage, .sameCursor, .status, .repetition:
+      endsEarly ? sizes.count : sizes.count + 1
+    }
+  }
+}
+
+extension Pagination {
+  /// Whether a flag that is missing is the end.
+  var needsFlag: Bool {
+    end.contains { if case .flag(let flag) = $0 { flag.ifAbsent == .end } else { false } }
+  }
+
+  /// Whether a total or a flag says what has no continuation to say it.
+  fileprivate var saysEnd: Bool {
+    needsFlag || end.contains { if case .total = $0 { true } else { false } }
+  }
+
+  /// Whether a total that is missing is the end, or an error.
+  fileprivate var needsTotal: Bool {
+    let conditions =
+      policy.failure.map(\.when)
+      + end.compactMap { if case .lastPage(let condition) = $0 { condition } else { nil } }
+    return conditions.contains { $0.test == .isMissing && $0.value == total?.source }
+  }
+
+  /// Every path of a page that a synthetic server writes to.
+  fileprivate var pagePaths: [PagePath] {
+    let rules = end.compactMap { rule -> ValueSource? in
+      switch rule {
+      case .flag(let flag): flag.source
+      case .total(let total): total.source
+      case .lastPage(let condition), .status(_, let condition?): condition.value
+      default: nil
+      }
+    }
+    let carried = request.carry.values.flatMap(\.from.pagePaths)
+    return next.pagePaths + carried + rules.flatMap(\.pagePaths) + (total?.source.pagePaths ?? [])
+      + (size?.echo.map { [$0] } ?? [])
+  }
+
+  /// The root of a page in XML.
+  var xmlRoot: String {
+    (items.paths.prefix(1) + pagePaths).lazy.compactMap(\.xmlRoot).first ?? "page"
+  }
+
+  /// The formats in which the description's paths all mean something.
+  fileprivate var formats: [SyntheticBody.Format] {
+    let paths = pagePaths + items.paths
+    var formats: [SyntheticBody.Format] = []
+    if !paths.contains(where: \.isOnlyXML) { formats.append(.json) }
+    let isXML =
+      items.paths[0].holdsXMLItems && paths.allSatisfy { $0.xml != nil }
+      && Set((pagePaths + items.paths.prefix(1)).compactMap(\.xmlRoot)).count < 2
+    if isXML { formats.append(.xml) }
+    return formats
+  }
+}
+
+extension ValueSource {
+  fileprivate var pagePaths: [PagePath] {
+    switch self {
+    case .body(let path): [path]
+    case .firstOf(let sources): sources.first?.pagePaths ?? []
+    default: []
+    }
+  }
+}
+
+extension SyntheticListing {
+  /// Every listing that fits the description.
+  static func all(_ name: String, _ pagination: Pagination) -> [SyntheticListing] {
+    let routes =
+      if case .firstOf(let routes) = pagination.next { routes } else {
+        [Route(pagination.next, send: pagination.send)]
+      }
+    return routes.flatMap { route in
+      endings(pagination, route).flatMap { ending in
+        pagination.formats.flatMap { format in
+          sizes(pagination, route, ending).map {
+            SyntheticListing(
+              name: name, pagination: pagination, route: route, ending: ending, format: format,
+              sizes: $0)
+          }
+        }
+      }
+    }.filter { listing in
+      // One page without a way on is counted on from, where nothing says how much there is.
+      !(listing.ending == .noNext && listing.sizes == [1] && listing.countsOtherwise
+        && !pagination.saysEnd)
+    }
+  }
+
+  /// The endings that the description's rules notice.
+  private static func endings(_ pagination: Pagination, _ route: Route) -> [Ending] {
+    let counts = route.next.firstCount != nil
+    let givesTokens = !counts && !route.next.isFromItems
+    let needs = pagination.needsFlag || pagination.needsTotal
+    var endings: [Ending] = givesTokens ? [.noNext] : []
+    for rule in pagination.end {
+      switch rule {
+      case .noNext(let sentinels): endings += givesTokens ? sentinels.map(Ending.sentinel) : []
+      case .flag where !endings.contains(.flag): endings.append(.flag)
+      case .total(let total) where !pagination.needsFlag && (counts || total.kind == .remaining):
+        endings.append(.total)
+      case .emptyPage where !needs: endings.append(.emptyPage)
+      case .shortPage where !needs: endings.append(.shortPage)
+      case .sameCursor where !needs && givesTokens && route.send != .url:
+        endings.append(.sameCursor)
+      case .noNewItems where counts: endings.append(.repetition)
+      case .lastPage(let condition): endings.append(.lastPage(condition))
+      case .status(let codes, let condition) where !pagination.needsTotal:
+        endings += codes.map { Ending.status($0, condition) }
+      default: break
+      }
+    }
+    return endings
+  }
+
+  /// Full pages, a last one that is short, one page, and nothing; where the description allows it,
+  /// also pages that are short or empty in the middle.
+  private static func sizes(
+    _ pagination: Pagination, _ route: Route, _ ending: Ending
+  ) -> [[Int]] {
+    let length = pagination.size == nil ? 2 : 3
+    var sizes = [[length, length, length], [length, length, 1], [1]]
+    switch ending {
+    case .status, .repetition: break
+    default: sizes.append([0])
+    }
+    let counts = route.next.firstCount != nil || route.next.isFromItems
+    let infers = pagination.end.contains(.shortPage)
+    if !counts, !infers, !pagination.end.contains(.emptyPage) {
+      sizes.append([length, 0, 1, 0, 0, length])
+    }
+    if !infers, !route.next.isPageNumber { sizes.append([length, 1, 2, length]) }
+    return sizes
+  }
+}
+
+extension NextSource {
+  fileprivate var pagePaths: [PagePath] {
+    switch root {
+    case .body(let path), .offset(_, .body(let path)): [path]
+    case .all(let sources): sources.values.flatMap(\.pagePaths)
+    case .firstOf(let routes): routes.flatMap(\.next.pagePaths)
+    default: []
+    }
+  }
+
+  fileprivate var isPageNumber: Bool { if case .pageNumber = root { true } else { false } }
+}
