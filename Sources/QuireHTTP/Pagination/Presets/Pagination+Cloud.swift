@@ -79,7 +79,8 @@ extension Pagination {
     size: PageSize(.header("Prefer"), format: "odata.maxpagesize={n}"),
     policy: PagePolicy(failure: [
       FailureRule(when: .status(410), .expired, message: "/error/message")
-    ]))
+    ]),
+    resume: Route(.body("/@odata.deltaLink"), send: .url))
 
   /// Changes in Google's Calendar, People and Directory: `{"items": […], "nextPageToken": "…"}`, on
   /// the last page `"nextSyncToken"`.
@@ -87,13 +88,14 @@ extension Pagination {
   /// Page size: `maxResults`. An empty list is left out. The sync token of the last page is where
   /// the next walk begins; 410 means that it is too old.
   /// - Parameter items: Where the items are.
-  public static func googleSync(items: PagePath = "/items") -> Pagination {
+  public static func googleSync(items: ItemSelector = "/items") -> Pagination {
     Pagination(
-      next: .body("/nextPageToken"), send: .query("pageToken"), end: [.bodyHas("/nextSyncToken")],
-      items: .optional(.path(items)), size: PageSize(.query("maxResults")),
+      next: .body("/nextPageToken"), send: .query("pageToken"), items: .optional(items),
+      size: PageSize(.query("maxResults")),
       policy: PagePolicy(failure: [
         FailureRule(when: .status(410), .expired, message: "/error/message")
-      ]))
+      ]),
+      resume: Route(.body("/nextSyncToken"), send: .query("syncToken")))
   }
 
   static let cloudPresets = [

@@ -70,7 +70,8 @@ extension Pagination {
   /// Dropbox, `list_folder`: `{"entries": […], "cursor": "…", "has_more": true}`.
   ///
   /// For POST; page size: `limit` in the first body, 2000 at most. Goes on at `list_folder/continue`
-  /// with nothing but the cursor; 409 means that it was reset.
+  /// with nothing but the cursor; 409 means that it was reset. The last cursor is where the next walk
+  /// begins.
   public static let dropbox = Pagination(
     next: .body("/cursor"), send: .jsonBody("/cursor"),
     request: RequestRule(
@@ -80,7 +81,8 @@ extension Pagination {
       FailureRule(
         when: .value("/error/.tag", .equals("reset"), statuses: [409]), .expired,
         message: "/error_summary")
-    ]))
+    ]),
+    resume: Route(.body("/cursor"), send: .jsonBody("/cursor")))
 
   /// monday.com: `{"data": {"boards": [{"items_page": {"cursor": "…", "items": […]}}]}}`, then
   /// `{"data": {"next_items_page": {"cursor": "…", "items": […]}}}`.

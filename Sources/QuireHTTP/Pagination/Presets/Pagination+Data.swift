@@ -148,7 +148,7 @@ extension Pagination {
     ],
     items: "/data",
     total: TotalSource(.count("/resultSetMetaData/partitionInfo"), .pages, scope: .firstPage),
-    policy: PagePolicy(failure: [FailureRule(when: .status(202), .notReady)]))
+    policy: PagePolicy(failure: [FailureRule(when: .status(202), .notReady, delay: 1)]))
 
   static let dataPresets = [
     PaginationPreset("couchChanges", "results, last_seq, pending", .couchChanges),

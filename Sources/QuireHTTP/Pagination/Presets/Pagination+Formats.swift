@@ -153,13 +153,15 @@ extension Pagination {
   /// For REPORT, its body with `<sync-token/>` and `<limit><nresults>100</nresults></limit>`. Page
   /// size: `nresults`. A page with a response `HTTP/1.1 507 Insufficient Storage`, which is an item
   /// like the others, is not the last one. The sync token of the last page is where the next walk
-  /// begins; 403 means that it is too old.
+  /// begins; 403 with `valid-sync-token` means that it is too old.
   public static let webdavSync = Pagination(
     next: .body("/multistatus/sync-token"), send: .xmlBody("//sync-token"),
-    request: RequestRule(isQuery: true),
     end: [.bodyLacks("/multistatus/response[status='HTTP/1.1 507 Insufficient Storage']")],
     items: "/multistatus/response", size: PageSize(.xmlBody("//nresults")),
-    policy: PagePolicy(failure: [FailureRule(when: .status(403), .expired)]))
+    policy: PagePolicy(failure: [
+      FailureRule(when: .value("//valid-sync-token", statuses: [403, 409]), .expired)
+    ]),
+    resume: Route(.body("/multistatus/sync-token"), send: .xmlBody("//sync-token")))
 
   static let formatPresets = [
     PaginationPreset("odata", "value, @odata.nextLink", .odata),

@@ -64,7 +64,7 @@ extension Pagination {
   /// each page is turned around.
   public static let iiifDiscovery = Pagination(
     next: .firstOf([Route(.body("/prev"), send: .url), Route(.body("/last"), send: .url)]),
-    items: .optional("/orderedItems"), total: "/totalItems",
+    items: .optional("/orderedItems"), total: TotalSource("/totalItems", scope: .firstPage),
     policy: PagePolicy(reversesItems: true))
 
   static let hypermediaPresets = [

@@ -23,29 +23,6 @@ extension Pagination {
       ]))
   }
 
-  /// NCBI's E-utilities, `esearch` with `usehistory=y`, in XML or JSON:
-  /// `<eSearchResult><Count/><WebEnv/><QueryKey/><IdList>…`.
-  ///
-  /// Page size: `retmax`, 20 by default and 10,000 at most; PubMed refuses to go beyond 9,998. The
-  /// session of the first page goes with every other. Three requests in a second at most.
-  public static let entrez = Pagination(
-    next: .offset, send: .query("retstart"),
-    request: RequestRule(carry: [
-      "WebEnv": CarriedValue(
-        from: "/esearchresult/webenv | //eSearchResult/WebEnv", send: .query("WebEnv")),
-      "query_key": CarriedValue(
-        from: "/esearchresult/querykey | //eSearchResult/QueryKey", send: .query("query_key")),
-    ]),
-    end: [.total("/esearchresult/count | /eSearchResult/Count"), .emptyPage],
-    items: "/esearchresult/idlist | /eSearchResult/IdList/Id",
-    size: PageSize(.query("retmax"), default: 20, max: 10_000),
-    total: "/esearchresult/count | /eSearchResult/Count",
-    policy: PagePolicy(
-      failure: [
-        FailureRule(
-          when: .value("/esearchresult/ERROR | //ERROR"), message: "/esearchresult/ERROR | //ERROR")
-      ], pacing: Pacing(interval: 0.34)))
-
   /// OGC API Features and Records, and STAC: `{"features": […], "links": [{"rel": "next", "href":
   /// "…"}]}`.
   ///
@@ -56,25 +33,6 @@ extension Pagination {
     items: "/features", size: PageSize(.query("limit"), default: 10, max: 10_000),
     total: TotalSource(.firstOf(["/numberMatched", "/context/matched"])))
 
-  /// IIIF Change Discovery: `{"last": {"id": "…"}}`, then pages `{"orderedItems": […], "prev": {"id":
-  /// "…"}}`.
-  ///
-  /// Walked from the end: the newest activities come first.
-  public static let iiifDiscovery = Pagination(
-    next: .firstOf([
-      Route(.body("/prev/id"), send: .url), Route(.body("/last/id"), send: .url),
-    ]),
-    items: .optional("/orderedItems"), total: TotalSource("/totalItems", scope: .firstPage),
-    policy: PagePolicy(reversesItems: true))
-
-  /// The feed of a WordPress site: `<rss><channel><item>…`.
-  ///
-  /// Pages by `paged`; past the end the answer is 404, and a site that does not know the parameter
-  /// sends its first page for ever, which ends the walk too.
-  public static let wordpressFeed = Pagination(
-    next: .pageNumber, send: .query("paged"),
-    end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item")
-
   /// A sitemap, or an index of sitemaps: `<sitemapindex><sitemap><loc>…`, `<urlset><url><loc>…`.
   ///
   /// The index is a page without items; sitemaps follow in its order, nested indexes in place. Sitemaps
@@ -83,13 +41,10 @@ extension Pagination {
     next: .index("/sitemapindex/sitemap", link: "/loc"), items: .optional("/urlset/url"))
 
   static let knowledgePresets = [
-    PaginationPreset("sitemap", "urlset/url, or a sitemapindex", .sitemap),
-    PaginationPreset("entrez", "IdList, retstart, WebEnv", .entrez),
-    PaginationPreset("iiifDiscovery", "orderedItems, prev, from the last page", .iiifDiscovery),
     PaginationPreset(
       "mediaWiki", "continue, items at a path of yours",
       .mediaWiki(items: "/query/allpages | //allpages/p", limit: "aplimit")),
     PaginationPreset("ogcFeatures", "features, links with rel next, or a request", .ogcFeatures),
-    PaginationPreset("wordpressFeed", "RSS, paged", .wordpressFeed),
+    PaginationPreset("sitemap", "urlset/url, or a sitemapindex", .sitemap),
   ]
 }

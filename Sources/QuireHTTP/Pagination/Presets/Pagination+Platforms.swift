@@ -92,7 +92,8 @@ extension Pagination {
     request: RequestRule(keep: .only(["key"])), items: "/results",
     policy: PagePolicy(failure: [
       FailureRule(
-        when: .value("/status", .equals("INVALID_REQUEST")), .notReady, message: "/error_message"),
+        when: .value("/status", .equals("INVALID_REQUEST")), .notReady, message: "/error_message",
+        delay: 2),
       FailureRule(
         when: .value("/status", .equals("OVER_QUERY_LIMIT")), .throttled,
         message: "/error_message"),

@@ -19,6 +19,6 @@ extension Pagination {
     amazonPresets,
     dataPresets, searchPresets, sciencePresets,
     feedPresets, objectStorePresets, cataloguePresets, bothFormatsPresets,
-    queryPresets, changePresets, switchingPresets, knowledgePresets,
+    knowledgePresets,
   ].flatMap { $0 }.sorted { $0.name < $1.name }
 }

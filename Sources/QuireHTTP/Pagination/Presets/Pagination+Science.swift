@@ -109,8 +109,8 @@ extension Pagination {
   /// or `<eSearchResult><Count>57</Count><IdList><Id>…`.
   ///
   /// Page size: `retmax`, 20 by default and 10,000 at most. With `usehistory=y` the session of the
-  /// first page goes along with the others. PubMed gives no more than 9,998 records this way. Errors
-  /// come with 200.
+  /// first page goes along with the others. PubMed gives no more than 9,998 records this way, and three
+  /// answers in a second. Errors come with 200.
   public static let entrez = Pagination(
     next: .offset, send: .query("retstart"),
     request: RequestRule(carry: [
@@ -123,13 +123,14 @@ extension Pagination {
     items: "/esearchresult/idlist | /eSearchResult/IdList/Id",
     size: PageSize(.query("retmax"), default: 20, max: 10_000),
     total: "/esearchresult/count | /eSearchResult/Count",
-    policy: PagePolicy(failure: [
-      FailureRule(
-        when: .value("/esearchresult/ERROR | /eSearchResult/ERROR"),
-        message: "/esearchresult/ERROR | /eSearchResult/ERROR"),
-      FailureRule(
-        when: .value("/error", .contains("rate limit")), .throttled, message: "/error"),
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(
+          when: .value("/esearchresult/ERROR | /eSearchResult/ERROR"),
+          message: "/esearchresult/ERROR | /eSearchResult/ERROR"),
+        FailureRule(
+          when: .value("/error", .contains("rate limit")), .throttled, message: "/error"),
+      ], pacing: Pacing(interval: 0.34)))
 
   static let sciencePresets = [
     PaginationPreset("bioRxiv", "collection, offset in the path at {cursor}", .bioRxiv),

@@ -74,13 +74,16 @@ extension Pagination {
   /// For POST to `/_search`, its body with a `sort`. Page size: `size` in the body, 10 by default and
   /// 10,000 at most. The point in time is opened before the first page and closed after the last, or
   /// when the walk is left; its id may change with every page. Sort values go back as they came,
-  /// every digit.
-  /// - Parameter index: The index or indices to open.
-  public static func elastic(index: String) -> Pagination {
+  /// every digit. With `policy.expiry = .reopen`, a walk whose point in time was lost goes on behind
+  /// its last item.
+  /// - Parameters:
+  ///   - index: The index or indices to open.
+  ///   - keepAlive: How long the server holds the point in time between two pages.
+  public static func elastic(index: String, keepAlive: String = "1m") -> Pagination {
     Pagination(
       next: .lastItem("/sort"), send: .jsonBody("/search_after"),
       request: RequestRule(
-        always: RequestConstants(body: ["/pit/keep_alive": "1m"]),
+        always: RequestConstants(body: ["/pit/keep_alive": .string(keepAlive)]),
         carry: [
           "pit": CarriedValue(from: .firstOf(["/pit_id", "/id"]), send: .jsonBody("/pit/id"))
         ],
@@ -90,29 +93,33 @@ extension Pagination {
       total: TotalSource("/hits/total/value", .lowerBound),
       policy: PagePolicy(
         failure: [lostSearch],
-        open: SideRequest("POST", url: "/\(index)/_pit?keep_alive=1m"),
-        close: SideRequest("DELETE", url: "/_pit", send: ["pit": .jsonBody("/id")])))
+        open: SideRequest("POST", url: "\(index)/_pit?keep_alive=\(keepAlive)"),
+        close: SideRequest("DELETE", url: "_pit", send: ["pit": .jsonBody("/id")])))
   }
 
   /// Elasticsearch's and OpenSearch's scroll: `{"_scroll_id": "…", "hits": {"hits": […]}}`.
   ///
   /// For POST to `/index/_search?scroll=1m`. Page size: `size` in the body, 10 by default and 10,000
   /// at most. Goes on at `/_search/scroll`; the end is an empty page, and the scroll is closed when
-  /// the walk is over.
-  public static let elasticScroll = Pagination(
-    next: .body("/_scroll_id"), send: .jsonBody("/scroll_id"),
-    request: RequestRule(
-      keep: .none,
-      then: RequestChange(
-        url: "/_search/scroll", set: RequestConstants(body: ["/scroll": "1m"])),
-      isQuery: true),
-    end: [.emptyPage], items: "/hits/hits",
-    size: PageSize(.jsonBody("/size"), default: 10, max: 10_000),
-    total: TotalSource("/hits/total/value", .lowerBound),
-    policy: PagePolicy(
-      failure: [lostSearch], handle: true,
-      close: SideRequest(
-        "DELETE", url: "/_search/scroll", send: ["cursor": .jsonBody("/scroll_id")])))
+  /// the walk is over. A page that was lost on the way cannot be asked for again, so nothing is
+  /// retried that the server may have seen.
+  /// - Parameter keepAlive: How long the server holds the scroll between two pages.
+  public static func elasticScroll(keepAlive: String = "1m") -> Pagination {
+    Pagination(
+      next: .body("/_scroll_id"), send: .jsonBody("/scroll_id"),
+      request: RequestRule(
+        keep: .none,
+        then: RequestChange(
+          url: "/_search/scroll",
+          set: RequestConstants(body: ["/scroll": .string(keepAlive)]))),
+      end: [.emptyPage], items: "/hits/hits",
+      size: PageSize(.jsonBody("/size"), default: 10, max: 10_000),
+      total: TotalSource("/hits/total/value", .lowerBound),
+      policy: PagePolicy(
+        failure: [lostSearch], handle: true,
+        close: SideRequest(
+          "DELETE", url: "/_search/scroll", send: ["cursor": .jsonBody("/scroll_id")])))
+  }
 
   /// A scroll or a point in time that was closed or forgotten.
   private static let lostSearch = FailureRule(
@@ -129,6 +136,6 @@ extension Pagination {
     PaginationPreset("meilisearch", "hits, offset, estimatedTotalHits", .meilisearch),
     PaginationPreset(
       "elastic", "hits.hits, the last item's sort, a point in time", .elastic(index: "index")),
-    PaginationPreset("elasticScroll", "hits.hits, _scroll_id", .elasticScroll),
+    PaginationPreset("elasticScroll", "hits.hits, _scroll_id", .elasticScroll()),
   ]
 }

@@ -9,7 +9,6 @@ struct TranscriptFormatTests {
     // An element with children is a list of them.
     "J10: Items that are an object",
     // Values have no types: a number that came is sent as a text.
-<<<<<<< HEAD
     "V105: Numbers go back into a body",
     "V50: Elasticsearch", "presets/couchView: CouchDB",
     // A key below the last item is not below the page.
@@ -18,16 +17,10 @@ struct TranscriptFormatTests {
     "V64: STAC: a next link", "V64: STAC: a request",
     // Every member of a list of lists has a name of its own.
     "V55: Trino", "presets/snowflake: Snowflake",
-=======
-    "V105: Numbers go back into a body", "V50: Elasticsearch",
     // A list of texts is elements inside an element, which no condition looks at.
     "V62: Siren: the relation is a list",
->>>>>>> 5e18a28 (Add 113 presets, and drain every preset from servers of its own shape)
     // The item itself is shown, in which numbers are texts.
     "presets/relay: Relay: edges where there are no nodes",
-    "V55: Trino: a POST and then GETs",
-    // A list is counted as the elements at a path, and this one is inside an element.
-    "presets/snowflake: Snowflake: the first answer",
   ]
 
   /// Every transcript in JSON that XML can say too.

@@ -2,6 +2,9 @@ import Testing
 
 @Suite("Vectors: services")
 struct ServiceVectorTests {
+  @Test("V52 T4 T13: Solr's cursor ends when it stays the same, in JSON and in XML")
+  func v52() async throws { try await play("V52") }
+
   @Test("V70 G9: the id of Stripe's last item is the cursor, and more after nothing is an error")
   func v70() async throws { try await play("V70") }
 
@@ -30,19 +33,22 @@ struct ServiceVectorTests {
   @Test("V79 T13: the offset of Airtable is opaque, and expires")
   func v79() async throws { try await play("V79") }
 
-  @Test("V80: next is an object, a link or null with Asana and Intercom")
+  @Test("V80 T32: next is an object, a link or null with Asana and Intercom")
   func v80() async throws { try await play("V80") }
 
   @Test("V81 T3: a Mailgun listing ends by an empty page, whose link is no loop")
   func v81() async throws { try await play("V81") }
 
-  @Test("V82 (without Telegram): a short page of Discord is the end")
+  @Test("V82: a short page of Discord is the end, and Telegram goes on behind the greatest id")
   func v82() async throws { try await play("V82") }
 
   @Test("V84 T10: a link that is only a query is merged or resolved, as the service means it")
   func v84() async throws { try await play("V84") }
 
-  @Test("V87 T5 (by total): Magento ends by its total, before the last page is repeated")
+  @Test("V85 T7 T24 T28: a token of Google Places is asked for again until it is known")
+  func v85() async throws { try await play("V85") }
+
+  @Test("V87 T5: Magento ends by its total, or by the last page that comes again")
   func v87() async throws { try await play("V87") }
 
   @Test("V88: the flag of GBIF that is true on the last page is read that way round")
@@ -51,7 +57,7 @@ struct ServiceVectorTests {
   @Test("V89 T20: the offset of bioRxiv is a segment of the path, and its total a text")
   func v89() async throws { try await play("V89") }
 
-  @Test("V91 T1: the token inside a Facebook link stays out of everything people read")
+  @Test("V91 T1 T34: the token inside a Facebook link stays out of everything people read")
   func v91() async throws { try await play("V91") }
 
   @Test(
@@ -62,6 +68,6 @@ struct ServiceVectorTests {
     "V94 (without the resume token): Plaid has three lists, and a change expires the cursor")
   func v94() async throws { try await play("V94") }
 
-  @Test("V52 T4 T13: Solr's cursor ends when it stays the same, in JSON and in XML")
-  func v52() async throws { try await play("V52") }
+  @Test("V95 T18: monday.com is asked for its other pages by another query")
+  func v95() async throws { try await play("V95") }
 }

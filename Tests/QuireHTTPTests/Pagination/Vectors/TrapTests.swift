@@ -15,8 +15,17 @@ struct TrapTests {
   @Test("T7 T18: a cursor that excludes everything else goes out alone")
   func t7() async throws { try await play("T07") }
 
+  @Test("T9: a relative link is resolved, unless its base is another")
+  func t9() async throws { try await play("T09") }
+
   @Test("T11: links that name the inner host are followed at ours")
   func t11() async throws { try await play("T11") }
+
+  @Test("T12: what the server wrote goes back as it was written")
+  func t12() async throws { try await play("T12") }
+
+  @Test("T14: a token is encoded exactly once, and decoded before only where it came encoded")
+  func t14() async throws { try await play("T14") }
 
   @Test("T16: of several tokens, one may be missing on the way")
   func t16() async throws { try await play("T16") }
@@ -29,6 +38,9 @@ struct TrapTests {
 
   @Test("T20: numbers and flags may be texts")
   func t20() async throws { try await play("T20") }
+
+  @Test("T21: a page size that the server lowers loses nothing")
+  func t21() async throws { try await play("T21") }
 
   @Test("T22: offsets may count from 1, and a walk goes on from where the caller starts")
   func t22() async throws { try await play("T22") }
@@ -43,14 +55,14 @@ struct TrapTests {
   @Test("T26 H20: a window of results that is exceeded is an error, not the end")
   func t26() async throws { try await play("T26") }
 
+  @Test("T27: a cursor that expired is an error of its own, and never asked for again")
+  func t27() async throws { try await play("T27") }
+
   @Test("T28: a page that is not ready is asked for again, as long after as the body says")
   func t28() async throws { try await play("T28") }
 
   @Test("T29: a POST may go on as GET, without its body")
   func t29() async throws { try await play("T29") }
-
-  @Test("T14: a token is encoded exactly once, and decoded before only where it came encoded")
-  func t14() async throws { try await play("T14") }
 
   @Test("T30 (but for gzip files): what stands before a page is skipped, and a callback is no page")
   func t30() async throws { try await play("T30") }
@@ -63,4 +75,7 @@ struct TrapTests {
 
   @Test("T33 (lists only): items may be one list, several, null, or one element")
   func t33() async throws { try await play("T33") }
+
+  @Test("T36: what a protocol needs besides is always sent, unless the caller says otherwise")
+  func t36() async throws { try await play("T36") }
 }
