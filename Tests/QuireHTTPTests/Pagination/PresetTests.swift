@@ -1,3 +1,4 @@
+import Foundation
 import QuireCore
 import QuireHTTP
 import QuireTesting
@@ -37,5 +38,19 @@ struct PresetTests {
       asked.append(2 - transport.unplayed.count)
     }
     #expect(asked == [1, 2])
+  }
+
+  @Test("The guide to paginations names every preset, and none that does not exist")
+  func guide() throws {
+    var root = URL(filePath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let guide = try String(
+      contentsOf: root.appending(path: "Sources/Quire/Quire.docc/WhichPagination.md"),
+      encoding: .utf8)
+    let tables = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }.joined()
+    let named = Set(tables.matches(of: /`\.(\w+)`/).map { String($0.1) })
+    let parts = ["emptyPage", "shortPage"]
+    #expect(Set(Pagination.presets.map(\.name)).subtracting(named) == [])
+    #expect(named.subtracting(Pagination.presets.map(\.name)).subtracting(parts) == [])
   }
 }
