@@ -69,4 +69,5 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: PageR
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var allowsLookAhead: Bool { base.allowsLookAhead }
 }

@@ -59,4 +59,5 @@ struct RetryingReader<Item: Sendable>: PageReader {
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var allowsLookAhead: Bool { base.allowsLookAhead }
 }

@@ -68,7 +68,7 @@ final class ParallelReader<Item: Sendable>: PageReader {
       let last = state.ahead[state.ahead.count - 1].position
       var room = state.window.width - state.ahead.count
       if let pages { room = min(room, pages - state.window.launches) }
-      if room > 0 {
+      if room > 0, base.allowsLookAhead {
         for next in base.positions(after: last, total: state.total, count: room).prefix(room) {
           state.ahead.append(launch(next, &state))
         }
@@ -133,4 +133,5 @@ final class ParallelReader<Item: Sendable>: PageReader {
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var allowsLookAhead: Bool { base.allowsLookAhead }
 }

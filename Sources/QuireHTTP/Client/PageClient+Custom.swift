@@ -1,6 +1,11 @@
-public import FoundationEssentials
 public import HTTPTypes
 public import QuireCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
 
 /// An answer, as a closure sees it that decides what comes next.
 public struct AnsweredPage {

@@ -122,12 +122,10 @@ struct PageVisit {
   /// Whether the part that came is the one that was asked for: from the same item on, and no further
   /// (RFC 9110, §15.3.7).
   private func isWanted(part fields: HTTPFields) -> Bool {
-    guard let wanted = request.headerFields[.range], let came = fields[.contentRange] else {
-      return false
-    }
+    guard let wanted = request.headerFields[.range] else { return false }
     // A range of another kind, such as that of names, is the server's to understand.
     guard let wanted = ItemRange(wanted)?.range else { return true }
-    guard let came = ItemRange(came)?.range else { return false }
+    guard let came = fields[.contentRange].flatMap(ItemRange.init)?.range else { return false }
     return came.lowerBound == wanted.lowerBound && came.upperBound <= wanted.upperBound
   }
 

@@ -58,7 +58,7 @@ import Testing
       case .retry: return perform(machine.retry(ticket: ticket), ticket)
       case .reload: return perform(machine.reload(ticket: ticket), ticket)
       case .turn: return perform(machine.turn(.next, ticket: ticket), ticket)
-      case .report: return perform(machine.reported(consumed: machine.store.consumed + 1))
+      case .report: return report()
       case .cancel: return perform(machine.cancelled())
       case .cancelWaiter: return perform(machine.waiterCancelled(ticket: waiting[0]))
       case .begin:
@@ -67,6 +67,15 @@ import Testing
       case .leave: return perform(machine.iteratorLeft(1))
       case .page, .end, .failure, .cancellation: return finish(event)
       }
+    }
+
+    /// Whoever says that it has consumed an item has it from elsewhere, such as a snapshot.
+    private mutating func report() -> String? {
+      let effects = machine.reported(consumed: machine.store.consumed + 1)
+      if machine.limits.retention == .window, delivered.count < machine.store.handedOut {
+        delivered += delivered.count + 1...machine.store.handedOut
+      }
+      return perform(effects)
     }
 
     private mutating func finish(_ event: Event) -> String? {

@@ -5,11 +5,11 @@ import Testing
 
 @Suite struct PositionsTests {
   private func engine(
-    _ next: NextSource, end: [EndRule] = [], pageSize: Int? = 10
+    _ next: NextSource, end: [EndRule] = [.emptyPage], pageSize: Int? = 10
   ) throws -> PaginationEngine {
     let url = "https://a.test/l"
     return try PaginationEngine(
-      Pagination(next: next, send: .query("n"), end: end, size: PageSize(send: .query("limit"))),
+      Pagination(next: next, send: .query("n"), end: end, size: PageSize(.query("limit"))),
       first: PageRequest(url: url), home: try Origin(url: url), pageSize: pageSize)
   }
 

@@ -80,6 +80,7 @@ struct SyntheticListing: Sendable, CustomTestStringConvertible {
     let endsEarly =
       ends.contains(.shortPage) && (sizes.last ?? 0) < (pageSize ?? 0) + pagination.policy.overlap
       || infers && itemCount == 0
+    if case .index = pagination.next { return sizes.count + 1 }
     return switch ending {
     case .noNext, .sentinel, .flag, .total, .lastPage: sizes.count
     case .emptyPage, .shortPage, .sameCursor, .status, .repetition:
@@ -188,7 +189,7 @@ extension SyntheticListing {
         endings.append(.total)
       case .emptyPage where !needs: endings.append(.emptyPage)
       case .shortPage where !needs: endings.append(.shortPage)
-      case .sameCursor where !needs && givesTokens && route.send != .url:
+      case .sameCursor where !needs && givesTokens && !route.send.followsLinks:
         endings.append(.sameCursor)
       case .noNewItems where counts: endings.append(.repetition)
       case .lastPage(let condition): endings.append(.lastPage(condition))
@@ -219,6 +220,11 @@ extension SyntheticListing {
     if !infers, !route.next.isPageNumber { sizes.append([length, 1, 2, length]) }
     return sizes
   }
+}
+
+extension Placement {
+  /// Whether a page says where the next one is, in a link or in the description of a request.
+  var followsLinks: Bool { self == .url || self == .request }
 }
 
 extension NextSource {

@@ -34,6 +34,17 @@ struct SyntheticPage {
     }
   }
 
+  /// The index of all pages; nil where the listing has none.
+  init?(indexOf listing: SyntheticListing) {
+    guard case .index(let list, let link) = listing.pagination.next else { return nil }
+    self.listing = listing
+    page = -1
+    items = []
+    body = SyntheticBody(listing.format, root: list.xmlRoot ?? "index")
+    body.plant(
+      listing.sizes.indices.map { [(link, .string(listing.link(to: $0)))] }, at: list)
+  }
+
   /// The answer as the transport hands it over.
   func answer() -> TransportResponse {
     var head = HTTPResponse(status: .ok, headerFields: fields)
@@ -144,7 +155,7 @@ extension SyntheticPage {
   }
 
   private mutating func plantToken(to next: Int, by source: NextSource) {
-    if listing.route.send == .url {
+    if listing.route.send.followsLinks {
       return plant(.string(listing.link(to: next)), by: source)
     }
     plant(listing.token(to: next), by: source)
@@ -160,9 +171,17 @@ extension SyntheticPage {
       links.append("<\(token.plainText)>; rel=\"\(rel)\"\(parameters.joined())")
     case .header(let name): fields.append(field(name, token.plainText))
     case .body(let path) where source.isFromItems && items.isEmpty && path.xml != nil: break
+    case .body(let path) where listing.route.send == .request:
+      for (name, value) in [("href", token), ("method", "POST"), ("merge", true)] {
+        body.plant(value, at: PagePath(stringLiteral: "\(path.text)/\(name)"))
+      }
     case .body(let path):
       let isQuery = listing.route.send == .queryMerge && !listing.route.next.isAll
       let name = SyntheticListing.mergedName
+      if isQuery, listing.format == .xml, path.text.hasSuffix("@*") {
+        let attribute = path.text.dropLast() + name
+        return body.plant(token, at: PagePath(stringLiteral: String(attribute)))
+      }
       let query = JSONValue.string("?\(name)=\(PercentEncoding.encode(token.plainText))&")
       body.plant(isQuery ? query : token, at: path)
     case .transformed(let source, let transform):

@@ -33,7 +33,7 @@ struct SyntheticRequest {
   /// The page that is asked for.
   func page() throws -> Int {
     if isLink {
-      guard listing.route.send == .url, let page = query["at"].flatMap(Int.init),
+      guard listing.route.send.followsLinks, let page = query["at"].flatMap(Int.init),
         head.path.map({ "https://api.test" + $0 }) == listing.link(to: page)
       else { throw Unexpected("the link \(head.path ?? "")") }
       return page
@@ -69,7 +69,7 @@ struct SyntheticRequest {
       head.headerFields[.range].flatMap(ItemRange.init)?.range.map {
         .number(String($0.lowerBound))
       }
-    case .url: throw Unexpected("a link in the place of \(listing.route.send)")
+    case .url, .request: throw Unexpected("a link in the place of \(listing.route.send)")
     }
   }
 }
@@ -137,17 +137,16 @@ extension SyntheticRequest {
     {
       try expect(query[name], value, name)
     }
-    guard let size = pagination.size, let pageSize = listing.pageSize else { return }
-    guard isFirst || pagination.request.keep == .all, size.send != listing.route.send else {
-      return
-    }
+    guard let size = pagination.size, let place = size.send, let pageSize = listing.pageSize,
+      isFirst || pagination.request.keep == .all, place != listing.route.send
+    else { return }
     let asked = pageSize + pagination.policy.overlap
     let text = size.format.replacing("{n}", with: String(asked))
-    if case .itemRange = size.send {
+    if case .itemRange = place {
       let range = head.headerFields[.range].flatMap(ItemRange.init)?.range
       try expect(range?.count, pageSize, "page size")
     } else {
-      try expect(try value(at: size.send, isSize: true)?.plainText, text, "page size")
+      try expect(try value(at: place, isSize: true)?.plainText, text, "page size")
     }
   }
 

@@ -32,6 +32,7 @@ final class SyntheticServer: HTTPTransport {
     }
     let received = try SyntheticRequest(request, for: listing)
     try received.check(isFirst: isFirst, last: last)
+    if isFirst, let index = SyntheticPage(indexOf: listing) { return index.answer() }
     let page = isFirst ? 0 : try received.page()
     state.withLock { $0.last = page }
     if !isFirst, case .status(let status, let condition) = listing.ending,
@@ -48,8 +49,10 @@ final class SyntheticServer: HTTPTransport {
     let path = try URLReference(request.url).path
     for (rule, place) in [(policy.open, \State.opened), (policy.close, \State.closed)] {
       guard let rule, request.head.method.rawValue == rule.method else { continue }
-      let own = try rule.url.map { try URLReference($0).path } ?? path
-      guard own == path else { continue }
+      let own = try rule.url.map {
+        try URLReference($0).resolved(against: URLReference(listing.url)).path
+      }
+      guard own ?? path == path else { continue }
       state.withLock { $0[keyPath: place] += 1 }
       return SyntheticPage(listing, -1, isBare: true).answer()
     }

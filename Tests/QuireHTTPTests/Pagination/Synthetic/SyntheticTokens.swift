@@ -42,7 +42,7 @@ extension SyntheticListing {
   /// sends the same.
   private var offset: Int? {
     var routes = [route]
-    if case .firstOf(let all) = pagination.next, route.send != .url {
+    if case .firstOf(let all) = pagination.next, !route.send.followsLinks {
       routes += all.filter { $0.send == route.send }
     }
     for route in routes {

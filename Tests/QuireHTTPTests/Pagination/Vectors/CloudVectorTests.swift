@@ -17,9 +17,7 @@ struct CloudVectorTests {
   @Test("V45 T1 T15: a key of DynamoDB is an object, which goes back with every digit")
   func v45() async throws { try await play("V45") }
 
-  @Test(
-    "V47 (without resuming from the error): a token of Kubernetes expires, and is not asked for again"
-  )
+  @Test("V47 T27: a token of Kubernetes expires, and the error's own is used where that is wanted")
   func v47() async throws { try await play("V47") }
 
   @Test(

@@ -2,7 +2,7 @@ import Testing
 
 @Suite("Vectors: search and data services")
 struct DataServiceVectorTests {
-  @Test("V50 T15: a point in time is opened, followed by exact sort values, and closed")
+  @Test("V50 T15 T16 T27: a point in time is opened, followed by exact sort values, and closed")
   func v50() async throws { try await play("V50") }
 
   @Test("V53 T3 T6 T16 T23: CouchDB ends by what is pending, a short page, or one row too many")
