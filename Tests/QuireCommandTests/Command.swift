@@ -46,7 +46,10 @@ struct Command {
   /// Starts a shell script in which `$quire` is the tool.
   static func shell(_ script: String) throws -> Command {
     let quire = folder.appendingPathComponent("quire").path
-    return try Command(["-c", script], of: "/bin/bash", environment: ["quire": quire])
+    // A child inherits what the thread that starts it has blocked, which is no terminal's way.
+    return try Command(
+      ["--default-signal=INT,TERM", "bash", "-c", script], of: "/usr/bin/env",
+      environment: ["quire": quire])
   }
 
   /// Runs a program to its end.
