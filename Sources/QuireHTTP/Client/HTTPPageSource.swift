@@ -5,13 +5,13 @@ import QuireCore
 /// The pages of one listing over HTTP: asks the description what to request, the transport to send
 /// it, the decoder to read it, and the retry machine whether to do so again.
 struct HTTPPageSource<Item: Sendable>: PartedPageSource {
-  private let client: PageClient
-  private let decoder: any PageDecoder<Item>
+  let client: PageClient
+  let decoder: any PageDecoder<Item>
   /// A description or a URL that cannot work is thrown at the first page, where the caller is
   /// listening.
-  private let setup: Result<Setup, PageError>
+  let setup: Result<Setup, PageError>
 
-  private struct Setup: Sendable {
+  struct Setup: Sendable {
     let engine: PaginationEngine
     let home: Origin
     let secrets: SecretParameters
@@ -58,7 +58,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   var needsWholePages: Bool { (try? setup.get())?.engine.needsWholePages ?? false }
 
   /// The position with its secrets, if it leads home: they are nobody else's.
-  private func reveal(_ position: Position, _ setup: Setup) throws -> Position {
+  func reveal(_ position: Position, _ setup: Setup) throws -> Position {
     guard SecretParameters.isMarked(position) else { return position }
     let origin = try Origin(url: setup.engine.request(at: position).url)
     guard origin == setup.home else {
@@ -103,63 +103,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     }
   }
 
-  /// The first page, after what the walk needs was opened.
-  private func firstPage(_ setup: Setup, traffic: inout Traffic) async throws -> Page<Item>? {
-    guard let opened = try await open(setup, traffic: &traffic) else {
-      return try await page(at: nil, setup, traffic: &traffic)
-    }
-    var start = Bookmark(Bookmark.Target.start)
-    start.carried = opened
-    do {
-      return try await page(at: start.position, setup, traffic: &traffic)
-    } catch {
-      // Whoever asks again opens again.
-      let position = start.position
-      Task.parting(client.configuration.clock) { await close(at: position) }
-      throw error
-    }
-  }
-
-  /// The values that the opening request gives; nil where there is none.
-  private func open(_ setup: Setup, traffic: inout Traffic) async throws -> [JSONValue.Member]? {
-    guard let request = try setup.engine.opening() else { return nil }
-    let visit = visit(request, at: .start, setup)
-    let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
-      try await visit.answer(decoder: decoder, traffic: &traffic)
-    }
-    return try setup.engine.opened(by: answer)
-  }
-
-  /// The page to go on with where the server does not know `position` any more.
-  private func page(
-    instead position: Position, of error: PageError, _ setup: Setup, traffic: inout Traffic
-  ) async throws -> Page<Item>? {
-    guard setup.engine.recovery(at: position, from: error) != nil else { throw error }
-    let opened = try await open(setup, traffic: &traffic)
-    guard
-      let (instead, recovery) = setup.engine.recovery(
-        at: position, from: error, reopened: opened ?? [])
-    else { throw error }
-    client.configuration.logger.warning(
-      "cursor lost", metadata: ["recovery": "\(recovery)", "code": "\(error.code)"])
-    var page = try await page(at: instead, setup, traffic: &traffic)
-    page?.metadata[HTTPPageInfo.self]?.recovery = recovery
-    return page
-  }
-
-  func close(at position: Position?) async {
-    guard let position, let setup = try? setup.get() else { return }
-    do {
-      let position = try reveal(position, setup)
-      guard let request = try setup.engine.closing(at: position) else { return }
-      var traffic = Traffic(requests: 0)
-      try await visit(request, at: position, setup).discard(traffic: &traffic)
-    } catch {
-      client.configuration.logger.notice("close failed", metadata: ["error": "\(error)"])
-    }
-  }
-
-  private func page(
+  func page(
     at position: Position?, _ setup: Setup, traffic: inout Traffic
   ) async throws -> Page<Item>? {
     let request = try setup.engine.request(at: position)
@@ -175,40 +119,14 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     return setup.secrets.conceal(page)
   }
 
-  /// The indexes that say what is behind a page, fetched where this process has not seen them.
-  private func indexes(
-    at position: Position?, _ setup: Setup, traffic: inout Traffic
-  ) async throws -> [String: [String]] {
-    let needed = setup.engine.indexes(neededAt: position)
-    for url in needed where setup.indexes.all[url] == nil {
-      let request = try setup.engine.request(at: Bookmark(.url(url)).position)
-      let visit = visit(request, at: .start, setup)
-      let answer = try await repeating(visit, setup, traffic: &traffic) { traffic in
-        try await visit.answer(decoder: decoder, traffic: &traffic)
-      }
-      let list = try setup.engine.pages(listedIn: answer.document, at: answer.url)
-      setup.indexes.store(list, at: url, keeping: needed)
-    }
-    return setup.indexes.all
-  }
-
-  /// Keeps what a page lists, if it is an index.
-  private func remember(_ page: Page<Item>, _ setup: Setup) throws {
-    guard let http = page.http, let next = page.next else { return }
-    let needed = setup.engine.indexes(neededAt: next)
-    guard let index = needed.last, index == http.visit.request.url else { return }
-    let list = try setup.engine.pages(listedIn: http.document, at: http.url)
-    setup.indexes.store(list, at: index, keeping: needed)
-  }
-
-  private func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {
+  func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {
     PageVisit(
       client: client, home: setup.home, engine: setup.engine, request: request, position: position,
       pacer: setup.pacer)
   }
 
   /// Makes attempts until one succeeds or the retry machine gives up.
-  private func repeating<Result>(
+  func repeating<Result>(
     _ visit: PageVisit, _ setup: Setup, traffic: inout Traffic,
     _ attempt: (inout Traffic) async throws -> Result
   ) async throws -> Result {

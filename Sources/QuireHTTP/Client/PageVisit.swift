@@ -1,12 +1,5 @@
 import HTTPTypes
-import Logging
 import QuireCore
-
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
 
 /// One page being fetched: sends its request, follows redirects, screens and decodes the answer.
 ///
@@ -21,7 +14,7 @@ struct PageVisit {
   var pacer: Pacer?
   var indexes: [String: [String]] = [:]
 
-  private var configuration: PageClient.Configuration { client.configuration }
+  var configuration: PageClient.Configuration { client.configuration }
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
@@ -182,105 +175,4 @@ struct PageVisit {
       metrics: transfer.response.body.metrics, traffic: page.traffic, visit: self)
     return page
   }
-}
-
-extension PageVisit {
-  /// Sends the request and follows redirects to the answer.
-  func send(
-    traffic: inout Traffic
-  ) async throws -> (TransportResponse, RedirectMachine.Hop) {
-    try await pacer?.ready()
-    let url = try URLReference(request.url)
-    let first = RedirectMachine.Hop(
-      method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
-    var redirects = RedirectMachine(first, home: home, longest: configuration.maximumRedirects)
-    while true {
-      let hop = redirects.current
-      try checkScheme(of: hop.origin)
-      try Task.checkCancellation()
-      let response = try await send(hop, traffic: &traffic)
-      let (status, fields) = (response.head.status, response.head.headerFields)
-      guard status.kind == .redirection,
-        try redirects.received(status: status.code, location: fields[.location]) != nil
-      else { return (response, hop) }
-      // A redirect's body says nothing; reading it lets the connection be used again.
-      while try await response.body.next() != nil {}
-      traffic.redirects += 1
-    }
-  }
-
-  /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
-  /// in vain.
-  private func send(
-    _ hop: RedirectMachine.Hop, traffic: inout Traffic
-  ) async throws -> TransportResponse {
-    configuration.logger.debug(
-      "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
-    var wire = try transportRequest(for: hop)
-    if hop.origin == home, let signer = configuration.signer {
-      try await signer.sign(&wire, Date(timeIntervalSince1970: client.environment.now()))
-    }
-    traffic.requests += 1
-    do {
-      let response = try await client.transport.send(wire)
-      traffic.requests += max(0, response.body.metrics.wireRequests - 1)
-      return response
-    } catch let error as PageError {
-      traffic.requests += max(0, error.attempts - 1)
-      throw error
-    }
-  }
-
-  private func checkScheme(of origin: Origin) throws {
-    guard origin.scheme == "https" || configuration.allowsPlainHTTP || origin.isLoopback else {
-      throw PageError(
-        .invalidURL,
-        "\(origin) would send the request in the clear. Use https, or allow plain http in the "
-          + "client's configuration.")
-    }
-  }
-
-  private func transportRequest(for hop: RedirectMachine.Hop) throws -> TransportRequest {
-    var fields = request.headerFields
-    for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
-    if hop.origin != home {
-      fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
-    }
-    var body: [UInt8] = []
-    if hop.keepsBody {
-      switch request.body {
-      case .none: break
-      case .bytes(let bytes): body = bytes
-      case .json(let value):
-        body = Array(value.description.utf8)
-        if !fields.contains(.contentType) { fields[.contentType] = "application/json" }
-      case .form(let text):
-        body = Array(text.utf8)
-        if !fields.contains(.contentType) {
-          fields[.contentType] = "application/x-www-form-urlencoded"
-        }
-      case .xml(let text):
-        body = Array(text.utf8)
-        if !fields.contains(.contentType) { fields[.contentType] = "text/xml; charset=utf-8" }
-      }
-    } else if fields.contains(.contentType) {
-      fields[.contentType] = nil
-    }
-    if !fields.contains(.accept) {
-      fields[.accept] = "application/json, application/xml;q=0.9, */*;q=0.5"
-    }
-    var path = hop.url.path.isEmpty ? "/" : hop.url.path
-    if let query = hop.url.query { path += "?" + query }
-    let head = HTTPRequest(
-      method: hop.method, scheme: hop.origin.scheme, authority: hop.url.authority, path: path,
-      headerFields: fields)
-    return TransportRequest(
-      head: head, body: body, timeouts: configuration.timeouts,
-      limits: configuration.transferLimits)
-  }
-
-  /// What a request to another origin may carry: nothing that says who asks.
-  private static let harmlessElsewhere: Set<HTTPField.Name> = [
-    .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
-  ]
 }
