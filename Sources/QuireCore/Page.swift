@@ -92,6 +92,13 @@ extension Page {
     set { head.previous = newValue }
   }
 
+  /// Whether the first page of the listing, as it was asked for, is not the first that the server
+  /// has, so that a total counts more than a walk can see.
+  package var startsMidway: Bool {
+    get { head.startsMidway }
+    set { head.startsMidway = newValue }
+  }
+
   /// What `PageSource.close(at:)` is told if this is the last page of the walk; nil for `next`.
   ///
   /// For sources whose server holds something that the way on does not name, or that outlasts the

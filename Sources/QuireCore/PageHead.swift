@@ -7,6 +7,7 @@ package struct PageHead: Sendable {
   package var hasMoreParts = false
   package var fingerprint: Int?
   package var previous: Position?
+  package var startsMidway = false
   package var closing: Position?
   package var total: Total?
   package var metadata = PageMetadata()

@@ -30,7 +30,7 @@ extension WalkMachine {
 
   @Test("C-2: a walk loads the start, then whatever each page leads to")
   func walks() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     #expect(load(&machine) == .start)
     #expect(machine.received(Page([1], next: "b"), at: .zero).index == 0)
     #expect(load(&machine) == "b")
@@ -44,7 +44,7 @@ extension WalkMachine {
 
   @Test("C6: a second task at the same moment gets an error, and the first is not disturbed")
   func refusesConcurrentIteration() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     #expect(load(&machine) == .start)
     #expect(failure(&machine)?.code == .concurrentIteration)
     _ = machine.received(Page([1]), at: .zero)
@@ -54,7 +54,7 @@ extension WalkMachine {
 
   @Test("C-3, C-5, G1, X-08: a page that leads to itself is delivered; the next() after it throws")
   func detectsUnchangedPosition() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     _ = load(&machine)
     _ = machine.received(Page([1], next: "a"), at: .zero)
     #expect(load(&machine) == "a")
@@ -70,7 +70,7 @@ extension WalkMachine {
 
   @Test("C-5, V100: t1, t2, t1 is an error after page 3 that names the length of the cycle")
   func detectsCycle() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     _ = load(&machine)
     for next: Position in ["t1", "t2", "t1"] {
       _ = machine.received(Page([1], next: next), at: .zero)
@@ -84,7 +84,7 @@ extension WalkMachine {
 
   @Test("C-5: a page that leads back to the start of the listing is a loop")
   func detectsReturnToStart() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     _ = load(&machine)
     _ = machine.received(Page([1], next: .start), at: .zero)
     #expect(failure(&machine)?.code == .loopDetected)
@@ -114,7 +114,7 @@ extension WalkMachine {
 
   @Test("C-6: a retry of a page is not taken for a loop")
   func retryIsNoLoop() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     for _ in 0..<3 {
       #expect(load(&machine) == .start)
       #expect(machine.failed(ScriptedFailure(), at: .zero) is PageError)
@@ -126,7 +126,7 @@ extension WalkMachine {
 
   @Test("C-7: cancellation passes unwrapped and does not move the position")
   func cancels() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     _ = load(&machine)
     _ = machine.received(Page([1], next: "b"), at: .zero)
     _ = load(&machine)
@@ -138,7 +138,7 @@ extension WalkMachine {
 
   @Test("C-7: the duty to close is handed out once, and only for walks that fetched something")
   func closesOnce() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     #expect(machine.abandoned() == nil)
     _ = load(&machine)
     _ = machine.received(Page([1], next: "b"), at: .zero)
@@ -269,7 +269,7 @@ extension WalkMachine {
 
   @Test("C-3, G9: a broken way on is thrown after its page, and asked for once more by a retry")
   func raisesBrokenWayOn() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     _ = load(&machine)
     var page = Page([1, 2])
     page.nextFailure = PageError(.init("noWay"), "The server says more follows, and not where.")
@@ -287,7 +287,7 @@ extension WalkMachine {
 
   @Test("C-10: the report counts pages, items, traffic, be it in vain, and the time of either side")
   func reports() {
-    var machine = WalkMachine()
+    var machine = WalkMachine(start: .start, limits: Limits())
     var page = Page([1, 2, 3], next: "b", total: Total(9, .estimate))
     page.traffic = Traffic(bytes: 10, requests: 2, retries: 1, badItems: 4)
     _ = load(&machine, at: .seconds(1))
@@ -308,6 +308,23 @@ extension WalkMachine {
     #expect(report.waitingForNetwork == .seconds(3))
     #expect(report.waitingForConsumer == .seconds(7))
     #expect(report.total == Total(9, .estimate))
+  }
+
+  @Test("C-10: a total says nothing about a walk that does not see the listing's beginning")
+  func midway() {
+    func end(_ change: (inout Page<Int>) -> Void) -> String {
+      var machine = WalkMachine(start: .start, limits: Limits())
+      _ = load(&machine)
+      var page = Page([1, 2], total: Total(3))
+      page.traffic.items = 2
+      change(&page)
+      _ = machine.received(page, at: .zero)
+      _ = isFinished(&machine)
+      return machine.report.end.name
+    }
+    #expect(end { _ in } == "truncationSuspected(3)")
+    #expect(end { $0.previous = "before" } == "exhausted")
+    #expect(end { $0.startsMidway = true } == "exhausted")
   }
 
   @Test("C-10, G10: an exact total beyond what came is a suspicion; any other total is only news")

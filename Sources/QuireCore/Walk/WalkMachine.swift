@@ -51,6 +51,8 @@ struct WalkMachine: Sendable {
   var startedAt: Duration?
   /// Where the page before the first one starts, once that was read.
   private(set) var before: Position??
+  /// Whether pages stand before the first one read.
+  private(set) var startsMidway = false
   private var lastChange: Duration = .zero
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
@@ -101,6 +103,7 @@ struct WalkMachine: Sendable {
     endLoading(at: now)
     hasFetched = true
     page.index = pageIndex
+    startsMidway = startsMidway || page.startsMidway || before == nil && page.previous != nil
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - report.items) }
     if !isWithinPage { report.pages += 1 }

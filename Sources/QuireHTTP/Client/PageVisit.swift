@@ -168,6 +168,7 @@ struct PageVisit {
   ) -> Page<Item> {
     var page = Page(items.items)
     page.fingerprint = items.fingerprint
+    page.startsMidway = engine.startsMidway
     page.traffic = traffic
     page.traffic.badItems = items.badItems.count
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(

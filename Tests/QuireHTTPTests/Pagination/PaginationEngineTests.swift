@@ -157,6 +157,20 @@ struct PaginationEngineTests {
     #expect(try makeEngine(.asana).request(at: nil).url == url + "?limit=100")
   }
 
+  @Test("C-10: a request that begins in the middle of the listing is known as one")
+  func midway() throws {
+    for (query, isMidway) in [
+      ("", false), ("?offset=0", false), ("?offset=", false), ("?offset=20", true),
+    ] {
+      let engine = try makeEngine(.offsetLimit(), url: "https://a.test/l\(query)")
+      #expect(engine.startsMidway == isMidway, "\(query)")
+    }
+    for (query, isMidway) in [("?cursorMark=*", false), ("?cursorMark=AoE", true)] {
+      let engine = try makeEngine(.solr, url: "https://a.test/l\(query)")
+      #expect(engine.startsMidway == isMidway, "\(query)")
+    }
+  }
+
   @Test("A page size goes where the description says, in the form it says")
   func pageSizes() throws {
     let odata = try makeEngine(.odata, pageSize: 5).request(at: nil)

@@ -21,6 +21,9 @@ package struct PaginationEngine: Sendable {
   /// What decides about the next page in place of the description's "next".
   var custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
 
+  /// Whether the caller's own request asks for a page in the middle of the listing.
+  let startsMidway: Bool
+
   /// What the caller should know although the walk goes on, such as a page size that was lowered.
   package let notices: [String]
 
@@ -57,6 +60,12 @@ package struct PaginationEngine: Sendable {
     self.pageSize =
       asked ?? own.map { min($0, pagination.size?.max ?? $0) } ?? pagination.size?.standard
     base = try editor.request()
+    let firstValue = pagination.request.first
+    startsMidway = routes.contains { route in
+      guard let own = editor.value(at: route.send), !own.isBlank else { return false }
+      let start = firstValue ?? route.next.firstCount.map { .number(String($0)) }
+      return own.plainText != start?.plainText
+    }
     if let route = routes.first {
       try editor.begin(route, value: pagination.request.first, pageSize: self.pageSize)
     }
