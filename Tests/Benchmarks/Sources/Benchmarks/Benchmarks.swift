@@ -2,7 +2,7 @@ import Foundation
 
 /// Measures Quire against its bars: `Benchmarks ROW SERVER` prints the figures of one row.
 ///
-/// `Benchmarks rows` lists the rows, `Benchmarks page` prints the page for the server to serve.
+/// `Benchmarks rows` lists the rows, `Benchmarks pages FOLDER` writes the pages for the server.
 /// Every row is a process of its own, so that memory and threads are its own. The exit status is 1
 /// when a figure misses its bar.
 @main
@@ -27,7 +27,7 @@ struct Benchmarks {
     let arguments = CommandLine.arguments.dropFirst()
     switch arguments.first {
     case "rows": for row in rows { print(row.key) }
-    case "page": print(SamplePage.served, terminator: "")
+    case "pages": try SamplePage.write(to: arguments.last ?? "")
     case let name: try await measure(name, on: Server(base: arguments.last ?? ""))
     }
   }

@@ -31,15 +31,20 @@ struct Record: Codable, Sendable {
 }
 
 enum SamplePage {
-  /// The page that the server serves: about 23 KB.
-  static var served: String { String(decoding: page(of: 37), as: UTF8.self) }
+  /// Writes the pages that the server serves, `0.json` to `99.json`: about 23 KB each.
+  static func write(to folder: String) throws {
+    for number in 0..<100 {
+      try Data(page(of: 37, from: 1000 + number * 37))
+        .write(to: URL(fileURLWithPath: "\(folder)/\(number).json"))
+    }
+  }
 
   /// A JSON array of records, as a server would write it.
-  static func page(of count: Int) -> [UInt8] {
+  static func page(of count: Int, from first: Int = 1) -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = .withoutEscapingSlashes
     // Records are plain values: encoding them cannot fail.
-    guard let page = try? encoder.encode((1...count).map(record)) else { return [] }
+    guard let page = try? encoder.encode((first..<first + count).map(record)) else { return [] }
     return Array(page)
   }
 

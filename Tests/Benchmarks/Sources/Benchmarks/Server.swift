@@ -1,4 +1,4 @@
-/// The server on loopback: pages numbered from 1, all with the same body, each linked to the next.
+/// The server on loopback: pages numbered from 1, a hundred bodies by turns, each linked to the next.
 struct Server: Sendable {
   let base: String
 
