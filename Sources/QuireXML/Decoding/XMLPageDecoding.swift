@@ -13,6 +13,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   private var index: XMLIndex?
   /// Items that were handed out before the page was whole, bad ones included.
   private var handedOut = 0
+  /// Whether the page turned out to be broken: once its items are handed out, the next call throws.
+  private var isBroken = false
 
   init(
     _ context: DecodingContext, limits: XMLLimits, leniency: XMLLeniency,
@@ -27,18 +29,44 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   }
 
   mutating func receive(_ slice: [UInt8]) throws {
-    do throws(XMLFault) { try parser.receive(slice) } catch { throw error.pageError }
+    do throws(XMLFault) {
+      try parser.receive(slice)
+    } catch {
+      // Items before what is broken are handed out first, or slices would make a difference.
+      if matcher == nil || isBroken { throw try last(error) }
+      isBroken = true
+    }
   }
 
   mutating func readyItems() throws -> DecodedItems<Item> {
+    let items = try takeItems(all: isBroken)
+    if items.count == 0, let fault = parser.fault { throw fault.pageError }
+    return items
+  }
+
+  /// The error of the page, unless one of its items has another.
+  private mutating func last(_ fault: XMLFault) throws -> PageError {
+    isBroken = true
+    while try takeItems(all: true).count > 0 {}
+    return fault.pageError
+  }
+
+  private mutating func takeItems(all: Bool) throws -> DecodedItems<Item> {
     guard matcher != nil else { return DecodedItems([]) }
-    guard parser.openItemBytes <= context.limits.itemBytes else { throw tooLarge(handedOut) }
-    guard let (index, nodes) = parser.takeItems() else { return DecodedItems([]) }
-    return try decode(nodes, in: index)
+    let isTooLarge = parser.openItemBytes > context.limits.itemBytes
+    if let (index, nodes) = parser.takeItems(all: all || isTooLarge) {
+      return try decode(nodes, in: index)
+    }
+    if isTooLarge { throw tooLarge(handedOut) }
+    return DecodedItems([])
   }
 
   mutating func finish() throws -> any PageDocument {
-    do throws(XMLFault) { try parser.finish() } catch { throw error.pageError }
+    do throws(XMLFault) {
+      try parser.finish()
+    } catch {
+      throw try last(error)
+    }
     let index = parser.takeIndex()
     self.index = index
     return XMLDocument(
@@ -56,7 +84,6 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   // MARK: Items
 
   private mutating func decode(_ nodes: [Int], in index: XMLIndex) throws -> DecodedItems<Item> {
-    try check(nodes, in: index)
     let make = try strategy(index, nodes)
     var items: [Item] = []
     items.reserveCapacity(nodes.count)
@@ -65,6 +92,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     var digests: [Int]? = matcher == nil ? nil : []
     for (number, node) in nodes.enumerated() {
       do {
+        try check(number, node, in: index)
         items.append(try make(number))
         digests?.append(Self.digest(CollectionOfOne(node), in: index))
       } catch let failure as XMLItemFailure {
@@ -86,18 +114,16 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     return digest.value
   }
 
-  private func check(_ nodes: [Int], in index: XMLIndex) throws {
-    let count = handedOut + nodes.count
-    guard count <= context.limits.items else {
+  private func check(_ number: Int, _ node: Int, in index: XMLIndex) throws {
+    guard handedOut + number < context.limits.items else {
       throw PageError(
         .limitExceeded,
         """
-        The page holds \(count) items, more than \(context.limits.items); ask for smaller pages or \
-        raise DecodingLimits.items.
+        The page holds more than \(context.limits.items) items; ask for smaller pages or raise \
+        DecodingLimits.items.
         """)
     }
-    for (number, node) in nodes.enumerated()
-    where Int(index.record(node).length) > context.limits.itemBytes {
+    if Int(index.record(node).length) > context.limits.itemBytes {
       throw tooLarge(handedOut + number, "at \(index.place(of: node)), ")
     }
   }

@@ -70,11 +70,6 @@ enum UTF8Checker {
     }
   }
 
-  static func isASCII(_ bytes: XMLBuffer<UInt8>, from start: Int) -> Bool {
-    UnsafeBufferPointer(start: bytes.base + start, count: bytes.count - start)
-      .allSatisfy { $0 < 0x80 }
-  }
-
   /// Leaves out what is no character of XML 1.0 (production 2), in place; whether there was any.
   static func dropControls(in bytes: inout XMLBuffer<UInt8>, from start: Int) -> Bool {
     var kept = start

@@ -10,21 +10,31 @@ enum XMLSniffer {
     var markLength: Int
   }
 
-  /// How far a declaration may reach.
+  /// How far white space before a declaration may reach, and how far the declaration.
   private static let longest = 1 << 10
+  /// Bytes behind white space that show a page to be HTML, if it is.
+  private static let longestDoctype = 24
+  private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
   /// Whether more bytes could tell more.
   static func needsMore(_ head: [UInt8]) -> Bool {
     if head.count < 4 { return true }
-    let text = head.drop(while: XMLText.isSpace)
+    let text = text(of: head)
     if text.isEmpty { return head.count < longest }
-    guard text.count < longest, head.count < 2 * longest else { return false }
+    guard text.count < longest else { return false }
     let start = Array("<?xml".utf8)
     guard text.prefix(5).elementsEqual(start.prefix(text.count)) else {
-      // `<!doctype` and `<html` tell another format.
-      return text.first == UInt8(ascii: "<") && text.count < 24
+      return text.first == UInt8(ascii: "<") && text.count < longestDoctype
     }
     return !text.contains(UInt8(ascii: ">"))
+  }
+
+  /// What follows a byte order mark and white space, as far as it is looked at, however much has
+  /// come: slices must not make a difference.
+  private static func text(of head: [UInt8]) -> ArraySlice<UInt8> {
+    let start = head.starts(with: mark) ? mark.count : 0
+    let space = head[start...].prefix(longest - start).prefix(while: XMLText.isSpace)
+    return space.endIndex == longest ? [] : head[space.endIndex...].prefix(longest)
   }
 
   /// The encoding of a page that starts with `head`.
@@ -48,8 +58,8 @@ enum XMLSniffer {
   }
 
   private static func byMark(_ head: [UInt8]) throws(XMLInput.Failure) -> Finding? {
-    if head.starts(with: [0xEF, 0xBB, 0xBF]) {
-      return Finding(encoding: .utf8, label: "UTF-8", markLength: 3)
+    if head.starts(with: mark) {
+      return Finding(encoding: .utf8, label: "UTF-8", markLength: mark.count)
     }
     if head.starts(with: [0xFF, 0xFE, 0, 0]) || head.starts(with: [0, 0, 0xFE, 0xFF]) {
       throw unsupported("UTF-32")
@@ -77,7 +87,7 @@ enum XMLSniffer {
 
   /// The encoding in an XML declaration written in ASCII.
   private static func declaredEncoding(_ head: [UInt8]) -> String? {
-    let text = head.drop(while: XMLText.isSpace).prefix(longest)
+    let text = text(of: head)
     guard text.starts(with: "<?xml".utf8), let end = text.firstIndex(of: UInt8(ascii: ">")) else {
       return nil
     }
@@ -92,7 +102,7 @@ enum XMLSniffer {
   }
 
   private static func refuseOtherFormats(_ head: [UInt8]) throws(XMLInput.Failure) {
-    let text = head.drop(while: XMLText.isSpace)
+    let text = text(of: head).prefix(longestDoctype)
     let start = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
     if start.hasPrefix("<!doctype") {
       let name = text.dropFirst(9).drop(while: XMLText.isSpace).prefix(4)

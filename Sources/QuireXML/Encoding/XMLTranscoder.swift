@@ -27,8 +27,14 @@ struct XMLTranscoder {
     repairs: inout XMLLeniency
   ) throws(XMLInput.Failure) {
     let start = output.count
+    defer {
+      if dropsControls, UTF8Checker.dropControls(in: &output, from: start) {
+        repairs.insert(.controlCharacters)
+      }
+    }
     switch encoding {
-    case .utf8, .ascii: try append(slice, to: &output)
+    case .utf8: try append(slice, to: &output)
+    case .ascii: try appendASCII(slice, to: &output)
     case .windows1252: for byte in slice { output.append(Windows1252.scalar(of: byte)) }
     case .utf16BigEndian, .utf16LittleEndian: try appendUTF16(slice, to: &output)
     case .system:
@@ -37,14 +43,11 @@ struct XMLTranscoder {
       guard let used else { throw malformed() }
       carry.removeFirst(used)
     }
-    if dropsControls, UTF8Checker.dropControls(in: &output, from: start) {
-      repairs.insert(.controlCharacters)
-    }
   }
 
-  /// Throws when the page ends within a character.
+  /// Throws `truncated` when the page ends within a character.
   func finish() throws(XMLInput.Failure) {
-    if !carry.isEmpty { throw malformed() }
+    if !carry.isEmpty { throw XMLInput.Failure(reason: .truncated) }
   }
 
   // MARK: UTF-8
@@ -62,13 +65,21 @@ struct XMLTranscoder {
       let rest = output.count - end
       if rest == 0 { break }
       let tail = UnsafeBufferPointer(start: output.base + end, count: rest)
-      let isStart = encoding == .utf8 && UTF8Checker.isStartOfCharacter(tail)
+      let isStart = UTF8Checker.isStartOfCharacter(tail)
       if isStart { carry = Array(tail) }
       output.removeLast(rest)
       guard isStart else { throw malformed() }
       from = output.count
     }
-    guard encoding == .utf8 || UTF8Checker.isASCII(output, from: from) else { throw malformed() }
+  }
+
+  private func appendASCII(
+    _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
+  ) throws(XMLInput.Failure) {
+    for byte in slice {
+      guard byte < 0x80 else { throw malformed() }
+      output.append(byte)
+    }
   }
 
   // MARK: UTF-16

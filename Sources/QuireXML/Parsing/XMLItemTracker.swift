@@ -41,11 +41,9 @@ struct XMLItemTracker {
     matcher.closed()
   }
 
-  /// Whether there are items to take, and they are worth copying what stays behind. A page that has
-  /// much besides its items would otherwise cost the square of its length.
-  func isWorthTaking(at end: Int) -> Bool {
-    whole.count > 0 && (cost <= 16 << 10 || end - start >= cost)
-  }
+  /// Whether the items are worth copying what stays behind. A page that has much besides its items
+  /// would otherwise cost the square of its length.
+  func isWorthTaking(at end: Int) -> Bool { cost <= 16 << 10 || end - start >= cost }
 
   /// The items that are whole were taken.
   mutating func took(_ rest: XMLTape.Rest) {

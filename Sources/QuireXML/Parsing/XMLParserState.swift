@@ -23,7 +23,9 @@ struct XMLParserState {
   var depth = 0
   var hasRoot = false
   /// Why parsing cannot go on. The parser looks at it after each piece.
-  var fault: XMLFault?
+  private(set) var fault: XMLFault?
+  /// Where that is in `tape`.
+  private(set) var faultOffset: Int?
   /// What was forgiven.
   var repairs: XMLLeniency = []
 
@@ -62,8 +64,11 @@ struct XMLParserState {
   mutating func fail(_ reason: XMLFault.Reason, at offset: Int? = nil) {
     guard fault == nil else { return }
     let offset = min(max(offset ?? place, 0), tape.source.count)
+    faultOffset = offset
     fault = XMLFault(reason: reason, place: tape.place(of: offset))
   }
+
+  mutating func forgetFault() { (fault, faultOffset) = (nil, nil) }
 
   /// Fails, and keeps libxml2 from going on within this piece.
   mutating func stop(_ reason: XMLFault.Reason) {
@@ -201,6 +206,7 @@ struct XMLParserState {
       keptItem: items.kept, openItem: items.open?.node, place: min(max(place, 0), fed))
     tape = rest.tape
     fed -= rest.forgotten
+    if let offset = faultOffset { faultOffset = offset - rest.forgotten }
     recordLimit -= rest.forgottenRecords
     self.items?.took(rest)
     return old

@@ -9,8 +9,8 @@
 /// libxml2 2.9.14 reads a tag as soon as it sees any `>`, one in an attribute's value too, and
 /// searches an unfinished CDATA section from its start for every piece. So tags, comments,
 /// instructions, CDATA sections and document types are handed over whole, and everything else in
-/// pieces of 4 KiB that end before a `<` where they can. Linear: whatever waits for its end is
-/// searched once.
+/// pieces of 4 KiB that end before a `<` where they can. What has been handed over depends on
+/// the bytes so far, and not on their slices. Linear: whatever waits for its end is searched once.
 struct XMLPieceScanner {
   enum Piece: Equatable {
     /// Hand over the bytes up to this one.
@@ -19,6 +19,8 @@ struct XMLPieceScanner {
     case more
     /// The construct at the start is longer than it may be.
     case tooLong(Construct)
+    /// What starts here is nothing that XML has.
+    case unknown
   }
 
   enum Construct: Equatable {
@@ -29,8 +31,8 @@ struct XMLPieceScanner {
   static let size = 4 << 10
 
   let limits: XMLLimits
-  /// Whether the bytes ended within a construct.
-  private(set) var endedOpen = false
+  /// Where the construct starts within which the bytes ended, if they did.
+  private(set) var openEnd: Int?
   /// Where the search for the end of the construct at the start of the next piece goes on.
   private var searched = 0
   /// The quote that is open there; 0 for none.
@@ -50,9 +52,9 @@ struct XMLPieceScanner {
     switch piece {
     case .until: (searched, quote) = (0, 0)
     case .more where isLast:
-      endedOpen = true
+      if bytes[start] == UInt8(ascii: "<") { openEnd = start }
       return .until(bytes.count)
-    case .more, .tooLong: break
+    case .more, .tooLong, .unknown: break
     }
     return piece
   }
@@ -60,22 +62,21 @@ struct XMLPieceScanner {
   private mutating func piece(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     let end = min(start + Self.size, bytes.count)
     // What waits for its end is looked through once, however small the slices are.
-    if searched > start { return waiting(in: bytes, from: start, until: end) }
+    if searched > start { return waiting(in: bytes, from: start) }
     let special = Self.special(in: bytes, start..<end)
     if special == start { return construct(in: bytes, from: start) }
     if let special { return .until(special) }
     if let tag = Self.last(UInt8(ascii: "<"), in: bytes, (start + 1)..<end) { return .until(tag) }
-    if bytes[start] == UInt8(ascii: "<") { return tag(in: bytes, from: start, until: end) }
+    if bytes[start] == UInt8(ascii: "<") { return tag(in: bytes, from: start) }
     return text(in: bytes, from: start, until: end)
   }
 
   private mutating func waiting(
-    in bytes: UnsafeBufferPointer<UInt8>, from start: Int, until end: Int
+    in bytes: UnsafeBufferPointer<UInt8>, from start: Int
   ) -> Piece {
     let second = start + 1 < bytes.count ? bytes[start + 1] : 0
     let isSpecial = second == UInt8(ascii: "!") || second == UInt8(ascii: "?")
-    return isSpecial
-      ? construct(in: bytes, from: start) : tag(in: bytes, from: start, until: end)
+    return isSpecial ? construct(in: bytes, from: start) : tag(in: bytes, from: start)
   }
 
   // MARK: Text
@@ -94,24 +95,20 @@ struct XMLPieceScanner {
 
   // MARK: Tags
 
-  private mutating func tag(
-    in bytes: UnsafeBufferPointer<UInt8>, from start: Int, until end: Int
-  ) -> Piece {
+  private mutating func tag(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     var index = max(searched, start + 1)
     let stop = min(bytes.count, start + limits.tagBytes)
     while index < stop {
       let byte = bytes[index]
-      if quote != 0 {
+      if byte == UInt8(ascii: "<") {
+        // No tag holds one, in quotes or not: libxml2 shall say so.
+        return .until(index)
+      } else if quote != 0 {
         if byte == quote { quote = 0 }
       } else if byte == UInt8(ascii: ">") {
-        // Text may follow, but nothing that starts with "<" before `end`.
-        let after = text(in: bytes, from: index + 1, until: max(end, index + 1))
-        return after == .more ? .until(index + 1) : after
+        return .until(index + 1)
       } else if byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
         quote = byte
-      } else if byte == UInt8(ascii: "<") {
-        // No tag holds one: libxml2 shall say so.
-        return .until(index)
       }
       index += 1
     }
@@ -143,8 +140,7 @@ struct XMLPieceScanner {
         limit: limit)
     }
     guard let isDoctype = starts(with: "<!DOCTYPE") else { return .more }
-    if isDoctype { return doctype(in: bytes, from: start) }
-    return tag(in: bytes, from: start, until: min(start + Self.size, bytes.count))
+    return isDoctype ? doctype(in: bytes, from: start) : .unknown
   }
 
   private mutating func whole(

@@ -33,6 +33,8 @@ final class XMLPushParser {
     }
     self.context = context
     xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue))
+    // Or libxml2 would guess another encoding from the first four bytes.
+    context.pointee.charset = Int32(XML_CHAR_ENCODING_UTF8.rawValue)
     xmlDictSetLimit(context.pointee.dict, limits.nameBytes)
     input = XMLInput(charset: charset, leniency: leniency)
     scanner = XMLPieceScanner(limits: limits)
@@ -60,7 +62,8 @@ final class XMLPushParser {
     do {
       try input.receive(slice, into: &state.pointee.tape.source)
     } catch {
-      throw encodingFault(error)
+      try feed(isLast: false)
+      try fail(error.reason, at: state.pointee.tape.source.count)
     }
     try feed(isLast: false)
   }
@@ -74,12 +77,14 @@ final class XMLPushParser {
     do {
       try input.finish(into: &state.pointee.tape.source)
     } catch {
-      throw encodingFault(error)
+      try feed(isLast: false)
+      try fail(error.reason, at: state.pointee.tape.source.count)
     }
+    try feed(isLast: false)
     do throws(XMLFault) {
       try feed(isLast: true)
     } catch {
-      throw scanner.endedOpen && error.isMalformed ? truncation : error
+      throw isAboutEnd ? truncation : error
     }
     xmlParseChunk(context, nil, 0, 1)
     let isComplete = state.pointee.hasRoot && state.pointee.depth == 0
@@ -92,17 +97,13 @@ final class XMLPushParser {
   private var isAboutEnd: Bool {
     guard let fault = state.pointee.fault else { return true }
     if case .truncated = fault.reason { return true }
-    return fault.isMalformed
-      && (scanner.endedOpen || fault.place.offset >= end.offset)
+    guard fault.isMalformed, let offset = state.pointee.faultOffset else { return false }
+    return scanner.openEnd.map { offset > $0 } ?? (offset >= state.pointee.fed)
   }
 
   private var truncation: XMLFault {
-    XMLFault(reason: .truncated, place: end)
-  }
-
-  /// The end of what has come.
-  private var end: XMLPlace {
-    state.pointee.tape.place(of: state.pointee.tape.source.count)
+    XMLFault(
+      reason: .truncated, place: state.pointee.tape.place(of: state.pointee.tape.source.count))
   }
 
   // MARK: Index out
@@ -115,10 +116,11 @@ final class XMLPushParser {
   }
 
   /// The items that are whole and were not taken, and the index they are in, which holds what has
-  /// come of the page since the last time; nil when there is none.
-  func takeItems() -> (index: XMLIndex, nodes: [Int])? {
-    guard let items = state.pointee.items,
-      items.isWorthTaking(at: state.pointee.tape.source.count)
+  /// come of the page since the last time; nil when there is none, or, but for `all`, when it is
+  /// better to wait for more of them.
+  func takeItems(all: Bool = false) -> (index: XMLIndex, nodes: [Int])? {
+    guard let items = state.pointee.items, items.whole.count > 0,
+      all || items.isWorthTaking(at: state.pointee.tape.source.count)
     else { return nil }
     let nodes = wholeItems
     let fed = state.pointee.fed
@@ -138,12 +140,16 @@ final class XMLPushParser {
     state.pointee.items.map { $0.taken - ($0.kept == nil ? 0 : 1) } ?? 0
   }
 
-  /// Bytes of the item that is not whole yet.
+  /// Bytes of the item that is not whole yet, as far as the page could be read.
   var openItemBytes: Int {
     guard let item = state.pointee.items?.open else { return 0 }
     let tape = state.pointee.tape
-    return tape.source.count - Int(tape.records.base[Int(item.node)].start)
+    let end = state.pointee.faultOffset ?? tape.source.count
+    return end - Int(tape.records.base[Int(item.node)].start)
   }
+
+  /// Why the page cannot be read on.
+  var fault: XMLFault? { state.pointee.fault }
 
   private func index(of tape: XMLTape) -> XMLIndex {
     let entries = state.pointee.names.entries
@@ -157,10 +163,13 @@ final class XMLPushParser {
     if let fault = state.pointee.fault { throw fault }
   }
 
-  private func encodingFault(_ error: XMLInput.Failure) -> XMLFault {
-    state.pointee.fail(error.reason, at: state.pointee.tape.source.count)
-    return state.pointee.fault
-      ?? XMLFault(reason: error.reason, place: end)
+  /// Fails for a reason that libxml2 knows nothing of. What is wrong in the bytes before comes first,
+  /// and libxml2 may hold some of them back until more follow.
+  private func fail(_ reason: XMLFault.Reason, at offset: Int) throws(XMLFault) {
+    xmlParseChunk(context, nil, 0, 1)
+    if isAboutEnd { state.pointee.forgetFault() }
+    state.pointee.fail(reason, at: offset)
+    try check()
   }
 
   // MARK: Bytes on
@@ -169,9 +178,9 @@ final class XMLPushParser {
     let source = state.pointee.tape.source
     state.pointee.repairs.formUnion(input.repairs)
     guard source.count <= XMLRecord.maximumOffset else {
-      state.pointee.fail(
-        .limit(what: "bytes", limit: XMLRecord.maximumOffset, property: "nothing, ask for less"))
-      return try check()
+      return try fail(
+        .limit(what: "bytes", limit: XMLRecord.maximumOffset, property: "nothing, ask for less"),
+        at: source.count)
     }
     let bytes = UnsafeBufferPointer(start: source.base, count: source.count)
     while true {
@@ -185,14 +194,17 @@ final class XMLPushParser {
         try check()
       case .more:
         return
+      case .unknown:
+        return try fail(.malformed("there is no markup that starts like this"), at: start)
       case .tooLong(let construct):
-        failTooLong(construct, at: start)
-        return try check()
+        return try failTooLong(construct, at: start)
       }
     }
   }
 
-  private func failTooLong(_ construct: XMLPieceScanner.Construct, at start: Int) {
+  private func failTooLong(
+    _ construct: XMLPieceScanner.Construct, at start: Int
+  ) throws(XMLFault) {
     let limits = state.pointee.limits
     let (what, limit, property) =
       switch construct {
@@ -201,7 +213,6 @@ final class XMLPushParser {
       case .section: ("bytes of text between two tags", limits.textBytes, "textBytes")
       case .doctype: ("bytes of a document type", limits.doctypeBytes, "doctypeBytes")
       }
-    state.pointee.fail(
-      .limit(what: what, limit: limit, property: "XMLLimits." + property), at: start)
+    try fail(.limit(what: what, limit: limit, property: "XMLLimits." + property), at: start)
   }
 }

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireHTTP
 import Testing
 
 @testable import QuireXML
@@ -47,19 +48,71 @@ struct SliceTests {
   }
 
   @Test(
-    "X10: a page that is broken is broken wherever it is cut",
-    arguments: [
-      "<x:a xm.ns:x=\"u\" y=\"z=\"w\"><x:c n=\"\"/<?xml ver></X:b></x:a>",
-      "<a b='<c>'/>", "<a <b>", "<a><b c=\"></a>", "<a>\r\n<<?xml version='1.0'</a>",
-    ])
-  func faults(page: String) {
-    let bytes = Array(page.utf8)
-    for cut in 0...bytes.count {
-      #expect(throws: PageError.self, "cut at \(cut)") {
-        try events(of: [Array(bytes[..<cut]), Array(bytes[cut...])])
+    "X10: a page that is broken has one and the same error wherever it is cut",
+    arguments: BrokenPage.all)
+  func faults(page: BrokenPage) throws {
+    let bytes = page.bytes
+    var sliced = (0...bytes.count).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
+    sliced.append(bytes.map { [$0] })
+    for size in [2, 3, 5, 7] {
+      sliced.append(
+        stride(from: 0, to: bytes.count, by: size).map {
+          Array(bytes[$0..<min($0 + size, bytes.count)])
+        })
+    }
+    for slices in sliced {
+      let error = #expect(throws: PageError.self) {
+        try events(of: slices, leniency: page.leniency)
+      }
+      #expect(error?.code == page.code, "\(slices.map(\.count)): \(error?.message ?? "")")
+    }
+  }
+
+  @Test("X10: a tag in three slices is read as one")
+  func threeSlices() throws {
+    let bytes = Array("<a><b c='1'>t<d e='>f'/><g h=\"i'>\"/></b>u</a>".utf8)
+    let whole = try events(of: [bytes])
+    for first in 0...bytes.count {
+      for second in first...bytes.count {
+        let slices = [bytes[..<first], bytes[first..<second], bytes[second...]].map(Array.init)
+        #expect(try events(of: slices) == whole, "cut at \(first) and \(second)")
       }
     }
-    #expect(throws: PageError.self) { try events(of: bytes.map { [$0] }) }
+  }
+
+  @Test(
+    "X10: whatever the slices, items before what is broken are handed out, and then it is told",
+    arguments: [
+      ("<a><b>1</b><b>2</b><c", ["1", "2"], .truncated),
+      ("<a><b>1</b><b>2</b></c>", ["1", "2"], .malformed),
+      ("<a><b>1</b><b>x</b></c>", ["1"], .itemDecoding),
+      ("<a><b>1</b><b>x</b><c>", ["1"], .itemDecoding),
+      ("<a><b>1</b><b>22222222222222222222</b></c>", ["1"], .limitExceeded),
+      ("<a><b>1</b><b>22222222222222222222</c>", ["1"], .limitExceeded),
+      ("<a><b>1</b><b>2</b><b>3</b><b>4</b></c>", ["1", "2", "3"], .limitExceeded),
+      ("<a><b>1</b><b>&x;                    </b>", ["1"], .malformed),
+    ] as [(String, [String], PageError.Code)])
+  func arrivingItems(page: String, items: [String], code: PageError.Code) throws {
+    let bytes = Array((String(repeating: " ", count: 30) + page).utf8)
+    var limits = DecodingLimits.api
+    limits.itemBytes = 20
+    limits.items = 3
+    var sliced = (0...bytes.count).map { [Array(bytes[..<$0]), Array(bytes[$0...])] }
+    sliced.append(bytes.map { [$0] })
+    for slices in sliced {
+      var handedOut: [String] = []
+      let error = #expect(throws: PageError.self) {
+        var session = try XMLPageDecoder<Int>().begin(
+          DecodingContext(items: "/a/b", limits: limits, delivery: .asItArrives))
+        for slice in slices {
+          try session.receive(slice)
+          handedOut += try session.readyItems().items.map(String.init)
+        }
+        _ = try session.finish()
+      }
+      #expect(error?.code == code, "\(slices.map(\.count)): \(error?.message ?? "")")
+      #expect(items.starts(with: handedOut), "\(slices.map(\.count))")
+    }
   }
 
   @Test("what libxml2 reports is what the page says")

@@ -152,7 +152,7 @@ struct ReadyItemsTests {
     var session = try begin(XMLPageDecoder<Int>(), limits: limits)
     let page = "<list>" + String(repeating: "<item>1</item>", count: 20)
     let many = #expect(throws: PageError.self) { try arrivals(page, &session) }
-    #expect(many?.message.contains("more than 10;") == true)
+    #expect(many?.message.contains("more than 10 items") == true)
     limits = .api
     limits.itemBytes = 100
     session = try begin(XMLPageDecoder<Int>(), limits: limits)

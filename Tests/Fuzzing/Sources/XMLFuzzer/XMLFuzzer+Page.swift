@@ -28,32 +28,36 @@ func checkPage(_ page: [UInt8], _ choice: Choice) {
 /// Reads the items at the end of the page, and as they arrive.
 func checkItems(_ page: [UInt8], _ choice: Choice) {
   let texts = XMLItemPageDecoder(leniency: choice.leniency)
-  let whole = items(texts, page, choice, .whole)
-  let early = items(texts, page, choice, .asItArrives)
-  if let whole {
-    precondition(early?.map(\.description) == whole.map(\.description), "Early items differ.")
-  } else {
-    precondition(early == nil, "A page that is none has items.")
-  }
+  let whole = items(texts, choice.slices(of: page), choice, .whole).map { $0.map(\.description) }
+  let early = items(texts, choice.slices(of: page), choice, .asItArrives)
+    .map { $0.map(\.description) }
+  precondition(early == whole, "Early items differ: \(early) \(whole)")
 }
 
 /// Makes values of the items.
 func checkValues(_ page: [UInt8], _ choice: Choice) {
-  let whole = items(XMLRawPageDecoder(leniency: choice.leniency), page, choice, .whole)
-  let early = items(XMLRawPageDecoder(leniency: choice.leniency), page, choice, .asItArrives)
-  precondition(early?.map(\.compact) == whole?.map(\.compact), "Early values differ.")
-  _ = items(XMLPageDecoder<Everything>(leniency: choice.leniency), page, choice, .asItArrives)
+  let raw = XMLRawPageDecoder(leniency: choice.leniency)
+  let slices = choice.slices(of: page)
+  let whole = items(raw, slices, choice, .whole).map { $0.map(\.compact) }
+  let early = items(raw, slices, choice, .asItArrives).map { $0.map(\.compact) }
+  precondition(early == whole, "Early values differ: \(early) \(whole)")
+  // An item that does not fit is thrown where it is met, so that slices could make a difference.
+  let typed = XMLPageDecoder<Everything>(leniency: choice.leniency)
+  let once = items(typed, [page], choice, .asItArrives, badItems: .throw).map(\.count)
+  let sliced = items(typed, slices, choice, .asItArrives, badItems: .throw).map(\.count)
+  precondition(once == sliced, "Slices make a difference: \(once) \(sliced)")
 }
 
-/// The items of a page; nil when it is none.
+/// The items of a page, or why it is none.
 private func items<Item: Sendable>(
-  _ decoder: some PageDecoder<Item>, _ page: [UInt8], _ choice: Choice, _ delivery: PageDelivery
-) -> [Item]? {
+  _ decoder: some PageDecoder<Item>, _ slices: [[UInt8]], _ choice: Choice,
+  _ delivery: PageDelivery, badItems: BadItemPolicy = .collect
+) -> Result<[Item], PageError.Code> {
   do {
     var session = try decoder.begin(
-      DecodingContext(items: choice.selector, badItems: .collect, delivery: delivery))
+      DecodingContext(items: choice.selector, badItems: badItems, delivery: delivery))
     var items: [Item] = []
-    for slice in choice.slices(of: page) {
+    for slice in slices {
       try session.receive(slice)
       items += try session.readyItems().items
     }
@@ -62,11 +66,15 @@ private func items<Item: Sendable>(
     for bad in rest.badItems { precondition(!bad.message.isEmpty) }
     _ = try document.value(at: "//next")
     _ = try document.value(at: "/c", inLastItemOf: choice.selector)
-    return items + rest.items
+    return .success(items + rest.items)
+  } catch let error as PageError {
+    return .failure(error.code)
   } catch {
-    return nil
+    preconditionFailure("No error of a page: \(error)")
   }
 }
+
+extension PageError.Code: @retroactive Error {}
 
 /// A type that asks for every kind of value.
 private struct Everything: Decodable, Sendable {

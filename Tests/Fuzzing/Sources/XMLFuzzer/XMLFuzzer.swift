@@ -84,8 +84,7 @@ struct Choice {
 /// What a page is, as far as slices must not change it.
 enum Outcome: Equatable {
   case events([String])
-  /// Where the page breaks off inside of a tag, slices decide whether that counts as broken or as cut.
-  case failure
+  case failure(PageError.Code)
 
   init(of slices: [[UInt8]], _ choice: Choice) {
     do {
@@ -95,7 +94,7 @@ enum Outcome: Equatable {
         try parser.finish()
         self = .events(Self.events(in: parser.takeIndex()))
       } catch {
-        self = .failure
+        self = .failure(error.pageError.code)
       }
     } catch {
       preconditionFailure("A parser could not be made: \(error)")
