@@ -32,7 +32,9 @@ public enum JSONValue: Hashable, Sendable {
   /// member.
   public subscript(name: String) -> JSONValue? {
     guard case .object(let members) = self else { return nil }
-    return members.first { $0.name.utf8.elementsEqual(name.utf8) }?.value
+    let count = name.utf8.count
+    return members.first { $0.name.utf8.count == count && $0.name.utf8.elementsEqual(name.utf8) }?
+      .value
   }
 
   /// The text of a string; nil for every other kind.

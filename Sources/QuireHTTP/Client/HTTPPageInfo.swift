@@ -14,7 +14,7 @@ public struct HTTPPageInfo: Sendable {
   /// What fetching the page took, failed attempts included.
   public let traffic: Traffic
   /// Where the answer came from after redirects.
-  var url = ""
+  let url: String
   /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
   public internal(set) var recovery: PageRecovery?
   /// Where a later walk starts that wants what has changed since; only on the last page, and only

@@ -65,6 +65,7 @@ extension HTTPPageSource {
   func indexes(
     at position: Position?, _ setup: Setup, traffic: inout Traffic
   ) async throws -> [String: [String]] {
+    guard setup.engine.indexRouteExists else { return [:] }
     let needed = setup.engine.indexes(neededAt: position)
     for url in needed where setup.indexes.all[url] == nil {
       let request = try setup.engine.request(at: Bookmark(.url(url)).position)
@@ -80,7 +81,7 @@ extension HTTPPageSource {
 
   /// Keeps what a page lists, if it is an index.
   func remember(_ page: Page<Item>, _ setup: Setup) throws {
-    guard let http = page.http, let next = page.next else { return }
+    guard setup.engine.indexRouteExists, let http = page.http, let next = page.next else { return }
     let needed = setup.engine.indexes(neededAt: next)
     guard let index = needed.last, index == http.visit.request.url else { return }
     let list = try setup.engine.pages(listedIn: http.document, at: http.url)

@@ -115,7 +115,11 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     guard var page = answer else { return nil }
     try remember(page, setup)
     // What was begun again brings the same pages again.
-    if let position, (try? Bookmark(position))?.restarts ?? 0 > 0 { page.fingerprint = nil }
+    if setup.engine.pagination.policy.expiry != .fail, let position,
+      (try? Bookmark(position))?.restarts ?? 0 > 0
+    {
+      page.fingerprint = nil
+    }
     return setup.secrets.conceal(page)
   }
 

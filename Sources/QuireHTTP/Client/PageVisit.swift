@@ -149,14 +149,14 @@ struct PageVisit {
     var items = items
     if continuation.next != nil { items.dropLast(engine.pagination.policy.overlap) }
     if engine.pagination.policy.reversesItems { items.items.reverse() }
-    var page = page(items, of: transfer, document: answer.document, traffic: traffic)
+    var page = page(
+      items, of: transfer, document: answer.document, resume: continuation.resume,
+      traffic: traffic)
     page.next = continuation.next
     page.previous = continuation.previous
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
-    page.metadata[HTTPPageInfo.self]?.resume = continuation.resume
-    page.metadata[HTTPPageInfo.self]?.url = answer.url
     if let seconds = engine.backoff(after: answer) { pacer?.wait(for: seconds) }
     return page
   }
@@ -164,7 +164,7 @@ struct PageVisit {
   /// What came, and what came with it.
   func page<Item: Sendable>(
     _ items: DecodedItems<Item>, of transfer: PageTransfer<Item>,
-    document: any PageDocument = EmptyDocument(), traffic: Traffic
+    document: any PageDocument = EmptyDocument(), resume: Position? = nil, traffic: Traffic
   ) -> Page<Item> {
     var page = Page(items.items)
     page.fingerprint = items.fingerprint
@@ -173,7 +173,8 @@ struct PageVisit {
     page.traffic.badItems = items.badItems.count
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: transfer.response.head, document: document, badItems: items.badItems,
-      metrics: transfer.response.body.metrics, traffic: page.traffic, visit: self)
+      metrics: transfer.response.body.metrics, traffic: page.traffic, url: transfer.hop.url.text,
+      resume: resume, visit: self)
     return page
   }
 }

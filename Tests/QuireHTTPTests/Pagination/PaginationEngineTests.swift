@@ -286,18 +286,19 @@ struct PaginationEngineTests {
   @Test("H15: 204 is an empty page unless a rule says that it is the end")
   func noContent() throws {
     let plain = try makeEngine(.pages())
-    var answer = PageAnswer(
-      request: try plain.request(at: nil), url: url, status: 204, headerFields: [:],
-      document: EmptyDocument(), position: Position(["page": 2]))
-    guard case .emptyPage = try plain.screen(answer) else {
+    func answer(at position: Position) throws -> PageAnswer {
+      PageAnswer(
+        request: try plain.request(at: nil), url: url, status: 204, headerFields: [:],
+        document: EmptyDocument(), position: position)
+    }
+    guard case .emptyPage = try plain.screen(answer(at: Position(["page": 2]))) else {
       Issue.record("204 is not an empty page")
       return
     }
     var description = Pagination.pages()
     description.end = [.status([204])]
     let ending = try makeEngine(description)
-    answer.position = .start
-    guard case .end = try ending.screen(answer) else {
+    guard case .end = try ending.screen(answer(at: .start)) else {
       Issue.record("204 is not the end")
       return
     }

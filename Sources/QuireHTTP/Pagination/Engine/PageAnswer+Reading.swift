@@ -2,9 +2,6 @@ import HTTPTypes
 import QuireCore
 
 extension PageAnswer {
-  /// The position, read; nil for the plain first page.
-  var sent: Bookmark? { try? Bookmark(position) }
-
   /// How the page was reached; nil for the first one.
   var bookmark: Bookmark? { sent.flatMap { $0.target == .start ? nil : $0 } }
 

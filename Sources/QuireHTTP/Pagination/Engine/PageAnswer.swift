@@ -12,7 +12,9 @@ package struct PageAnswer {
   /// The decoded body; an `EmptyDocument` when it could not be decoded.
   package var document: any PageDocument
   /// The position that was asked for.
-  package var position: Position
+  package let position: Position
+  /// The position, read once; nil for the plain first page.
+  let sent: Bookmark?
   /// The indexes that the page may be in the middle of, by their addresses.
   var indexes: [String: [String]] = [:]
 
@@ -26,6 +28,7 @@ package struct PageAnswer {
     self.headerFields = headerFields
     self.document = document
     self.position = position
+    sent = position.value == nil ? nil : try? Bookmark(position)
   }
 }
 
