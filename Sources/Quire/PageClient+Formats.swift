@@ -51,3 +51,18 @@ extension PageClient {
       delivery: delivery)
   }
 }
+
+extension PageClient {
+  /// Finds out from one answer, of JSON or XML, how the listing at `url` is paged, and asks for its
+  /// second page to be sure.
+  ///
+  /// Otherwise as `detect(at:request:links:checks:decoder:)`.
+  public func detect(
+    at url: String, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
+    checks: Int = 3
+  ) async throws -> Detection {
+    try await detect(
+      at: url, request: request, links: links, checks: checks,
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+  }
+}

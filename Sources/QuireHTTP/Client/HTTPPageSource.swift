@@ -90,6 +90,17 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     ).map(setup.secrets.conceal)
   }
 
+  /// The answer that a page comes in, for whoever looks at more than its items.
+  func answer(at position: Position?) async throws -> PageAnswer {
+    let setup = try setup.get()
+    let position = try position.map { try reveal($0, setup) }
+    let visit = visit(try setup.engine.request(at: position), at: position ?? .start, setup)
+    var traffic = Traffic(requests: 0)
+    return try await repeating(visit, setup, traffic: &traffic) { traffic in
+      try await visit.answer(decoder: decoder, traffic: &traffic)
+    }
+  }
+
   func page(at position: Position?) async throws -> Page<Item>? {
     let setup = try setup.get()
     var traffic = Traffic(requests: 0)

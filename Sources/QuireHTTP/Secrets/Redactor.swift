@@ -61,13 +61,19 @@ package struct Redactor: Sendable {
     // Scrubbed before it is cut to what is shown, lest half a secret stays.
     let isWhole = body.count <= Self.longestScrubbed
     let text = String(decoding: body.prefix(Self.longestScrubbed), as: UTF8.self)
-    let printable = scrub(isWhole ? text : text + "…").unicodeScalars.map { scalar -> Character in
+    let printable = printable(isWhole ? text : text + "…")
+    let shown = printable.utf8
+    guard shown.count > 256 else { return printable }
+    return String(decoding: shown.prefix(256), as: UTF8.self) + "…"
+  }
+
+  /// `text` with secrets cut out, and without line breaks and escapes.
+  package func printable(_ text: String) -> String {
+    let characters = scrub(text).unicodeScalars.map { scalar -> Character in
       scalar.properties.generalCategory == .control || scalar.properties.generalCategory == .format
         ? " " : Character(scalar)
     }
-    let shown = String(printable).utf8
-    guard shown.count > 256 else { return String(printable) }
-    return String(decoding: shown.prefix(256), as: UTF8.self) + "…"
+    return String(characters)
   }
 
   private static let longestScrubbed = 4 << 10

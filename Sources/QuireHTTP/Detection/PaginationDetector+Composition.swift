@@ -1,0 +1,157 @@
+import HTTPTypes
+import QuireCore
+
+/// Descriptions put together from what is in the answer, for listings that no preset fits.
+extension PaginationDetector {
+  /// Few enough to be tried one by one.
+  func compositions() -> [Pagination] {
+    let places: [PagePath?] = answer.document is EmptyDocument ? [nil] : lists.prefix(2).map { $0 }
+    return places.flatMap { place -> [Pagination] in
+      let items = place.map(ItemSelector.path) ?? .root
+      let ways = tokens(items)
+      return ways.isEmpty ? counters(items) : ways
+    }
+  }
+
+  // MARK: Tokens and links
+
+  private func tokens(_ items: ItemSelector) -> [Pagination] {
+    var routes: [Route] = []
+    for sign in signs {
+      switch sign.kind {
+      case .link: routes.append(Route(.linkHeader, send: .url))
+      case .token: routes += self.routes(for: sign)
+      case .field:
+        for place in vocabulary.nextFields[sign.name]?.ranked.prefix(1) ?? [] {
+          routes.append(Route(.header(sign.place), send: place))
+        }
+      case .flag, .total, .pages: continue
+      }
+    }
+    let flags = flags()
+    return routes.prefix(8).map { route in
+      let total = totals().first { $0.kind != .pages }
+      return Pagination(
+        next: route.next, send: route.send, request: RequestRule(isQuery: isPost), end: flags,
+        items: items, total: total)
+    }
+  }
+
+  private func routes(for sign: DetectorSign) -> [Route] {
+    guard let path = try? PagePath(sign.place) else { return [] }
+    if let link = sign.value?.link, sign.isLink {
+      return [Route(.body(path), send: link.hasPrefix("?") ? .queryMerge : .url)]
+    }
+    return placements(for: sign).prefix(3).map { Route(.body(path), send: $0) }
+  }
+
+  private var isPost: Bool { answer.request.method == .post }
+
+  /// Where a token may go: to a parameter that the request has already, else to those that presets
+  /// send it to, else to one of its own name.
+  private func placements(for sign: DetectorSign) -> [Placement] {
+    let name = sign.name
+    let spelled = sign.place.split(separator: "/").last.map(String.init) ?? ""
+    let known = Self.unique(
+      (vocabulary.spelled[spelled]?.ranked ?? []) + (vocabulary.next[name]?.ranked ?? []))
+    switch answer.request.body {
+    case .json(let body):
+      let own = known.filter { if case .jsonBody = $0 { true } else { false } }
+      let there = own.filter {
+        if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
+      }
+      let guessed = known.compactMap(\.parameter)
+        .compactMap { try? PagePath(PagePath.pointer(to: $0)) }.map { Placement.jsonBody($0) }
+      return Self.unique(there + own + guessed + [.jsonBody("/cursor")])
+    case .form:
+      return Self.unique(known.compactMap { $0.parameter }.map { .form($0) } + [.form("cursor")])
+    case .none, .xml, .bytes:
+      let own = known.filter { if case .query = $0 { true } else { false } }
+      let there = sent.query.pairs.map { PercentEncoding.decode($0.name) }.filter { parameter in
+        let normal = PaginationVocabulary.normal(parameter)
+        return normal == name || normal == Self.base(of: name)
+          || own.contains { $0.parameter == parameter }
+      }
+      return Self.unique(there.map { .query($0) } + own + [.query(Self.base(of: name))])
+    }
+  }
+
+  /// `cursor` for `nextcursor`.
+  private static func base(of name: String) -> String {
+    name.hasPrefix("next") && name.count > 4 ? String(name.dropFirst(4)) : name
+  }
+
+  private static func unique(_ placements: [Placement]) -> [Placement] {
+    var seen: Set<Placement> = []
+    return placements.filter { seen.insert($0).inserted }
+  }
+
+  // MARK: Ends and totals
+
+  private func flags() -> [EndRule] {
+    signs.filter { $0.kind == .flag }.prefix(1).compactMap { sign in
+      guard let path = try? PagePath(sign.place) else { return nil }
+      return .flag(.body(path), continuesWhile: vocabulary.flags[sign.name] ?? true)
+    }
+  }
+
+  private func totals() -> [TotalSource] {
+    signs.filter { $0.kind == .total || $0.kind == .pages }.compactMap { sign in
+      guard let path = try? PagePath(sign.place) else { return nil }
+      return TotalSource(.body(path), vocabulary.totals[sign.name] ?? .items)
+    }
+  }
+
+  // MARK: Counters
+
+  /// Numbered pages and offsets, where nothing in the answer leads on by itself.
+  private func counters(_ items: ItemSelector) -> [Pagination] {
+    let pages = totals().first { $0.kind == .pages }
+    let total = totals().first { $0.kind != .pages && $0.kind != .lowerBound }
+    let flags = flags()
+    func end(_ total: TotalSource?) -> [EndRule] {
+      flags + (total.map { [.total($0)] } ?? []) + [.emptyPage]
+    }
+    let page = parameter(among: vocabulary.pageNumbers) ?? .query("page")
+    let offset = parameter(among: vocabulary.offsets) ?? .query("offset")
+    let first = firstPage(at: page)
+    let numbered = Pagination(
+      next: .pageNumber(first: first), send: page, request: RequestRule(isQuery: isPost),
+      end: end(pages ?? total), items: items, total: total ?? pages)
+    let counted = Pagination(
+      next: .offset(first: echo(of: ["startindex", "start", "offset"]) == 1 ? 1 : 0), send: offset,
+      request: RequestRule(isQuery: isPost), end: end(total), items: items, total: total)
+    return [numbered, counted]
+  }
+
+  /// The parameter that the request already has of those that presets count by.
+  private func parameter(among sends: PaginationVocabulary.Sends) -> Placement? {
+    sends.ranked.first { sent.value(at: $0)?.integer != nil }
+  }
+
+  private func firstPage(at placement: Placement) -> Int {
+    if let number = sent.value(at: placement)?.integer {
+      return number == 0 ? 0 : 1
+    }
+    return echo(of: ["page", "currentpage", "pagenumber", "number"]) == 0 ? 0 : 1
+  }
+
+  /// A number that the page repeats under one of these names.
+  private func echo(of names: [String]) -> Int? {
+    outline.nodes.first { node in
+      !node.isInList && names.contains(PaginationVocabulary.normal(node.name))
+        && node.value?.integer != nil
+    }?.value?.integer
+  }
+}
+
+extension Placement {
+  /// The name of a parameter, wherever it goes.
+  var parameter: String? {
+    switch self {
+    case .query(let name, _), .form(let name): name
+    case .jsonBody(let path): path.text.split(separator: "/").last.map(String.init)
+    default: nil
+    }
+  }
+}

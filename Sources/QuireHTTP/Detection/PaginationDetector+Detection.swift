@@ -1,0 +1,112 @@
+import HTTPTypes
+import QuireCore
+
+extension PaginationDetector {
+  /// What the answer shows. Never a guess that is not called one.
+  package func detection() -> Detection {
+    var detection = Detection(candidates: [], observations: observations())
+    guard (200..<300).contains(answer.status) else { return detection }
+    // Without items, and without a word about what follows, there is nothing to guess from.
+    let groups = groups(of: fits().filter { $0.itemCount > 0 || $0.isFounded || $0.isDistinct })
+    detection.candidates = groups.prefix(5).enumerated().map { index, group in
+      let rival = groups.indices.contains(index + 1) ? groups[index + 1].first?.score : nil
+      return candidate(group, rival: index == 0 ? rival : groups.first?.first?.score)
+    }
+    if detection.candidates.first?.next == .failure {
+      // A failure that one preset recognises is no page of another.
+      detection.candidates = detection.candidates.prefix(1).map { $0 }
+    }
+    return detection
+  }
+
+  /// Fits that do the same, the best of each first; what cannot be meant is left out.
+  private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
+    var groups: [[DetectorFit]] = []
+    var places: [DetectorFit.Behaviour: Int] = [:]
+    for fit in fits where fit.score > -4 {
+      if let place = places[fit.behaviour] {
+        groups[place].append(fit)
+      } else {
+        places[fit.behaviour] = groups.count
+        groups.append([fit])
+      }
+    }
+    return groups
+  }
+
+  private func candidate(_ group: [DetectorFit], rival: Double?) -> DetectedPagination {
+    let fit = group[0]
+    let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap(\.preset?.name)
+    return DetectedPagination(
+      preset: fit.preset?.name, items: fit.place, pagination: fit.pagination,
+      confidence: confidence(in: fit, rival: rival), evidence: fit.evidence, doubts: fit.doubts,
+      alternatives: Array(others.prefix(6)),
+      swift: fit.preset?.swift(at: fit.place) ?? fit.pagination.swift, next: fit.outcome)
+  }
+
+  private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
+    let margin = rival.map { fit.score - $0 } ?? .infinity
+    guard fit.outcome != .failure, fit.isFounded || fit.isDistinct, fit.score > 0.5, margin > -1
+    else { return .guess }
+    return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 ? .likely : .possible
+  }
+
+  // MARK: Observations
+
+  private func observations() -> [String] {
+    var words = ["The server answered \(answer.status)\(mediaType)."]
+    if let unread = answer.document as? UnreadableDocument {
+      words.append(unread.reason.message)
+    } else if answer.document is EmptyDocument {
+      words.append("The answer has no body.")
+    } else {
+      words.append(shape)
+    }
+    let lists = outline.nodes.filter { $0.kind == .list && !$0.isInList && !$0.path.isEmpty }
+    if !lists.isEmpty {
+      let shown = lists.prefix(5).map { "\(Self.quoted($0.path)) with \($0.count)" }
+      words.append("Lists: \(shown.joined(separator: ", ")).")
+    }
+    words += signs.prefix(12).map(\.words)
+    if outline.isCut { words.append("There is more than was looked at.") }
+    return words
+  }
+
+  private var mediaType: String {
+    let type = answer.headerFields[.contentType]?.prefix { $0 != ";" }.prefix(80)
+    return type.map { " with \($0)" } ?? ""
+  }
+
+  private var shape: String {
+    guard let root = outline.nodes.first else { return "The page could not be looked through." }
+    if answer.document.isXML { return "The page is XML, its root \(Self.quoted(root.name))." }
+    switch root.kind {
+    case .list: return "The page is a list of \(root.count)."
+    case .scalar: return "The page is a single value."
+    case .object:
+      let names = outline.nodes.filter { $0.depth == 1 }.prefix(12).map { Self.quoted($0.name) }
+      return "The page is an object with \(names.joined(separator: ", "))."
+    }
+  }
+
+  /// A name from the page, cut to what a message can take.
+  static func quoted(_ name: String) -> String {
+    name.utf8.count <= 80 ? "\"\(name)\"" : "\"\(name.prefix(80))…\""
+  }
+}
+
+extension DetectorSign {
+  /// The sign without its value, unless that is a number or a flag.
+  fileprivate var words: String {
+    let place = PaginationDetector.quoted(place)
+    switch kind {
+    case .link: return "The Link header has a link with rel=\"next\"."
+    case .field: return "The header field \(self.place) may lead on."
+    case .token where value == nil: return "\(place) is empty: it may lead on from other pages."
+    case .token: return "\(place) may lead on: it is \(isLink ? "a link" : "a token")."
+    case .flag: return "\(place) is \(value?.boolean == true ? "true" : "false")."
+    case .total: return "\(place) is \(value?.count ?? 0): a total, perhaps."
+    case .pages: return "\(place) is \(value?.count ?? 0): a number of pages, perhaps."
+    }
+  }
+}

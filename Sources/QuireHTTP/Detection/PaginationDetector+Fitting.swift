@@ -1,0 +1,266 @@
+import HTTPTypes
+import QuireCore
+
+extension PaginationDetector {
+  /// What a trait showed itself to be.
+  private enum Finding {
+    case found(JSONValue?)
+    case blank
+    case absent
+  }
+
+  /// How well a description fits; nil when it cannot be meant. Items at a `place` that was looked up
+  /// in the answer speak for nothing.
+  func fit(
+    of pagination: Pagination, preset: PaginationPreset?, at place: PagePath? = nil,
+    traits: [PaginationVocabulary.Atoms]? = nil
+  ) -> DetectorFit? {
+    let pagination = links.map(pagination.links) ?? pagination
+    guard
+      let count = itemCount(of: pagination.items),
+      let engine = try? PaginationEngine(pagination, first: answer.request, home: home)
+    else { return nil }
+    var fit = DetectorFit(preset: preset, pagination: pagination, place: place)
+    fit.itemCount = count.items
+    var explained: Set<String> = []
+    var hasNext = false
+    var expectsNext = false
+    for traits in traits ?? PaginationVocabulary.atoms(of: pagination) {
+      let trait = traits.trait
+      let (finding, atom) = find(traits, items: pagination.items, count: count)
+      if trait.role == .next {
+        if case .absent = finding {
+          // Without items there is no last one to look at.
+          expectsNext = expectsNext || !(trait.isOfItems && count.items == 0)
+          if trait.isAlternative, !hasNext { fit.score -= 0.5 }
+        } else {
+          hasNext = true
+        }
+      }
+      weigh(trait, finding, at: atom, explained: &explained, in: &fit)
+    }
+    if expectsNext, !hasNext {
+      fit.score -= 3
+      fit.doubts.append("nothing leads on: it may be the last page")
+    }
+    judgeValues(of: pagination, in: &fit)
+    // Where several fit alike, the name that says least is the one that claims least.
+    if Pagination.genericPresets.contains(where: { $0.name == preset?.name }) { fit.score += 0.25 }
+    fit.score -= unexplained(by: explained)
+    let counts = pagination.routes.contains { $0.next.isCounter }
+    if counts, signs.contains(where: { $0.leadsOn && !explained.contains($0.key) }) {
+      fit.score -= 2
+    }
+    settle(engine, in: &fit)
+    return fit
+  }
+
+  // MARK: Items
+
+  /// How many items a selector finds, and whether it finds their place; nil where it does not fit.
+  private func itemCount(of items: ItemSelector) -> (items: Int, isThere: Bool)? {
+    if answer.document is EmptyDocument || answer.document is UnreadableDocument {
+      return (0, false)
+    }
+    // Everything in an element is a list only where all of it has one name.
+    if answer.document.isXML, items == .root, !outline.isListOfOne { return nil }
+    guard let count = lookups.count(of: items) else { return nil }
+    return (count, count > 0 || items.paths.contains { lookups.count(at: $0) != nil })
+  }
+
+  // MARK: Traits
+
+  /// What is found of a trait, and at which of its places.
+  private func find(
+    _ traits: PaginationVocabulary.Atoms, items: ItemSelector,
+    count: (items: Int, isThere: Bool)
+  ) -> (Finding, DescriptionTrait) {
+    let trait = traits.trait
+    switch trait.probe {
+    case .items:
+      let place = traits.atoms.first { atom in
+        guard case .items(.path(let path)) = atom.probe else { return false }
+        return lookups.count(at: path) ?? 0 > 0
+      }
+      let finding: Finding = count.items > 0 ? .found(nil) : count.isThere ? .blank : .absent
+      return (finding, place ?? traits.atoms.first ?? trait)
+    case .value:
+      for atom in traits.atoms {
+        guard case .value(let source) = atom.probe,
+          let value = lookups.value(at: source, items: items)
+        else { continue }
+        if trait.role == .next, isEcho(value, at: source) { continue }
+        return (value.isBlank ? .blank : .found(value), atom)
+      }
+      return (.absent, trait)
+    case .link(let relation, let conditions):
+      let link = answer.links.first(relation: relation, where: conditions)
+      return (link.map { .found(.string($0.target)) } ?? .absent, trait)
+    case .sent(let placement):
+      return (sent.value(at: placement) != nil ? .found(nil) : .absent, trait)
+    case .constant(let placement, let value):
+      let isSent = sent.value(at: placement)?.plainText == value
+      return (isSent ? .found(nil) : .absent, trait)
+    }
+  }
+
+  /// Whether a number only repeats where this page starts, as `"offset": 0` does.
+  private func isEcho(_ value: JSONValue, at source: ValueSource) -> Bool {
+    guard case .body = source else { return false }
+    return source.names.contains { vocabulary.isEcho(value, named: $0) }
+  }
+
+  private func weigh(
+    _ trait: DescriptionTrait, _ finding: Finding, at atom: DescriptionTrait,
+    explained: inout Set<String>, in fit: inout DetectorFit
+  ) {
+    let isLookedUp = trait.role == .items && fit.place != nil
+    let information = isLookedUp ? 0 : vocabulary.information(of: atom)
+    switch finding {
+    case .found(let value):
+      // Most lists have items with ids; that alone says nothing about how they go on.
+      let isWeak = trait.role == .next && trait.isOfItems
+      fit.score += trait.role.weight * information * (isWeak ? 0.35 : 1)
+      if trait.role == .next, !isWeak { fit.score += 2 }
+      explained.formUnion(trait.names)
+      if trait.role.isFoundation, !isWeak { fit.isFounded = true }
+      if trait.role == .items, information >= 5 { fit.isDistinct = true }
+      if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
+    case .blank:
+      fit.score += trait.role.weight * information * 0.5
+      explained.formUnion(trait.names)
+      if trait.role == .next {
+        fit.isFounded = true
+        fit.evidence.append("\(atom.place) is there and empty, which is the end")
+      }
+    case .absent:
+      switch trait.role {
+      case .flag: fit.score -= 2
+      case .total, .pages: fit.score -= 1
+      case .items: fit.score -= 1
+      case .echo: fit.score -= 0.5
+      case .constant: fit.score -= 0.3
+      case .next, .mark, .parameter, .size: break
+      }
+    }
+  }
+
+  /// What the answer has and the description does not account for.
+  private func unexplained(by explained: Set<String>) -> Double {
+    let open = signs.filter { !explained.contains($0.key) }
+    let explainsNext = signs.contains {
+      $0.leadsOn && explained.contains($0.key)
+    }
+    return open.reduce(0) { sum, sign in
+      let isNext = sign.leadsOn
+      // Servers like to say one thing in several ways.
+      return sum + (isNext && explainsNext ? 0.8 : sign.weight)
+    }
+  }
+
+  /// A link that is sent as a token, or a token that is followed as a link, is a misunderstanding;
+  /// so is a body that goes along where only a link is followed, and a token in the query beside one.
+  private func judgeValues(of pagination: Pagination, in fit: inout DetectorFit) {
+    let hasBody = answer.request.body != .none
+    for route in pagination.routes {
+      guard case .body(let path) = route.next.root,
+        let value = lookups.value(at: .body(path), items: pagination.items), !value.isBlank
+      else { continue }
+      let link = value.link ?? value.plainText
+      let isWhole = link.contains("://")
+      switch route.send {
+      case .url, .request:
+        if !DetectorSign.isLink(link), !isWhole, !path.leadsToLink { fit.score -= 6 }
+        let describes = value["method"] != nil || value["body"] != nil
+        if describes { fit.score += route.send == .request ? 3 : -3 }
+        if hasBody, pagination.request.method == .same, route.send == .url { fit.score -= 1.5 }
+      case .query, .header, .jsonBody, .form, .xmlBody, .path, .placeholder:
+        if isWhole, route.next.transforms.isEmpty { fit.score -= 6 }
+        if hasBody, case .query = route.send { fit.score -= 3 }
+      case .queryMerge, .bodyMerge, .itemRange: break
+      }
+    }
+  }
+
+  // MARK: Behaviour
+
+  private func settle(_ engine: PaginationEngine, in fit: inout DetectorFit) {
+    do {
+      switch try engine.screen(answer) {
+      case .failure(let failure):
+        fit.outcome = .failure
+        fit.doubts.append("it is a failure: \(failure.message ?? "\(failure.kind.rawValue)")")
+      case .end:
+        fit.outcome = .end
+        fit.score += 4
+        fit.isFounded = true
+        fit.evidence.append("it is what the description calls the end")
+      case .page, .emptyPage:
+        let next = engine.continuation(after: answer, itemCount: fit.itemCount)
+        if let failure = next.nextFailure {
+          fit.outcome = .refused(failure.code.description)
+          fit.doubts.append(failure.message)
+        } else if let position = next.next {
+          fit.outcome = .next(try engine.request(at: position))
+        } else {
+          fit.outcome = .end
+        }
+      }
+    } catch {
+      let code = (error as? PageError)?.code.description ?? "\(error)"
+      fit.outcome = .refused(code)
+      fit.doubts.append((error as? PageError)?.message ?? "\(error)")
+    }
+  }
+}
+
+extension DescriptionTrait {
+  /// Whether it is looked for in an item.
+  var isOfItems: Bool { if case .value(.lastItem) = probe { true } else { false } }
+}
+
+extension PagePath {
+  /// A path that leads nowhere, where the number of items is all that is asked.
+  static let nowhere: PagePath = "/quire:none"
+
+  /// Whether the path says that it leads to a link.
+  var leadsToLink: Bool {
+    let text = text.lowercased()
+    return ["href", "rel=", "relation=", "url", "uri", "link"].contains(where: text.contains)
+  }
+}
+
+extension DetectorSign {
+  /// Whether it leads to another page.
+  var leadsOn: Bool { kind == .link || kind == .field || kind == .token }
+
+  /// By what a trait is matched with it.
+  var key: String {
+    switch kind {
+    case .link: "link:next"
+    case .field: "field:" + name
+    case .token, .flag, .total, .pages: name
+    }
+  }
+}
+
+extension DescriptionTrait.Role {
+  /// How much a bit of information weighs.
+  var weight: Double {
+    switch self {
+    case .items, .next, .flag: 1
+    case .total, .pages: 0.9
+    case .echo, .mark: 0.6
+    case .parameter, .constant: 0.6
+    case .size: 0.4
+    }
+  }
+
+  /// Whether it says by itself how a listing goes on or ends.
+  var isFoundation: Bool {
+    switch self {
+    case .next, .flag, .total, .pages: true
+    case .items, .mark, .echo, .parameter, .size, .constant: false
+    }
+  }
+}

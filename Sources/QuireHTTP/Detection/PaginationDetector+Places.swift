@@ -1,0 +1,38 @@
+import QuireCore
+
+extension PageOutline {
+  /// The lists that the items may be, the likeliest first.
+  func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
+    let ranked = nodes.filter { $0.kind == .list && !$0.isInList }
+      .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
+      .sorted { ($1.worth, $0.node.depth) < ($0.worth, $1.node.depth) }
+    let alone = isXML ? loneElements(named: vocabulary.lists).suffix(1) : []
+    return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
+  }
+
+  private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
+    let name = PaginationVocabulary.normal(list.name)
+    var worth = Double(min(list.count, 8)) * 0.3 - Double(list.depth) * 0.5
+    if list.holdsObjects { worth += 2 }
+    if vocabulary.lists.contains(name) { worth += 1.5 }
+    if beside.contains(name) { worth -= 6 }
+    return worth
+  }
+
+  /// Lists that stand beside the items.
+  private static let beside: Set<String> = [
+    "columns", "errors", "facets", "fields", "included", "link", "links", "messages", "metadata",
+    "schema", "sort", "warnings",
+  ]
+
+  /// Where an object around the items may be.
+  var containers: [PagePath] {
+    nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
+      .prefix(50).compactMap { try? PagePath($0.path) }
+  }
+}
+
+extension PageDocument {
+  /// Whether the document is of another format than JSON that can be outlined.
+  var isXML: Bool { self is any OutlinedDocument && !(self is JSONDocument) }
+}

@@ -1,0 +1,96 @@
+import QuireCore
+
+/// Presets that take parameters, as one writes them in Swift.
+extension PaginationPreset {
+  /// The preset as one writes it where a `Pagination` is expected, its items at `place` if that is not
+  /// nil.
+  func swift(at place: PagePath?) -> String {
+    let given = place ?? pagination.items.paths.first
+    if let call = Self.calls[name] {
+      return "." + call.replacing("{}", by: Self.literal(given?.text ?? ""))
+    }
+    guard let place else { return "." + name }
+    return ".\(name).items(at: \(Self.literal(place.text)))"
+  }
+
+  /// Whether the place of the items is for the caller to say.
+  var takesPlace: Bool { Self.calls[name]?.contains("{}") == true }
+
+  /// Whether the place is that of an object around the items and what leads on, not of the items.
+  var takesContainer: Bool { name == "relay" || name == "spotify" }
+
+  /// The description for a listing that is elsewhere in the page.
+  ///
+  /// Nil where the place cannot be gone on from.
+  func pagination(at place: PagePath) -> Pagination? {
+    let further = (try? PagePath(place.text + "_/more")) != nil
+    switch name {
+    case "relay" where !further, "spotify" where !further, "openStackLinks" where !further:
+      return nil
+    case "relay": return .relay(connection: place)
+    case "spotify": return .spotify(in: place)
+    case "openStackLinks": return .openStackLinks(items: place)
+    default:
+      let isOptional = pagination.items.absentMeansEmpty
+      return pagination.items(at: isOptional ? .optional(.path(place)) : .path(place))
+    }
+  }
+
+  /// `text` as a literal.
+  static func literal(_ text: String) -> String {
+    let escaped = text.unicodeScalars.map { scalar -> String in
+      switch scalar {
+      case "\"", "\\": "\\" + String(scalar)
+      case _ where [.control, .format].contains(scalar.properties.generalCategory):
+        "\\u{\(String(scalar.value, radix: 16))}"
+      default: String(scalar)
+      }
+    }
+    return "\"" + escaped.joined() + "\""
+  }
+
+  /// Functions, with `{}` for the place of the items; every other preset is a constant.
+  static let calls: [String: String] = [
+    "amazonSP": "amazonSP(items: {})",
+    "atproto": "atproto(items: {})",
+    "auth0": "auth0(items: {})",
+    "auth0Checkpoint": "auth0Checkpoint(items: {})",
+    "aws": "aws(items: {})",
+    "awsQuery": "awsQuery(items: {})",
+    "chembl": "chembl(items: {})",
+    "customerIO": "customerIO(items: {})",
+    "digitalOcean": "digitalOcean(items: {})",
+    "eBay": "eBay(items: {})",
+    "ebayTrading": "ebayTrading(items: {})",
+    "elastic": "elastic(index: \"index\")",
+    "elasticScroll": "elasticScroll()",
+    "google": "google(items: {})",
+    "googleSync": "googleSync(items: {})",
+    "hal": "hal(items: {})",
+    "keyset": "keyset(\"/id\", send: \"id_above\", items: {})",
+    "ldp": "ldp(items: {})",
+    "mediaWiki": "mediaWiki(items: {}, limit: \"aplimit\")",
+    "monday": "monday()",
+    "mws": "mws(action: \"ListOrders\", items: {})",
+    "offsetLimit": "offsetLimit(items: {})",
+    "openSearch": "openSearch()",
+    "openStackLinks": "openStackLinks(items: {})",
+    "pagerDuty": "pagerDuty(items: {})",
+    "pages": "pages(items: {})",
+    "payPal": "payPal(items: {})",
+    "quickBooks": "quickBooks(items: {})",
+    "redmine": "redmine(items: {})",
+    "relay": "relay(connection: {})",
+    "shopify": "shopify(items: {})",
+    "slack": "slack(items: {})",
+    "spotify": "spotify(in: {})",
+    "square": "square(items: {})",
+    "teamCity": "teamCity(items: {})",
+    "totalPages": "totalPages(\"/meta/total_pages\", items: {})",
+    "twilio": "twilio(items: {})",
+    "twitter": "twitter()",
+    "zendesk": "zendesk(items: {})",
+    "zendeskIncremental": "zendeskIncremental(items: {})",
+    "zoom": "zoom(items: {})",
+  ]
+}

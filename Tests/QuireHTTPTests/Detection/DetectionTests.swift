@@ -1,0 +1,310 @@
+import Foundation
+import HTTPTypes
+import QuireCore
+import QuireTesting
+import QuireXML
+import Testing
+
+@testable import QuireHTTP
+
+/// What a client finds out about a listing, and what it asks for.
+@Suite("Detection")
+struct DetectionTests {
+  private let url = "https://api.test/things"
+
+  /// A client that is answered as the script says, and nothing else.
+  private func client(
+    _ script: String, headers: HTTPFields = [:]
+  ) throws -> (PageClient, ScriptedTransport) {
+    let transport = ScriptedTransport(try ScriptedExchange.script(script))
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    return (
+      PageClient(transport: transport, headers: headers, configuration: configuration), transport
+    )
+  }
+
+  private func detect(
+    _ script: String, at url: String? = nil, headers: HTTPFields = [:],
+    request: PageClient.RequestOptions = .init(), links: LinkPolicy? = nil, checks: Int = 3
+  ) async throws -> (Detection, unplayed: Int) {
+    let (client, transport) = try client(script, headers: headers)
+    let detection = try await client.detect(
+      at: url ?? self.url, request: request, links: links, checks: checks,
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+    return (detection, transport.unplayed.count)
+  }
+
+  private func get(_ url: String, _ body: String, head: String = "< 200") -> String {
+    "> GET \(url)\n\(head)\n\(body)\n"
+  }
+
+  // MARK: Confirmed
+
+  @Test("A preset is named, and its second page confirms it")
+  func confirmed() async throws {
+    let (detection, unplayed) = try await detect(
+      get(
+        url,
+        #"{"count":3,"next":"https://api.test/things?page=2","results":[{"id":1},{"id":2}]}"#)
+        + get("\(url)?page=2", #"{"count":3,"next":null,"previous":null,"results":[{"id":3}]}"#))
+    let best = try #require(detection.best)
+    #expect(best.preset == "drf" && best.confidence == .verified && best.swift == ".drf")
+    #expect(best.check?.explanation.contains("1 item, none of the first page's") == true)
+    #expect(best.check?.request == "GET https://api.test/things?page=2")
+    #expect(best.evidence.contains("\"/count\" says 3"))
+    #expect(unplayed == 0)
+  }
+
+  @Test("XML is detected as JSON is: a bucket by its root, its token and its flag")
+  func xml() async throws {
+    let (detection, _) = try await detect(
+      get(
+        url,
+        "<ListBucketResult><IsTruncated>true</IsTruncated><Contents><Key>a</Key></Contents>"
+          + "<NextContinuationToken>t</NextContinuationToken></ListBucketResult>")
+        + get(
+          "\(url)?list-type=2&continuation-token=t",
+          "<ListBucketResult><IsTruncated>false</IsTruncated><Contents><Key>b</Key></Contents>"
+            + "</ListBucketResult>"))
+    #expect(detection.best?.preset == "s3" && detection.best?.confidence == .verified)
+  }
+
+  @Test("A listing behind a POST is detected, and its second page asked for by POST")
+  func post() async throws {
+    let (detection, unplayed) = try await detect(
+      """
+      > POST \(url)
+      > {"page_size":1}
+      < 200
+      {"object":"list","results":[{"id":"a"}],"next_cursor":"b-1","has_more":true}
+      > POST \(url)
+      > {"page_size":1,"start_cursor":"b-1"}
+      < 200
+      {"object":"list","results":[{"id":"b"}],"next_cursor":null,"has_more":false}
+
+      """, request: .init(method: .post, body: .json(["page_size": 1])))
+    #expect(detection.best?.preset == "notion" && detection.best?.confidence == .verified)
+    #expect(unplayed == 0)
+  }
+
+  @Test("A preset that takes the path to its items is given it, and one at a path of its own too")
+  func places() async throws {
+    let (slack, _) = try await detect(
+      get(url, #"{"ok":true,"channels":[{"id":1}],"response_metadata":{"next_cursor":"x"}}"#),
+      checks: 0)
+    #expect(slack.best?.preset == "slack" && slack.best?.items == "/channels")
+    #expect(slack.best?.swift == #".slack(items: "/channels")"#)
+    let (relay, _) = try await detect(
+      """
+      > POST \(url)
+      > {"query":"q"}
+      < 200
+      {"data":{"a":{"b":{"pageInfo":{"hasNextPage":true,"endCursor":"x"},"nodes":[{"id":1}]}}}}
+
+      """, request: .init(method: .post, body: .json(["query": "q"])), checks: 0)
+    #expect(relay.best?.swift == #".relay(connection: "/data/a/b")"#)
+  }
+
+  @Test("What no preset has is put together, and tried under the names that presets send it by")
+  func composed() async throws {
+    let (detection, unplayed) = try await detect(
+      get(
+        url,
+        #"{"rocks":[{"id":1}],"paging_info":{"more":{"next_page_token":"x"}},"is_last":false}"#)
+        + get("\(url)?next_page_token=x", #"{"rocks":[{"id":1}],"paging_info":{}}"#)
+        + get("\(url)?page_token=x", #"{"rocks":[{"id":2}],"paging_info":{}}"#))
+    let best = try #require(detection.best)
+    #expect(best.preset == nil && best.confidence == .verified, "\(detection)")
+    #expect(best.swift.hasPrefix(#"Pagination(next: .body("/paging_info/more/next_page_token")"#))
+    #expect(detection.candidates.contains { $0.check?.result == .refuted })
+    #expect(unplayed == 0)
+  }
+
+  @Test("A bare list is a guess until the second page says otherwise")
+  func bareList() async throws {
+    let (unchecked, _) = try await detect(get(url, #"[{"name":1},{"name":2}]"#), checks: 0)
+    #expect(unchecked.best == nil && unchecked.candidates.first?.confidence == .guess)
+    let (numbered, _) = try await detect(
+      get("\(url)?page=1", #"[{"name":1},{"name":2}]"#)
+        + get("\(url)?page=2", #"[{"name":3},{"name":4}]"#), at: "\(url)?page=1")
+    #expect(numbered.best?.confidence == .verified)
+    #expect(numbered.best?.preset == "pages", "\(numbered.candidates.map(\.preset))")
+  }
+
+  // MARK: Not confirmed
+
+  @Test("A second page that repeats the first refutes, and no more is asked than was allowed")
+  func repeating() async throws {
+    let page = #"{"results":[{"id":1},{"id":2}],"next":"https://api.test/things?page=2","count":9}"#
+    let (detection, unplayed) = try await detect(
+      get(url, page) + get("\(url)?page=2", page), checks: 1)
+    #expect(detection.best == nil && unplayed == 0)
+    let refuted = try #require(detection.candidates.first { $0.preset == "drf" })
+    #expect(refuted.confidence == .guess && refuted.check?.result == .refuted)
+    #expect(refuted.check?.explanation.contains("repeats the first") == true)
+  }
+
+  @Test("A second page that leads to itself, or shares items with the first, refutes")
+  func looping() async throws {
+    let first = get(url, #"{"results":[{"id":1},{"id":2}],"next":"/things?page=2","count":9}"#)
+    let (loop, _) = try await detect(
+      first + get("\(url)?page=2", #"{"results":[{"id":3}],"next":"/things?page=2","count":9}"#),
+      checks: 1)
+    let (overlap, _) = try await detect(
+      first + get("\(url)?page=2", #"{"results":[{"id":2},{"id":3}],"next":null,"count":9}"#),
+      checks: 1)
+    for (detection, words) in [(loop, "leads to itself"), (overlap, "1 of the 2 items")] {
+      let check = detection.candidates.compactMap(\.check).first
+      #expect(check?.result == .refuted && check?.explanation.contains(words) == true)
+      #expect(detection.best == nil)
+    }
+  }
+
+  @Test("A second page that is empty, or cannot be had, leaves the description as likely as it was")
+  func undecided() async throws {
+    let first = get(url, #"{"results":[{"id":1}],"next":"/things?page=2","count":9}"#)
+    for second in [
+      get("\(url)?page=2", #"{"results":[],"next":null,"count":9}"#),
+      get("\(url)?page=2", "busy", head: "< 503"),
+    ] {
+      let (detection, unplayed) = try await detect(first + second)
+      #expect(detection.best?.preset == "drf" && detection.best?.confidence == .likely)
+      #expect(detection.best?.check?.result == .undecided && unplayed == 0)
+    }
+  }
+
+  @Test("A link to another host is not followed: the detector says so, and obeys another policy")
+  func links() async throws {
+    let first = get(
+      url, #"{"results":[{"id":1}],"next":"https://inner.test/things?page=2","count":9}"#)
+    let (refused, _) = try await detect(first)
+    #expect(refused.best?.preset == "drf" && refused.best?.check == nil)
+    #expect(refused.best?.doubts.contains { $0.contains("https://inner.test") } == true)
+    let (followed, unplayed) = try await detect(
+      first + get("\(url)?page=2", #"{"results":[{"id":2}],"next":null,"count":9}"#),
+      links: .rebase)
+    #expect(followed.best?.confidence == .verified && unplayed == 0)
+    #expect(followed.best?.pagination.policy.links == .rebase)
+  }
+
+  @Test("The last page of a listing is known by what it says, and no second page is asked for")
+  func lastPage() async throws {
+    let (detection, _) = try await detect(
+      get(url, #"{"count":1,"next":null,"previous":null,"results":[{"id":1}]}"#))
+    #expect(detection.best?.preset == "drf" && detection.best?.check == nil)
+    #expect(detection.best?.leadsOn == false)
+  }
+
+  // MARK: Nothing found
+
+  @Test("Where nothing fits, the detector says what it saw")
+  func nothing() async throws {
+    let (detection, _) = try await detect(
+      get(
+        url, #"{"hello":"world","colour":"blue"}"#,
+        head: "< 200\n< Content-Type: application/json"))
+    #expect(detection.best == nil)
+    #expect(detection.observations.first == "The server answered 200 with application/json.")
+    #expect(
+      detection.observations.contains("The page is an object with \"hello\", \"colour\"."),
+      "\(detection.observations)")
+  }
+
+  @Test("HTML is no listing: nothing is named, and the reason is given")
+  func html() async throws {
+    let (detection, _) = try await detect(
+      get(
+        url, "<!DOCTYPE html><html><body>Sign in</body></html>",
+        head: "< 200\n< Content-Type: text/html"))
+    #expect(detection.best == nil)
+    #expect(detection.observations.contains { $0.contains("HTML") }, "\(detection.observations)")
+  }
+
+  @Test("A page of another format is told by its header fields")
+  func otherFormat() async throws {
+    let (detection, _) = try await detect(
+      get(url, "\"Id\"\n\"1\"", head: "< 200\n< Content-Type: text/csv\n< Sforce-Locator: MTAw"),
+      checks: 0)
+    #expect(detection.best?.preset == "salesforceBulk")
+  }
+
+  @Test("An error status is thrown as a walk throws it")
+  func errorStatus() async throws {
+    await #expect { try await detect(get(url, #"{"error":"no"}"#, head: "< 403")) } throws: {
+      ($0 as? PageError)?.code == .status
+    }
+  }
+
+  // MARK: Secrets and hostility
+
+  @Test("H-8: No secret is in what a detection says, even where the page repeats it")
+  func secrets() async throws {
+    let secret = "s3cr3t-value"
+    let next = "https://api.test/things?access_token=\(secret)&page=2"
+    let (detection, _) = try await detect(
+      """
+      > GET \(url)?access_token=\(secret)
+      > Authorization: Bearer \(secret)
+      < 200
+      {"\(secret)":1,"results":[{"id":1}],"next":"\(next)","count":9,"\(secret)list":[1]}
+      > GET \(next)
+      < 200
+      {"ok":"\(secret)"}
+
+      """, at: "\(url)?access_token=\(secret)", headers: [.authorization: "Bearer \(secret)"],
+      checks: 1)
+    let check = try #require(detection.candidates.compactMap(\.check).first)
+    let candidates = detection.candidates.map {
+      "\($0.evidence) \($0.doubts) \($0.swift) \($0.check?.explanation ?? "")"
+    }
+    for text in detection.observations + candidates + [check.request ?? ""] {
+      #expect(!text.contains(secret), "\(text)")
+    }
+    #expect(check.request?.contains("access_token=…") == true)
+  }
+
+  @Test(
+    "A page of any size costs an outline of bounded size, and no name of it a control character")
+  func hostile() throws {
+    let members = (0..<4_000).map { "\"next\($0)\u{1B}\":{\"a\":[{\"b\":\($0)}]}" }
+    let wide = "{" + members.joined(separator: ",") + "}"
+    let deep =
+      String(repeating: "{\"next\":", count: 100) + "1" + String(repeating: "}", count: 100)
+    let xml = "<a>" + (0..<4_000).map { "<n\($0) next=\"x\"/>" }.joined() + "</a>"
+    let (escaped, plain) = (
+      wide.replacing("\u{1B}", with: "\\u001b"), wide.replacing("\u{1B}", with: "")
+    )
+    for text in [escaped, plain, deep, xml] {
+      let document = try #require(DetectorSample.document(Array(text.utf8)))
+      let outline = try #require((document as? any OutlinedDocument)?.outline)
+      #expect(outline.nodes.count <= PageOutline.longest)
+      #expect(outline.nodes.allSatisfy { $0.depth <= PageOutline.deepest })
+      #expect(outline.nodes.dropFirst().allSatisfy { PageOutline.keeps(name: $0.name) })
+      let answer = PageAnswer(
+        request: PageRequest(url: url), url: url, status: 200, headerFields: [:],
+        document: document, position: .start)
+      let detection = try PaginationDetector(answer).detection()
+      #expect(detection.candidates.count <= 5 && detection.observations.count < 30)
+    }
+  }
+
+  // MARK: Swift
+
+  @Test("Every preset that is a function is written as a call in Swift")
+  func calls() throws {
+    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent().deletingLastPathComponent()
+      .appending(path: "Sources/QuireHTTP/Pagination/Presets")
+    var functions: Set<String> = []
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
+      let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      for match in source.matches(of: /public static func (\w+)\(/) {
+        functions.insert(String(match.1))
+      }
+    }
+    functions.remove("preset")
+    #expect(functions == Set(PaginationPreset.calls.keys))
+    for (name, call) in PaginationPreset.calls { #expect(call.hasPrefix(name + "(")) }
+  }
+}

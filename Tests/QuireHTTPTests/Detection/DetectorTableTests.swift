@@ -1,0 +1,97 @@
+import QuireCore
+import Testing
+
+@testable import QuireHTTP
+
+/// What a detector makes of the first answer of every transcript of a vector or a preset.
+@Suite("Detection of the vectors")
+struct DetectorTableTests {
+  /// One line of the table.
+  private struct Row {
+    enum Verdict: String {
+      /// The preset of the transcript, by name.
+      case named
+      /// Another description, or one put together, that reads as many items and makes the same next
+      /// request or comes to the same end: by this answer nobody could tell them apart.
+      case equivalent
+      case missed
+      /// The answer is an error or a failure, or not of a listing: nothing to be named.
+      case noPage = "no page"
+    }
+
+    let transcript: Transcript
+    var verdict: Verdict
+    var confidence: Detection.Confidence?
+    var answer: String
+
+    init(_ transcript: Transcript) throws {
+      self.transcript = transcript
+      let sample = try DetectorSample(transcript).answer
+      let links = transcript.pagination.policy.links
+      let detector = try PaginationDetector(sample, links: links == .sameOrigin ? nil : links)
+      let detection = try PaginationDetector(sample).detection()
+      let expected = detector.fit(of: transcript.pagination, preset: nil)
+      let best = detection.candidates.first
+      confidence = best?.confidence
+      let name = best.map { $0.preset ?? "composed" } ?? "-"
+      answer = name + (best?.items.map { " at \($0)" } ?? "")
+      guard let expected, expected.outcome != .failure, (200..<300).contains(sample.status) else {
+        verdict = .noPage
+        return
+      }
+      let found = best.flatMap { detector.fit(of: $0.pagination, preset: nil) }
+      let isEquivalent = found?.behaviour == expected.behaviour
+      let isNamed = best?.preset != nil && best?.preset == transcript.preset
+      verdict = isNamed ? .named : isEquivalent ? .equivalent : .missed
+    }
+
+    var line: String {
+      let cells = [
+        (verdict.rawValue, 11), (confidence?.description ?? "-", 9), (transcript.file, 24),
+        (transcript.preset ?? "custom", 20), (answer, 34),
+      ]
+      return cells.map { $0.0.padded(to: $0.1) }.joined() + transcript.title
+    }
+  }
+
+  private static let rows = Result {
+    try Transcript.all()
+      .filter { $0.file.hasPrefix("V") || $0.file.hasPrefix("presets/") }.map(Row.init)
+  }
+
+  private static func share(of rows: [Row]) -> (hits: Int, pages: Int) {
+    let pages = rows.filter { $0.verdict != .noPage }
+    return (pages.count { $0.verdict != .missed }, pages.count)
+  }
+
+  @Test("The detector names at least nine of ten vectors by their first answer, and prints a table")
+  func table() throws {
+    let rows = try Self.rows.get()
+    print("verdict    sure     transcript              preset              detected")
+    for row in rows { print(row.line) }
+    let vectors = rows.filter { $0.transcript.file.hasPrefix("V") }
+    // A vector's own transcript is the first in its file; the others are its variations.
+    let own = Dictionary(grouping: vectors) { $0.transcript.file }.values
+      .compactMap { rows in rows.first { $0.verdict != .noPage } }
+    for (name, rows) in [
+      ("all transcripts", rows), ("transcripts of vectors", vectors), ("vectors", Array(own)),
+    ] {
+      let share = Self.share(of: rows)
+      print("\(share.hits) of \(share.pages) \(name)")
+      #expect(share.hits * 10 >= share.pages * 9, "\(share.hits) of \(share.pages) \(name)")
+    }
+  }
+
+  @Test("A detector that is wrong about a vector never calls it likely, nor an error a page")
+  func modesty() throws {
+    for row in try Self.rows.get() where row.verdict == .missed || row.verdict == .noPage {
+      #expect(row.confidence ?? .guess < .likely, "\(row.line)")
+    }
+  }
+}
+
+extension String {
+  fileprivate func padded(to width: Int) -> String {
+    self + String(repeating: " ", count: max(1, width - count))
+  }
+}
