@@ -7,7 +7,8 @@ extension PaginationDetector {
     var detection = Detection(candidates: [], observations: observations())
     guard (200..<300).contains(answer.status) else { return detection }
     // Without items, and without a word about what follows, there is nothing to guess from.
-    let groups = groups(of: fits().filter { $0.itemCount > 0 || $0.isFounded || $0.isDistinct })
+    let groups = groups(
+      of: fits().filter { $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= 3 })
     detection.candidates = groups.prefix(5).enumerated().map { index, group in
       let rival = groups.indices.contains(index + 1) ? groups[index + 1].first?.score : nil
       return candidate(group, rival: index == 0 ? rival : groups.first?.first?.score)

@@ -120,7 +120,7 @@ extension PaginationDetector {
     case .found(let value):
       // Most lists have items with ids; that alone says nothing about how they go on.
       let isWeak = trait.role == .next && trait.isOfItems
-      fit.score += trait.role.weight * information * (isWeak ? 0.35 : 1)
+      fit.score += trait.role.weight * information * (isWeak ? 0.15 : 1)
       if trait.role == .next, !isWeak { fit.score += 2 }
       explained.formUnion(trait.names)
       if trait.role.isFoundation, !isWeak { fit.isFounded = true }
@@ -221,7 +221,7 @@ extension DescriptionTrait {
 
 extension PagePath {
   /// A path that leads nowhere, where the number of items is all that is asked.
-  static let nowhere: PagePath = "/quire:none"
+  static let nowhere: PagePath = "/quire-none"
 
   /// Whether the path says that it leads to a link.
   var leadsToLink: Bool {
