@@ -283,6 +283,17 @@ struct PaginationEngineTests {
     #expect(engine.continuation(after: answer, itemCount: 1).nextFailure?.code == .refusedLink)
   }
 
+  @Test("A link that describes a request cannot have anything deleted", arguments: ["DELETE", "put"])
+  func methods(_ method: String) throws {
+    let engine = try makeEngine(.ogcFeatures)
+    let link = #"{"rel":"next","href":"/l?page=2","method":"\#(method)"}"#
+    let answer = try answer(engine, #"{"features":[1],"links":[\#(link)]}"#)
+    let continuation = engine.continuation(after: answer, itemCount: 1)
+    let next = try #require(continuation.next)
+    let error = #expect(throws: PageError.self) { try engine.request(at: next) }
+    #expect(error?.code == .refusedLink)
+  }
+
   @Test("H15: 204 is an empty page unless a rule says that it is the end")
   func noContent() throws {
     let plain = try makeEngine(.pages())

@@ -18,10 +18,14 @@ extension PaginationEngine {
   ) throws(PageError) -> PageRequest {
     try CursorCheck.checkCharacters(description)
     let name = description["method"]?.string?.uppercased() ?? "GET"
-    guard let method = HTTPRequest.Method(rawValue: name), let href = description["href"]?.string
+    // A page must not make the caller's credentials delete or change something.
+    guard let method = HTTPRequest.Method(rawValue: name), method.isSafe || method == .post,
+      let href = description["href"]?.string
     else {
       throw PageError(
-        .refusedLink, "The next link's method \"\(name)\" or its address is none that can be used.")
+        .refusedLink,
+        "The next link asks for the method \"\(name)\", or has no address. Links are followed by "
+          + "POST and by methods that only read.")
     }
     let merges = description["merge"]?.boolean ?? false
     var request = base
