@@ -283,7 +283,7 @@ struct PaginationEngineTests {
     #expect(engine.continuation(after: answer, itemCount: 1).nextFailure?.code == .refusedLink)
   }
 
-  @Test("A link that describes a request cannot have anything deleted", arguments: ["DELETE", "put"])
+  @Test("A link that describes a request has nothing deleted", arguments: ["DELETE", "put"])
   func methods(_ method: String) throws {
     let engine = try makeEngine(.ogcFeatures)
     let link = #"{"rel":"next","href":"/l?page=2","method":"\#(method)"}"#
