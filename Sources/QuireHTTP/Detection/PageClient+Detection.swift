@@ -29,9 +29,7 @@ extension PageClient {
     let source = HTTPPageSource(
       client: client, pagination: Pagination(next: .linkHeader), first: first, pageSize: nil,
       decoder: lenient)
-    var answer = try await source.answer(at: nil)
-    answer.request = first
-    answer.position = .start
+    let answer = try await source.answer(at: nil)
     var detection = try PaginationDetector(answer, links: links).detection()
     let verifier = DetectionVerifier(client: client, first: answer, decoder: lenient)
     try await verifier.verify(&detection, checks: checks)
