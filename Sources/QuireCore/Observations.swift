@@ -37,7 +37,7 @@ final class Mailbox<Element: Sendable>: Sendable {
     /// What was posted, in order, and what is taken next, in reverse: taking costs O(1) on average.
     var incoming: [Element] = []
     var outgoing: [Element] = []
-    var waiting: [Suspension<Element?>] = []
+    var waiting: [Suspension<Void>] = []
     var isOver = false
 
     mutating func take() -> Element? {
@@ -47,52 +47,54 @@ final class Mailbox<Element: Sendable>: Sendable {
       }
       return outgoing.popLast()
     }
+
+    mutating func wake() -> [Suspension<Void>] {
+      defer { waiting = [] }
+      return waiting
+    }
   }
 
   private let state: Mutex<State>
 
   init(_ elements: [Element] = []) { state = Mutex(State(incoming: elements)) }
 
-  /// Puts an element into the queue. Returns what is to be done about it when no lock is held.
+  /// Puts an element into the queue. Returns what wakes the listener, when no lock is held.
+  ///
+  /// The element stays in the queue until somebody takes it, so a listener that is cancelled as it
+  /// wakes loses nothing.
   func post(_ element: Element) -> (@Sendable () -> Void)? {
-    state.withLock { state in
-      guard !state.waiting.isEmpty else {
-        state.incoming.append(element)
-        return nil
-      }
-      let suspension = state.waiting.removeFirst()
-      return { [self] in
-        // A listener that was cancelled meanwhile has not had it.
-        if !suspension.resume(returning: element) { putBack(element) }
-      }
+    let woken = state.withLock { state in
+      state.incoming.append(element)
+      return state.wake()
     }
-  }
-
-  private func putBack(_ element: Element) {
-    state.withLock { $0.outgoing.append(element) }
+    guard !woken.isEmpty else { return nil }
+    return { for suspension in woken { suspension.resume(returning: ()) } }
   }
 
   /// Says that nothing comes any more.
   func finish() {
-    let waiting = state.withLock { state in
+    let woken = state.withLock { state in
       state.isOver = true
-      defer { state.waiting = [] }
-      return state.waiting
+      return state.wake()
     }
-    for suspension in waiting { suspension.resume(returning: nil) }
+    for suspension in woken { suspension.resume(returning: ()) }
   }
 
   func next() async -> Element? {
-    guard !Task.isCancelled else { return nil }
-    let suspension = Suspension<Element?>()
-    let (element, waits) = state.withLock { state -> (Element?, Bool) in
-      if let element = state.take() { return (element, false) }
-      if state.isOver { return (nil, false) }
-      state.waiting.append(suspension)
-      return (nil, true)
+    while !Task.isCancelled {
+      let suspension = Suspension<Void>()
+      let (element, waits) = state.withLock { state -> (Element?, Bool) in
+        if let element = state.take() { return (element, false) }
+        if !state.isOver { state.waiting.append(suspension) }
+        return (nil, !state.isOver)
+      }
+      guard waits else { return element }
+      do {
+        try await suspension.value()
+      } catch {
+        state.withLock { $0.waiting.removeAll { $0 === suspension } }
+      }
     }
-    guard waits else { return element }
-    defer { state.withLock { $0.waiting.removeAll { $0 === suspension } } }
-    return (try? await suspension.value()) ?? nil
+    return nil
   }
 }
