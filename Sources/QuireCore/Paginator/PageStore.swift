@@ -187,18 +187,3 @@ extension PageStore {
 
   mutating func forget(reader: Int) { readers[reader] = nil }
 }
-
-// MARK: - Finding
-
-extension PageStore {
-  /// The number of the page with this item, counted from the first one held; nil when it is not
-  /// loaded.
-  func page(ofItem item: Int) -> Int? {
-    var rest = item
-    for (index, page) in pages.enumerated() {
-      if rest < page.items.count { return firstPage + index }
-      rest -= page.items.count
-    }
-    return nil
-  }
-}

@@ -31,7 +31,8 @@ extension Paginator {
   /// it in one step; what a load cancelled by this brings is never seen. `ListOptions.onReload` has
   /// other ways.
   ///
-  /// Returns whether there is a page; throws the error of the load, and everything stays as it was.
+  /// Returns whether there is a page. Throws the error of the load, which is the state then; all
+  /// else stays as it was: what is loaded, its totals, and the way on.
   @discardableResult
   public func reload() async throws -> Bool {
     try await runner.call { $0.reload(ticket: $1) }.hasLoaded

@@ -56,6 +56,9 @@ extension PaginatorMachine {
     switch (activity, tail) {
     case (.loading(let running), _) where running.isRetry:
       callers.append(Caller(ticket: ticket, wish: .load(running.load)))
+    case _ where hasFailedToReload:
+      callers.append(Caller(ticket: ticket, wish: .load(.reload)))
+      demandLoad(&effects, isRetry: true)
     case (_, .failed(let load, _, _)):
       callers.append(Caller(ticket: ticket, wish: .load(load)))
       demandLoad(&effects)
@@ -69,13 +72,16 @@ extension PaginatorMachine {
     return effects
   }
 
+  /// Whether what was loaded is still there because it could not be loaded anew.
+  private var hasFailedToReload: Bool {
+    if case .loadingError = state { store.hasLoaded } else { false }
+  }
+
   /// Somebody wants to start over. What was loaded stays until the new first page is there, unless
   /// the options say otherwise.
   mutating func reload(ticket: Int) -> Effects {
     var effects = Effects()
     callers.append(Caller(ticket: ticket, wish: .load(.reload)))
-    limits.list.loadsAhead = true
-    latch.reset()
     if limits.list.onReload == .clear {
       clear(&effects)
       // A reload that is cancelled leaves nothing to go on from.
@@ -111,61 +117,16 @@ extension PaginatorMachine {
     announce(&effects)
     return effects
   }
-
-  // MARK: Page commands
-
-  /// Somebody wants to turn to a page. Commands are served in order.
-  mutating func turn(_ command: PageCommand, ticket: Int) -> Effects {
-    var effects = Effects()
-    if limits.retention == .window {
-      effects.outcome = .failed(
-        PageError(
-          .invalidArgument,
-          "Page commands need a paginator that keeps its pages; give it retention .all.",
-          attempts: 0))
-      return effects
-    }
-    callers.append(Caller(ticket: ticket, wish: .turn(command)))
-    serveTurns(&effects)
-    demandLoad(&effects)
-    announce(&effects)
-    return effects
-  }
-
-  /// Serves commands from the front until one has to wait.
-  mutating func serveTurns(_ effects: inout Effects) {
-    while let index = callers.firstIndex(where: \.isTurn), let outcome = serve(callers[index]) {
-      effects.wake.append((callers.remove(at: index).ticket, outcome))
-    }
-  }
-
-  /// What the first command in the queue leads to; nil when it has to wait for pages.
-  private mutating func serve(_ caller: Caller) -> Outcome? {
-    guard case .turn(let command) = caller.wish, store.hasLoaded || isExhausted, !isReloading else {
-      return nil
-    }
-    guard !store.pages.isEmpty else { return .end }
-    let target: Int? =
-      switch command {
-      case .next: currentPage + 1
-      case .previous: currentPage - 1
-      case .page(let index): store.firstPage + max(0, index)
-      case .item(let item): store.page(ofItem: max(0, item))
-      }
-    guard let target, target < store.endPage else { return isExhausted ? .end : nil }
-    guard target >= store.firstPage else { return .end }
-    currentPage = target
-    return .page(store.pages[target - store.firstPage])
-  }
-
-  private var isExhausted: Bool {
-    if case .exhausted = tail { true } else { false }
-  }
 }
 
 extension PaginatorMachine.Caller {
   var isTurn: Bool {
     if case .turn = wish { true } else { false }
+  }
+
+  /// Whether this load is what is waited for: a reload is good for those, too, who want more.
+  func joins(_ load: PaginatorMachine.Load) -> Bool {
+    wish == .load(load) || load == .reload && wish == .load(.more)
   }
 
   /// Whether a page behind the last one, or a new first page, is what is waited for.

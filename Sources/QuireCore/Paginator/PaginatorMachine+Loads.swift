@@ -8,8 +8,8 @@ extension PaginatorMachine {
     case .loading(let running) where running.id == id:
       activity = .idle
       settle(running.load, answer, &effects)
-      // A source that cancels by itself would otherwise be asked for ever.
-      proceed(&effects, looksAhead: !answer.isCancellation)
+      // A source that fails or cancels by itself would otherwise be asked for ever.
+      proceed(&effects, looksAhead: !answer.isFailure)
     case .cancelling(let running) where running.id == id:
       let isReplaced = isReloading
       activity = .idle
@@ -53,25 +53,29 @@ extension PaginatorMachine {
     switch answer {
     case .page(let page, let isLast):
       settlePage(page, isLast: isLast, &effects)
-      wakeCallers(.loaded(true), &effects) { $0.wantsMore && !$0.isTurn }
+      wakeCallers(.loaded(true), &effects) { $0.joins(load) }
     case .end:
       tail = .exhausted
       if !store.hasLoaded { head = .exhausted }
       settleEnd(&effects)
-      wakeCallers(.loaded(false), &effects) { $0.wantsMore && !$0.isTurn }
+      wakeCallers(.loaded(false), &effects) { $0.joins(load) }
     case .failed(let error):
       settleHeldBack(&effects)
-      tail = .failed(load, error, isShown: !consumers.isEmpty)
-      let shown = error as? PageError ?? WalkMachine.sourceFailure(error)
       if load == .reload, limits.list.onReload == .clearOnFailure { clear(&effects) }
+      let shown = error as? PageError ?? WalkMachine.sourceFailure(error)
       settled =
         load == .reload || !store.hasLoaded ? .loadingError(shown) : .loadingMoreError(shown)
+      if load == .reload, store.hasLoaded {
+        // What is there stays as it was, the way on included: only who joined the reload hears.
+        return wakeCallers(.failed(error), &effects) { $0.joins(load) }
+      }
+      tail = .failed(load, error, isShown: !consumers.isEmpty)
       wakeCallers(.failed(error), &effects) { [store] in $0.wantsMore || !store.hasLoaded }
       wakeConsumers(.failed(error), &effects)
     }
   }
 
-  private mutating func settleHeldBack(_ effects: inout Effects) {
+  mutating func settleHeldBack(_ effects: inout Effects) {
     guard let (load, answer) = heldBack else { return }
     heldBack = nil
     settle(load, answer, &effects)
@@ -124,69 +128,23 @@ extension PaginatorMachine {
 
   /// The new first page is here: what was loaded before makes room for it.
   private mutating func startOver(_ effects: inout Effects) {
-    store = PageStore(start: start, retention: limits.retention)
-    currentPage = 0
-    filledAt = nil
-    latch.reset()
-    heldBack = nil
+    discard()
     effects.adoptsReload = true
   }
 
   /// Drops everything that was loaded.
   mutating func clear(_ effects: inout Effects) {
-    store = PageStore(start: start, retention: limits.retention)
-    currentPage = 0
-    heldBack = nil
+    discard()
     effects.events.append(.cleared)
   }
 
-  // MARK: Telling those who wait
-
-  /// Serves those who wait, and then sees to what is wanted or due.
-  private mutating func proceed(_ effects: inout Effects, looksAhead: Bool) {
-    if !isReloading {
-      settleHeldBack(&effects)
-      serveConsumers(&effects)
-      serveTurns(&effects)
-    }
-    if case .exhausted = tail, !isReloading {
-      wakeConsumers(.end, &effects)
-      wakeCallers(.loaded(false), &effects) { $0.wish == .load(.more) }
-    }
-    if case .exhausted = head, !isReloading {
-      wakeCallers(.loaded(false), &effects) { $0.wish == .load(.before) }
-    }
-    if case .open = tail, !isReloading, isFull {
-      // They came while a load was being cancelled, and there is no room for another page.
-      wakeCallers(.loaded(true), &effects) { $0.wish == .load(.more) }
-    }
-    demandLoad(&effects)
-    if looksAhead { lookAhead(&effects) }
-  }
-
-  private mutating func serveConsumers(_ effects: inout Effects) {
-    var waiting: [Consumer] = []
-    for consumer in consumers {
-      if store.hasPages(for: consumer.reader) {
-        let page = take(consumer.helping, for: consumer.reader)
-        effects.wake.append((consumer.ticket, .page(page)))
-      } else {
-        waiting.append(consumer)
-      }
-    }
-    consumers = waiting
-  }
-
-  mutating func wakeCallers(
-    _ outcome: Outcome, _ effects: inout Effects, _ isMeant: (Caller) -> Bool
-  ) {
-    for caller in callers where isMeant(caller) { effects.wake.append((caller.ticket, outcome)) }
-    callers.removeAll(where: isMeant)
-  }
-
-  mutating func wakeConsumers(_ outcome: Outcome, _ effects: inout Effects) {
-    effects.wake += consumers.map { ($0.ticket, outcome) }
-    consumers = []
+  private mutating func discard() {
+    store = PageStore(start: start, retention: limits.retention)
+    currentPage = 0
+    filledAt = nil
+    latch.reset()
+    heldBack = nil
+    limits.list.loadsAhead = true
   }
 }
 

@@ -30,11 +30,22 @@ extension PaginatorMachine {
 
   private mutating func tell(_ state: PaginatorState, _ effects: inout Effects) {
     guard announced != state else { return }
-    let old = announced
-    announced = state
-    if old.canLoadMore, !state.canLoadMore { effects.events.append(.canLoadMore(false)) }
+    let (old, could, can) = (announced, announcedCanLoadMore, canLoadMore(in: state))
+    (announced, announcedCanLoadMore) = (state, can)
+    if could, !can { effects.events.append(.canLoadMore(false)) }
     effects.events.append(.changed(from: old, to: state))
-    if !old.canLoadMore, state.canLoadMore { effects.events.append(.canLoadMore(true)) }
+    if !could, can { effects.events.append(.canLoadMore(true)) }
+  }
+
+  /// Whether the next page is loaded when it is due.
+  private func canLoadMore(in state: PaginatorState) -> Bool {
+    switch state {
+    case .content, .loadingMore: return true
+    case .loadingError:
+      // Only a reload that failed leaves a way on.
+      if case .open = tail { return true } else { return false }
+    case .idle, .loading, .empty, .exhausted, .loadingMoreError: return false
+    }
   }
 
   /// What there is and what is being done, as one value.
@@ -42,7 +53,8 @@ extension PaginatorMachine {
     var snapshot = PaginatorSnapshot(
       state: state, pages: store.pages, loaded: store.loaded + store.prepended,
       prepended: store.prepended, currentPage: currentPage - store.firstPage,
-      isRefreshing: isReloading, isInitial: isInitial, canLoadBefore: true, isLoadingBefore: false)
+      isRefreshing: isReloading, isInitial: isInitial, canLoadMore: canLoadMore(in: state),
+      canLoadBefore: true, isLoadingBefore: false)
     switch head {
     case .open: snapshot.canLoadBefore = store.hasLoaded && limits.retention == .all
     case .failed(let error): snapshot.errorBefore = error

@@ -118,6 +118,7 @@ struct PaginatorMachine<Item: Sendable>: Sendable {
   var settled = PaginatorState.idle
   /// What observers were told last.
   var announced = PaginatorState.idle
+  var announcedCanLoadMore = false
 
   init(start: Position = .start, limits: LookAhead = LookAhead()) {
     self.start = start
@@ -150,10 +151,10 @@ struct PaginatorMachine<Item: Sendable>: Sendable {
   }
 
   /// Sees to it that what somebody waits for is being loaded, the most urgent first.
-  mutating func demandLoad(_ effects: inout Effects) {
+  mutating func demandLoad(_ effects: inout Effects, isRetry: Bool = false) {
     guard case .idle = activity else { return }
     if callers.contains(where: { $0.wish == .load(.reload) }) {
-      start(.reload, &effects)
+      start(.reload, &effects, isRetry: isRetry)
     } else if !consumers.isEmpty || callers.contains(where: { $0.wish != .load(.before) }) {
       demandMore(&effects)
     } else if !callers.isEmpty, store.hasLoaded {

@@ -15,6 +15,8 @@ public struct PaginatorSnapshot<Item: Sendable>: Sendable {
   public package(set) var isRefreshing: Bool
   /// Whether nothing was held when the last load began.
   public package(set) var isInitial: Bool
+  /// Whether the next page is loaded when it is due.
+  public package(set) var canLoadMore: Bool
   /// Whether a page before the first one can be loaded, as far as is known.
   public package(set) var canLoadBefore: Bool
   /// Whether a page before the first one is being loaded.
@@ -26,8 +28,16 @@ public struct PaginatorSnapshot<Item: Sendable>: Sendable {
   public var items: [Item] { pages.flatMap(\.items) }
   /// How many items the pages held have. O(pages).
   public var count: Int { pages.reduce(0) { $0 + $1.items.count } }
-  /// Whether the next page is loaded when it is due.
-  public var canLoadMore: Bool { state.canLoadMore }
+  /// The item with this number, counted from the first one held; nil when there is none. O(pages).
+  public func item(at index: Int) -> Item? {
+    guard index >= 0 else { return nil }
+    var rest = index
+    for page in pages {
+      if rest < page.items.count { return page.items[rest] }
+      rest -= page.items.count
+    }
+    return nil
+  }
   /// False while a first page is being loaded and nothing is there to be touched.
   public var isInteractionEnabled: Bool { !(state == .loading && isInitial) }
   /// The total that the server declared with the last page held.

@@ -35,14 +35,6 @@ public enum PaginatorState: Sendable {
     case .idle, .content, .empty, .exhausted, .loadingError, .loadingMoreError: false
     }
   }
-
-  /// Whether the next page is loaded when it is due.
-  var canLoadMore: Bool {
-    switch self {
-    case .content, .loadingMore: true
-    case .idle, .loading, .empty, .exhausted, .loadingError, .loadingMoreError: false
-    }
-  }
 }
 
 extension PaginatorState: Equatable {

@@ -25,6 +25,7 @@ import Testing
     #expect(try await first == [0, 1, 2, 3, 4])
     #expect(try await second == [[0, 1], [2, 3, 4]])
     #expect(list.snapshot.items == [0, 1, 2, 3, 4])
+    #expect((-1...5).map { list.snapshot.item(at: $0) } == [nil, 0, 1, 2, 3, 4, nil])
     #expect(source.requests == [1, 2])
     // Loops over a cursor are walks of their own.
     let cursor = Cursor(source)
@@ -82,6 +83,116 @@ import Testing
       #expect(list.snapshot.count == count)
       #expect(try await list.retry())
       #expect(list.snapshot.count == 2)
+    }
+  }
+
+  @Test("P-5, TI-17: a reload that fails leaves content, totals and the way on as they were")
+  func reloadLeavesEverything() async throws {
+    let pages = (1...3).map { Page([2 * $0 - 1, 2 * $0], total: Total(6)) }
+    let source = ScriptedSource(pages)
+    let list = list(source)
+    try await list.loadMore()
+    try await list.loadMore()
+    try await list.turn(to: .next)
+    list.loadsAhead = false
+    let before = list.snapshot
+    let report = list.report
+    source.fail(1)
+    await #expect(throws: PageError.self) { try await list.reload() }
+    let after = list.snapshot
+    #expect(after.state.description == "loadingError")
+    #expect(after.items == [1, 2, 3, 4] && before.items == after.items)
+    #expect(after.total == Total(6))
+    #expect([after.loaded, after.currentPage, after.prepended] == [4, 1, 0])
+    #expect(after.canLoadMore && !after.isRefreshing)
+    #expect(!list.loadsAhead)
+    #expect(list.report.checkpoint == report.checkpoint)
+    #expect(list.report.traffic == report.traffic)
+    #expect(try await list.loadMore())
+    #expect(source.requests == [1, 2, 1, 3])
+    #expect(list.snapshot.items == Array(1...6))
+    #expect(list.snapshot.state == .exhausted)
+    source.fail(1)
+    await #expect(throws: PageError.self) { try await list.reload() }
+    #expect(try await list.loadMore() == false)
+    #expect(!list.snapshot.canLoadMore)
+    #expect(source.requests == [1, 2, 1, 3, 1])
+  }
+
+  @Test("P-5: a loop that waits while a reload fails goes on where it was")
+  func loopOutlivesFailedReload() async throws {
+    for retention in [Retention.all, .window] {
+      let source = ScriptedSource(sizes: 1, 1, 1)
+      let list = Paginator(Cursor(source), threshold: .onDemand, retention: retention)
+      var pages = list.makeAsyncIterator()
+      #expect(try await pages.next()?.items == [0])
+      source.hold(1)
+      let reload = Task { try await list.reload() }
+      try await source.wait { $0.requests == [1, 1] }
+      async let rest = list.drained().flatMap { $0 }
+      source.fail(1)
+      source.release(1)
+      await #expect(throws: PageError.self) { try await reload.value }
+      #expect(try await rest == (retention == .all ? [0, 1, 2] : [1, 2]))
+      #expect(source.requests == [1, 1, 2, 3])
+    }
+  }
+
+  @Test("P-7, PM-09: a reload that fails forgets no position; one that succeeds does, PM-10")
+  func reloadAndPositions() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10)
+    let list = list(source)
+    try await list.loadMore()
+    let states = list.states.makeAsyncIterator()
+    list.report(offset: 2500, in: Viewport(content: 3800, extent: 800))
+    _ = await states.next(3)
+    source.fail(1)
+    await #expect(throws: PageError.self) { try await list.reload() }
+    let short = Viewport(content: 1800, extent: 800)
+    list.report(offset: 601, in: short)
+    #expect(source.requests == [1, 2, 1])
+    try await list.reload()
+    list.report(offset: 601, in: short)
+    try await source.wait { $0.requests == [1, 2, 1, 1, 2] }
+  }
+
+  @Test("TI-17, TI-19: a reload that fails over a page that came all the same fails, and shows it")
+  func failsOverLatePage() async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    let list = list(source, .onDemand)
+    try await list.loadMore()
+    source.hold(2, stubborn: true)
+    let more = Task { try await list.loadMore() }
+    try await source.wait { $0.requests == [1, 2] }
+    source.fail(1)
+    let reload = Task { try await list.reload() }
+    var states = list.states.makeAsyncIterator()
+    while let state = await states.next(), state != .loading {}
+    source.release(2)
+    await #expect(throws: PageError.self) { try await reload.value }
+    #expect(try await more.value)
+    #expect(list.snapshot.items == [0, 1, 2, 3])
+    #expect(list.snapshot.state.description == "loadingError")
+  }
+
+  @Test("TI-50: two calls to retry() are one request, after a page as after a reload that failed")
+  func retriesOnce() async throws {
+    for (failing, requests) in [(2, [1, 2, 2]), (1, [1, 1, 1])] {
+      let source = ScriptedSource(sizes: 2, 2)
+      let list = list(source, .onDemand)
+      try await list.loadMore()
+      source.fail(failing)
+      _ = try? await failing == 1 ? list.reload() : list.loadMore()
+      source.hold(failing)
+      let retries = (0..<2).map { _ in Task { try await list.retry() } }
+      try await source.wait { $0.requests == requests }
+      // A third call comes while the load runs, whenever the others came.
+      async let third = list.retry()
+      await Task.yield()
+      source.release(failing)
+      for retry in retries { _ = try await retry.value }
+      _ = try await third
+      #expect(source.requests == requests)
     }
   }
 

@@ -89,7 +89,18 @@ import Testing
       case .failure: answer = .failed(ScriptedFailure())
       default: answer = .failed(CancellationError())
       }
-      return perform(machine.finished(id, answer))
+      let held = machine.store.pages.map(\.items)
+      let failsToReload = event == .failure && load == .reload && machine.heldBack == nil
+      let effects = machine.finished(id, answer)
+      if failsToReload, machine.store.pages.map(\.items) != held, delivers(effects) == 0 {
+        return "a reload that failed made \(machine.store.pages.map(\.items)) of \(held)"
+      }
+      return perform(effects)
+    }
+
+    /// How many pages consumers get by this.
+    private func delivers(_ effects: Machine.Effects) -> Int {
+      effects.wake.count { if case .page = $0.outcome { true } else { false } }
     }
 
     private mutating func page(_ load: Machine.Load) -> Machine.Answer {
