@@ -2,10 +2,19 @@
 public struct ListPlaceholders: Sendable {
   /// Something in place of the items.
   public enum Placeholder: Hashable, Sendable {
+    /// The first page is on its way.
+    case loading(String)
     /// There are no items.
     case empty(String)
     /// The first page could not be loaded.
     case error(String)
+
+    /// What it says.
+    public var text: String {
+      switch self {
+      case .loading(let text), .empty(let text), .error(let text): text
+      }
+    }
   }
 
   /// A row behind the last item.
@@ -25,13 +34,14 @@ public struct ListPlaceholders: Sendable {
   /// What becomes of the footer when the state changes.
   public enum FooterChange: Hashable, Sendable { case willAppear, willDisappear }
 
-  /// What stands in place of the items. Default: "Empty" for a listing without items, and the
-  /// message of an error of the first page.
+  /// What stands in place of items that are not there. Default: "Loading …" while the first page is,
+  /// "Empty" for a listing without items, and the message of an error of the first page.
   public var placeholder: @Sendable (PaginatorState) -> Placeholder? = { state in
     switch state {
+    case .loading: .loading("Loading …")
     case .empty: .empty("Empty")
     case .loadingError(let error): .error(error.message)
-    case .idle, .loading, .content, .loadingMore, .exhausted, .loadingMoreError: nil
+    case .idle, .content, .loadingMore, .exhausted, .loadingMoreError: nil
     }
   }
 
@@ -47,8 +57,9 @@ public struct ListPlaceholders: Sendable {
   /// The defaults.
   public init() {}
 
-  /// What a list in this state shows in place of its items.
-  public func placeholder(in state: PaginatorState) -> Placeholder? {
+  /// What a list in this state that holds so many items shows in their place; nil where it has any.
+  public func placeholder(in state: PaginatorState, holding items: Int = 0) -> Placeholder? {
+    if items > 0 { return nil }
     if let error = state.error, handlesError(error) { return nil }
     return placeholder(state)
   }

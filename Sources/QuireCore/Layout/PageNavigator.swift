@@ -54,6 +54,7 @@ public struct PageNavigator: Hashable, Sendable {
   // MARK: Gestures
 
   /// A gesture began. One that begins before the view rests counts from the page it was moving to.
+  @discardableResult
   public mutating func begin() -> [Event] {
     base = isSettling ? target : index
     (isTracking, isDragging, isSettling) = (true, true, false)
@@ -67,6 +68,7 @@ public struct PageNavigator: Hashable, Sendable {
   ///
   /// At `minimumVelocity` or more the page is turned in the direction of the velocity; otherwise the
   /// nearest page is taken. Never more than one page away.
+  @discardableResult
   public mutating func release(distance: Double, velocity: Double = 0) -> [Event] {
     (isTracking, isDragging) = (false, false)
     guard isPagingEnabled else {
@@ -87,6 +89,7 @@ public struct PageNavigator: Hashable, Sendable {
   }
 
   /// The view has come to rest where it was moving to.
+  @discardableResult
   public mutating func settle() -> [Event] {
     guard isSettling else { return [] }
     isSettling = false
@@ -96,6 +99,7 @@ public struct PageNavigator: Hashable, Sendable {
   // MARK: Commands
 
   /// Moves to a page at once. Nothing happens when there is no such page.
+  @discardableResult
   public mutating func jump(to page: Int) -> [Event] {
     guard page >= 0, page < max(1, geometry.pageCount) else { return [] }
     (isTracking, isDragging, isSettling) = (false, false, false)
@@ -104,6 +108,7 @@ public struct PageNavigator: Hashable, Sendable {
 
   /// Moves to the page of an item, where each is one unit long. Nothing happens when there is no
   /// such item.
+  @discardableResult
   public mutating func jump(toItem item: Int) -> [Event] {
     guard item >= 0, Double(item) < viewport.content else { return [] }
     return jump(to: geometry.page(ofContentAt: Double(item)))
@@ -113,6 +118,7 @@ public struct PageNavigator: Hashable, Sendable {
   public mutating func move(to offset: Double) { self.offset = offset }
 
   /// Lays pages out differently. The page stays the same; the same layout changes nothing.
+  @discardableResult
   public mutating func lay(_ axis: PageAxis) -> [Event] {
     guard axis != self.axis else { return [] }
     self.axis = axis

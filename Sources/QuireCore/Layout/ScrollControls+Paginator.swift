@@ -1,13 +1,14 @@
 extension ScrollControls {
   /// Controls that reload a paginator and load more of it. They do not keep it.
   ///
-  /// The one that loads more starts only while the paginator can: not at the end of the listing,
+  /// Wherever the view moves is reported to the paginator, too, which loads ahead by its threshold.
+  /// The control that loads more starts only while the paginator can: not at the end of the listing,
   /// and not while it reloads.
   public convenience init<Item>(
     for paginator: Paginator<Item>, refresh: ControlOptions = ControlOptions(),
     loadMore: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.init()
+    self.init { [weak paginator] in paginator?.report(offset: $0, in: $1) }
     self.refresh = .refresh(refresh, clock: clock) { [weak paginator] in
       _ = try? await paginator?.reload()
     }

@@ -2,7 +2,7 @@ import Synchronization
 
 /// The controls of one view: at most one that refreshes and one that loads more.
 ///
-/// While one works the other does not start. Along which axis the view scrolls is the caller's
+/// While one works the other does not start. `ScrollControls(for:)` makes both for a paginator. Along which axis the view scrolls is the caller's
 /// business: offsets and viewports are those of that axis.
 public final class ScrollControls: Sendable {
   private struct State: Sendable {
@@ -11,9 +11,13 @@ public final class ScrollControls: Sendable {
   }
 
   private let state = Mutex(State())
+  private let report: @Sendable (Double, Viewport) -> Void
 
   /// No controls.
-  public init() {}
+  public convenience init() { self.init { _, _ in } }
+
+  /// No controls; every place that the view moves to is reported.
+  init(report: @escaping @Sendable (Double, Viewport) -> Void) { self.report = report }
 
   /// The control in front of the content. A new one takes the place of the old, which is removed.
   public var refresh: ScrollControl? {
@@ -44,6 +48,18 @@ public final class ScrollControls: Sendable {
     if old !== control { old?.remove() }
   }
 
+  /// What the control in front of the content shows; `none` without one.
+  public var header: ControlState { refresh?.shown ?? ControlState.none }
+
+  /// What the control behind the content shows; `none` without one.
+  public var footer: ControlState { loadMore?.shown ?? ControlState.none }
+
+  /// Tells `observer` every state of the controls that there are, from now on.
+  public func observe(by observer: any ControlObserver) {
+    refresh?.observe(by: observer)
+    loadMore?.observe(by: observer)
+  }
+
   /// What the view has to add to its leading inset.
   public var headerExtent: Double { refresh?.reservedExtent ?? 0 }
 
@@ -61,6 +77,7 @@ public final class ScrollControls: Sendable {
     if refresh?.shown != .loading {
       loadMore?.scrolled(to: offset, in: viewport, isTracking: isTracking)
     }
+    report(offset, viewport)
   }
 
   /// The gesture ended.

@@ -13,8 +13,14 @@ import Testing
     #expect(placeholders.placeholder(in: .loadingMoreError(error)) == nil)
     let footer = placeholders.footer(.loadingMoreError(error))
     #expect(footer == ListPlaceholders.Footer(text: "Retry load more", height: 44))
-    for state in [PaginatorState.idle, .loading, .content, .loadingMore, .exhausted] {
+    #expect(placeholders.placeholder(in: .loading)?.text == "Loading …")
+    for state in [PaginatorState.idle, .content, .loadingMore, .exhausted] {
       #expect(placeholders.placeholder(in: state) == nil)
+      #expect(placeholders.footer(state) == nil)
+    }
+    // What a reload keeps stays in sight, whatever becomes of the reload.
+    for state in [PaginatorState.loading, .loadingError(error)] {
+      #expect(placeholders.placeholder(in: state, holding: 1) == nil)
       #expect(placeholders.footer(state) == nil)
     }
   }

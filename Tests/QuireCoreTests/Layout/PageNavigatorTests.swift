@@ -13,17 +13,17 @@ import Testing
     arguments: [(20.0, 2.0, 1), (20, 0, 0), (60, 0, 1), (180, 5, 1), (180, 0, 1), (20, -2, 0)])
   func snaps(distance: Double, velocity: Double, page: Int) {
     var view = view()
-    _ = view.begin()
+    view.begin()
     #expect(view.release(distance: distance, velocity: velocity) == [.willSettle(page)])
-    _ = view.settle()
+    view.settle()
     #expect(view.index == page)
   }
 
   @Test("CP-15: on the last page a fast release stays there")
   func snapsAtTheEnd() {
     var view = view()
-    _ = view.jump(to: 9)
-    _ = view.begin()
+    view.jump(to: 9)
+    view.begin()
     #expect(view.release(distance: 20, velocity: 5) == [.willSettle(9)])
   }
 
@@ -31,7 +31,7 @@ import Testing
   func quickSwipes() {
     var view = view()
     for page in 1...3 {
-      _ = view.begin()
+      view.begin()
       #expect(view.release(distance: 20, velocity: 2) == [.willSettle(page)])
     }
     #expect(view.settle() == [.settled(3)])
@@ -43,8 +43,8 @@ import Testing
     var view = view()
     #expect(view.isPagingEnabled)
     view.isPagingEnabled = false
-    _ = view.begin()
-    _ = view.release(distance: 137)
+    view.begin()
+    view.release(distance: 137)
     #expect(view.offset == 137)
     #expect(!view.isSettling)
   }
@@ -52,7 +52,7 @@ import Testing
   @Test("CP-18: the same layout is no change; another one is, on the same page")
   func layouts() {
     var view = view()
-    _ = view.jump(to: 3)
+    view.jump(to: 3)
     #expect(view.lay(PageAxis(.absolute(100))) == [])
     #expect(view.lay(PageAxis(.absolute(100), alignment: .center)) == [.layoutChanged])
     #expect(view.index == 3)
@@ -64,7 +64,7 @@ import Testing
   @Test("CP-19: content that grows keeps the page")
   func growth() {
     var view = PageNavigator(PageAxis(.absolute(10)), in: Viewport(content: 30, extent: 10))
-    _ = view.jump(to: 2)
+    view.jump(to: 2)
     #expect(view.geometry.pageCount == 3)
     view.resize(to: Viewport(content: 40, extent: 10))
     #expect(view.geometry.pageCount == 4)
@@ -75,7 +75,7 @@ import Testing
   @Test("CP-20: a view that is resized keeps the page")
   func resizing() {
     var view = PageNavigator(PageAxis(), in: Viewport(content: 3750, extent: 375))
-    _ = view.jump(to: 2)
+    view.jump(to: 2)
     #expect(view.offset == 750)
     view.resize(to: Viewport(content: 8120, extent: 812))
     #expect(view.index == 2)
@@ -99,7 +99,7 @@ import Testing
   @Test("CP-23: back to the top in one step, and what can be seen there")
   func jumpToTop() {
     var view = PageNavigator(PageAxis(.absolute(10)), in: Viewport(content: 47, extent: 20))
-    _ = view.jump(to: 4)
+    view.jump(to: 4)
     #expect(view.visibleItems == 40..<47)
     #expect(view.jump(to: 0) == [.settled(0)])
     #expect(view.visibleItems == 0..<20)
@@ -123,7 +123,7 @@ import Testing
     var view = view()
     var target = 0
     for _ in 0..<10_000 {
-      _ = view.begin()
+      view.begin()
       let events = view.release(
         distance: .random(in: -500...500, using: &random),
         velocity: .random(in: -1...1, using: &random))
@@ -134,7 +134,7 @@ import Testing
       #expect(abs(page - target) <= 1, "seed \(seed)")
       #expect((0..<10).contains(page), "seed \(seed)")
       target = page
-      if Bool.random(using: &random) { _ = view.settle() }
+      if Bool.random(using: &random) { view.settle() }
     }
   }
 }

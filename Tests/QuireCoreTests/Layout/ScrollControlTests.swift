@@ -69,6 +69,33 @@ import Testing
     control.remove()
   }
 
+  @Test("IN-01, IN-05: letting go starts the action once, and pulls meanwhile do not start another")
+  func actsOnce() async throws {
+    let source = ScriptedSource(sizes: 1)
+    source.hold(1)
+    let finished = Watch()
+    let control = ScrollControl.refresh { _ = try? await source.page(at: nil) }
+    control.observe(by: finished)
+    pull(control, 80)
+    #expect(source.requests == [])
+    control.released()
+    try await source.wait { $0.running == 1 }
+    pull(control, 20, 90)
+    control.released()
+    #expect(!control.begin())
+    source.release(1)
+    // The action's own end ends the control.
+    try await finished.gate.wait()
+    #expect(control.shown == .none)
+    #expect(source.requests == [1])
+  }
+
+  /// Opens a gate when the control is at rest again.
+  private struct Watch: ControlObserver {
+    let gate = Gate()
+    func controlChanged(to state: ControlState) { if state == .none { gate.openUp() } }
+  }
+
   @Test("IN-02: let go too early, nothing starts, and it slides back")
   func earlyRelease() {
     let rig = Rig()
@@ -321,6 +348,27 @@ import Testing
     controls.scrolled(to: 1003, in: page)
     #expect(controls.loadMore?.shown == .loading)
     try await source.wait { $0.requests == [1, 2, 1, 2] }
+  }
+
+  @Test("P-7: the controls of a paginator tell it where the view is, so that it loads ahead")
+  func reports() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let paginator = Paginator(Cursor(source), retention: .all)
+    let controls = ScrollControls(for: paginator)
+    let log = Log()
+    controls.observe(by: log)
+    try await paginator.loadMore()
+    controls.scrolled(to: 600, in: page)
+    #expect(paginator.snapshot.state == .content)
+    controls.scrolled(to: 601, in: page)
+    try await source.wait { $0.requests == [1, 2] }
+    // It was the threshold, not the control, whose place is the end.
+    #expect(log.states.values == [])
+    controls.refresh?.begin()
+    #expect(controls.header == .loading && controls.footer == .none)
+    #expect(log.states.values == [.loading])
+    controls.clear()
+    #expect(controls.header == .none && controls.footer == .none)
   }
 
   @Test("IN-22: while one control works the other does not start")
