@@ -116,6 +116,7 @@ let package = Package(
       dependencies: [
         "QuireCommand", "Quire", "QuireHTTP", "QuireCore", "TestSupport", httpTypes,
         argumentParser, "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket",
+        "TerminalReader",
       ],
       swiftSettings: house),
 
@@ -124,6 +125,7 @@ let package = Package(
     example("ExportWithResume"),
     example("ClosureSource"),
     example("ListBucket"),
+    example("TerminalReader"),
   ]
 )
 

@@ -26,17 +26,19 @@ struct Command {
     var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 
-  /// Starts `program` with nothing on its standard input.
+  /// Starts `program` with `input` on its standard input, or in a terminal.
   init(
-    _ arguments: [String], of program: String = "quire", environment: [String: String] = [:]
+    _ arguments: [String], of program: String = "quire", environment: [String: String] = [:],
+    input: FileHandle = .nullDevice, terminal: PseudoTerminal? = nil
   ) throws {
     process.executableURL =
       program.hasPrefix("/")
       ? URL(fileURLWithPath: program) : Self.folder.appendingPathComponent(program)
     process.arguments = arguments
     process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = try standardOutput.writing()
+    process.standardInput = terminal?.follower ?? input
+    let output = try standardOutput.writing()
+    process.standardOutput = terminal?.follower ?? output
     process.standardError = try standardError.writing()
     let continuation = ended.continuation
     process.terminationHandler = { _ in continuation.finish() }
