@@ -37,9 +37,9 @@ interop: setup ## drain real servers (Datasette, Django, S3, OAI-PMH) and compar
 	@.ci/setup python3-venv
 	Tests/Interop/run
 
-bench: setup ## measure speed and memory against the bars
+bench: setup ## measure speed and memory against the bars; ROWS="idle reports" only these
 	@.ci/setup nginx-light
-	Tests/Benchmarks/run
+	Tests/Benchmarks/run $(ROWS)
 
 fuzz: setup ## try RUNS (100,000) pages on each decoder, with libFuzzer and AddressSanitizer
 	Tests/Fuzzing/run

@@ -13,4 +13,7 @@ long long floor_walk(const char *url, int pages);
 /// time. Returns the number of calls, or -1 for a page that is not well-formed.
 long long floor_parse_xml(const char *bytes, size_t count);
 
+/// How often the calling thread has asked the heap for memory so far.
+long long floor_allocations(void);
+
 #endif
