@@ -196,6 +196,7 @@ import Testing
     page.metadata[SyncToken.self] = SyncToken(text: "s1")
     let cursor = Cursor(ScriptedSource([page]))
       .map { $0 * 2 }.filter { $0 > 2 }.compactMap { String($0) }.paged(by: 10)
+      .deduplicated { $0 }.cached().observed { _ in }.retrying(attempts: 2).parallel(2)
     for try await page in cursor {
       #expect(page.items == ["4", "6"])
       #expect(page.metadata[SyncToken.self]?.text == "s1")

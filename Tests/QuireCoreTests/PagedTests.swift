@@ -35,6 +35,13 @@ import Testing
     #expect(try await cursor.drained().map(\.count) == [8])
   }
 
+  @Test("TI-34, TI-40: nothing in pages of any size is nothing, said by nil where others throw")
+  func pagesNothing() async throws {
+    // A Swift sequence ends by nil, and goes on to: an end that throws would fail every loop.
+    var iterator = Cursor<Int>(pages: []).paged(by: 2).makeAsyncIterator()
+    for _ in 0..<2 { #expect(try await iterator.next() == nil) }
+  }
+
   @Test("TI-34: an error while a page is being filled keeps what is there for the next call")
   func keepsBuffer() async throws {
     let source = ScriptedSource(items: [[1], [2, 3]])

@@ -90,6 +90,33 @@ import Testing
     #expect(await pageError { _ = try await cursor.drained() }?.code == .throttled)
   }
 
+  @Test("P-9: one 429 halves what runs at once, by the clock, and the pages stay in order")
+  func halves() async throws {
+    let clock = ManualClock()
+    let source = ScriptedSource(sizes: Array(repeating: 1, count: 40))
+    source.fail(1, with: PageError(.throttled, "429 Too Many Requests"))
+    let walk = listing(source, pages: 40, clock: clock).parallel(8).walk()
+    let first = Task { try await walk.next()?.items }
+    try await clock.waitForSleepers(8)
+    #expect(clock.sleepers == 8)
+    clock.advance(by: .milliseconds(50))
+    #expect(await pageError { _ = try await first.value }?.code == .throttled)
+    let rest = Task { try await walk.items.collected() }
+    // Four at once, and five after the first four went well.
+    for running in [4, 5] {
+      try await clock.waitForSleepers(running)
+      #expect(clock.sleepers == running)
+      clock.advance(by: .milliseconds(50))
+    }
+    // From here on it only grows.
+    while source.requests.count < 40 || clock.sleepers > 0 {
+      try await clock.waitForSleepers(1)
+      clock.advance(by: .milliseconds(50))
+    }
+    #expect(try await rest.value == Array(0..<40))
+    #expect(source.requests.filter { $0 == 1 }.count == 2)
+  }
+
   @Test("P-9: the window halves once for all that ran, and grows by one with each full window")
   func window() {
     var window = ParallelWindow(limit: 8)

@@ -89,6 +89,12 @@ import Testing
         Cursor(source).paged(by: 4).filter { $0 % 3 != 0 }.map { $0 * 2 }.paged(by: 3)
       ),
       ("paged twice", Cursor(source).paged(by: 2).paged(by: 5)),
+      ("deduplicated", Cursor(source).deduplicated { $0 }),
+      ("cached", Cursor(source).cached()),
+      ("filter, cached, paged", Cursor(source).filter { $0 % 3 != 0 }.cached().paged(by: 2)),
+      ("observed, retrying", Cursor(source).observed { _ in }.retrying(attempts: 2)),
+      ("paged, deduplicated", Cursor(source).paged(by: 4).deduplicated { $0 }),
+      ("parallel", Cursor(source).parallel(2)),
     ]
     for (name, cursor) in chains {
       let whole = try await cursor.items.collected()

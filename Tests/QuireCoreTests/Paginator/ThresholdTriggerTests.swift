@@ -153,20 +153,26 @@ import Testing
   @Test("PM-18: no content, content that fits, and positions before it never fire")
   func nothingToScroll() throws {
     for threshold in [Threshold.standard, .oneViewport, try .remainingExtent(500)] {
-      let (trigger, _) = watched(threshold)
-      #expect(trigger.report(offset: 10, in: Viewport(content: 0, extent: 800)) == nil)
-      #expect(trigger.report(offset: 20, in: Viewport(content: 800, extent: 800)) == nil)
-      #expect(trigger.report(offset: 30, in: Viewport(content: 500, extent: 800)) == nil)
-      #expect(trigger.report(offset: -50, in: page) == nil)
+      for (offset, viewport) in [
+        (10.0, Viewport(content: 0, extent: 800)), (20, Viewport(content: 800, extent: 800)),
+        (30, Viewport(content: 500, extent: 800)), (-50, page),
+      ] {
+        let (trigger, _) = watched(threshold)
+        #expect(trigger.report(offset: offset, in: viewport) == nil)
+        #expect(trigger.isArmed)
+      }
     }
   }
 
   @Test("PM-20: a hooked sequence passes through unchanged, and is handled before it is measured")
-  func passesThrough() async {
+  func passesThrough() async throws {
     let trigger = ThresholdTrigger()
     let log = Recorder<String>()
+    let crossings = Recorder<Crossing>()
+    let gate = Gate()
     trigger.onCrossing { crossing in
-      log.note("crossing \(Int((crossing.fraction * 30).rounded()))")
+      crossings.note(crossing)
+      gate.openUp()
       return false
     }
     let elements = AsyncStream { continuation in
@@ -174,18 +180,18 @@ import Testing
       continuation.finish()
     }
     var seen: [Int] = []
-    for await element in elements.reporting(
-      to: trigger, loaded: { 30 }, tap: { log.note("tap \($0)") })
-    {
-      seen.append(element)
-    }
+    // What is loaded is asked for when an element is measured.
+    let hooked = elements.reporting(
+      to: trigger,
+      loaded: {
+        log.note("check")
+        return 30
+      }, tap: { log.note("tap \($0)") })
+    for await element in hooked { seen.append(element) }
+    try await gate.wait()
     #expect(seen == Array(1...30))
-    let firstCrossing = log.values.firstIndex { $0.hasPrefix("crossing") }
-    #expect(log.values.filter { $0.hasPrefix("tap") } == (1...30).map { "tap \($0)" })
-    if let firstCrossing {
-      #expect(log.values[firstCrossing] == "crossing 19")
-      #expect(log.values[..<firstCrossing].contains("tap 19"))
-    }
+    #expect(log.values == (1...30).flatMap { ["tap \($0)", "check"] })
+    #expect(crossings.values.map { Int(($0.fraction * 30).rounded()) } == [19])
   }
 
   @Test("PM-21: 40 items, 20 more each time: the events come at 25, 37 and 49")
@@ -257,6 +263,15 @@ import Testing
     for item in 0..<12 { items.note(item) }
     await trigger.report(offset: 701, in: page)?.value
     #expect(calls.count == 1)
+  }
+
+  @Test("TI-47: at an extent of 0 the trigger is strictly past the end; below 0 it is refused")
+  func atTheEnd() async throws {
+    let (trigger, calls) = watched(try .remainingExtent(0))
+    #expect(trigger.report(offset: 1000, in: page) == nil)
+    await trigger.report(offset: 1000.5, in: page)?.value
+    #expect(calls.count == 1)
+    #expect(throws: PageError.self) { try Threshold.remainingExtent(-100) }
   }
 
   @Test("OU-08, PM-06: 500 before the end; numbers that cannot work are refused")

@@ -55,6 +55,34 @@ struct PageClientTests {
     #expect(server.requests.isEmpty)
   }
 
+  @Test("TI-45: transport, status and decoding fail by code, and asking again asks the same page")
+  func failuresByCode() async throws {
+    let next = "https://api.test/items?page=2"
+    let server = CannedServer { _, ordinal in
+      switch ordinal {
+      case 0: return .json(#"{"items":[1,2],"next":"https://api.test/items?page=2"}"#)
+      case 1: throw PageError(.connectFailed, "Nobody listens.")
+      case 2: return .status(404)
+      case 3: return .json(#"{"items":[3"#)
+      case 4: return .json(#"{"items":[3,}"#)
+      default: return .json(#"{"items":[3],"next":null}"#)
+      }
+    }
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    let cursor = PageClient(transport: server, configuration: configuration)
+      .cursor(of: Int.self, at: url, pagination: links)
+    var pages = cursor.makeAsyncIterator()
+    #expect(try await pages.next()?.items == [1, 2])
+    for code in [PageError.Code.connectFailed, .status, .truncated, .malformed] {
+      let error = await #expect(throws: PageError.self) { try await pages.next() }
+      #expect(error?.code == code)
+      #expect(error?.pageIndex == 1)
+    }
+    #expect(try await pages.next()?.items == [3])
+    #expect(server.requests.map(\.url) == [url, next, next, next, next, next])
+  }
+
   @Test("Plain http is for loopback, and for those who ask for it")
   func plainHTTP() async throws {
     for url in ["http://localhost/", "http://127.1.2.3:8080/", "http://[::1]:80/"] {

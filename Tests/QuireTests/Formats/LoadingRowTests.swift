@@ -84,6 +84,19 @@ struct LoadingRowTests {
   }
 
   @Test(
+    "X-16 TI-07: the states are those of the pages, whatever these are written in",
+    arguments: PageFormat.allCases)
+  func states(format: PageFormat) async throws {
+    let list = Paginator(PageServer(format, [2, 1]).cursor(), retention: .all)
+    var states = list.states.makeAsyncIterator()
+    try await list.loadMore()
+    try await list.loadMore()
+    for expected in ["idle", "loading", "content", "loadingMore", "content", "exhausted"] {
+      #expect(await states.next()?.description == expected)
+    }
+  }
+
+  @Test(
     "X-16 TI-08 TI-11: a listing of nothing is empty, by its page or by its status",
     arguments: PageFormat.allCases, [200, 204])
   func empty(format: PageFormat, status: Int) async throws {
@@ -91,7 +104,9 @@ struct LoadingRowTests {
     if status != 200 { server.fail(1, status: status) }
     var pagination = PageServer.byNumber
     pagination.end = [.status([204])]
-    for try await item in server.cursor(pagination).items { Issue.record("\(item) came") }
+    let list = Paginator(server.cursor(pagination))
+    for try await item in list.items { Issue.record("\(item) came") }
+    #expect(list.snapshot.state == .empty)
     #expect(server.requests == [1])
   }
 
