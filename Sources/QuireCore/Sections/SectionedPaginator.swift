@@ -15,7 +15,7 @@ public final class SectionedPaginator: Sendable {
   /// What a handler makes of a page number. It answers once, by returning.
   public typealias Handler = @Sendable (_ page: Int) async throws -> SectionAnswer
 
-  private struct State: Sendable {
+  private struct Attachment: Sendable {
     var paginator: Paginator<[Int]>?
     var loadsAhead = true
     var placeholder: String
@@ -26,7 +26,7 @@ public final class SectionedPaginator: Sendable {
   private let policy: SectionCounts.PlaceholderPolicy
   private let autoLoad: Bool
   private let threshold: Threshold
-  private let state: Mutex<State>
+  private let attachment: Mutex<Attachment>
 
   /// A list without a handler.
   ///
@@ -44,7 +44,7 @@ public final class SectionedPaginator: Sendable {
     self.policy = policy
     self.autoLoad = autoLoad
     self.threshold = threshold ?? .remainingFive
-    state = Mutex(State(placeholder: placeholder))
+    attachment = Mutex(Attachment(placeholder: placeholder))
   }
 
   // MARK: The handler
@@ -65,7 +65,7 @@ public final class SectionedPaginator: Sendable {
     let paginator = Paginator(
       cursor, threshold: .onDemand, retention: .all,
       list: ListOptions(onReload: .clear, loadsAhead: true))
-    state.withLock { $0.paginator = paginator }
+    attachment.withLock { $0.paginator = paginator }
     if autoLoad { paginator.requestMore() }
   }
 
@@ -80,11 +80,11 @@ public final class SectionedPaginator: Sendable {
   }
 
   /// Lets go of the handler: what it loads is cancelled, and nothing is heard of it.
-  public func detach() { state.withLock { $0.paginator = nil } }
+  public func detach() { attachment.withLock { $0.paginator = nil } }
 
   // MARK: What there is
 
-  private var paginator: Paginator<[Int]>? { state.withLock { $0.paginator } }
+  private var paginator: Paginator<[Int]>? { attachment.withLock { $0.paginator } }
 
   /// The sections now; before the first answer one without items, and more to follow.
   public var sections: SectionCounts {
@@ -95,7 +95,7 @@ public final class SectionedPaginator: Sendable {
   }
 
   /// What the list is doing.
-  public var loading: PaginatorState { paginator?.snapshot.state ?? .idle }
+  public var state: PaginatorState { paginator?.snapshot.state ?? .idle }
 
   /// Whether a reload is on its way.
   public var isRefreshing: Bool { paginator?.snapshot.isRefreshing ?? false }
@@ -107,14 +107,14 @@ public final class SectionedPaginator: Sendable {
 
   /// What views call the placeholder's row. Setting it causes nothing.
   public var placeholder: String {
-    get { state.withLock { $0.placeholder } }
-    set { state.withLock { $0.placeholder = newValue } }
+    get { attachment.withLock { $0.placeholder } }
+    set { attachment.withLock { $0.placeholder = newValue } }
   }
 
   /// Whether rows that come into view load the next page. Default true; a reload turns it on.
   public var infiniteLoading: Bool {
-    get { state.withLock { $0.loadsAhead } }
-    set { state.withLock { $0.loadsAhead = newValue } }
+    get { attachment.withLock { $0.loadsAhead } }
+    set { attachment.withLock { $0.loadsAhead = newValue } }
   }
 
   // MARK: What the view does
@@ -137,19 +137,19 @@ public final class SectionedPaginator: Sendable {
   /// A row was chosen. Only items are passed on.
   public func select(row: Int) {
     guard case .item(let path) = sections.element(at: row) else { return }
-    state.withLock { $0.onSelect }?(path)
+    attachment.withLock { $0.onSelect }?(path)
   }
 
   /// Calls `handler` with every item that is chosen.
   public func onSelect(_ handler: @escaping @Sendable (SectionCounts.Path) -> Void) {
-    state.withLock { $0.onSelect = handler }
+    attachment.withLock { $0.onSelect = handler }
   }
 
   /// Starts over: everything goes at once, and the first page is loaded. Throws its error.
   @discardableResult
   public func reload() async throws -> Bool {
     guard let paginator else { return false }
-    state.withLock { $0.loadsAhead = true }
+    attachment.withLock { $0.loadsAhead = true }
     return try await paginator.reload()
   }
 

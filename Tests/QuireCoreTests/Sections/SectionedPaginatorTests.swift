@@ -24,7 +24,7 @@ import Testing
   /// Waits until the list is in this state.
   private func wait(_ list: SectionedPaginator, until name: String) async {
     var events = list.events.makeAsyncIterator()
-    while list.loading.description != name, await events.next() != nil {}
+    while list.state.description != name, await events.next() != nil {}
   }
 
   @Test("OU-01, OU-06: attaching a handler loads page 1 once; the numbers are Quire's")
@@ -40,7 +40,7 @@ import Testing
     let patient = Server()
     let idle = SectionedPaginator(autoLoad: false)
     idle.attach(patient.handler())
-    #expect(idle.loading == .idle)
+    #expect(idle.state == .idle)
     try await idle.loadMore()
     #expect(patient.pages.values == [1])
   }
@@ -86,7 +86,7 @@ import Testing
     list.placeholder = "spinner"
     list.placeholder = "spinner"
     #expect(list.placeholder == "spinner")
-    #expect(list.loading == .idle)
+    #expect(list.state == .idle)
     #expect(server.pages.count == 0)
   }
 
@@ -98,7 +98,7 @@ import Testing
     #expect(list.sections.items == [0])
     list.attach(server.handler())
     try await server.script.wait { $0.running == 1 }
-    #expect(list.loading == .loading)
+    #expect(list.state == .loading)
     #expect(list.sections.items == [0])
     #expect(list.sections.rows == [1])
     #expect(list.sections.element(at: 0) == .placeholder)
@@ -112,7 +112,7 @@ import Testing
     list.attach(server.handler())
     try await list.loadMore()
     for row in 0..<3 { list.willShow(row: row) }
-    #expect(list.loading == .content)
+    #expect(list.state == .content)
     for _ in 0..<5 { list.willShow(row: 3) }
     try await server.script.wait { $0.requests == [1, 2] }
     await wait(list, until: "content")
@@ -122,7 +122,7 @@ import Testing
     extent.attach(other.handler())
     try await extent.loadMore()
     extent.report(offset: 700, in: Viewport(content: 2000, extent: 800))
-    #expect(extent.loading == .content)
+    #expect(extent.state == .content)
     extent.report(offset: 700.5, in: Viewport(content: 2000, extent: 800))
     try await other.script.wait { $0.requests == [1, 2] }
   }
@@ -136,7 +136,7 @@ import Testing
     #expect(list.infiniteLoading)
     list.infiniteLoading = false
     list.willShow(row: 7)
-    #expect(list.loading == .content)
+    #expect(list.state == .content)
     try await list.reload()
     #expect(list.infiniteLoading)
     list.willShow(row: 7)
@@ -155,7 +155,7 @@ import Testing
     list.willShow(row: 55)
     #expect(try await list.loadMore() == false)
     #expect(calls.values == Array(1...7))
-    #expect(list.loading == .exhausted)
+    #expect(list.state == .exhausted)
     #expect(list.sections.rows == [56])
   }
 
@@ -167,7 +167,7 @@ import Testing
     list.attach(server.handler())
     try await list.loadMore()
     await #expect(throws: PageError.self) { try await list.loadMore() }
-    #expect(list.loading.description == "loadingMoreError")
+    #expect(list.state.description == "loadingMoreError")
     #expect(list.sections.items == [8])
     #expect(try await list.retry())
     #expect(server.pages.values == [1, 2, 2])
@@ -291,8 +291,8 @@ import Testing
     list.attach { SectionAnswer(hasMore: true, counts: $0 == 1 ? [8] : nil) }
     try await list.loadMore()
     #expect(await pageError { try await list.loadMore() }?.code == .noCounts)
-    guard case .loadingMoreError(let error) = list.loading else {
-      Issue.record("\(list.loading)")
+    guard case .loadingMoreError(let error) = list.state else {
+      Issue.record("\(list.state)")
       return
     }
     #expect(error.code == .noCounts)
