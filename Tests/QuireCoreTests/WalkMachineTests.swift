@@ -153,8 +153,10 @@ extension WalkMachine {
     }
   }
 
-  @Test("C-9: a limit on pages ends the walk normally, with no further request")
+  @Test("C-9, X-08: a limit on pages ends the walk normally, with no further request; it is named")
   func limitsPages() {
+    // It is the caller's own wish, not a guard against a server, so it is no error; what the walk
+    // stopped at shows in the report.
     var machine = WalkMachine(limits: Limits(pages: 1))
     _ = load(&machine)
     _ = machine.received(Page([1], next: "b"), at: .zero)

@@ -13,7 +13,7 @@ extension PaginatorMachine {
     case .cancelling(let running) where running.id == id:
       let isReplaced = isReloading
       activity = .idle
-      if running.load != .reload, !answer.isFailure {
+      if running.load != .reload, !answer.isFailure, !startsAnew {
         // It came all the same. The walk is beyond it now, so it must not be lost.
         if isReplaced {
           heldBack = (running.load, answer)
@@ -29,6 +29,11 @@ extension PaginatorMachine {
     if answer.isCancellation { latch.answered(true) }
     announce(&effects)
     return effects
+  }
+
+  /// Whether nothing is left of the walk so far, so that only a first page can follow.
+  private var startsAnew: Bool {
+    if case .failed(.reload, _, _) = tail { true } else { false }
   }
 
   /// Whether the first page is being loaded anew, or is about to be.

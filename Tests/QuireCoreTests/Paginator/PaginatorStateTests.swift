@@ -361,6 +361,27 @@ import Testing
     #expect(last == .exhausted)
   }
 
+  @Test("X-13, P-10: whoever hears of a page may reload at once; what is heard stays in order")
+  func reloadsFromListener() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let list = list(source)
+    var events = list.events.makeAsyncIterator()
+    try await list.loadMore()
+    try await list.loadMore()
+    var names: [String] = []
+    while let event = await events.next() {
+      names.append(event.name)
+      if case .appended = event { try await list.reload() }
+      if names.count == 11 { break }
+    }
+    #expect(
+      names == [
+        "loading", "didReload(1)", "content", "canLoadMore(true)", "loadingMore", "didLoad(1)",
+        "content", "canLoadMore(false)", "loading", "didReload(1)", "content",
+      ])
+    #expect(source.requests == [1, 2, 1])
+  }
+
   @Test("P-4: listening ends when the listener is cancelled, and when the paginator is gone")
   func listeningEnds() async throws {
     var list: Paginator<Int>? = Paginator(Cursor(ScriptedSource(sizes: 1)))

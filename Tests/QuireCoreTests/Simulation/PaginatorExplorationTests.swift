@@ -29,8 +29,9 @@ import Testing
     /// The items that the one consumer got since the last first page.
     var delivered: [Int] = []
 
-    init(retention: Retention) {
-      machine = Machine(limits: LookAhead(retention: retention))
+    init(_ retention: Retention, _ policy: ListOptions.ReloadPolicy) {
+      machine = Machine(
+        limits: LookAhead(retention: retention, list: ListOptions(onReload: policy)))
       machine.iteratorBegan()
     }
 
@@ -153,6 +154,9 @@ import Testing
         if old != state || new == old { return "\(old) → \(new) follows \(state)" }
         state = new
       }
+      for case .reloaded(let page) in events where page.items != [1] {
+        return "a first page of \(page.items)"
+      }
       if machine.state != state { return "\(machine.state) was not told; \(state) was" }
       let store = machine.store
       if store.consumed > store.handedOut || store.handedOut > store.loaded {
@@ -189,10 +193,10 @@ import Testing
 
   @Test(
     "X-01, TI-30, TI-51: no sequence of ten events breaks the machine",
-    arguments: [Retention.window, .all])
-  func explores(retention: Retention) {
+    arguments: [(Retention.window, ListOptions.ReloadPolicy.keep), (.all, .keep), (.all, .clear)])
+  func explores(retention: Retention, policy: ListOptions.ReloadPolicy) {
     var known: Set<String> = []
-    var frontier: [(world: World, path: [Event])] = [(World(retention: retention), [])]
+    var frontier: [(world: World, path: [Event])] = [(World(retention, policy), [])]
     for _ in 0..<10 {
       var next: [(world: World, path: [Event])] = []
       for (world, path) in frontier {

@@ -1,7 +1,8 @@
-import QuireCore
 import QuireTesting
 import Synchronization
 import Testing
+
+@testable import QuireCore
 
 /// The real paginator under a scheduler that a seed decides: random calls by several tasks, random
 /// failures, random delays, random cancellations.
@@ -118,8 +119,8 @@ import Testing
     let alive = Recorder<Int>()
     let retention: Retention = seed.isMultiple(of: 2) ? .window : .all
     let start = retention == .all ? 2 : 0
-    let policies: [ListOptions.ReloadPolicy] = [.keep, .clearOnFailure]
-    let policy = policies[Int(seed / 2 % 2)]
+    let policies: [ListOptions.ReloadPolicy] = [.keep, .keep, .clearOnFailure, .clear]
+    let policy = policies[Int(seed / 2 % 4)]
     _ = Simulation.run(seed: seed) {
       let listener: Observations<PaginatorEvent<Int>>.Iterator
       do {
@@ -162,6 +163,32 @@ import Testing
         Issue.record("seed \(base + round): \(flaw)")
         return
       }
+    }
+  }
+
+  @Test("P-4: however listeners are cancelled, the next one goes on with what they had not")
+  func listenersTakeTurns() {
+    for seed in UInt64(0)..<2000 {
+      let heard = Recorder<Int>()
+      _ = Simulation.run(seed: seed) {
+        var random = SeededGenerator(seed: seed)
+        let mailbox = Mailbox<Int>()
+        let posting = Task {
+          for number in 1...20 {
+            mailbox.post(number)?()
+            await Task.yield()
+          }
+          mailbox.finish()
+        }
+        for turn in 0..<30 {
+          let listener = Task { while let number = await mailbox.next() { heard.note(number) } }
+          for _ in 0..<Int.random(in: 0..<5, using: &random) { await Task.yield() }
+          if turn < 29 { listener.cancel() }
+          await listener.value
+        }
+        await posting.value
+      }
+      #expect(heard.values == Array(1...20), "seed \(seed)")
     }
   }
 
