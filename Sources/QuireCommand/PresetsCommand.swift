@@ -19,7 +19,8 @@ struct PresetsCommand: ParsableCommand {
     let width = Pagination.presets.map(\.name.count).max() ?? 0
     for preset in Pagination.presets {
       let gap = String(repeating: " ", count: width - preset.name.count + 2)
-      print("\(preset.name)\(gap)\(preset.summary)")
+      let also = preset.aliases.isEmpty ? "" : "; also: " + preset.aliases.joined(separator: ", ")
+      print("\(preset.name)\(gap)\(preset.summary)\(also)")
     }
   }
 }

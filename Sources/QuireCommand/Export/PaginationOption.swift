@@ -17,13 +17,11 @@ enum PaginationOption {
     return pagination
   }
 
-  /// The items at another path; where the description says that an empty list is left out, it still
-  /// is.
+  /// The items at another path; where the description says that an empty list is left out, or that
+  /// they are an object's members, that still holds.
   private static func selector(_ text: String, like old: ItemSelector) throws -> ItemSelector {
     do {
-      let selector = ItemSelector.path(try PagePath(text))
-      if case .optional = old { return .optional(selector) }
-      return selector
+      return old.moved(to: try PagePath(text))
     } catch let error as PageError {
       throw ValidationError("--items: \(error.message)")
     }

@@ -3,9 +3,10 @@ import QuireCore
 /// A place in a page, JSON or XML.
 ///
 /// **JSON**: an RFC 6901 pointer (`/meta/next`, `~1` for `/`, `~0` for `~`; the empty path is the
-/// whole document), plus two steps of our own: `-1`, the last element of an array, and a filter
-/// behind a name, `/links[rel=next]/href`, the first object in the array whose member equals the
-/// value, or holds it in an array of its own.
+/// whole document), plus three steps of our own: `-1`, the last element of an array; a filter behind
+/// a name, `/links[rel=next]/href`, the first object in the array whose member equals the value, or
+/// holds it in an array of its own; and `*`, every element of an array or member of an object, of
+/// which a single value is the first that leads on.
 ///
 /// **XML**: names of elements from the root down (`/feed/entry`), or from anywhere with a leading
 /// `//`. Names match local names, whatever their prefix and namespace; `{uri}name` demands a
@@ -32,6 +33,8 @@ public struct PagePath: Hashable, Sendable {
     case name(String)
     /// The last element of an array.
     case last
+    /// Every element of an array, or member of an object.
+    case each
     /// The first object in an array whose member `name` is, or contains, the text `value`.
     case filter(name: String, value: String)
   }
@@ -91,6 +94,7 @@ public struct PagePath: Hashable, Sendable {
 
   private static func parse(token: Substring, in text: String) throws -> [Step] {
     if token == "-1" { return [.last] }
+    if token == "*" { return [.each] }
     guard token.hasSuffix("]"), let open = token.firstIndex(of: "["),
       let equals = token[open...].firstIndex(of: "=")
     else { return [.name(try unescape(token, in: text))] }

@@ -2,8 +2,11 @@
 ///
 /// An explicit null is an empty list everywhere: that is how Go and many others write one. A list
 /// that is missing is an error unless the selector is `optional`, and anything that is no list is an
-/// error always; a page never ends a walk by being misread. Encodes as a path, `{"firstOf":
-/// [paths]}`, `{"all": [paths]}` or `{"optional": selector}`.
+/// error always; a page never ends a walk by being misread. Where a path of JSON has the step `*`,
+/// the items are all that is found there, lists among them taken apart: `/groups/*/members`.
+///
+/// Encodes as a path, `{"firstOf": [paths]}`, `{"all": [paths]}`, or one of `{"optional":
+/// selector}`, `{"members": selector}` and `{"columns": selector}`.
 public indirect enum ItemSelector: Hashable, Sendable {
   /// The array at one path.
   case path(PagePath)
@@ -15,13 +18,36 @@ public indirect enum ItemSelector: Hashable, Sendable {
   /// The same, where the server leaves an empty list out (AIP-158, protocol buffers). Only for
   /// servers that do: a misspelt path looks like an empty page.
   case optional(ItemSelector)
+  /// The members of an object instead of the elements of an array, each as `{"name": …, "value":
+  /// …}`, in the order of the page. JSON only.
+  case members(ItemSelector)
+  /// The rows of a table that is written by columns, an object of lists of one length: each row as
+  /// an object. JSON only.
+  case columns(ItemSelector)
 
   /// The page is the array.
   public static let root = ItemSelector.path("")
 
+  /// How items stand in a page of JSON.
+  package enum Arrangement: Hashable, Sendable { case lists, matches, members, columns }
+
+  /// How the items stand in a page of JSON.
+  package var arrangement: Arrangement {
+    switch self {
+    case .path, .firstOf, .all: paths.contains { $0.steps.contains(.each) } ? .matches : .lists
+    case .optional(let selector): selector.arrangement
+    case .members: .members
+    case .columns: .columns
+    }
+  }
+
   /// Whether a page without the list is an empty page.
   package var absentMeansEmpty: Bool {
-    if case .optional = self { true } else { false }
+    switch self {
+    case .path, .firstOf, .all: false
+    case .optional: true
+    case .members(let selector), .columns(let selector): selector.absentMeansEmpty
+    }
   }
 
   /// Whether only the first of `paths` that has something counts.
@@ -29,7 +55,8 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .firstOf: true
     case .path, .all: false
-    case .optional(let selector): selector.takesFirst
+    case .optional(let selector), .members(let selector), .columns(let selector):
+      selector.takesFirst
     }
   }
 
@@ -38,7 +65,17 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .path(let path): [path]
     case .firstOf(let paths), .all(let paths): paths
-    case .optional(let selector): selector.paths
+    case .optional(let selector), .members(let selector), .columns(let selector): selector.paths
+    }
+  }
+
+  /// Items of the same kind at another path.
+  package func moved(to path: PagePath) -> ItemSelector {
+    switch self {
+    case .path, .firstOf, .all: .path(path)
+    case .optional(let selector): .optional(selector.moved(to: path))
+    case .members(let selector): .members(selector.moved(to: path))
+    case .columns(let selector): .columns(selector.moved(to: path))
     }
   }
 }
@@ -49,32 +86,36 @@ extension ItemSelector: ExpressibleByStringLiteral {
 }
 
 extension ItemSelector: Codable {
-  private enum CodingKeys: String, CodingKey { case firstOf, all, optional }
+  private static let kinds = ["firstOf", "all", "optional", "members", "columns"]
 
   /// Reads a path or an object with one of the names above.
   public init(from decoder: any Decoder) throws {
-    guard let keyed = try? decoder.container(keyedBy: CodingKeys.self) else {
+    if DescriptionObject.text(decoder) != nil {
       self = .path(try PagePath(from: decoder))
       return
     }
-    if let paths = try keyed.decodeIfPresent([PagePath].self, forKey: .firstOf) {
-      self = .firstOf(paths)
-    } else if let selector = try keyed.decodeIfPresent(ItemSelector.self, forKey: .optional) {
-      self = .optional(selector)
-    } else {
-      self = .all(try keyed.decode([PagePath].self, forKey: .all))
+    let (kind, object) = try DescriptionObject.oneOf(
+      decoder, "An item selector that is no path", kinds: Self.kinds)
+    switch kind {
+    case "firstOf": self = .firstOf(try object(kind))
+    case "all": self = .all(try object(kind))
+    case "optional": self = .optional(try object(kind))
+    case "members": self = .members(try object(kind))
+    default: self = .columns(try object(kind))
     }
   }
 
   /// Writes a path or an object with one of the names above.
   public func encode(to encoder: any Encoder) throws {
     if case .path(let path) = self { return try path.encode(to: encoder) }
-    var keyed = encoder.container(keyedBy: CodingKeys.self)
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
     switch self {
     case .path: break
-    case .firstOf(let paths): try keyed.encode(paths, forKey: .firstOf)
-    case .all(let paths): try keyed.encode(paths, forKey: .all)
-    case .optional(let selector): try keyed.encode(selector, forKey: .optional)
+    case .firstOf(let paths): try fields.encode(paths, forKey: "firstOf")
+    case .all(let paths): try fields.encode(paths, forKey: "all")
+    case .optional(let selector): try fields.encode(selector, forKey: "optional")
+    case .members(let selector): try fields.encode(selector, forKey: "members")
+    case .columns(let selector): try fields.encode(selector, forKey: "columns")
     }
   }
 }

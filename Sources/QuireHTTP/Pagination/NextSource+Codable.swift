@@ -24,8 +24,9 @@ extension NextSource: Codable {
     case "pageNumber": self = try object(kind, as: PageNumberForm.self).source
     case "contentRange": self = try object(kind, as: ContentRangeForm.self).source
     case "index":
-      let form = try object.object(kind, "The source \"index\"", names: ["list", "link"])
-      self = .index(try form("list"), link: try form("link"))
+      let form = try object.object(kind, "The source \"index\"", names: ["list", "link", "nested"])
+      self = .index(
+        try form("list"), link: try form("link"), nested: try form.optional("nested") ?? true)
     case "all": self = .all(try object(kind))
     case "firstOf": self = .firstOf(try object(kind))
     default: self = try Self.transformed(kind, object)
@@ -83,11 +84,12 @@ extension NextSource: Codable {
       try fields.encode(ContentRangeForm(first: first), forKey: "contentRange")
     case .firstItem(let path): try fields.encode(path, forKey: "firstItem")
     case .maxItem(let path): try fields.encode(path, forKey: "maxItem")
-    case .index(let list, let link):
+    case .index(let list, let link, let nested):
       var form = fields.nestedContainer(
         keyedBy: DescriptionObject.Name.self, forKey: "index")
       try form.encode(list, forKey: "list")
       try form.encode(link, forKey: "link")
+      if !nested { try form.encode(nested, forKey: "nested") }
     case .transformed(let source, let transform):
       try Self.encode(transform, of: source, in: &fields)
     case .all(let sources): try fields.encode(sources, forKey: "all")

@@ -25,8 +25,9 @@ public indirect enum NextSource: Hashable, Sendable {
   /// Where the server's Content-Range ends, plus one; the page begins at `first` (RFC 9110, §14.4).
   case contentRange(first: Int = 0)
   /// The pages that a document lists, one after the other: the list at a path, and below each of its
-  /// elements the link. The first page is the index, and listed pages may be indexes in turn.
-  case index(PagePath, link: PagePath)
+  /// elements the link. The first page is the index, and what it lists may be indexes in turn, if
+  /// `nested`. A link to a part of the page it stands in is no page.
+  case index(PagePath, link: PagePath, nested: Bool = true)
   /// The value of another source, changed on its way; see `ValueTransform`.
   case transformed(NextSource, ValueTransform)
   /// Several values under names of their own, sent together by `Placement.queryMerge` or

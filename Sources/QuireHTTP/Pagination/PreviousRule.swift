@@ -24,6 +24,14 @@ public struct PreviousRule: Hashable, Sendable {
   }
 }
 
+extension PreviousRule {
+  /// The page before by a web link, under either of its relations (RFC 8288).
+  static let linkHeader = PreviousRule(
+    .firstOf([
+      Route(.linkHeader(rel: "prev"), send: .url), Route(.linkHeader(rel: "previous"), send: .url),
+    ]))
+}
+
 extension PreviousRule: Codable {
   /// Reads an object as above.
   public init(from decoder: any Decoder) throws {

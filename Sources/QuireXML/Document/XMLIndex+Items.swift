@@ -9,6 +9,10 @@ extension XMLIndex {
   /// `/feed/entry` may be empty and `//entry` may not, unless the selector is optional. Throws
   /// `shape`.
   func items(of selector: ItemSelector) throws -> [Int] {
+    guard ![.members, .columns].contains(selector.arrangement) else {
+      throw PageError(
+        .shape, "The page is XML, and the items are members or columns, which only JSON has.")
+    }
     var all: [Int] = []
     var hasContainer = false
     for path in selector.paths {

@@ -12,6 +12,8 @@ struct ItemSelectorTests {
       (.all(["/a", "/b"]), #"{"all":["/a","/b"]}"#),
       (.optional("/books"), #"{"optional":"/books"}"#),
       (.optional(.all(["/a", "/b"])), #"{"optional":{"all":["/a","/b"]}}"#),
+      (.members("/pages"), #"{"members":"/pages"}"#),
+      (.columns(.firstOf(["/recent", ""])), #"{"columns":{"firstOf":["/recent",""]}}"#),
     ])
   func roundTrip(_ selector: ItemSelector, _ text: String) throws {
     let encoder = JSONEncoder()

@@ -22,6 +22,26 @@ struct PresetTests {
     }
   }
 
+  @Test(
+    "Every alias is a preset by name, drains a server of its shape, and is no preset's own name",
+    arguments: Pagination.presets.flatMap(\.aliases))
+  func aliases(_ name: String) async throws {
+    let pagination = try Pagination.preset(named: name)
+    #expect(try Pagination(json: pagination.json.utf8) == pagination)
+    for listing in SyntheticListing.all(name, pagination) { try await listing.drain() }
+  }
+
+  @Test("Names and aliases are each taken once, and a misspelt alias is suggested")
+  func names() throws {
+    let names = Pagination.presets.flatMap { [$0.name] + $0.aliases }
+    #expect(Set(names).count == names.count)
+    #expect(Pagination.presets.map(\.name) == Pagination.presets.map(\.name).sorted())
+    #expect(try Pagination.preset(named: "supabase") == .postgrest)
+    #expect(try Pagination.preset(named: "gcs").size?.send == .query("maxResults"))
+    let error = #expect(throws: PageError.self) { try Pagination.preset(named: "wooComerce") }
+    #expect(error?.message.contains("\"wooCommerce\"") == true)
+  }
+
   @Test("T35: a page that its request acknowledges is asked for when the one before was handled")
   func acknowledges() async throws {
     let transport = ScriptedTransport([
@@ -40,7 +60,7 @@ struct PresetTests {
     #expect(asked == [1, 2])
   }
 
-  @Test("The guide to paginations names every preset, and none that does not exist")
+  @Test("The guide to paginations names every preset and alias, and none that does not exist")
   func guide() throws {
     var root = URL(filePath: #filePath)
     for _ in 0..<4 { root.deleteLastPathComponent() }
@@ -52,5 +72,10 @@ struct PresetTests {
     let parts = ["emptyPage", "shortPage"]
     #expect(Set(Pagination.presets.map(\.name)).subtracting(named) == [])
     #expect(named.subtracting(Pagination.presets.map(\.name)).subtracting(parts) == [])
+    for preset in Pagination.presets {
+      let rows = guide.matches(of: /\n\| ([\w, ]+) \| `\.(\w+)` \|/).filter { $0.2 == preset.name }
+      let aliases = rows.flatMap { $0.1.split(separator: ", ").map(String.init) }
+      #expect(aliases.sorted() == preset.aliases, "\(preset.name)")
+    }
   }
 }

@@ -2,10 +2,13 @@ import QuireCore
 
 /// Finding the items.
 extension JSONDocument {
-  /// The arrays that hold the page's items, in order; none for an empty page.
+  /// The arrays that hold the page's items, in order; none for an empty page. With another `kind`,
+  /// the objects.
   ///
   /// Throws `shape` when they are missing, or something else stands in their place.
-  package func lists(of selector: ItemSelector) throws -> [Int] {
+  func lists(
+    of selector: ItemSelector, kind wanted: JSONWord.Kind = .array
+  ) throws -> [Int] {
     var arrays: [Int] = []
     var hasNull = false
     var misfit: PageError?
@@ -13,9 +16,9 @@ extension JSONDocument {
       switch try find(path) {
       case .node(let node):
         switch word(at: node).kind {
-        case .array: arrays.append(node)
+        case wanted: arrays.append(node)
         case .null: hasNull = true
-        default: misfit = misfit ?? self.misfit(node, at: path)
+        default: misfit = misfit ?? self.misfit(node, at: path, wanted: wanted)
         }
       case .absent(let parent):
         // Only an object leaves a member out; anything else is another page than was described.
@@ -43,20 +46,23 @@ extension JSONDocument {
     return digest.value
   }
 
-  private func misfit(_ node: Int, at path: PagePath) -> PageError {
+  private func misfit(_ node: Int, at path: PagePath, wanted: JSONWord.Kind) -> PageError {
     let found =
       switch word(at: node).kind {
       case .object: "an object"
+      case .array: "an array"
       case .true, .false: "a truth value"
       case .number, .longNumber: "a number"
       default: "a string"
       }
     return PageError(
       .shape,
-      "The items should be the array at \"\(path.text)\", but \(found) is there. \(advice())")
+      "The items should be the \(wanted == .array ? "array" : "object") at \"\(path.text)\", but "
+        + "\(found) is there. \(wanted == .array ? advice() : "Check the description's \"items\".")"
+    )
   }
 
-  private func missing(_ selector: ItemSelector) -> PageError {
+  func missing(_ selector: ItemSelector) -> PageError {
     let paths = selector.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
     return PageError(
       .shape,

@@ -10,14 +10,51 @@ extension JSONDocument {
 
   /// Follows `path` from `start`.
   func find(_ path: PagePath, from start: Int = 0) throws -> Lookup {
+    try find(path.steps[...], from: start, in: path)
+  }
+
+  private func find(
+    _ steps: ArraySlice<PagePath.Step>, from start: Int, in path: PagePath
+  ) throws -> Lookup {
     var node = start
-    for step in path.steps {
+    for (index, step) in zip(steps.indices, steps) {
+      if step == .each {
+        for child in children(of: node) {
+          let found = try find(steps[(index + 1)...], from: child, in: path)
+          if case .node = found { return found }
+        }
+        return .absent(parent: node)
+      }
       guard let child = try child(of: node, at: step, in: path) else {
         return .absent(parent: node)
       }
       node = child
     }
     return .node(node)
+  }
+
+  /// Every node that `path` leads to, in order; nil where not even what its first `*` means is there.
+  func findAll(_ path: PagePath) throws -> [Int]? {
+    var nodes = [0]
+    var hasContainer = false
+    for step in path.steps {
+      if step == .each {
+        hasContainer = hasContainer || !nodes.isEmpty
+        nodes = nodes.flatMap { children(of: $0) }
+      } else {
+        nodes = try nodes.compactMap { try child(of: $0, at: step, in: path) }
+      }
+    }
+    return hasContainer || !nodes.isEmpty ? nodes : nil
+  }
+
+  /// The elements of an array, the values of an object's members; nothing else has any.
+  private func children(of node: Int) -> [Int] {
+    switch word(at: node).kind {
+    case .array: Array(elements(of: node))
+    case .object: names(of: node).map { $0 + 1 }
+    default: []
+    }
   }
 
   private func child(of node: Int, at step: PagePath.Step, in path: PagePath) throws -> Int? {

@@ -75,20 +75,22 @@ public struct JSONDocument: PageDocument {
   ///
   /// Throws as `value(at:)` does, and `shape` when the items are not where `items` says.
   public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
-    guard let list = try lists(of: items).last(where: { word(at: $0).length > 0 }),
-      let item = element(of: list, at: word(at: list).length - 1),
-      case .node(let node) = try find(path, from: item)
+    let (page, lists) = try arranged(for: items)
+    guard let list = lists.last(where: { page.word(at: $0).length > 0 }),
+      let item = page.element(of: list, at: page.word(at: list).length - 1),
+      case .node(let node) = try page.find(path, from: item)
     else { return nil }
-    return try value(of: node)
+    return try page.value(of: node)
   }
 
   /// The value at `path` below each item of the page, in order; nil for an item that has none there.
   ///
   /// Throws as `value(at:inLastItemOf:)` does.
   public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] {
-    try lists(of: items).flatMap { Array(elements(of: $0)) }.map { item in
-      guard case .node(let node) = try find(path, from: item) else { return nil }
-      return try value(of: node)
+    let (page, lists) = try arranged(for: items)
+    return try lists.flatMap { Array(page.elements(of: $0)) }.map { item in
+      guard case .node(let node) = try page.find(path, from: item) else { return nil }
+      return try page.value(of: node)
     }
   }
 }

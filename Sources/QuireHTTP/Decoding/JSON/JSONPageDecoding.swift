@@ -38,10 +38,10 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   }
 
   mutating func items() throws -> DecodedItems<Item> {
-    guard let document else {
+    guard let page = document else {
       preconditionFailure("items() was called before finish(), which makes the document.")
     }
-    let lists = try document.lists(of: context.items)
+    let (document, lists) = try page.arranged(for: context.items, limits: context.limits)
     try checkLimits(lists, in: document)
     var decoded = try decode(lists, in: document)
     if decoded.count > 0 { decoded.fingerprint = document.fingerprint(of: lists) }

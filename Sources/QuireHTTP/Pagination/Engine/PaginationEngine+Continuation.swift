@@ -10,7 +10,11 @@ extension PaginationEngine {
     var result = Continuation()
     do {
       result.total = try total(in: answer)
-      result.previous = try previous(of: answer, itemCount: itemCount)
+      do {
+        result.previous = try previous(of: answer, itemCount: itemCount)
+      } catch  where answer.bookmark?.isBackward != true {
+        // A walk forwards has no use for it.
+      }
       try findNext(after: answer, itemCount: itemCount, &result)
       if result.next == nil, result.nextFailure == nil {
         result.resume = try resumption(after: answer)

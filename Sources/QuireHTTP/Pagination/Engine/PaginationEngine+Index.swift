@@ -3,9 +3,11 @@ import QuireCore
 /// Listings whose first page, or another, lists the pages.
 extension PaginationEngine {
   /// The route by which an index is followed; nil where there is none.
-  private var indexRoute: (index: Int, list: PagePath, link: PagePath)? {
+  private var indexRoute: (index: Int, list: PagePath, link: PagePath, nested: Bool)? {
     for (index, route) in routes.enumerated() {
-      if case .index(let list, let link) = route.next { return (index, list, link) }
+      if case .index(let list, let link, let nested) = route.next {
+        return (index, list, link, nested)
+      }
     }
     return nil
   }
@@ -27,8 +29,9 @@ extension PaginationEngine {
     return try links.compactMap { value in
       guard let link = value?.link, !link.allSatisfy(\.isWhitespace) else { return nil }
       var target = try URLReference(link.trimmingBlanks).resolved(against: base)
+      let isPart = target.fragment != nil
       target.fragment = nil
-      return target.text
+      return isPart && target.text == url ? nil : target.text
     }
   }
 
@@ -38,7 +41,8 @@ extension PaginationEngine {
     guard let route = indexRoute else { return nil }
     var within = answer.sent?.within ?? []
     var current = answer.request.url
-    if let first = try pages(listedIn: answer.document, at: answer.url).first {
+    let isIndex = route.nested || within.isEmpty
+    if isIndex, let first = try pages(listedIn: answer.document, at: answer.url).first {
       guard first != current, !within.contains(first) else {
         throw PageError(
           .loopDetected, "The index at \(current) lists itself; its pages cannot be walked.")

@@ -15,8 +15,11 @@ extension Pagination {
     total: "/total | /Bundle/total/@value",
     policy: PagePolicy(failure: [
       FailureRule(
+        when: .status(410), .expired,
+        message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value"),
+      FailureRule(
         when: .value("/issue | /OperationOutcome"),
-        message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value")
+        message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value"),
     ]))
 
   /// Flickr's lists of photos: `{"photos": {"page": 1, "pages": 2, "total": "57", "photo": […]},
@@ -101,6 +104,27 @@ extension Pagination {
         when: .value("/0/message | /error/message"), message: "/0/message/0/value | /error/message")
     ]))
 
+  /// MediaWiki's API: `{"continue": {"apcontinue": "…", "continue": "-||"}, "query": {"allpages":
+  /// […]}}`, in JSON or XML.
+  ///
+  /// Every member of `continue` goes into the next query, and those that are missing are dropped. With
+  /// a generator, one item may come in pieces over several pages, until `batchcomplete`.
+  /// - Parameters:
+  ///   - items: Where the items are, such as `/query/allpages | //allpages/p`.
+  ///   - limit: The parameter for the page size, such as `aplimit`; 500 at most for most users.
+  public static func mediaWiki(items: ItemSelector, limit: String) -> Pagination {
+    Pagination(
+      next: .body("/continue | //continue/@*"), send: .queryMerge, items: .optional(items),
+      size: PageSize(.query(limit), default: 10, max: 500),
+      policy: PagePolicy(failure: [
+        FailureRule(
+          when: .value("/error/code | //error/@code", .isOneOf(["maxlag", "ratelimited"])),
+          .throttled, message: "/error/info | //error/@info"),
+        FailureRule(
+          when: .value("/error/code | //error/@code"), message: "/error/info | //error/@info"),
+      ]))
+  }
+
   static let bothFormatsPresets = [
     PaginationPreset("fhir", "entry, link with relation next", .fhir),
     PaginationPreset("flickr", "photos.photo, page number, photos.pages", .flickr),
@@ -109,5 +133,8 @@ extension Pagination {
     PaginationPreset("solr", "response.docs, nextCursorMark", .solr),
     PaginationPreset("splunk", "entry, offset, paging.total or totalResults", .splunk),
     PaginationPreset("worldBank", "[meta, items], page number, pages", .worldBank),
+    PaginationPreset(
+      "mediaWiki", "continue, items at a path of yours",
+      .mediaWiki(items: "/query/allpages | //allpages/p", limit: "aplimit")),
   ]
 }

@@ -25,9 +25,9 @@ extension Pagination {
 
   /// arXiv's API: `<feed><totalResults>57</totalResults><entry>…</entry></feed>`.
   ///
-  /// Page size: `max_results`, 10 by default and 2000 at most; one request in three seconds is asked
-  /// for. Now and then a page in the middle is empty: that is an error that asking again cures, and
-  /// not the end. Errors are entries with the title `Error`.
+  /// Page size: `max_results`, 10 by default and 2000 at most; one request in three seconds is what
+  /// the walk keeps to. Now and then a page in the middle is empty: it is asked for again. Errors are
+  /// entries with the title `Error`.
   public static let arxiv = Pagination(
     next: .offset, send: .query("start"),
     end: [
@@ -35,10 +35,13 @@ extension Pagination {
     ],
     items: "/feed/entry", size: PageSize(.query("max_results"), default: 10, max: 2000),
     total: "/feed/totalResults",
-    policy: PagePolicy(failure: [
-      FailureRule(
-        when: .value("/feed/entry[title='Error']"), message: "/feed/entry[title='Error']/summary")
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(
+          when: .value("/feed/entry[title='Error']"), message: "/feed/entry[title='Error']/summary"),
+        FailureRule(when: .value("/feed/totalResults", .equals(0)), .empty),
+        FailureRule(when: .value("/feed/entry", .isMissing, statuses: [200]), .notReady, delay: 3),
+      ], pacing: Pacing(interval: 3)))
 
   /// SRU 1.1 to 2.0: `<searchRetrieveResponse><numberOfRecords>57</numberOfRecords><records><record>…
   /// </records><nextRecordPosition>11</nextRecordPosition></searchRetrieveResponse>`.

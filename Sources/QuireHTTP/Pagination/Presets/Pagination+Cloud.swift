@@ -36,7 +36,8 @@ extension Pagination {
   /// Kubernetes: `{"items": […], "metadata": {"continue": "…", "remainingItemCount": 37}}`.
   ///
   /// Page size: `limit`; without one everything comes at once. A token lives for 5 to 15 minutes,
-  /// then the answer is 410.
+  /// then the answer is 410; with `policy.expiry = .resume("/metadata/continue")` the walk goes on
+  /// by the token in that answer, over what changed meanwhile.
   public static let kubernetes = Pagination(
     next: .body("/metadata/continue"), send: .query("continue"), items: "/items",
     size: PageSize(.query("limit")),
@@ -101,7 +102,7 @@ extension Pagination {
   static let cloudPresets = [
     PaginationPreset("azureTable", "value, two continuation headers", .azureTable),
     PaginationPreset("cosmosDB", "Documents, x-ms-continuation header", .cosmosDB),
-    PaginationPreset("arm", "value, nextLink", .arm),
+    PaginationPreset("arm", "value, nextLink", .arm, aliases: ["azure"]),
     PaginationPreset(
       "kubernetes", "items, metadata.continue, metadata.remainingItemCount", .kubernetes),
     PaginationPreset("swift", "a list, marker = last name, X-Container-Object-Count", .swift),

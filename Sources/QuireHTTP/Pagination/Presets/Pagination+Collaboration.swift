@@ -23,7 +23,7 @@ extension Pagination {
   /// Notion: `{"results": […], "has_more": true, "next_cursor": "…"}`.
   ///
   /// For POST; page size: `page_size` in the body, 100 by default and at most. The first request
-  /// has no cursor: null is refused.
+  /// has no cursor: null is refused. Lists by GET are `notionList` by name.
   public static let notion = Pagination(
     next: .body("/next_cursor"), send: .jsonBody("/start_cursor"),
     request: RequestRule(isQuery: true), end: [.flag("/has_more")], items: "/results",
@@ -32,14 +32,15 @@ extension Pagination {
   /// Airtable: `{"records": […], "offset": "itr…/rec…"}`.
   ///
   /// Page size: `pageSize`, 100 by default and at most. The offset is no number, and expires in
-  /// minutes with 422.
+  /// minutes with 422. 429 means to wait for half a minute.
   public static let airtable = Pagination(
     next: .body("/offset"), send: .query("offset"), items: "/records",
     size: PageSize(.query("pageSize"), default: 100, max: 100),
     policy: PagePolicy(failure: [
       FailureRule(
         when: .value("/error/type", .equals("LIST_RECORDS_ITERATOR_NOT_AVAILABLE")), .expired,
-        message: "/error/message")
+        message: "/error/message"),
+      FailureRule(when: .status(429), .throttled, message: "/error/message", delay: 30),
     ]))
 
   /// Asana: `{"data": […], "next_page": {"offset": "…"}}`.
@@ -120,7 +121,12 @@ extension Pagination {
   static let collaborationPresets = [
     PaginationPreset(
       "slack", "items elsewhere, response_metadata.next_cursor", .slack(items: "/members")),
-    PaginationPreset("notion", "results, next_cursor in a POST body, has_more", .notion),
+    PaginationPreset(
+      "notion", "results, next_cursor in a POST body, has_more", .notion,
+      variants: [
+        "notionList": .sent(
+          by: .query("start_cursor"), size: .query("page_size"), .notion)
+      ]),
     PaginationPreset("airtable", "records, offset", .airtable),
     PaginationPreset("asana", "data, next_page.offset", .asana),
     PaginationPreset("trello", "a list, newest first; before = last id", .trello),

@@ -4,7 +4,8 @@ import QuireCore
 extension Pagination {
   /// Stripe: `{"object": "list", "data": […], "has_more": true}`.
   ///
-  /// Page size: `limit`, 10 by default and 100 at most. The cursor is the last item's id.
+  /// Page size: `limit`, 10 by default and 100 at most. The cursor is the last item's id. Searches
+  /// have `{"next_page": "…"}` for one: `stripeSearch` by name.
   public static let stripe = Pagination(
     next: .lastItem("/id"), send: .query("starting_after"), end: [.flag("/has_more")],
     items: "/data", size: PageSize(.query("limit"), default: 10, max: 100),
@@ -12,18 +13,22 @@ extension Pagination {
       FailureRule(
         when: .value("/error/code", .equals("resource_missing"), statuses: [400]), .expired,
         message: "/error/message")
-    ]))
+    ]),
+    previous: PreviousRule(
+      .firstItem("/id"), send: .query("ending_before"), end: [.flag("/has_more")]))
 
   /// Shopify's REST Admin API: `{"orders": […]}`, and a Link header beside it.
   ///
   /// Page size: `limit`, 50 by default and 250 at most. The cursor excludes every filter, so only
-  /// `limit` and `fields` are repeated.
+  /// `limit` and `fields` are repeated. The number of all items is another request, to `count.json`.
   /// - Parameter items: Where the items are, such as `/orders`.
   public static func shopify(items: ItemSelector) -> Pagination {
     Pagination(
       next: .queryItem("page_info", of: .linkHeader), send: .query("page_info"),
       request: RequestRule(keep: .only(["limit", "fields"])), items: items,
-      size: PageSize(.query("limit"), default: 50, max: 250))
+      size: PageSize(.query("limit"), default: 50, max: 250),
+      previous: PreviousRule(
+        .queryItem("page_info", of: .linkHeader(rel: "previous")), send: .query("page_info")))
   }
 
   /// BigCommerce: `{"data": […], "meta": {"pagination": {"links": {"next": "?page=2&limit=50"}}}}`.
@@ -46,7 +51,8 @@ extension Pagination {
   /// Walmart's orders: `{"list": {"meta": {"nextCursor": "?limit=1&soIndex=2&"}, "elements":
   /// {"order": […]}}}`.
   ///
-  /// Page size: `limit`. The cursor is a query of its own, and expires in two minutes.
+  /// Page size: `limit`. The cursor is a query of its own, and expires in two minutes. Lists of items
+  /// have a token that starts as `*`: `walmartItems` by name.
   public static let walmart = Pagination(
     next: .body("/list/meta/nextCursor"), send: .queryMerge,
     request: RequestRule(keep: .except(["nextCursor"])), items: "/list/elements/order",
@@ -138,7 +144,8 @@ extension Pagination {
   /// Page size: `limit`, 1000 at most. `after` leads to older items, `before` to newer ones.
   public static let coinbase = Pagination(
     next: .header("CB-AFTER"), send: .query("after"), end: [.emptyPage],
-    size: PageSize(.query("limit"), max: 1000))
+    size: PageSize(.query("limit"), max: 1000),
+    previous: PreviousRule(.header("CB-BEFORE"), send: .query("before"), end: [.emptyPage]))
 
   /// Recurly's API v2: XML such as `<accounts type="array"><account>…</account></accounts>`, and a
   /// Link header beside it.
@@ -171,8 +178,21 @@ extension Pagination {
     PaginationPreset("magento", "items, total_count, page number", .magento),
     PaginationPreset("plaid", "added, modified, removed; next_cursor, has_more", .plaid),
     PaginationPreset("shopify", "items elsewhere, page_info in a Link", .shopify(items: "/orders")),
-    PaginationPreset("stripe", "data, has_more; starting_after = last id", .stripe),
-    PaginationPreset("walmart", "list.elements.order, list.meta.nextCursor", .walmart),
+    PaginationPreset(
+      "stripe", "data, has_more; starting_after = last id", .stripe,
+      variants: [
+        "stripeSearch": Pagination(
+          next: .body("/next_page"), send: .query("page"), end: [.flag("/has_more")],
+          items: "/data", size: PageSize(.query("limit"), default: 10, max: 100))
+      ]),
+    PaginationPreset(
+      "walmart", "list.elements.order, list.meta.nextCursor", .walmart,
+      variants: [
+        "walmartItems": Pagination(
+          next: .body("/nextCursor"), send: .query("nextCursor"),
+          request: RequestRule(first: "*"), items: .optional("/ItemResponse"),
+          size: PageSize(.query("limit")), total: "/totalItems")
+      ]),
     PaginationPreset("bigCommerceV2", "a list, page number until 204", .bigCommerceV2),
     PaginationPreset("square", "items elsewhere, cursor", .square(items: "/payments")),
     PaginationPreset("payPal", "items elsewhere, links[rel=next].href", .payPal(items: "/plans")),

@@ -4,7 +4,8 @@ import QuireCore
 extension Pagination {
   /// Mailgun's events: `{"items": […], "paging": {"next": "…"}}`.
   ///
-  /// Page size: `limit`, 300 at most. There is always a next link; the end is an empty page.
+  /// Page size: `limit`, 300 at most. There is always a next link; the end is an empty page. Where
+  /// links name another region's host, add `.links(.allow([…]))`.
   public static let mailgun = Pagination(
     next: .body("/paging/next"), end: [.emptyPage], items: "/items",
     size: PageSize(.query("limit"), max: 300))

@@ -4,10 +4,19 @@ import QuireCore
 extension Pagination {
   /// HubSpot's CRM: `{"results": […], "paging": {"next": {"after": "…"}}}`.
   ///
-  /// Page size: `limit`, 10 by default and 100 at most. The last page has no `paging`.
+  /// Page size: `limit`, 10 by default and 100 at most. The last page has no `paging`. Searches are
+  /// POST, `hubSpotSearch` by name, and refuse to go beyond 10,000 results.
   public static let hubSpot = Pagination(
     next: .body("/paging/next/after"), send: .query("after"), items: "/results",
-    size: PageSize(.query("limit"), default: 10, max: 100), total: "/total")
+    size: PageSize(.query("limit"), default: 10, max: 100), total: "/total",
+    policy: PagePolicy(failure: [
+      FailureRule(
+        when: .value("/message", .contains("10,000"), statuses: [400]), .window,
+        message: "/message"),
+      FailureRule(
+        when: .value("/message", .contains("10000"), statuses: [400]), .window,
+        message: "/message"),
+    ]))
 
   /// Salesforce queries: `{"totalSize": 57, "done": false, "nextRecordsUrl": "/services/…",
   /// "records": […]}`.
@@ -63,7 +72,8 @@ extension Pagination {
 
   /// Intercom: `{"data": […], "pages": {"next": {"starting_after": "…"}}, "total_count": 57}`.
   ///
-  /// Page size: `per_page`, 150 at most. Older versions have a link in `pages.next`.
+  /// Page size: `per_page`, 150 at most. Older versions have a link in `pages.next`. Searches are
+  /// POST: `intercomSearch` by name.
   public static let intercom = Pagination(
     next: .firstOf([
       Route(.body("/pages/next/starting_after"), send: .query("starting_after")),
@@ -103,7 +113,8 @@ extension Pagination {
   /// Marketo: `{"success": true, "result": […], "moreResult": true, "nextPageToken": "…"}`.
   ///
   /// Page size: `batchSize`, 300 by default and at most. The last page has a token too; a page
-  /// without `result` is empty and may come in the middle. Errors come with 200 and `success` false.
+  /// without `result` is empty and may come in the middle. Errors come with 200 and `success` false;
+  /// 602 is an access token that expired: go on from the checkpoint with a new one.
   public static let marketo = Pagination(
     next: .body("/nextPageToken"), send: .query("nextPageToken"), end: [.flag("/moreResult")],
     items: .optional("/result"), size: PageSize(.query("batchSize"), default: 300, max: 300),
@@ -111,6 +122,8 @@ extension Pagination {
       FailureRule(
         when: .value("/errors/0/code", .isOneOf(["606", "615"])), .throttled,
         message: "/errors/0/message"),
+      FailureRule(
+        when: .value("/errors/0/code", .equals("602")), .expired, message: "/errors/0/message"),
       FailureRule(when: .value("/success", .equals(false)), message: "/errors/0/message"),
     ]))
 
@@ -149,7 +162,12 @@ extension Pagination {
     items: "/elements", size: PageSize(.query("count")), total: "/paging/total")
 
   static let customerPresets = [
-    PaginationPreset("hubSpot", "results, paging.next.after", .hubSpot),
+    PaginationPreset(
+      "hubSpot", "results, paging.next.after", .hubSpot,
+      variants: [
+        "hubSpotSearch": .sent(
+          by: .jsonBody("/after"), size: .jsonBody("/limit"), .hubSpot)
+      ]),
     PaginationPreset("salesforce", "records, nextRecordsUrl, done", .salesforce),
     PaginationPreset("salesforceBulk", "CSV, Sforce-Locator header", .salesforceBulk),
     PaginationPreset(
@@ -157,7 +175,14 @@ extension Pagination {
     PaginationPreset(
       "zendeskIncremental", "items elsewhere, after_url, end_of_stream",
       .zendeskIncremental(items: "/tickets")),
-    PaginationPreset("intercom", "data, pages.next", .intercom),
+    PaginationPreset(
+      "intercom", "data, pages.next", .intercom,
+      variants: [
+        "intercomSearch": Pagination(
+          next: .body("/pages/next/starting_after"), send: .jsonBody("/pagination/starting_after"),
+          request: RequestRule(isQuery: true), items: "/data",
+          size: PageSize(.jsonBody("/pagination/per_page"), max: 150), total: "/total_count")
+      ]),
     PaginationPreset("pipedrive", "data, additional_data.next_cursor", .pipedrive),
     PaginationPreset("pipedriveV1", "data, additional_data.pagination.next_start", .pipedriveV1),
     PaginationPreset("zoho", "data, info.more_records, info.next_page_token or page number", .zoho),

@@ -9,7 +9,8 @@ extension Pagination {
   public static let couchChanges = Pagination(
     next: .body("/last_seq"), send: .query("since"),
     end: [.total(TotalSource("/pending", .remaining)), .emptyPage], items: "/results",
-    size: PageSize(.query("limit")), total: TotalSource("/pending", .remaining))
+    size: PageSize(.query("limit")), total: TotalSource("/pending", .remaining),
+    resume: Route(.body("/last_seq"), send: .query("since")))
 
   /// CouchDB's and Cloudant's `_find`: `{"docs": […], "bookmark": "…"}`.
   ///
@@ -23,7 +24,7 @@ extension Pagination {
   /// Socrata (SODA 2): a list.
   ///
   /// Page size: `$limit`, 1000 by default and 50,000 at most. Pages are not stable without an order,
-  /// so `$order=:id` is always sent.
+  /// so `$order=:id` is always sent. The number of all rows is another request, `$select=count(*)`.
   public static let socrata = Pagination(
     next: .offset, send: .query("$offset"),
     request: RequestRule(always: RequestConstants(query: ["$order": ":id"])),
@@ -110,7 +111,7 @@ extension Pagination {
   ///
   /// Page size: `resultRecordCount`; layers allow 1000 to 2000. A flag that is missing is the end. A
   /// layer that cannot page repeats its first page for ever, which ends the walk. Errors come with
-  /// 200.
+  /// 200. The number of all features is another request, `returnCountOnly=true`.
   public static let arcgis = Pagination(
     next: .offset, send: .query("resultOffset"),
     request: RequestRule(always: RequestConstants(query: ["f": "json"])),
@@ -150,8 +151,21 @@ extension Pagination {
     total: TotalSource(.count("/resultSetMetaData/partitionInfo"), .pages, scope: .firstPage),
     policy: PagePolicy(failure: [FailureRule(when: .status(202), .notReady, delay: 1)]))
 
+  /// Firebase's Realtime Database: `{"-Na1": {…}, "-Na2": {…}}`, each member an item `{"name": "-Na1",
+  /// "value": {…}}`.
+  ///
+  /// Page size: `limitToFirst`. One member more than that is asked for: where the next page starts,
+  /// because a start key is part of its page. Sorts by key, which is how the server writes its
+  /// members. Not exact where all keys are small numbers: the server makes a list of them.
+  public static let realtimeDB = Pagination(
+    next: .jsonText(.lastItem("/name")), send: .query("startAt"),
+    request: RequestRule(always: RequestConstants(query: ["orderBy": "\"$key\""])),
+    end: [.shortPage, .emptyPage], items: .members(.root),
+    size: PageSize(.query("limitToFirst"), default: 1000), policy: PagePolicy(overlap: 1))
+
   static let dataPresets = [
-    PaginationPreset("couchChanges", "results, last_seq, pending", .couchChanges),
+    PaginationPreset(
+      "couchChanges", "results, last_seq, pending", .couchChanges, aliases: ["npmChanges"]),
     PaginationPreset("couchFind", "docs, bookmark in a POST body", .couchFind),
     PaginationPreset("socrata", "a list, $offset and $limit", .socrata),
     PaginationPreset("ckan", "result.results, start, result.count", .ckan),
@@ -165,5 +179,6 @@ extension Pagination {
     PaginationPreset("trino", "data, nextUri by GET", .trino),
     PaginationPreset(
       "snowflake", "data, partition from 0, resultSetMetaData.partitionInfo", .snowflake),
+    PaginationPreset("realtimeDB", "an object; startAt = the last name", .realtimeDB),
   ]
 }

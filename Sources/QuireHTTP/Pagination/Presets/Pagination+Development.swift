@@ -20,7 +20,7 @@ extension Pagination {
       FailureRule(
         when: .value("/message", .contains("first 1000"), statuses: [422]), .window,
         message: "/message"),
-    ]))
+    ]), previous: .linkHeader)
 
   /// GitLab: a list, and a Link header beside it.
   ///
@@ -31,7 +31,8 @@ extension Pagination {
     next: .linkHeader, size: PageSize(.query("per_page"), default: 20, max: 100),
     total: TotalSource(.header("X-Total")),
     policy: PagePolicy(
-      failure: [FailureRule(when: .status(405), .window, message: "/error")], links: .rebase))
+      failure: [FailureRule(when: .status(405), .window, message: "/error")], links: .rebase),
+    previous: .linkHeader)
 
   /// Bitbucket Cloud: `{"values": […], "next": "…", "size": 57}`.
   ///
@@ -51,7 +52,8 @@ extension Pagination {
 
   /// Jira Cloud's `search/jql`: `{"issues": […], "nextPageToken": "…", "isLast": false}`.
   ///
-  /// For POST; page size: `maxResults`, 50 by default and 5000 at most. Tokens live for a week.
+  /// For POST; page size: `maxResults`, 50 by default and 5000 at most. Tokens live for a week. For
+  /// GET, send both by query parameters of the same names.
   public static let jira = Pagination(
     next: .body("/nextPageToken"), send: .jsonBody("/nextPageToken"),
     request: RequestRule(isQuery: true), end: [.flag("/isLast", continuesWhile: false)],
@@ -71,7 +73,8 @@ extension Pagination {
   /// Page size: `per_page`, 100 at most. There is always a next link; its `results` tells.
   public static let sentry = Pagination(
     next: .linkHeader(where: ["results": "true"]), size: PageSize(.query("per_page"), max: 100),
-    total: TotalSource(.header("X-Hits")))
+    total: TotalSource(.header("X-Hits")),
+    previous: PreviousRule(.linkHeader(rel: "previous", where: ["results": "true"])))
 
   /// Azure DevOps: `{"count": 2, "value": […]}`, and `x-ms-continuationtoken` beside it.
   ///
@@ -123,7 +126,12 @@ extension Pagination {
     PaginationPreset("gitlab", "a list, Link header at our own host", .gitlab),
     PaginationPreset("bitbucket", "values, next", .bitbucket),
     PaginationPreset("bitbucketServer", "values, nextPageStart, isLastPage", .bitbucketServer),
-    PaginationPreset("jira", "issues, nextPageToken in a POST body, isLast", .jira),
+    PaginationPreset(
+      "jira", "issues, nextPageToken in a POST body, isLast", .jira,
+      variants: [
+        "jiraGet": .sent(
+          by: .query("nextPageToken"), size: .query("maxResults"), .jira)
+      ]),
     PaginationPreset("jiraOffset", "issues or values, startAt, total", .jiraOffset),
     PaginationPreset("sentry", "a list, Link header with results", .sentry),
     PaginationPreset("azureDevOps", "value, x-ms-continuationtoken header", .azureDevOps),

@@ -9,7 +9,8 @@ extension Pagination {
   /// reads, and come twice.
   public static let atom = Pagination(
     next: .body("/feed/link[@rel='next']/@href"), items: "/feed/entry",
-    total: TotalSource("/feed/totalResults", .estimate))
+    total: TotalSource("/feed/totalResults", .estimate),
+    previous: PreviousRule(.body("/feed/link[@rel='previous']/@href")))
 
   /// Archived Atom feeds, newest first: `<feed><link rel="prev-archive" href="…"/><entry>…` (RFC
   /// 5005, section 4).
@@ -58,11 +59,19 @@ extension Pagination {
     next: .pageNumber, send: .query("paged"),
     end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item")
 
+  /// A sitemap, or an index of sitemaps: `<sitemapindex><sitemap><loc>…`, `<urlset><url><loc>…`.
+  ///
+  /// The index is a page without items; sitemaps follow in its order, nested indexes in place, and
+  /// may be gzip files. Sitemaps on other hosts need `links(.allow([…]))`.
+  public static let sitemap = Pagination(
+    next: .index("/sitemapindex/sitemap", link: "/loc"), items: .optional("/urlset/url"))
+
   static let feedPresets = [
-    PaginationPreset("atom", "feed/entry, link rel=next", .atom),
+    PaginationPreset("atom", "feed/entry, link rel=next", .atom, aliases: ["atomPub", "opds"]),
     PaginationPreset("atomArchive", "feed/entry, link rel=prev-archive", .atomArchive),
     PaginationPreset("oaiPMH", "record, header or set; resumptionToken", .oaiPMH),
     PaginationPreset("rss", "channel/item, link rel=next", .rss),
     PaginationPreset("wordpressFeed", "rss/channel/item, paged", .wordpressFeed),
+    PaginationPreset("sitemap", "urlset/url, or a sitemapindex", .sitemap),
   ]
 }

@@ -21,7 +21,7 @@ extension Pagination {
   ///
   /// The query takes `$after` and `$first` as variables. Items are `nodes`, or else `edges`. The
   /// last page has an `endCursor` too; only `hasNextPage` tells. Any `errors` fail the page, with
-  /// or without data.
+  /// or without data. Backwards, the query takes `$before` and `$last` as well.
   /// - Parameter connection: Where the connection is, such as `/data/repo/issues`.
   public static func relay(connection: PagePath) -> Pagination {
     func path(_ rest: String) -> PagePath { PagePath(stringLiteral: connection.text + rest) }
@@ -39,7 +39,11 @@ extension Pagination {
           when: .value("/errors/0/type", .equals("RATE_LIMITED")), .throttled,
           message: "/errors/0/message"),
         FailureRule(when: .value("/errors"), message: "/errors/0/message"),
-      ]))
+      ]),
+      previous: PreviousRule(
+        .body(path("/pageInfo/startCursor")), send: .jsonBody("/variables/before"),
+        end: [.flag(.body(path("/pageInfo/hasPreviousPage")), ifAbsent: .end)],
+        size: .jsonBody("/variables/last")))
   }
 
   /// Google's AIP-158: `{"books": […], "nextPageToken": "…"}`.
@@ -62,7 +66,8 @@ extension Pagination {
         FailureRule(
           when: .value("/error/errors/0/reason", .contains("ateLimitExceeded"), statuses: [403]),
           .throttled, message: "/error/message"),
-      ]))
+      ]),
+      previous: PreviousRule(.body("/prevPageToken"), send: .query("pageToken")))
   }
 
   /// JSON Feed 1.1: `{"items": […], "next_url": "…"}`.
@@ -156,20 +161,33 @@ extension Pagination {
   /// begins; 403 with `valid-sync-token` means that it is too old.
   public static let webdavSync = Pagination(
     next: .body("/multistatus/sync-token"), send: .xmlBody("//sync-token"),
-    end: [.bodyLacks("/multistatus/response[status='HTTP/1.1 507 Insufficient Storage']")],
+    end: [.lastPage(when: .value(.firstOf(insufficientStorage), .isMissing))],
     items: "/multistatus/response", size: PageSize(.xmlBody("//nresults")),
     policy: PagePolicy(failure: [
       FailureRule(when: .value("//valid-sync-token", statuses: [403, 409]), .expired)
     ]),
     resume: Route(.body("/multistatus/sync-token"), send: .xmlBody("//sync-token")))
 
+  /// What servers write of the status 507 (RFC 4918 §11.5, and before).
+  private static let insufficientStorage: [ValueSource] = [
+    "/multistatus/response[status='HTTP/1.1 507 Insufficient Storage']",
+    "/multistatus/response[status='HTTP/1.1 507 Insufficient Space on Resource']",
+    "/multistatus/response[status='HTTP/1.0 507 Insufficient Storage']",
+    "/multistatus/response[status='HTTP/2 507']",
+  ]
+
   static let formatPresets = [
-    PaginationPreset("odata", "value, @odata.nextLink", .odata),
+    PaginationPreset("odata", "value, @odata.nextLink", .odata, aliases: ["dynamics", "graph"]),
     PaginationPreset(
       "relay", "GraphQL: pageInfo, nodes or edges at a path of yours",
-      .relay(connection: "/data/connection")),
+      .relay(connection: "/data/connection"), aliases: ["graphQL"]),
     PaginationPreset(
-      "google", "items elsewhere, nextPageToken (AIP-158)", .google(items: "/items")),
+      "google", "items elsewhere, nextPageToken (AIP-158)", .google(items: "/items"),
+      aliases: ["aip158"],
+      variants: [
+        "gcs": .google(items: "/items", size: "maxResults"),
+        "youtube": .google(items: "/items", size: "maxResults"),
+      ]),
     PaginationPreset("jsonFeed", "items, next_url", .jsonFeed),
     PaginationPreset("scim", "Resources, startIndex from 1, totalResults", .scim),
     PaginationPreset("scimCursor", "Resources, nextCursor", .scimCursor),

@@ -88,9 +88,12 @@ extension Pagination {
     PaginationPreset("datasette", "rows, next_url", .datasette),
     PaginationPreset("drf", "Django REST framework: results, next, count", .drf),
     PaginationPreset("laravel", "data, next_page_url or links.next", .laravel),
-    PaginationPreset("postgrest", "a list, Range and Content-Range", .postgrest),
+    PaginationPreset(
+      "postgrest", "a list, Range and Content-Range", .postgrest, aliases: ["supabase"]),
     PaginationPreset("spring", "content, page from 0, last", .spring),
-    PaginationPreset("wordpress", "a list, page number, X-WP-TotalPages header", .wordpress),
+    PaginationPreset(
+      "wordpress", "a list, page number, X-WP-TotalPages header", .wordpress,
+      aliases: ["wooCommerce"]),
     PaginationPreset("laravelCursor", "data, next_cursor or meta.next_cursor", .laravelCursor),
   ]
 }

@@ -6,7 +6,7 @@ extension Pagination {
   ///
   /// Page size: `per_page`. The last page has no `next`, however many items it has.
   public static let linkHeader = Pagination(
-    next: .linkHeader, size: PageSize(.query("per_page")))
+    next: .linkHeader, size: PageSize(.query("per_page")), previous: .linkHeader)
 
   /// An offset and a limit: `?offset=40&limit=20`, and `{"items": […], "total": 57}`.
   ///
@@ -91,14 +91,53 @@ extension Pagination {
       size: PageSize(.query(size), max: max))
   }
 
+  private static func linkHeader(
+    items: ItemSelector = .root, size: String, total: String? = nil
+  ) -> Pagination {
+    Pagination(
+      next: .linkHeader, items: items, size: PageSize(.query(size)),
+      total: total.map { TotalSource(.header($0)) }, previous: .linkHeader)
+  }
+
   static let genericPresets = [
-    PaginationPreset("linkHeader", "a list, Link header (RFC 8288)", .linkHeader),
-    PaginationPreset("offsetLimit", "a list, offset and limit", .offsetLimit()),
-    PaginationPreset("pages", "a list, page number until one is empty", .pages()),
+    PaginationPreset(
+      "linkHeader", "a list, Link header (RFC 8288)", .linkHeader,
+      aliases: ["canvas", "freshdesk", "greenhouse", "procore"],
+      variants: [
+        "forgejo": .linkHeader(size: "limit", total: "X-Total-Count"),
+        "gitea": .linkHeader(size: "limit", total: "X-Total-Count"),
+        "harbor": .linkHeader(size: "page_size", total: "X-Total-Count"),
+        "huggingFace": .linkHeader(size: "limit"),
+        "uniProt": .linkHeader(items: "/results", size: "size", total: "X-Total-Results"),
+        "webex": .linkHeader(items: "/items", size: "max"),
+      ]),
+    PaginationPreset(
+      "offsetLimit", "a list, offset and limit", .offsetLimit(),
+      variants: [
+        "contentful": .offsetLimit(items: "/items", offset: "skip", max: 1000, total: "/total"),
+        "npmSearch": .offsetLimit(
+          items: "/objects", offset: "from", limit: "size", max: 250, total: "/total"),
+        "nugetSearch": .offsetLimit(
+          items: "/data", offset: "skip", limit: "take", max: 1000, total: "/totalHits"),
+        "nvd": .offsetLimit(
+          items: "/vulnerabilities", offset: "startIndex", limit: "resultsPerPage", max: 2000,
+          total: "/totalResults"),
+      ]),
+    PaginationPreset(
+      "pages", "a list, page number until one is empty", .pages(), aliases: ["rubyGems"]),
     PaginationPreset(
       "totalPages", "data, page number, meta.total_pages",
-      .totalPages("/meta/total_pages", items: "/data")),
+      .totalPages("/meta/total_pages", items: "/data"),
+      variants: [
+        "hackerNews": .totalPages("/nbPages", items: "/hits", size: "hitsPerPage", first: 0),
+        "strapi": .totalPages(
+          "/meta/pagination/pageCount", items: "/data", page: "pagination[page]",
+          size: "pagination[pageSize]"),
+      ]),
     PaginationPreset(
-      "keyset", "a list; id_above = the last item's id", .keyset("/id", send: "id_above")),
+      "keyset", "a list; id_above = the last item's id", .keyset("/id", send: "id_above"),
+      variants: [
+        "binance": .keyset("/id", send: "fromId", adding: 1, max: 1000)
+      ]),
   ]
 }

@@ -6,7 +6,8 @@ extension Pagination {
   ///
   /// Page size: `page[size]`, where the server has one. The last page has no `next`, or null.
   public static let jsonAPI = Pagination(
-    next: .body("/links/next"), items: "/data", size: PageSize(.query("page[size]")))
+    next: .body("/links/next"), items: "/data", size: PageSize(.query("page[size]")),
+    previous: PreviousRule(.body("/links/prev")))
 
   /// HAL: `{"_embedded": {"orders": […]}, "_links": {"next": {"href": "…"}}, "page":
   /// {"totalElements": 57}}`.
@@ -67,6 +68,16 @@ extension Pagination {
     items: .optional("/orderedItems"), total: TotalSource("/totalItems", scope: .firstPage),
     policy: PagePolicy(reversesItems: true))
 
+  /// OGC API Features and Records, and STAC: `{"features": […], "links": [{"rel": "next", "href":
+  /// "…"}]}`.
+  ///
+  /// Page size: `limit`, 10 by default and 10,000 at most; in a POST it goes into the body by hand. A
+  /// link may describe a whole request, with a method and a body.
+  public static let ogcFeatures = Pagination(
+    next: .body("/links[rel=next]"), send: .request, request: RequestRule(isQuery: true),
+    items: "/features", size: PageSize(.query("limit"), default: 10, max: 10_000),
+    total: TotalSource(.firstOf(["/numberMatched", "/context/matched"])))
+
   static let hypermediaPresets = [
     PaginationPreset("jsonAPI", "data, links.next", .jsonAPI),
     PaginationPreset("hal", "_embedded, _links.next", .hal(items: "/_embedded/items")),
@@ -78,5 +89,7 @@ extension Pagination {
       "activityStreams", "orderedItems or items, next, at the beginning first", .activityStreams),
     PaginationPreset(
       "iiifDiscovery", "orderedItems backwards, at the beginning last, then prev", .iiifDiscovery),
+    PaginationPreset(
+      "ogcFeatures", "features, links with rel next, or a request", .ogcFeatures, aliases: ["stac"]),
   ]
 }

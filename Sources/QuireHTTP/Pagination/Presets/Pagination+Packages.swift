@@ -4,7 +4,8 @@ import QuireCore
 extension Pagination {
   /// OCI and Docker registries: `{"name": "app", "tags": […]}`, and a Link header beside it.
   ///
-  /// Page size: `n`, a wish. Links are relative; null tags are none.
+  /// Page size: `n`, a wish. Links are relative; null tags are none. Where a registry sends no links,
+  /// the last tag leads on: `next: .lastItem(""), send: .query("last"), end: [.emptyPage]`.
   public static let ociRegistry = Pagination(
     next: .linkHeader, items: .firstOf(["/tags", "/repositories", "/manifests"]),
     size: PageSize(.query("n")))
@@ -12,9 +13,11 @@ extension Pagination {
   /// crates.io: `{"crates": […], "meta": {"next_page": "?page=2", "total": 57}}`.
   ///
   /// Page size: `per_page`, 10 by default and 100 at most. The link is a query and replaces ours.
+  /// One request in a second is allowed, by a client that names itself in `User-Agent`.
   public static let cratesIO = Pagination(
     next: .body("/meta/next_page"), items: "/crates",
-    size: PageSize(.query("per_page"), default: 10, max: 100), total: "/meta/total")
+    size: PageSize(.query("per_page"), default: 10, max: 100), total: "/meta/total",
+    policy: PagePolicy(pacing: Pacing(interval: 1)))
 
   /// Packagist's search: `{"results": […], "total": 57, "next": "…"}`.
   ///
@@ -37,10 +40,20 @@ extension Pagination {
         message: "/methodResponse/fault/value/struct/member[name='faultString']/value/string")
     ]))
 
+  /// NuGet's registrations: `{"items": [{"@id": "…/page/1.0.0/2.0.0.json"}, …]}`, then pages
+  /// `{"items": [{"catalogEntry": {…}}, …]}`, or the pages inside the index.
+  ///
+  /// Begins with a package's `index.json`. The items are the catalog entries, oldest first. The
+  /// `count` of the index is that of its pages. NuGet's search is `nugetSearch` by name.
+  public static let nuget = Pagination(
+    next: .index("/items", link: "/@id", nested: false),
+    items: .optional(.all(["/items/*/items/*/catalogEntry", "/items/*/catalogEntry"])))
+
   static let packagePresets = [
     PaginationPreset("ociRegistry", "tags or repositories, relative Link header", .ociRegistry),
     PaginationPreset("cratesIO", "crates, meta.next_page", .cratesIO),
     PaginationPreset("packagist", "results, next, total", .packagist),
     PaginationPreset("pypiChangelog", "the last serial in a POST of XML-RPC", .pypiChangelog),
+    PaginationPreset("nuget", "catalogEntry in items, or in the pages they list", .nuget),
   ]
 }

@@ -81,7 +81,9 @@ extension Pagination {
   /// Page size: `limit`, 20 by default and 1000 at most.
   public static let anthropic = Pagination(
     next: .body("/last_id"), send: .query("after_id"), end: [.flag("/has_more")], items: "/data",
-    size: PageSize(.query("limit"), default: 20, max: 1000))
+    size: PageSize(.query("limit"), default: 20, max: 1000),
+    previous: PreviousRule(
+      .body("/first_id"), send: .query("before_id"), end: [.flag("/has_more")]))
 
   /// Google Places, the older search: `{"status": "OK", "results": […], "next_page_token": "…"}`.
   ///

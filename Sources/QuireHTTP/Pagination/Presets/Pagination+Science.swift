@@ -132,6 +132,16 @@ extension Pagination {
           when: .value("/error", .contains("rate limit")), .throttled, message: "/error"),
       ], pacing: Pacing(interval: 0.34)))
 
+  /// The SEC's EDGAR, a company's submissions: `{"filings": {"recent": {"form": […], "filingDate":
+  /// […]}, "files": [{"name": "CIK…-submissions-001.json"}]}}`, then files `{"form": […], …}`.
+  ///
+  /// No page size. The items are the rows of those columns, newest first. Ten requests in a second
+  /// are allowed, by a client that names its owner in `User-Agent`.
+  public static let edgar = Pagination(
+    next: .index("/filings/files", link: "/name"),
+    items: .columns(.firstOf(["/filings/recent", ""])),
+    policy: PagePolicy(pacing: Pacing(interval: 0.1)))
+
   static let sciencePresets = [
     PaginationPreset("bioRxiv", "collection, offset in the path at {cursor}", .bioRxiv),
     PaginationPreset("cmr", "feed.entry, CMR-Search-After header", .cmr),
@@ -147,5 +157,6 @@ extension Pagination {
       "chembl", "items elsewhere, page_meta.next",
       .chembl(items: "/molecules | /response/molecules/molecule")),
     PaginationPreset("entrez", "esearchresult.idlist, retstart, count; WebEnv carried", .entrez),
+    PaginationPreset("edgar", "filings.recent by columns, then filings.files", .edgar),
   ]
 }

@@ -97,6 +97,21 @@ extension Pagination {
         close: SideRequest("DELETE", url: "_pit", send: ["pit": .jsonBody("/id")])))
   }
 
+  /// OpenSearch by `search_after` in a point in time: as `elastic`, at other addresses.
+  ///
+  /// - Parameters:
+  ///   - index: The index or indices to open.
+  ///   - keepAlive: How long the server holds the point in time between two pages.
+  public static func openSearchPIT(index: String, keepAlive: String = "1m") -> Pagination {
+    var changed = elastic(index: index, keepAlive: keepAlive)
+    changed.policy.open = SideRequest(
+      "POST", url: "\(index)/_search/point_in_time?keep_alive=\(keepAlive)")
+    changed.policy.close = SideRequest(
+      "DELETE", url: "_search/point_in_time", set: RequestConstants(body: ["/pit_id": [""]]),
+      send: ["pit": .jsonBody("/pit_id/0")])
+    return changed
+  }
+
   /// Elasticsearch's and OpenSearch's scroll: `{"_scroll_id": "…", "hits": {"hits": […]}}`.
   ///
   /// For POST to `/index/_search?scroll=1m`. Page size: `size` in the body, 10 by default and 10,000
@@ -129,13 +144,24 @@ extension Pagination {
 
   static let searchPresets = [
     PaginationPreset("elasticOffset", "hits.hits, from and size in a POST body", .elasticOffset),
-    PaginationPreset("solrOffset", "response.docs, start, response.numFound", .solrOffset),
+    PaginationPreset(
+      "solrOffset", "response.docs, start, response.numFound", .solrOffset,
+      aliases: ["ads", "mavenCentral", "orcid"]),
     PaginationPreset("algolia", "hits, page from 0 in a POST body, nbPages", .algolia),
     PaginationPreset("algoliaBrowse", "hits, cursor in a POST body", .algoliaBrowse),
     PaginationPreset("typesense", "hits, page number, found", .typesense),
-    PaginationPreset("meilisearch", "hits, offset, estimatedTotalHits", .meilisearch),
+    PaginationPreset(
+      "meilisearch", "hits, offset, estimatedTotalHits", .meilisearch,
+      variants: [
+        "meilisearchTasks": Pagination(
+          next: .body("/next"), send: .query("from"), items: "/results",
+          size: PageSize(.query("limit"), default: 20), total: "/total")
+      ]),
     PaginationPreset(
       "elastic", "hits.hits, the last item's sort, a point in time", .elastic(index: "index")),
     PaginationPreset("elasticScroll", "hits.hits, _scroll_id", .elasticScroll()),
+    PaginationPreset(
+      "openSearchPIT", "hits.hits, the last item's sort, OpenSearch's point in time",
+      .openSearchPIT(index: "index")),
   ]
 }

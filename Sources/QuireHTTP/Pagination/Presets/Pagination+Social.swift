@@ -5,25 +5,30 @@ extension Pagination {
   /// Discord's messages: a list, newest first.
   ///
   /// Page size: `limit`, 50 by default and 100 at most. The cursor is the last item's id; the end is
-  /// a short page.
+  /// a short page. Members go up by `after`: `discordMembers` by name.
   public static let discord = Pagination(
     next: .lastItem("/id"), send: .query("before"), end: [.shortPage, .emptyPage],
-    size: PageSize(.query("limit"), default: 50, max: 100))
+    size: PageSize(.query("limit"), default: 50, max: 100),
+    previous: PreviousRule(
+      .firstItem("/id"), send: .query("after"), end: [.emptyPage]))
 
   /// Facebook and Instagram: `{"data": […], "paging": {"cursors": {"after": "…"}, "next": "…"}}`.
   ///
   /// Page size: `limit`, 25 by default and 100 at most. Pages may be empty in the middle; only a
-  /// missing `next` is the end. The link carries the access token.
+  /// missing `next` is the end. The link carries the access token. Error 1, "reduce the amount of
+  /// data", is not answered by a smaller page: ask for one.
   public static let facebook = Pagination(
     next: .body("/paging/next"), items: "/data",
-    size: PageSize(.query("limit"), default: 25, max: 100), total: "/summary/total_count")
+    size: PageSize(.query("limit"), default: 25, max: 100), total: "/summary/total_count",
+    previous: PreviousRule(.body("/paging/previous"), end: [.emptyPage]))
 
   /// Mastodon: a list, newest first, and a Link header beside it.
   ///
   /// Page size: `limit`, 20 by default and 40 at most, 80 with accounts. The ids in the link are
-  /// often not those of the items.
+  /// often not those of the items. The page before is the newer one; there is a link to it always.
   public static let mastodon = Pagination(
-    next: .linkHeader, size: PageSize(.query("limit"), default: 20, max: 80))
+    next: .linkHeader, size: PageSize(.query("limit"), default: 20, max: 80),
+    previous: PreviousRule(.linkHeader(rel: "prev"), end: [.emptyPage]))
 
   /// X (Twitter) v2: `{"data": […], "meta": {"result_count": 10, "next_token": "…"}}`.
   ///
@@ -42,7 +47,8 @@ extension Pagination {
   /// many there are.
   public static let reddit = Pagination(
     next: .body("/data/after"), send: .query("after"), items: "/data/children",
-    size: PageSize(.query("limit"), default: 25, max: 100))
+    size: PageSize(.query("limit"), default: 25, max: 100),
+    previous: PreviousRule(.body("/data/before"), send: .query("before")))
 
   /// Bluesky and the AT Protocol: `{"feed": […], "cursor": "…"}`.
   ///
@@ -82,10 +88,11 @@ extension Pagination {
   public static let stackExchange = Pagination(
     next: .pageNumber, send: .query("page"), end: [.flag("/has_more", ifAbsent: .end)],
     items: "/items", size: PageSize(.query("pagesize"), default: 30, max: 100),
-    policy: PagePolicy(failure: [
-      FailureRule(when: .value("/error_id", .equals(502)), .throttled, message: "/error_message"),
-      FailureRule(when: .value("/error_id"), message: "/error_message"),
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(when: .value("/error_id", .equals(502)), .throttled, message: "/error_message"),
+        FailureRule(when: .value("/error_id"), message: "/error_message"),
+      ], pacing: Pacing(backoff: "/backoff")))
 
   /// Discourse's lists of topics: `{"topic_list": {"topics": […], "more_topics_url":
   /// "/latest?page=1"}}`.
@@ -129,20 +136,28 @@ extension Pagination {
   public static let telegram = Pagination(
     next: .adding(1, to: .maxItem("/update_id")), send: .query("offset"), end: [.emptyPage],
     items: "/result", size: PageSize(.query("limit"), default: 100, max: 100),
-    policy: PagePolicy(failure: [
-      FailureRule(
-        when: .value("/error_code", .equals(429)), .throttled, message: "/description",
-        after: "/parameters/retry_after"),
-      FailureRule(when: .value("/ok", .equals(false)), message: "/description"),
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(
+          when: .value("/error_code", .equals(429)), .throttled, message: "/description",
+          after: "/parameters/retry_after"),
+        FailureRule(when: .value("/ok", .equals(false)), message: "/description"),
+      ], pacing: Pacing(readsAhead: false)))
 
   static let socialPresets = [
-    PaginationPreset("discord", "a list, newest first; before = last id", .discord),
-    PaginationPreset("facebook", "data, paging.next", .facebook),
+    PaginationPreset(
+      "discord", "a list, newest first; before = last id", .discord,
+      variants: [
+        "discordMembers": Pagination(
+          next: .maxItem("/user/id"), send: .query("after"), end: [.shortPage, .emptyPage],
+          size: PageSize(.query("limit"), default: 1, max: 1000))
+      ]),
+    PaginationPreset("facebook", "data, paging.next", .facebook, aliases: ["instagram"]),
     PaginationPreset("mastodon", "a list, Link header with max_id", .mastodon),
     PaginationPreset("twitter", "data, meta.next_token", .twitter()),
     PaginationPreset("reddit", "data.children, data.after", .reddit),
-    PaginationPreset("atproto", "items elsewhere, cursor", .atproto(items: "/feed")),
+    PaginationPreset(
+      "atproto", "items elsewhere, cursor", .atproto(items: "/feed"), aliases: ["bluesky"]),
     PaginationPreset("twitch", "data, pagination.cursor", .twitch),
     PaginationPreset("spotify", "items, next, total, below a path of your own", .spotify()),
     PaginationPreset("stackExchange", "items, page number, has_more", .stackExchange),

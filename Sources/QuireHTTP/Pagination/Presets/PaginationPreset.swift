@@ -6,10 +6,23 @@ public struct PaginationPreset: Sendable {
   public let summary: String
   /// The description; where it takes parameters, with those that an example would have.
   public let pagination: Pagination
+  /// The other services that are paged so, as `Pagination.preset(named:)` knows them, by name.
+  public var aliases: [String] { described.keys.sorted() }
 
-  init(_ name: String, _ summary: String, _ pagination: Pagination) {
+  /// What each alias means: the same, or the same with other parameters.
+  private let described: [String: Pagination]
+
+  /// A preset; `aliases` mean the same, `variants` what they say.
+  init(
+    _ name: String, _ summary: String, _ pagination: Pagination, aliases: [String] = [],
+    variants: [String: Pagination] = [:]
+  ) {
     self.name = name
     self.summary = summary
     self.pagination = pagination
+    described = aliases.reduce(into: variants) { $0[$1] = pagination }
   }
+
+  /// What an alias means; nil where it is none of this preset's.
+  func pagination(named alias: String) -> Pagination? { described[alias] }
 }

@@ -63,6 +63,72 @@ struct JSONItemSelectionTests {
     #expect(try items(page, .optional(.all(["/x", "/c"]))) == [1, 2])
   }
 
+  @Test(
+    "T33: items may be the members of an object, the rows of columns, or stand in several lists",
+    arguments: [
+      (
+        #"{"a": {"x": 1}, "b\u0022": null}"#, ItemSelector.members(.root),
+        #"[{"name":"a","value":{"x":1}},{"name":"b\u0022","value":null}]"#
+      ),
+      (#"null"#, .members(.root), "[]"), (#"{"pages": {}}"#, .members("/pages"), "[]"),
+      (#"{}"#, .optional(.members("/pages")), "[]"), (#"{}"#, .members(.optional("/pages")), "[]"),
+      (
+        #"{"form": ["10-K", "8-K"], "n": [1.10, 9007199254740993]}"#, .columns(.root),
+        #"[{"form":"10-K","n":1.10},{"form":"8-K","n":9007199254740993}]"#
+      ),
+      (#"{"recent": {"form": []}}"#, .columns(.firstOf(["/recent", ""])), "[]"),
+      (#"{"form": [1]}"#, .columns(.firstOf(["/recent", ""])), #"[{"form":1}]"#),
+      (#"{}"#, .columns(.root), "[]"),
+      (#"{"groups": [{"of": [1, 2]}, {}, {"of": null}, {"of": [3]}]}"#, "/groups/*/of", "[1,2,3]"),
+      (
+        #"{"query": {"pages": {"7": {"id": 7}, "3": {"id": 3}}}}"#, "/query/pages/*",
+        #"[{"id":7},{"id":3}]"#
+      ),
+      (#"{"groups": []}"#, "/groups/*/of", "[]"),
+      (#"{"a": [{"b": 1}]}"#, .firstOf(["/x/*/b", "/a/*/b"]), "[1]"),
+      (
+        #"{"items": [{"items": [{"e": 1}, {"e": 2}]}, {"e": 3}]}"#,
+        .all(["/items/*/items/*/e", "/items/*/e"]), "[1,2,3]"
+      ),
+    ])
+  func arranged(_ page: String, _ selector: ItemSelector, _ items: String) throws {
+    let raw = try decode(JSONRawPageDecoder(), page, selector).items
+    #expect("[" + raw.map(\.description).joined(separator: ",") + "]" == items)
+  }
+
+  @Test(
+    "T33, D-2: what is no object, no table or not there at all is an error",
+    arguments: [
+      ("[1]", ItemSelector.members(.root)), (#"{"a": 1}"#, .members("/pages")),
+      (#"{"a": [1], "b": [1, 2]}"#, .columns(.root)), (#"{"a": [1], "b": 2}"#, .columns(.root)),
+      (#"{"a": 1}"#, "/groups/*/of"), ("[[1]]", .columns(.root)),
+    ])
+  func misarranged(_ page: String, _ selector: ItemSelector) {
+    let error = #expect(throws: PageError.self) {
+      try decode(JSONRawPageDecoder(), page, selector)
+    }
+    #expect(error?.code == .shape)
+  }
+
+  @Test("Columns with names that make a small page a huge table are refused")
+  func hugeTable() {
+    let page =
+      #"{"\#(String(repeating: "n", count: 10_000))": [\#(String(repeating: "0,", count: 9_999))0]}"#
+    let error = #expect(throws: PageError.self) {
+      try decode(JSONRawPageDecoder(), page, .columns(.root))
+    }
+    #expect(error?.code == .limitExceeded)
+  }
+
+  @Test("The last member and the last row are last items")
+  func lastMember() throws {
+    let document = try JSONDocument(Array(#"{"a": [1, 2], "b": [3, 4]}"#.utf8))
+    #expect(try document.value(at: "/name", inLastItemOf: .members(.root)) == "b")
+    #expect(try document.value(at: "/b", inLastItemOf: .columns(.root)) == 4)
+    #expect(try document.values(at: "/b", inItemsOf: .columns(.root)) == [3, 4])
+    #expect(try document.value(at: "/*/1") == 2)
+  }
+
   @Test("The last item is the last of the last list that has one")
   func lastItem() throws {
     let page = #"{"a": [{"id": 1}, {"id": 2}], "b": [], "c": null}"#

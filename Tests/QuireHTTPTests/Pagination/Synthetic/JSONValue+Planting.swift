@@ -9,6 +9,30 @@ extension JSONValue {
     planting(value, at: path.steps[...])
   }
 
+  /// The value with items at a path, in the way that a selector finds them.
+  func planting(
+    _ items: [JSONValue], at path: PagePath, as shape: ItemSelector.Arrangement
+  ) -> JSONValue {
+    switch shape {
+    case .lists: planting(.array(items), at: path)
+    case .members: planting(.object(items.map(\.asMember)), at: path)
+    case .columns: planting(Self.columns(of: items), at: path)
+    case .matches: items.reduce(self) { $0.planting($1, at: path) }
+    }
+  }
+
+  /// `{"name": "a", "value": 1}` as a member; an item without such names is one itself.
+  private var asMember: Member {
+    Member(self["name"]?.plainText ?? self["number"]?.plainText ?? "", self)
+  }
+
+  private static func columns(of rows: [JSONValue]) -> JSONValue {
+    .object([
+      Member("number", .array(rows.compactMap { $0["number"] })),
+      Member("double", .array(rows.compactMap { $0["number"] })),
+    ])
+  }
+
   private func planting(_ value: JSONValue, at steps: ArraySlice<PagePath.Step>) -> JSONValue {
     guard let step = steps.first else { return value }
     let rest = steps.dropFirst()
@@ -16,6 +40,10 @@ extension JSONValue {
     case .name(let name):
       if let index = Int(name), !isObject { return setting(index, to: rest, value) }
       return setting(name, to: rest, value)
+    // The items below the first step are one behind the other, those below another in one place.
+    case .each where rest.contains(.each):
+      return setting(max(0, elements.count - 1), to: rest, value)
+    case .each: return setting(elements.count, to: rest, value)
     case .last: return setting(max(0, elements.count - 1), to: rest, value)
     case .filter(let name, let wanted):
       let others = elements.firstIndex { $0[name]?.plainText == wanted }

@@ -42,13 +42,16 @@ enum SyntheticBody {
   }
 
   /// Puts items at a path: each is values at paths of its own.
-  mutating func plant(_ items: [[(PagePath, JSONValue)]], at path: PagePath) {
+  mutating func plant(
+    _ items: [[(PagePath, JSONValue)]], at path: PagePath,
+    as shape: ItemSelector.Arrangement = .lists
+  ) {
     switch self {
     case .json(let body):
       let list = items.map { item in
         item.reduce(JSONValue.object([])) { $0.planting($1.1, at: $1.0) }
       }
-      self = .json(body.planting(.array(list), at: path))
+      self = .json(body.planting(list, at: path, as: shape))
     case .xml(var document):
       let elements = items.map { item in
         var element = SyntheticElement("any")

@@ -132,9 +132,12 @@ extension Pagination {
   fileprivate var formats: [SyntheticBody.Format] {
     let paths = pagePaths + items.paths
     var formats: [SyntheticBody.Format] = []
-    if !paths.contains(where: \.isOnlyXML) { formats.append(.json) }
+    let isOnlyJSON =
+      [.members, .columns].contains(items.arrangement) || items.paths[0].text.contains("/*/")
+    if isOnlyJSON || !paths.contains(where: \.isOnlyXML) { formats.append(.json) }
     let isXML =
-      items.paths[0].holdsXMLItems && paths.allSatisfy { $0.xml != nil }
+      !isOnlyJSON && items.paths[0].holdsXMLItems
+      && paths.allSatisfy { $0.xml != nil }
       && Set((pagePaths + items.paths.prefix(1)).compactMap(\.xmlRoot)).count < 2
     if isXML { formats.append(.xml) }
     return formats
@@ -169,8 +172,14 @@ extension SyntheticListing {
         }
       }
     }.filter { listing in
+      // Nothing at all, where a page without items is one that is not ready.
+      let polls = pagination.policy.failure.contains {
+        $0.kind == .notReady && $0.when.test == .isMissing
+      }
+      if case .lastPage = listing.ending, listing.sizes == [0], polls { return false }
       // One page without a way on is counted on from, where nothing says how much there is.
-      !(listing.ending == .noNext && listing.sizes == [1] && listing.countsOtherwise
+      return
+        !(listing.ending == .noNext && listing.sizes == [1] && listing.countsOtherwise
         && !pagination.saysEnd)
     }
   }

@@ -36,13 +36,17 @@ struct SyntheticPage {
 
   /// The index of all pages; nil where the listing has none.
   init?(indexOf listing: SyntheticListing) {
-    guard case .index(let list, let link) = listing.pagination.next else { return nil }
+    guard case .index(let list, let link, _) = listing.pagination.next else { return nil }
     self.listing = listing
     page = -1
     items = []
     body = SyntheticBody(listing.format, root: list.xmlRoot ?? "index")
     body.plant(
       listing.sizes.indices.map { [(link, .string(listing.link(to: $0)))] }, at: list)
+    let selector = listing.pagination.items
+    if !selector.absentMeansEmpty {
+      body.plant([], at: selector.paths[0], as: selector.arrangement)
+    }
   }
 
   /// The answer as the transport hands it over.
@@ -86,7 +90,9 @@ extension SyntheticPage {
       lists.append(Array(items.dropFirst()))
     }
     if pagination.items.absentMeansEmpty && items.isEmpty { return }
-    for (path, list) in zip(pagination.items.paths, lists) { body.plant(list, at: path) }
+    for (path, list) in zip(pagination.items.paths, lists) {
+      body.plant(list, at: path, as: pagination.items.arrangement)
+    }
   }
 
   private mutating func plantFlags() {

@@ -76,11 +76,15 @@ extension SyntheticListing {
     let server = SyntheticServer(self)
     var configuration = PageClient.Configuration()
     configuration.retry = .never
+    configuration.clock = InstantClock()
     let client = PageClient(transport: server, configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: AutomaticPageDecoder(
-        json: ClosurePageDecoder { try $0.value["number"]?.integer ?? -1 },
+        json: ClosurePageDecoder {
+          let item = try $0.value
+          return item["number"]?.integer ?? item["value"]?["number"]?.integer ?? -1
+        },
         xml: MappedPageDecoder(XMLItemPageDecoder()) {
           try $0.value(at: "/number")?.integer ?? -1
         }))

@@ -106,6 +106,7 @@ extension Transcript {
       .reduce(root) { path, step in
         switch step {
         case .last: return path + "/i[last()]"
+        case .each: return path + "/*"
         case .filter(let name, let value): return path + "/i[\(name)='\(value)']"
         case .name(let name):
           if let index = Int(name) { return path + "/i[\(index + 1)]" }
