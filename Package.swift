@@ -73,8 +73,8 @@ let package = Package(
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", httpTypes, logging,
-        "FlyingFox", argumentParser,
+        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", "QuireAWS", httpTypes,
+        logging, "FlyingFox", argumentParser,
       ], swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
@@ -114,7 +114,7 @@ let package = Package(
     .testTarget(
       name: "QuireCommandTests",
       dependencies: [
-        "QuireCommand", "Quire", "QuireHTTP", "QuireCore", "TestSupport", httpTypes,
+        "QuireCommand", "Quire", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", httpTypes,
         argumentParser, "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket",
         "TerminalReader",
       ],

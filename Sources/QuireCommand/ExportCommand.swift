@@ -66,6 +66,12 @@ struct ExportCommand: AsyncParsableCommand {
       valueName: "name: value"))
   var header: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "Sign every request: aws:SERVICE[:REGION], with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
+      valueName: "scheme"))
+  var sign: String?
+
   @Option(help: "The request method. Default: GET, or POST with --data.")
   var method: String?
 

@@ -47,6 +47,22 @@ struct ExportOptionTests {
     #expect(throws: ValidationError.self) { try HeaderOption.field("X: @/no/such/file") }
   }
 
+  @Test("H-8: a way to sign that cannot be is refused, and the secret key is not repeated")
+  func signing() {
+    let own = ["AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret22"]
+    for (text, environment, part) in [
+      ("aws", own, "aws:SERVICE"), ("gcp:s3", own, "gcp:s3"), ("aws:s3", own, "AWS_REGION"),
+      ("aws:s3:", own, "AWS_REGION"), ("aws:s3:r", [:], "AWS_ACCESS_KEY_ID is not set"),
+      ("aws:s3:r", ["AWS_ACCESS_KEY_ID": "AKID"], "AWS_SECRET_ACCESS_KEY is not set"),
+    ] {
+      let error = #expect(throws: ValidationError.self) {
+        _ = try SignOption.signer(text, environment: environment)
+      }
+      #expect(error?.message.contains(part) == true)
+      #expect(error?.message.contains("secret22") == false)
+    }
+  }
+
   @Test("H-1: --param is percent-encoded exactly once and leaves the URL alone")
   func parameters() throws {
     let base = ["--preset", "linkHeader", "--param"]

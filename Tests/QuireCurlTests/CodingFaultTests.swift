@@ -107,6 +107,42 @@ struct CodingFaultTests {
     }
   }
 
+  @Test("T30: a file that is gzip itself is inflated, bounded, and proved whole; other bytes stay")
+  func files() async throws {
+    let file = Gzip.member(Self.text)
+    for type in ["application/x-gzip", "application/xml", "application/octet-stream"] {
+      let server = try FaultServer { request in
+        switch request.path {
+        case "/whole": [.respond(file, headers: [("Content-Type", type)])]
+        case "/drip":
+          [
+            .write(Array("HTTP/1.1 200 OK\r\nContent-Length: \(file.count)\r\n\r\n".utf8)),
+            .slices(file, of: 1),
+          ]
+        case "/cut": [.respond(Array(file.dropLast(3)), headers: [("Content-Type", type)])]
+        case "/byte": [.respond([0x1F], headers: [("Content-Type", type)])]
+        case "/bomb": [.respond(Gzip.bomb(100 << 20), headers: [("Content-Type", type)])]
+        default: [.respond([0x1F, 0x8C, 0x08], headers: [("Content-Type", type)])]
+        }
+      }
+      defer { server.stop() }
+      let transport = CurlTransport.underTest()
+      let fetch = { (path: String) async throws -> [UInt8] in
+        try await transport.fetch(TransportRequest(server.url(path))).body
+      }
+      #expect(try await fetch("/whole") == Self.text)
+      #expect(try await fetch("/drip") == Self.text)
+      #expect(try await fetch("/other") == [0x1F, 0x8C, 0x08])
+      for (path, code) in [
+        ("/cut", PageError.Code.truncated), ("/byte", .truncated), ("/bomb", .limitExceeded),
+      ] {
+        let error = await #expect(throws: PageError.self) { try await fetch(path) }
+        #expect(error?.code == code)
+      }
+      await transport.shutdown()
+    }
+  }
+
   @Test("Z7: deflate is understood in the zlib format and bare, and checked in both")
   func deflate() async throws {
     for body in [Gzip.zlibWrapped(Self.text), Gzip.bare(Self.text)] {

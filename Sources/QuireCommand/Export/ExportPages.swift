@@ -27,6 +27,15 @@ struct ExportPages {
     return try await paginated?.next()
   }
 
+  /// Lets go of what is in flight, and returns when the server holds nothing for the walk any more:
+  /// a process that ended at once would leave that open.
+  mutating func close() async {
+    walked = nil
+    paginated = nil
+    await walk?.close()
+    await paginator?.close()
+  }
+
   /// What the walk did.
   var report: WalkReport { walk?.report ?? paginator?.report ?? WalkReport() }
 }

@@ -31,6 +31,7 @@ extension ExportPlan {
       outcome.end = .failed(error)
     }
     outcome.report = pages.report
+    await pages.close()
     outcome.elapsed = clock.now - began
     meter.clear()
     return outcome

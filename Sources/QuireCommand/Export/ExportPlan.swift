@@ -48,6 +48,7 @@ struct ExportPlan: Sendable {
     progress = command.progress
     configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = command.allowPlainHTTP
+    configuration.signer = try command.sign.map { try SignOption.signer($0) }
     configuration.badItems = badItems == .fail ? .throw : .collect
     transport = try Self.transport(command)
     for text in command.limit { try LimitOption.apply(text, to: &self) }

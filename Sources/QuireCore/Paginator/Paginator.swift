@@ -53,6 +53,10 @@ public actor Paginator<Item: Sendable>: PageSequence {
   /// Leaving the loop leaves the items behind that were on their way to it.
   public nonisolated var items: ItemSequence<ItemPages> { ItemSequence(ItemPages(runner)) }
 
+  /// Returns when what the server holds for the walk is free again, after 5 seconds at the latest:
+  /// for processes that are about to end. All iterators must be gone.
+  package nonisolated func close() async { await runner.close() }
+
   /// What the walk has done so far, as far as its pages were handed out. The traffic includes what
   /// is loaded ahead.
   public nonisolated var report: WalkReport { runner.report }

@@ -89,6 +89,12 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
     }
   }
 
+  func close() async {
+    let (task, walk) = state.withLock { ($0.task?.task, $0.walk) }
+    await task?.value
+    await walk?.close()
+  }
+
   // MARK: Callers
 
   /// Feeds a caller's wish to the machine, and waits until it is granted.

@@ -21,6 +21,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Makes a reader for the pages before the start, where there can be one.
   let makeBackwardReader: (@Sendable () -> any PageReader<Item>)?
   private let stopwatch: Stopwatch
+  /// The source being closed, once it is.
+  private let parting = Mutex<Task<Void, Never>?>(nil)
   let machine: Mutex<WalkMachine>
   /// The walk from the start backwards, once somebody asked for it.
   let backward = Mutex<Walk<Item>?>(nil)
@@ -52,7 +54,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// after 5 seconds at the latest.
   public func close() async {
     reader.leave()
-    if let closing = machine.withLock({ $0.abandoned() }) { await close(closing) }
+    if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
+    await parting.withLock { $0 }?.value
   }
 
   /// Whether the walk has nothing more to give.
@@ -119,18 +122,12 @@ extension Walk {
 
   private func closeSoon(_ closing: WalkMachine.Closing) {
     guard reader.needsClosing else { return }
-    Self.closing(reader, at: closing.position, clock)
+    let (reader, clock) = (reader, clock)
+    parting.withLock { $0 = Task.parting(clock) { await reader.close(at: closing.position) } }
   }
 
   private func close(_ closing: WalkMachine.Closing) async {
-    guard reader.needsClosing else { return }
-    await Self.closing(reader, at: closing.position, clock).value
-  }
-
-  @discardableResult
-  private static func closing(
-    _ reader: any PageReader<Item>, at position: Position?, _ clock: any Clock<Duration>
-  ) -> Task<Void, Never> {
-    Task.parting(clock) { await reader.close(at: position) }
+    closeSoon(closing)
+    await parting.withLock { $0 }?.value
   }
 }

@@ -3,9 +3,14 @@ import QuireCore
 import QuireHTTP
 
 /// Removes a body's content coding, slice by slice, and holds it to the limits.
+///
+/// A file that is gzip itself, such as `sitemap.xml.gz`, comes without a coding declared, and is
+/// inflated all the same: no page starts with gzip's two magic bytes (RFC 1952 §2.3.1).
 enum BodyDecoder: ~Copyable {
   /// The head has not come yet.
   case undecided
+  /// No coding is declared, and the bytes do not yet tell a file that is gzip from another one.
+  case sniffing([UInt8], limits: TransferLimits)
   case plain(slice: [UInt8], total: Int, limit: Int)
   /// `mayBeEmpty` tells that the framing itself proves that there is nothing to inflate.
   case inflating(ContentInflater, mayBeEmpty: Bool)
@@ -14,7 +19,7 @@ enum BodyDecoder: ~Copyable {
   init(_ head: ResponseHead, limits: TransferLimits) {
     do throws(PageError) {
       switch try ContentCoding(head.response.headerFields) {
-      case .identity: self = .plain(slice: [], total: 0, limit: limits.decodedBytes)
+      case .identity: self = .sniffing([], limits: limits)
       case .gzip:
         self = .inflating(
           try ContentInflater(.gzip, limits: limits), mayBeEmpty: head.framing == .explicit)
@@ -31,6 +36,7 @@ enum BodyDecoder: ~Copyable {
   mutating func receive(_ bytes: [UInt8]) {
     switch consume self {
     case .undecided: preconditionFailure("BodyDecoder: bytes before the head")
+    case .sniffing(let earlier, let limits): self = Self.told(by: earlier + bytes, limits)
     case .plain(_, let total, let limit):
       self = .plain(slice: bytes, total: total + bytes.count, limit: limit)
     case .inflating(var inflater, let mayBeEmpty):
@@ -40,10 +46,30 @@ enum BodyDecoder: ~Copyable {
     }
   }
 
+  private static let magic: [UInt8] = [0x1F, 0x8B]
+
+  /// What the first bytes of a body tell.
+  private static func told(by bytes: [UInt8], _ limits: TransferLimits) -> BodyDecoder {
+    guard magic.starts(with: bytes.prefix(magic.count)) else {
+      return .plain(slice: bytes, total: bytes.count, limit: limits.decodedBytes)
+    }
+    guard bytes.count >= magic.count else { return .sniffing(bytes, limits: limits) }
+    do throws(PageError) {
+      var inflater = try ContentInflater(.gzip, limits: limits)
+      inflater.receive(bytes)
+      return .inflating(inflater, mayBeEmpty: false)
+    } catch {
+      return .failed(error)
+    }
+  }
+
   /// The next decoded slice; nil when more wire bytes are needed.
   mutating func next() throws(PageError) -> [UInt8]? {
     switch consume self {
     case .undecided: preconditionFailure("BodyDecoder: a slice before the head")
+    case .sniffing(let bytes, let limits):
+      self = .sniffing(bytes, limits: limits)
+      return nil
     case .plain(let slice, let total, let limit):
       guard total <= limit else {
         let error = ContentInflater.tooMuch(limit)
@@ -71,6 +97,11 @@ enum BodyDecoder: ~Copyable {
   mutating func finish() throws(PageError) {
     switch consume self {
     case .undecided: preconditionFailure("BodyDecoder: the end before the head")
+    case .sniffing(let bytes, let limits):
+      self = .sniffing(bytes, limits: limits)
+      guard bytes.isEmpty else {
+        throw PageError(.truncated, "The gzip file ends behind its first byte; ask again.")
+      }
     case .plain(let slice, let total, let limit):
       self = .plain(slice: slice, total: total, limit: limit)
     case .inflating(let inflater, let mayBeEmpty):

@@ -175,6 +175,6 @@ struct ContentInflater: ~Copyable {
   private func corrupt(_ why: String) -> PageError {
     PageError(
       .corruptEncoding,
-      "The body is declared \(coding.rawValue) but damaged after \(consumed) bytes: \(why).")
+      "The body is \(coding.rawValue) but damaged after \(consumed) bytes: \(why).")
   }
 }

@@ -32,7 +32,7 @@ struct PacerTests {
     #expect(try await walk(Pacing(), pages) == .zero)
   }
 
-  @Test("V103 (the body): a page that asks to wait is delivered, and then waited for")
+  @Test("V103: a page whose body asks to wait is delivered, and then waited for")
   func backoff() async throws {
     #expect(try await walk(Pacing(backoff: "/wait"), pages) == .seconds(2))
     #expect(try await walk(Pacing(interval: 3, backoff: "/wait"), pages) == .seconds(6))

@@ -15,7 +15,9 @@ extension Transcript {
   /// The transcript with answers in XML; nil where they are no JSON to begin with.
   func inXML() throws -> Transcript? {
     let bodies = exchanges.map(\.answerBody).filter { !$0.isEmpty }
-    guard !isBytes, !bodies.isEmpty, !bodies.contains(where: Self.isXML) else {
+    guard !isBytes, ![.members, .columns].contains(pagination.items.arrangement), !bodies.isEmpty,
+      !bodies.contains(where: Self.isXML)
+    else {
       return nil
     }
     var copy = self

@@ -19,6 +19,7 @@ import Testing
 /// links rebase                    another link policy
 /// body {"size":2}                 the body that the caller gives, where it is not the one sent
 /// opens                           the first request is not for a page: the caller gives the second
+/// distinct                        items with the same id are delivered once
 /// closes                          the last request is not for a page; no time passes on its own
 /// indexed                         the first page lists the others: a new process reads it again
 /// field Range: 0-1                a field of the walk's request
@@ -54,6 +55,7 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   var opens = false
   var closes = false
   var isIndexed = false
+  var isDistinct = false
   var pages: [[String]]?
   var pageCount: Int?
   var totals: [String]?
@@ -129,6 +131,7 @@ extension Transcript {
     guard let (name, value) = Self.split(line) else {
       opens = opens || line == "opens"
       closes = closes || line == "closes"
+      isDistinct = isDistinct || line == "distinct"
       isIndexed = isIndexed || line == "indexed"
       return
     }

@@ -23,13 +23,17 @@ struct TranscriptPlayer {
 
   /// One walk from the start to the end.
   mutating func play() async throws {
-    let iterator = cursor().makeAsyncIterator()
+    let cursor = transcript.isDistinct ? cursor().deduplicated { $0 } : cursor()
+    let iterator = cursor.makeAsyncIterator()
     await drain(iterator) { _ in true }
     try check()
   }
 
   /// Every page by a walk of its own, that knows nothing but the position before it as JSON.
+  ///
+  /// Such a walk does not know which items came before it.
   mutating func playResuming() async throws {
+    if transcript.isDistinct { return }
     if transcript.isIndexed {
       let index = transcript.script[0]
       let pages = transcript.script.dropFirst().flatMap { [index, $0] }

@@ -21,6 +21,6 @@ struct CloudVectorTests {
   func v47() async throws { try await play("V47") }
 
   @Test(
-    "V48 T12 (without resuming from a delta link): a Graph link goes out byte for byte")
+    "V48 T12: a Graph link goes out byte for byte, and a delta link is where a later walk starts")
   func v48() async throws { try await play("V48") }
 }

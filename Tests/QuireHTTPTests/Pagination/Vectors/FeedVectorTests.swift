@@ -6,7 +6,7 @@ struct FeedVectorTests {
   func v20() async throws { try await play("V20") }
 
   @Test(
-    "V21 (without deduplication): an archived feed is walked back to its first document, repeated entries and all"
+    "V21 T23: an archived feed is walked back to its first document, its repeated entries told apart or not"
   )
   func v21() async throws { try await play("V21") }
 

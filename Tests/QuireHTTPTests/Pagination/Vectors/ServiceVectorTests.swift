@@ -65,7 +65,7 @@ struct ServiceVectorTests {
   func v92() async throws { try await play("V92") }
 
   @Test(
-    "V94 (without the resume token): Plaid has three lists, and a change expires the cursor")
+    "V94: Plaid has three lists, a change expires the cursor, and the last one starts a later walk")
   func v94() async throws { try await play("V94") }
 
   @Test("V95 T18: monday.com is asked for its other pages by another query")

@@ -64,7 +64,7 @@ struct TrapTests {
   @Test("T29: a POST may go on as GET, without its body")
   func t29() async throws { try await play("T29") }
 
-  @Test("T30 (but for gzip files): what stands before a page is skipped, and a callback is no page")
+  @Test("T30: what stands before a page is skipped, and a callback is no page")
   func t30() async throws { try await play("T30") }
 
   @Test("T31: XML is read by local names, attributes and conditions, its text trimmed")
@@ -73,7 +73,8 @@ struct TrapTests {
   @Test("T32: a link may be a text, an object or nothing, on each page anew")
   func t32() async throws { try await play("T32") }
 
-  @Test("T33 (lists only): items may be one list, several, null, or one element")
+  @Test(
+    "T33 T18: items may be one list, several, null, one element, an object's members or columns")
   func t33() async throws { try await play("T33") }
 
   @Test("T36: what a protocol needs besides is always sent, unless the caller says otherwise")
