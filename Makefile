@@ -33,7 +33,7 @@ demo: setup ## the main job: drain the demo API in every pagination style
 	swift build --configuration release --product quire
 	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
 
-interop: setup ## drain real servers (Datasette, Django, S3, OAI-PMH) and compare with their data
+interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …) and compare with their data
 	@.ci/setup python3-venv
 	Tests/Interop/run
 

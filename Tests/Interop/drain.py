@@ -1,7 +1,7 @@
 """Drains listings through `quire export` and compares each item with what the server really has.
 
-`drain.py QUIRE DATASETTE_URL DATASETTE_DATABASE DJANGO_URL DJANGO_DATABASE S3_URL OAI_PMH_URL`
-prints a line for each drain and, at the end, `N passed, N failed`.
+`drain.py QUIRE NAME=VALUE…` prints a line for each drain and, at the end, `N passed, N failed`.
+The values are the servers' URLs, the files of their databases, and how much they hold.
 """
 
 import json
@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 
 from listings import datasette, django
+from service_listings import amazon_services, graphql, scim, taxii
 from xml_listings import oai_pmh, s3
 
 
@@ -82,11 +83,24 @@ def verdict(way, quire, listing):
             return str(difference)
 
 
+def listings(at):
+    large, small, count = at["large"], at["small"], int(at["count"])
+    return (
+        datasette(at["datasette"], large)
+        + django(at["django"], small)
+        + graphql(at["django"], small)
+        + s3(at["moto"])
+        + amazon_services(at["moto"])
+        + oai_pmh(at["oai"])
+        + scim(at["scim"], count)
+        + taxii(at["taxii"], count)
+    )
+
+
 def main(quire, *servers):
     passed = failed = 0
-    json_listings = datasette(*servers[:2]) + django(*servers[2:4])
-    for listing in json_listings + s3(servers[4]) + oai_pmh(servers[5]):
-        for way in [whole, look_ahead, resumed]:
+    for listing in listings(dict(server.split("=", 1) for server in servers)):
+        for way in [whole, look_ahead, resumed] if listing.resumable else [whole, look_ahead]:
             start = time.monotonic()
             problem = verdict(way, quire, listing)
             seconds = time.monotonic() - start

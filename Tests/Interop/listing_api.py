@@ -1,4 +1,5 @@
-"""A Django REST framework project in one file: the table `records` under three styles of pages.
+"""A Django project in one file: the table `records` under three styles of Django REST framework's
+pages, and as a GraphQL connection.
 
 The database is the file named by the environment variable RECORDS.
 """
@@ -24,10 +25,16 @@ settings.configure(
 )
 django.setup()
 
+from typing import Iterable  # noqa: E402
+
+import strawberry  # noqa: E402
 from django.core.asgi import get_asgi_application  # noqa: E402
 from django.db import models  # noqa: E402
 from django.urls import path  # noqa: E402
+from django.views.decorators.csrf import csrf_exempt  # noqa: E402
 from rest_framework import generics, pagination, serializers  # noqa: E402
+from strawberry import relay  # noqa: E402
+from strawberry.django.views import GraphQLView  # noqa: E402
 
 
 class Record(models.Model):
@@ -76,7 +83,28 @@ def listing(style):
     )
 
 
+@strawberry.type
+class RecordNode(relay.Node):
+    """A record; its large number as a text, because GraphQL's own numbers have 32 bits."""
+
+    id: relay.NodeID[int]
+    name: str
+    big: str
+    note: str | None
+
+
+@strawberry.type
+class Query:
+    @relay.connection(relay.ListConnection[RecordNode])
+    def records(self) -> Iterable[RecordNode]:
+        rows = Record.objects.order_by("id")
+        return [
+            RecordNode(id=row.id, name=row.name, big=str(row.big), note=row.note) for row in rows
+        ]
+
+
 urlpatterns = [
+    path("graphql/", csrf_exempt(GraphQLView.as_view(schema=strawberry.Schema(Query)))),
     path("pages/", listing(PageNumbers)),
     path("offsets/", listing(LimitAndOffset)),
     path("cursors/", listing(Cursors)),

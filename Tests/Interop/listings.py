@@ -15,6 +15,8 @@ class Listing(NamedTuple):
     rows: list
     # What a row is made of, where an item is not the row itself.
     row: Callable = dict
+    # Whether a page can be asked for again, by another process.
+    resumable: bool = True
 
     @property
     def pages(self):

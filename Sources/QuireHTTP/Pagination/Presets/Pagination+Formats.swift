@@ -100,13 +100,15 @@ extension Pagination {
 
   /// TAXII 2.1: `{"more": true, "next": "…", "objects": […]}`.
   ///
-  /// Page size: `limit`, a wish. An envelope without anything is an empty page, and the last one.
+  /// Page size: `limit`, a wish. An envelope without anything is an empty page, and the last one. The
+  /// same `next` on every page is no loop: some servers, OASIS's own among them, name a session by it,
+  /// of which no page can be asked for twice.
   public static let taxii = Pagination(
     next: .body("/next"), send: .query("next"),
     request: RequestRule(
       always: RequestConstants(header: ["Accept": "application/taxii+json;version=2.1"])),
     end: [.flag("/more", ifAbsent: .end)], items: .optional("/objects"),
-    size: PageSize(.query("limit")))
+    size: PageSize(.query("limit")), policy: PagePolicy(handle: true))
 
   /// JMAP queries (RFC 8620), the first call of a request: `{"methodResponses": [["Email/query",
   /// {"ids": […], "position": 0, "total": 57}, "0"]]}`.
