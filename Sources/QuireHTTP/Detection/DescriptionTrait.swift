@@ -131,7 +131,7 @@ extension NextSource {
     case .body(let path): [.value(.body(path))]
     case .lastItem(let path), .firstItem(let path), .maxItem(let path): [.value(.lastItem(path))]
     case .contentRange: [.value(.header("Content-Range"))]
-    case .index(let path, _): [.value(.body(path))]
+    case .index(let path, _, _): [.value(.body(path))]
     case .transformed(.linkHeader(let relation, _), .queryItem(let name)):
       [.value(.linkQueryItem(name, rel: relation))]
     case .transformed(let source, _): source.probes
