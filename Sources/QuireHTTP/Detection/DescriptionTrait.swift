@@ -122,6 +122,11 @@ extension Route {
 }
 
 extension NextSource {
+  /// Where the links of an index are: a list that has none is no index.
+  private static func links(_ link: PagePath, in list: PagePath) -> PagePath {
+    (try? PagePath("\(list.text)/*\(link.text) | \(list.text)\(link.text)")) ?? list
+  }
+
   /// Where the continuation is looked for; nowhere where pages are counted.
   var probes: [DescriptionTrait.Probe] {
     switch self {
@@ -131,7 +136,7 @@ extension NextSource {
     case .body(let path): [.value(.body(path))]
     case .lastItem(let path), .firstItem(let path), .maxItem(let path): [.value(.lastItem(path))]
     case .contentRange: [.value(.header("Content-Range"))]
-    case .index(let path, _, _): [.value(.body(path))]
+    case .index(let list, let link, _): [.value(.body(Self.links(link, in: list)))]
     case .transformed(.linkHeader(let relation, _), .queryItem(let name)):
       [.value(.linkQueryItem(name, rel: relation))]
     case .transformed(let source, _): source.probes

@@ -31,8 +31,7 @@ extension PaginationPreset {
     case "spotify": return .spotify(in: place)
     case "openStackLinks": return .openStackLinks(items: place)
     default:
-      let isOptional = pagination.items.absentMeansEmpty
-      return pagination.items(at: isOptional ? .optional(.path(place)) : .path(place))
+      return pagination.items(at: pagination.items.moved(to: place))
     }
   }
 
@@ -75,6 +74,7 @@ extension PaginationPreset {
     "offsetLimit": "offsetLimit(items: {})",
     "openSearch": "openSearch()",
     "openStackLinks": "openStackLinks(items: {})",
+    "openSearchPIT": "openSearchPIT(index: \"index\")",
     "pagerDuty": "pagerDuty(items: {})",
     "pages": "pages(items: {})",
     "payPal": "payPal(items: {})",
