@@ -10,6 +10,13 @@ enum ProcessStatus {
 
   static var threads: Int { number(of: "Threads:") }
 
+  /// How long the calling thread has computed, in seconds, whoever else did.
+  static var threadSeconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
   private static func number(of field: String) -> Int {
     guard let status = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8),
       let line = status.split(separator: "\n").first(where: { $0.hasPrefix(field) }),
