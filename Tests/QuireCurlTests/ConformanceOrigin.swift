@@ -25,7 +25,9 @@ enum ConformanceOrigin {
     to request: ReceivedRequest, _ name: String, _ number: Int
   ) -> [FaultStep] {
     let block = Array(UInt8(0)..<251)
-    let body = Array(repeatElement(block, count: number / 251 + 1).joined().prefix(number))
+    var body: [UInt8] = []
+    while body.count < number { body += block }
+    body.removeLast(body.count - number)
     switch name {
     case "echo": return [.respond(echo(request))]
     case "bytes": return [.respond(body)]

@@ -267,6 +267,32 @@ struct TransferMachineTimeTests {
     #expect(error?.message.contains("Timeouts.stall") == true)
   }
 
+  @Test("N6 N8: no deadline runs while the body waits for its reader")
+  func pause() {
+    var play = Play(timeouts: Self.timeouts)
+    let start = play.now
+    _ = play.head("HTTP/1.1 200 OK", "")
+    play.now = start + .seconds(1)
+    _ = play.body(100_000)
+    play.machine.paused(at: play.now)
+    #expect(play.machine.deadline == nil)
+    #expect(play.machine.expired(at: start + .seconds(3600)) == nil)
+    play.now = start + .seconds(3600)
+    play.machine.resumed(at: play.now)
+    // As if the hour had not been: one second of ten is over, and the body is good as of now.
+    #expect(play.machine.expired(at: play.now + .milliseconds(1999)) == nil)
+    #expect(
+      play.machine.expired(at: play.now + .seconds(2))?.message.contains("Timeouts.stall") == true)
+    for second in 1...8 {
+      play.now = start + .seconds(3600 + second)
+      _ = play.body(1000)
+      #expect(play.machine.expired(at: play.now) == nil)
+    }
+    play.now = start + .seconds(3609)
+    _ = play.body(1000)
+    #expect(play.machine.expired(at: play.now)?.message.contains("Timeouts.total") == true)
+  }
+
   @Test("a trickle below 64 bytes a second is a stall, one above it is not")
   func trickle() {
     for (bytes, expires) in [(20, true), (70, false)] {

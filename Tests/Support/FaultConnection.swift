@@ -102,6 +102,10 @@ struct FaultConnection {
       }
     case .flood(let bytes, let times):
       for _ in 0..<times { try write(bytes[...]) }
+    case .floodUntilBlocked(let bytes, let times, let name):
+      var isBlocked = false
+      for _ in 0..<times { try write(bytes[...], &isBlocked, mark: name) }
+      if !isBlocked { server.mark(name) }
     case .mark(let name): server.mark(name)
     case .stall(let gate): try wait(for: Self.peerLeft, or: gate)
     case .stallUntilReached(let name, let times):
@@ -137,17 +141,40 @@ struct FaultConnection {
     }
   }
 
+  /// Counts what is sent, and sets the mark when nothing could be sent for a fifth of a second.
+  private func write(
+    _ bytes: ArraySlice<UInt8>, _ isBlocked: inout Bool, mark: String
+  ) throws(End) {
+    var rest = bytes
+    while !rest.isEmpty {
+      switch rest.withUnsafeBytes({ wire.write($0) }) {
+      case .moved(let count):
+        rest = rest.dropFirst(count)
+        server.log.record { $0.bytesFlooded += count }
+      case .blocked(let events):
+        if !isBlocked {
+          if try wait(for: events, atMost: .milliseconds(200)) { continue }
+          isBlocked = true
+          server.mark(mark)
+        }
+        try wait(for: events)
+      case .gone: throw .peerGone
+      }
+    }
+  }
+
   // MARK: Waiting
 
   private func waitForPeerToGo() throws(End) -> Never {
     while true { try wait(for: Self.peerLeft) }
   }
 
-  /// Returns when an event has come, the gate is open or the time is over. Throws when the server
-  /// stops, or the peer goes while nothing is expected of it.
+  /// Returns when an event has come, the gate is open or the time is over; whether it was an event.
+  /// Throws when the server stops, or the peer goes while nothing is expected of it.
+  @discardableResult
   private func wait(
     for events: Int16, or gate: StallGate? = nil, atMost limit: Duration? = nil
-  ) throws(End) {
+  ) throws(End) -> Bool {
     var polled = [
       pollfd(fd: descriptor, events: events, revents: 0),
       pollfd(fd: server.stopping.descriptor, events: Int16(POLLIN), revents: 0),
@@ -158,5 +185,6 @@ struct FaultConnection {
     if polled[1].revents != 0 { throw .closedHere }
     let expectsPeer = events & Int16(POLLIN | POLLOUT) != 0
     if polled[0].revents != 0, !expectsPeer { throw .peerGone }
+    return polled[0].revents != 0
   }
 }

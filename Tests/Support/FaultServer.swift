@@ -97,6 +97,9 @@ extension FaultServer {
   /// Why TLS handshakes failed so far.
   package var failedHandshakes: [String] { core.log.events.failedHandshakes }
 
+  /// How many bytes of the steps `.floodUntilBlocked` were sent so far.
+  package var bytesFlooded: Int { core.log.events.bytesFlooded }
+
   /// Returns once `count` connections have been accepted in all.
   package func accepted(_ count: Int = 1) async throws {
     try await core.log.wait { $0.accepted >= count }

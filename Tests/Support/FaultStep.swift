@@ -10,6 +10,10 @@ package enum FaultStep: Sendable {
   case drip([UInt8], pause: Duration)
   /// Sends these bytes `times` over, or until the peer has gone.
   case flood([UInt8], times: Int)
+  /// Sends these bytes `times` over, counts them in `FaultServer.bytesFlooded`, and tells
+  /// `FaultServer.reached(_:)` of `mark` when they could not be sent for a fifth of a second, or were
+  /// all sent.
+  case floodUntilBlocked([UInt8], times: Int, mark: String)
   /// Tells `FaultServer.reached(_:)` that the script has come this far.
   case mark(String)
   /// Does nothing until the gate opens; if the peer goes first, the script ends.

@@ -14,6 +14,8 @@ final class ServerLog: Sendable {
     /// TLS handshakes that came to nothing, with OpenSSL's reason.
     var failedHandshakes: [String] = []
     var marks: [String: Int] = [:]
+    /// Bytes of the steps `.floodUntilBlocked` that were sent.
+    var bytesFlooded = 0
 
     var open: Int { accepted - lostPeers - closedHere - failedHandshakes.count }
   }

@@ -108,6 +108,8 @@ final class CurlDriver {
       } else if queue.withdraw(id) {
         exchange.fail(CancellationError())
       }
+    case .resume(let exchange):
+      if let transfer = transfers[ObjectIdentifier(exchange)] { resume(transfer) }
     case .shutDown(let done):
       waitingForEnd.append(done)
       isStopping = true
@@ -174,9 +176,19 @@ final class CurlDriver {
       if !transfer.deliver() {
         transfer.hold()
         isHolding = true
+      } else if transfer.waitsForNobody {
+        resume(transfer)
       }
     }
     return isHolding
+  }
+
+  private func resume(_ transfer: Transfer) {
+    let code = transfer.resume()
+    // What libcurl had kept was refused.
+    guard code != CURLE_OK, case .failed(let error) = transfer.machine.ended(CurlResult(code))
+    else { return }
+    end(transfer, with: .failure(error))
   }
 
   private func end(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
@@ -235,7 +247,7 @@ final class CurlDriver {
       case .start(let exchange):
         exchange.fail(PageError.clientClosed)
       case .shutDown(let done): waitingForEnd.append(done)
-      case .cancel, .stop: break
+      case .cancel, .resume, .stop: break
       }
     }
     spare = []

@@ -77,8 +77,11 @@ private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
 private let receiveBody: quire_data_callback = { bytes, size, count, context in
   let length = size * count
   guard let transfer = transfer(context) else { return length + 1 }
-  return transfer.received(UnsafeRawBufferPointer(start: bytes, count: length))
-    ? length : length + 1
+  switch transfer.received(UnsafeRawBufferPointer(start: bytes, count: length)) {
+  case .taken: return length
+  case .later: return Int(CURL_WRITEFUNC_PAUSE)
+  case .refused: return length + 1
+  }
 }
 
 private let receiveHeadLine: quire_data_callback = { bytes, size, count, context in

@@ -11,6 +11,8 @@ final class Mailbox: Sendable {
     case start(Exchange)
     /// Stop the transfer, if it still runs.
     case cancel(Exchange)
+    /// Go on with a transfer that waited for its reader.
+    case resume(Exchange)
     /// End everything, and say when that is done.
     case shutDown(Suspension<Void>)
     /// End everything.

@@ -20,6 +20,19 @@ final class Transfer {
   private var isHeadDelivered = false
   private var bytes: [UInt8] = []
 
+  /// Whether libcurl waits with the body until the reader has taken what is here.
+  private var isPaused = false
+
+  /// What becomes of bytes that libcurl has read.
+  enum Reception {
+    case taken
+    /// libcurl shall keep them, read no more, and come again when it is told to go on.
+    case later
+    case refused
+  }
+
+  /// Bytes that wait for the reader before the server has to.
+  static let readAhead = 1 << 20
   /// A body shorter than this is worth a short wait, so that it arrives with its head.
   static let smallBody = 64 << 10
   /// How long a head waits for its small body.
@@ -60,12 +73,38 @@ final class Transfer {
     return perform(verdict)
   }
 
-  func received(_ slice: UnsafeRawBufferPointer) -> Bool {
+  func received(_ slice: UnsafeRawBufferPointer) -> Reception {
     touch()
+    if mustWait {
+      isPaused = true
+      machine.paused(at: clock.now)
+      return .later
+    }
     let verdict = machine.body(slice.count, at: clock.now)
     if verdict != .abort { bytes.append(contentsOf: slice) }
-    return perform(verdict)
+    return perform(verdict) ? .taken : .refused
   }
+
+  /// Whether the reader has enough for now. On HTTP/2 it never has: libcurl 7.88.1 announces a window
+  /// of 32 MiB to the server, which it would then have to keep itself.
+  private var mustWait: Bool {
+    guard bytes.count + exchange.unread >= Self.readAhead else { return false }
+    return machine.head?.isHTTP2 == false
+  }
+
+  /// The reader has taken everything.
+  func resume() -> CURLcode {
+    guard isPaused else { return CURLE_OK }
+    isPaused = false
+    machine.resumed(at: clock.now)
+    touch()
+    // Calls back at once with what it kept.
+    return curl_easy_pause(handle.raw, CURLPAUSE_CONT)
+  }
+
+  /// Whether the transfer is paused and its reader has everything that came before. A reader that has
+  /// not will say so when it takes it.
+  var waitsForNobody: Bool { isPaused && !exchange.asksToResume() }
 
   /// Looks again in the next round.
   func hold() { touch() }
@@ -96,7 +135,7 @@ final class Transfer {
       guard bytes.count >= Self.smallBody || clock.now - headArrived >= Self.patience else {
         return false
       }
-    } else if bytes.isEmpty {
+    } else if bytes.isEmpty, !isPaused {
       return true
     }
     hand(end: nil)

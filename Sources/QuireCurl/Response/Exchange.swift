@@ -14,12 +14,15 @@ final class Exchange: Sendable {
     var end: Result<Void, any Error>?
     var metrics = TransferMetrics(wireRequests: 0)
     var waiter: Suspension<Void>?
+    /// Whether the transfer waits until `bytes` are taken.
+    var isAwaited = false
   }
 
   /// What a reader finds.
   enum Supply: Sendable {
     case head(ResponseHead)
-    case bytes([UInt8])
+    /// Some bytes, and whether the transfer waits for their being taken.
+    case bytes([UInt8], isAwaited: Bool)
     case complete
     case failed(any Error)
     /// Nothing yet: wait for this, then look again.
@@ -32,6 +35,16 @@ final class Exchange: Sendable {
 
   var metrics: TransferMetrics { inbox.withLock { $0.metrics } }
   var isOver: Bool { inbox.withLock { $0.end != nil } }
+  /// Body bytes that nobody has taken yet.
+  var unread: Int { inbox.withLock { $0.bytes.count } }
+
+  /// Whether there are bytes to take; whoever takes them is then told that the transfer waits for it.
+  func asksToResume() -> Bool {
+    inbox.withLock { inbox in
+      inbox.isAwaited = !inbox.bytes.isEmpty
+      return inbox.isAwaited
+    }
+  }
 
   /// Hands over what came since the last delivery, and wakes the reader once for all of it.
   func deliver(
@@ -67,8 +80,8 @@ final class Exchange: Sendable {
   func takeBytes() -> Supply {
     inbox.withLock { inbox in
       if !inbox.bytes.isEmpty {
-        defer { inbox.bytes = [] }
-        return .bytes(inbox.bytes)
+        defer { (inbox.bytes, inbox.isAwaited) = ([], false) }
+        return .bytes(inbox.bytes, isAwaited: inbox.isAwaited)
       }
       switch inbox.end {
       case .success: return .complete

@@ -54,8 +54,9 @@ final class ResponseReader: Sendable {
     while true {
       if let slice = try decoder.withLock({ try $0.next() }) { return slice }
       switch exchange.takeBytes() {
-      case .bytes(let bytes):
+      case .bytes(let bytes, let isAwaited):
         decoder.withLock { $0.receive(bytes) }
+        if isAwaited { transport.mailbox.push(.resume(exchange)) }
       case .complete:
         try decoder.withLock { try $0.finish() }
         return nil

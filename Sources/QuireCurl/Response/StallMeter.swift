@@ -10,6 +10,9 @@ struct StallMeter {
     good = now
   }
 
+  /// Nothing could arrive for so long.
+  mutating func rested(for duration: Duration) { good += duration }
+
   /// A burst of any size makes up for the time before it, never for the time after.
   mutating func received(_ count: Int, at now: ContinuousClock.Instant) {
     bytes += count

@@ -39,6 +39,8 @@ struct TransferMachine {
   private var failure: TransferFailure?
   private var sent: ContinuousClock.Instant?
   private var stall: StallMeter?
+  /// Since when the body has been waiting for its reader.
+  private var pause: ContinuousClock.Instant?
   private let isHead: Bool
 
   /// libcurl may replay a request silently, once: enough for a kept connection that was dead.
@@ -98,9 +100,21 @@ struct TransferMachine {
     return wireBytes <= limits.wireBytes ? .proceed : abort(tooManyBytes())
   }
 
+  /// The body waits for its reader: from now on time is the reader's.
+  mutating func paused(at now: ContinuousClock.Instant) {
+    if pause == nil { pause = now }
+  }
+
+  /// The body goes on.
+  mutating func resumed(at now: ContinuousClock.Instant) {
+    guard let begin = pause.take() else { return }
+    sent = sent.map { $0 + (now - begin) }
+    stall?.rested(for: now - begin)
+  }
+
   /// The instant at which `expired` will have something to say.
   var deadline: ContinuousClock.Instant? {
-    guard let sent else { return nil }
+    guard let sent, pause == nil else { return nil }
     let phase = stall.map { $0.good + timeouts.stall } ?? sent + timeouts.head
     return min(phase, sent + timeouts.total)
   }

@@ -8,6 +8,7 @@ extension TransportConformance {
       for count in [0, 1, 1_000, 100_000] { try await checkBody("/\(style)/\(count)", count) }
     }
     try await checkConcurrentBodies()
+    try await checkRestingBody()
     for status in [204, 404, 410, 429, 500, 503] {
       let response = try await transport.send(request("/status/\(status)"))
       try expect(
@@ -41,6 +42,23 @@ extension TransportConformance {
       response.body.metrics.wireRequests >= 1
         && (count == 0 || response.body.metrics.wireBytes > 0),
       "A body knows what it took on the wire.", evidence: "\(response.body.metrics)")
+  }
+
+  /// Long enough to be more than a transport should read ahead.
+  private func checkRestingBody() async throws {
+    let count = 3_000_000
+    let resting = try await transport.send(request("/bytes/\(count)")).body
+    var received = try await resting.next() ?? []
+    for _ in 0..<8 {
+      let other = try await body(of: request("/bytes/1000"))
+      try expect(
+        other == pattern(1_000), "A body that rests holds up no other.",
+        evidence: "\(other.count) bytes, or others, came for 1000.")
+    }
+    while let slice = try await resting.next() { received += slice }
+    try expect(
+      received == pattern(count), "A body that rested arrives whole.",
+      evidence: "\(received.count) bytes, or others, came for \(count).")
   }
 
   private func checkConcurrentBodies() async throws {
