@@ -76,8 +76,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     do {
       return try await part(spent: &spent)
     } catch let error as PageError {
-      throw RetryMachine.Failure(
-        error, cure: error.code.cure, wasRefused: error.code == .connectFailed)
+      throw PageVisit.failure(error)
     }
   }
 
