@@ -78,7 +78,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
       preconditionFailure("items() was called before finish(), which makes the document.")
     }
     return try decode(
-      handedOut > 0 ? parser.wholeItems : index.items(of: context.items), in: index)
+      handedOut > 0 ? parser.wholeItems : index.pageItems(of: context.items), in: index)
   }
 
   // MARK: Items

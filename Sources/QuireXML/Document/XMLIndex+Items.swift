@@ -26,6 +26,25 @@ extension XMLIndex {
     return all
   }
 
+  /// The items of a page that is to have some. Where they are optional, the root element has to be the
+  /// right one nonetheless: a page of another kind is no empty page.
+  func pageItems(of selector: ItemSelector) throws -> [Int] {
+    let items = try items(of: selector)
+    guard !items.isEmpty || hasRoot(for: selector) else { throw missing(selector) }
+    return items
+  }
+
+  /// Whether the root element is one from which a path of the selector starts.
+  private func hasRoot(for selector: ItemSelector) -> Bool {
+    selector.paths.contains { path in
+      guard let xml = path.xml, !xml.startsAnywhere, xml.steps.count > 1,
+        case .element(let name, _) = xml.steps[0]
+      else { return true }
+      let root = XMLPath(startsAnywhere: false, steps: [.element(name, [])])
+      return !matches(of: root, from: .document).elements.isEmpty
+    }
+  }
+
   private func items(at xml: XMLPath, _ path: PagePath) throws -> [Int] {
     if xml.steps.isEmpty { return Array(children(of: 0)) }
     let matches = matches(of: xml, from: .document)
@@ -51,7 +70,7 @@ extension XMLIndex {
       .shape,
       """
       The page has no items at \(paths). \(advice()) Where no item can be a right answer, write the \
-      path from the root down, or make the selector optional.
+      path from the root down\(selector.absentMeansEmpty ? "" : ", or make the selector optional").
       """)
   }
 

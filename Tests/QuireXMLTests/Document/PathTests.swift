@@ -88,7 +88,7 @@ struct PathTests {
     let document = try document(
       "<L><C><K>a</K></C><P><K>p</K></P><C><K>b</K></C><Empty/></L>")
     func keys(_ selector: ItemSelector) throws -> [String?] {
-      try document.index.items(of: selector).map { node in
+      try document.index.pageItems(of: selector).map { node in
         try document.index.value(
           at: ("/K" as PagePath).xml ?? XMLPath(startsAnywhere: false, steps: []),
           from: .element(node))?.string
@@ -100,6 +100,9 @@ struct PathTests {
     #expect(try keys(.root) == ["a", "p", "b", nil])
     #expect(try keys("/L/Absent") == [])
     #expect(try keys(.optional("//Absent")) == [])
+    #expect(try keys(.optional("/L/Absent/Item")) == [])
+    // A page of another kind is no empty page.
+    #expect(throws: PageError.self) { try keys(.optional("/Error/Absent")) }
     #expect(try document.value(at: "/K", inLastItemOf: "//C") == "b")
     #expect(document.count(at: "//C") == 2)
     #expect(document.count(at: "//Absent") == nil)

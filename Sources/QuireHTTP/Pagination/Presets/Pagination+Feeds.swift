@@ -64,7 +64,8 @@ extension Pagination {
   /// The index is a page without items; sitemaps follow in its order, nested indexes in place, and
   /// may be gzip files. Sitemaps on other hosts need `links(.allow([…]))`.
   public static let sitemap = Pagination(
-    next: .index("/sitemapindex/sitemap", link: "/loc"), items: .optional("/urlset/url"))
+    next: .index("/sitemapindex/sitemap", link: "/loc"),
+    items: .optional(.all(["/urlset/url", "/sitemapindex/url"])))
 
   static let feedPresets = [
     PaginationPreset("atom", "feed/entry, link rel=next", .atom, aliases: ["atomPub", "opds"]),
