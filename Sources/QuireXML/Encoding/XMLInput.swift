@@ -69,8 +69,7 @@ struct XMLInput {
         repairs.insert(.leadingWhiteSpace)
       }
     }
-    var transcoder = try XMLTranscoder(
-      finding.encoding, dropsControls: leniency.contains(.controlCharacters))
+    var transcoder = try XMLTranscoder(finding.encoding, leniency: leniency)
     let start = output.count
     defer {
       stage = .reading(transcoder)

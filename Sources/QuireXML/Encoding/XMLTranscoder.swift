@@ -2,13 +2,17 @@
 struct XMLTranscoder {
   private let encoding: XMLEncoding
   private let dropsControls: Bool
+  /// Whether to read UTF-8 for as long as it is, whatever the label, and windows-1252 from then on.
+  private var isGuessing: Bool
   private let converter: SystemConverter?
   /// The start of a character that the last slice did not finish.
   private var carry: [UInt8] = []
 
-  init(_ encoding: XMLEncoding, dropsControls: Bool) throws(XMLInput.Failure) {
+  init(_ encoding: XMLEncoding, leniency: XMLLeniency) throws(XMLInput.Failure) {
+    let isWestern = encoding == .utf8 || encoding == .ascii || encoding == .windows1252
+    isGuessing = isWestern && leniency.contains(.mislabelledEncodings)
     self.encoding = encoding
-    self.dropsControls = dropsControls
+    dropsControls = leniency.contains(.controlCharacters)
     guard case .system(let name) = encoding else {
       converter = nil
       return
@@ -33,9 +37,16 @@ struct XMLTranscoder {
       }
     }
     switch encoding {
-    case .utf8: try append(slice, to: &output)
-    case .ascii: try appendASCII(slice, to: &output)
-    case .windows1252: for byte in slice { output.append(Windows1252.scalar(of: byte)) }
+    case .utf8, .ascii, .windows1252:
+      if isGuessing {
+        guess(slice, into: &output, &repairs)
+      } else if repairs.contains(.mislabelledEncodings) || encoding == .windows1252 {
+        appendWestern(slice, to: &output)
+      } else if encoding == .ascii {
+        try appendASCII(slice, to: &output)
+      } else if !append(slice, to: &output).isEmpty {
+        throw malformed()
+      }
     case .utf16BigEndian, .utf16LittleEndian: try appendUTF16(slice, to: &output)
     case .system:
       carry.append(contentsOf: slice)
@@ -52,9 +63,10 @@ struct XMLTranscoder {
 
   // MARK: UTF-8
 
+  /// Appends what is UTF-8, and returns what is not and what follows it.
   private mutating func append(
     _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
-  ) throws(XMLInput.Failure) {
+  ) -> [UInt8] {
     var from = output.count
     output.append(contentsOf: carry)
     carry = []
@@ -65,12 +77,14 @@ struct XMLTranscoder {
       let rest = output.count - end
       if rest == 0 { break }
       let tail = UnsafeBufferPointer(start: output.base + end, count: rest)
+      let left = Array(tail)
       let isStart = UTF8Checker.isStartOfCharacter(tail)
-      if isStart { carry = Array(tail) }
       output.removeLast(rest)
-      guard isStart else { throw malformed() }
+      guard isStart else { return left }
+      carry = left
       from = output.count
     }
+    return []
   }
 
   private func appendASCII(
@@ -80,6 +94,28 @@ struct XMLTranscoder {
       guard byte < 0x80 else { throw malformed() }
       output.append(byte)
     }
+  }
+
+  // MARK: Western
+
+  private mutating func guess(
+    _ slice: some Collection<UInt8>, into output: inout XMLBuffer<UInt8>,
+    _ repairs: inout XMLLeniency
+  ) {
+    let start = output.count
+    let rest = append(slice, to: &output)
+    let text = UnsafeBufferPointer(start: output.base + start, count: output.count - start)
+    if encoding != .utf8, !text.allSatisfy({ $0 < 0x80 }) { repairs.insert(.mislabelledEncodings) }
+    guard !rest.isEmpty else { return }
+    isGuessing = false
+    if encoding != .windows1252 { repairs.insert(.mislabelledEncodings) }
+    appendWestern(rest, to: &output)
+  }
+
+  private func appendWestern(
+    _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
+  ) {
+    for byte in slice { output.append(Windows1252.scalar(of: byte)) }
   }
 
   // MARK: UTF-16

@@ -39,7 +39,7 @@ struct EncodingTests {
       ("GB2312", [0xD6, 0xD0, 0xCE, 0xC4], "中文"), ("GBK", [0xD6, 0xD0, 0xCE, 0xC4], "中文"),
       ("GB18030", [0xD6, 0xD0, 0x81, 0x30, 0x81, 0x30], "中\u{80}"),
       ("Big5", [0xA4, 0xA4, 0xA4, 0xE5], "中文"), ("EUC-KR", [0xC7, 0xD1], "한"),
-      ("ISO-8859-1", [0xE9, 0x80, 0x93], "é€“"), ("windows-1252", [0xE9, 0x80], "é€"),
+      ("ISO-8859-1", [0xE9, 0x20, 0x80], "é €"), ("windows-1252", [0xE9, 0x80], "é€"),
       ("ISO-8859-15", [0xA4], "€"), ("US-ASCII", [0x41], "A"), ("utf-8", [0xC3, 0xA9], "é"),
     ] as [(String, [UInt8], String)])
   func golden(encoding: String, bytes: [UInt8], expected: String) throws {
@@ -59,9 +59,30 @@ struct EncodingTests {
 
   @Test("E2: a page that is not in its encoding is an error, not mojibake")
   func wrongDeclaration() {
-    #expect(throws: PageError.self) { try text(page("UTF-8", [0xE9])) }
-    #expect(throws: PageError.self) { try text(page("US-ASCII", [0xC3, 0xA9])) }
-    #expect(throws: PageError.self) { try text(page("EUC-JP", [0xFF, 0xFF])) }
+    for bytes in [page("UTF-8", [0xE9]), page("US-ASCII", [0xC3, 0xA9])] {
+      let error = #expect(throws: PageError.self) { try text(bytes, leniency: []) }
+      #expect(error?.code == .malformed)
+      #expect(error?.message.contains("the next bytes are not U") == true)
+    }
+    let error = #expect(throws: PageError.self) { try text(page("EUC-JP", [0xFF, 0xFF])) }
+    #expect(error?.message.contains("the next bytes are not EUC-JP") == true)
+  }
+
+  @Test(
+    "E2: a feed that is UTF-8 is read as such and else as declared or windows-1252, and says so",
+    arguments: [
+      ("UTF-8", [0xE9, 0x80], "é€", true), ("US-ASCII", [0xE9], "é", true),
+      ("UTF-8", [0xC3, 0xA9, 0x20, 0xE9, 0x20, 0xC3, 0xA9], "é é Ã©", true),
+      ("US-ASCII", [0xC3, 0xA9], "é", true), ("US-ASCII", [0x41], "A", false),
+      ("ISO-8859-1", [0xC3, 0xA9], "é", true), ("ISO-8859-1", [0xE9, 0xC3, 0xA9], "éÃ©", false),
+      ("windows-1252", [0xE2, 0x82, 0xAC], "€", true), ("windows-1252", [0x80], "€", false),
+      ("windows-1251", [0xC3, 0xA9], "Г©", false), ("UTF-8", [0xC3, 0xA9], "é", false),
+    ] as [(String, [UInt8], String, Bool)])
+  func mislabelled(encoding: String, bytes: [UInt8], expected: String, isRepaired: Bool) throws {
+    let page = page(encoding, bytes)
+    #expect(try text(page) == .string(expected))
+    let document = try XMLDocument(page, leniency: .feed)
+    #expect(document.repairs.contains(.mislabelledEncodings) == isRepaired)
   }
 
   @Test(
@@ -98,6 +119,7 @@ struct EncodingTests {
   func precedence() throws {
     let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
     let utf8: [UInt8] = [0xC3, 0xA9]
+    let leniency = XMLLeniency.legacyEncodings
     // Of the three, the first that speaks is right; é in UTF-8 is Ã© in windows-1252.
     for (marked, http, declared, expected) in [
       (true, "windows-1251", "windows-1252", "é"), (true, nil, "windows-1252", "é"),
@@ -105,7 +127,7 @@ struct EncodingTests {
       (false, nil, "windows-1252", "Ã©"), (false, nil, "utf-8", "é"),
     ] as [(Bool, String?, String, String)] {
       let bytes = (marked ? mark : []) + page(declared, utf8)
-      #expect(try text(bytes, charset: http) == .string(expected))
+      #expect(try text(bytes, charset: http, leniency: leniency) == .string(expected))
     }
     #expect(try text(Array("<a>é</a>".utf8)) == "é")
     #expect(try text(page("UTF-16", utf8), leniency: []) == "é")
@@ -114,7 +136,7 @@ struct EncodingTests {
   @Test("E5: an error in the middle names its byte, line and column")
   func middle() {
     let bytes = Array("<a>\n<b>é</b>\n<b>".utf8) + [0xFF] + Array("</b></a>".utf8)
-    let error = #expect(throws: PageError.self) { try text(bytes) }
+    let error = #expect(throws: PageError.self) { try text(bytes, leniency: []) }
     #expect(
       error?.message.contains("line 3, column 4 (byte 17)") == true, "\(error?.message ?? "")")
     #expect(error?.message.contains("not UTF-8") == true)
@@ -127,6 +149,6 @@ struct EncodingTests {
       [0xF4, 0x90, 0x80, 0x80], [0xF8, 0x88, 0x80, 0x80, 0x80], [0x80], [0xE2, 0x82],
     ] as [[UInt8]])
   func malformed(bytes: [UInt8]) {
-    #expect(throws: PageError.self) { try text(page("utf-8", bytes)) }
+    #expect(throws: PageError.self) { try text(page("utf-8", bytes), leniency: []) }
   }
 }
