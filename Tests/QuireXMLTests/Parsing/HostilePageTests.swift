@@ -29,6 +29,19 @@ struct HostilePageTests {
     try failure(Array(page.utf8), leniency: leniency).error
   }
 
+  /// Expects the limit's own error: what there is too much of, what to raise, and where it is.
+  private func expectLimit(
+    _ page: String, _ limit: String, _ property: String,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) throws {
+    let error = try failure(page)
+    #expect(error.code == .limitExceeded, sourceLocation: sourceLocation)
+    for part in ["At line 1, column ", "more than \(limit)", "raise \(property) "] {
+      #expect(
+        error.message.contains(part), "\(error.message)", sourceLocation: sourceLocation)
+    }
+  }
+
   // MARK: Entities
 
   @Test("X1: a billion laughs end at the first entity")
@@ -56,15 +69,24 @@ struct HostilePageTests {
   @Test(
     "X3: parameter entities, external ones and conditional sections are refused",
     arguments: [
-      "<!DOCTYPE a [<!ENTITY % p \"<!ENTITY x 'y'>\">%p;]><a/>",
-      "<!DOCTYPE a [<!ENTITY % p SYSTEM \"http://127.0.0.1:9/p\">%p;]><a/>",
-      "<!DOCTYPE a [%undeclared;]><a/>",
-      "<!DOCTYPE a [<![INCLUDE[<!ENTITY x 'y'>]]>]><a/>",
-      "<!DOCTYPE a [<!ENTITY x SYSTEM 'y' NDATA gif>]><a/>",
-      "<!DOCTYPE a [<!ATTLIST b c CDATA 'by default'>]><a><b/></a>",
+      ("<!DOCTYPE a [<!ENTITY % p \"<!ENTITY x 'y'>\">%p;]><a/>", "it declares an entity"),
+      (
+        "<!DOCTYPE a [<!ENTITY % p SYSTEM \"http://127.0.0.1:9/p\">%p;]><a/>",
+        "it declares an entity"
+      ),
+      ("<!DOCTYPE a [%undeclared;]><a/>", "it uses a parameter entity"),
+      ("<!DOCTYPE a [<![INCLUDE[<!ENTITY x 'y'>]]>]><a/>", "not valid XML"),
+      ("<!DOCTYPE a [<!ENTITY x SYSTEM 'y' NDATA gif>]><a/>", "it declares an entity"),
+      (
+        "<!DOCTYPE a [<!ATTLIST b c CDATA 'by default'>]><a><b/></a>",
+        "it declares a default value"
+      ),
     ])
-  func declarations(page: String) throws {
-    #expect(try failure(page).code == .malformed)
+  func declarations(page: String, reason: String) throws {
+    let error = try failure(page)
+    #expect(error.code == .malformed)
+    #expect(error.message.contains(reason), "\(error.message)")
+    #expect(error.message.contains("at line 1, column "), "\(error.message)")
   }
 
   @Test("X4: a page opens no file, whatever it refers to")
@@ -126,6 +148,7 @@ struct HostilePageTests {
     let (error, handed) = try failure(deep)
     #expect(error.code == .limitExceeded)
     #expect(error.message.contains("128 elements within each other"))
+    #expect(error.message.contains("At line 1, column 38"))
     #expect(error.message.contains("DecodingLimits.depth"))
     #expect(handed < 16 << 10)
   }
@@ -133,11 +156,12 @@ struct HostilePageTests {
   @Test("X7: attributes end at 256, and a tag at 64 KiB, however it arrives")
   func attributes() throws {
     let few = "<a" + (0..<300).map { " a\($0)=''" }.joined() + "/>"
-    #expect(try failure(few).message.contains("256 attributes"))
+    try expectLimit(few, "256 attributes", "XMLLimits.attributes")
     for construct in ["a", "xmlns:a"] {
       let many = "<a" + (0..<100_000).map { " \(construct)\($0)='u'" }.joined() + "/>"
       let (error, handed) = try failure(Array(many.utf8))
-      #expect(error.message.contains("65536 bytes of a tag"))
+      #expect(error.message.contains("At line 1, column 1 "))
+      #expect(error.message.contains("65536 bytes of a tag; raise XMLLimits.tagBytes"))
       #expect(handed == 0)
     }
     let open = Array(("<a b=\"" + String(repeating: "x>", count: 5 << 20)).utf8)
@@ -149,7 +173,7 @@ struct HostilePageTests {
     let page = (0..<10).map { level in
       "<a" + (0..<50).map { " xmlns:p\(level)x\($0)='u\($0)'" }.joined() + ">"
     }.joined()
-    #expect(try failure(page).message.contains("256 namespaces in scope"))
+    try expectLimit(page, "256 namespaces in scope", "XMLLimits.namespaces")
   }
 
   @Test("X8: distinct names end at 256 KiB")
@@ -157,22 +181,25 @@ struct HostilePageTests {
     let page = "<r>" + (0..<300_000).map { "<n\($0)/>" }.joined() + "</r>"
     let (error, handed) = try failure(Array(page.utf8))
     #expect(error.code == .limitExceeded)
-    #expect(error.message.contains("bytes of distinct names"))
+    #expect(error.message.contains("At line 1, column "))
+    #expect(error.message.contains("262144 bytes of distinct names; raise XMLLimits.nameBytes"))
     #expect(handed < 1 << 20)
   }
 
   @Test("X9: text, CDATA, comments and instructions end at their limits")
   func longContent() throws {
     let long = String(repeating: "0123456789abcdef", count: (9 << 20) / 16)
-    #expect(try failure("<a>\(long)</a>").message.contains("8388608 bytes of text"))
-    #expect(try failure("<a><![CDATA[\(long)]]></a>").message.contains("8388608 bytes of text"))
-    #expect(try failure("<a><!--\(long)--></a>").message.contains("1048576 bytes of a comment"))
-    #expect(try failure("<a><?x \(long)?></a>").message.contains("1048576 bytes of a comment"))
-    #expect(try failure("<!--\(long)--><a/>").message.contains("1048576 bytes of a comment"))
-    #expect(try failure("<\(long)/>").message.contains("bytes of a tag"))
-    let doctype = "<!DOCTYPE a [<!--\(String(repeating: "x", count: 5_000))-->]><a/>"
-    #expect(try failure(doctype).message.contains("4096 bytes of a document type"))
-    #expect(try failure("<!DOCTYPE a [\(long)").message.contains("4096 bytes of a document type"))
+    for page in ["<a>\(long)</a>", "<a><![CDATA[\(long)]]></a>"] {
+      try expectLimit(page, "8388608 bytes of text", "XMLLimits.textBytes")
+    }
+    for page in ["<a><!--\(long)--></a>", "<a><?x \(long)?></a>", "<!--\(long)--><a/>"] {
+      try expectLimit(page, "1048576 bytes of a comment", "XMLLimits.commentBytes")
+    }
+    try expectLimit("<\(long)/>", "65536 bytes of a tag", "XMLLimits.tagBytes")
+    let comment = "<!DOCTYPE a [<!--\(String(repeating: "x", count: 5_000))-->]><a/>"
+    for page in [comment, "<!DOCTYPE a [\(long)"] {
+      try expectLimit(page, "4096 bytes of a document type", "XMLLimits.doctypeBytes")
+    }
   }
 
   @Test("records end at the limit on events")

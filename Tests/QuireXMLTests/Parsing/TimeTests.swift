@@ -120,7 +120,7 @@ struct TimeTests {
     }
   }
 
-  @Test("D-4: twice the page costs paths at most 2.5 times the time")
+  @Test("D-4 X17: twice the page costs paths and bases at most 2.5 times the time")
   func paths() throws {
     try expectLinear { factor in
       let item = "<b xml:base='x'><c d='1'>2</c><c/></b>"
@@ -132,6 +132,7 @@ struct TimeTests {
         ] {
           _ = try document.value(at: path)
           _ = document.count(at: path)
+          _ = document.base(at: path)
         }
       }
     }
