@@ -71,6 +71,14 @@ struct PathTests {
     #expect(document.base(at: try PagePath(path)) == base)
   }
 
+  @Test("X17: bases within bases do not add up to more than two URLs may have")
+  func longBases() throws {
+    let base = "xml:base=\"\(String(repeating: "b", count: 7_000))/\""
+    let open = "<a \(base)>" + String(repeating: "<b \(base)>", count: 100)
+    let page = open + "<c/>" + String(repeating: "</b>", count: 100) + "</a>"
+    #expect(try #require(document(page).base(at: "//c")).utf8.count <= 16 << 10)
+  }
+
   @Test("what an item holds neither stands for what the page says nor counts as an item")
   func nesting() throws {
     let document = try document(
