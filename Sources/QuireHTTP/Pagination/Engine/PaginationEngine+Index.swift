@@ -22,9 +22,8 @@ extension PaginationEngine {
 
   /// The pages that a document lists, as seen from its address; none where it is no index.
   func pages(listedIn document: any PageDocument, at url: String) throws -> [String] {
-    guard let route = indexRoute else { return [] }
-    let links = try document.values(
-      at: route.link, inItemsOf: .optional(.path(route.list)))
+    guard let route = indexRoute, try document.count(at: route.list) ?? 0 > 0 else { return [] }
+    let links = try document.values(at: route.link, inItemsOf: .path(route.list))
     let base = try URLReference(url)
     return try links.compactMap { value in
       guard let link = value?.link, !link.allSatisfy(\.isWhitespace) else { return nil }

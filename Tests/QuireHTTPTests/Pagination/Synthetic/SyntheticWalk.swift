@@ -76,7 +76,8 @@ extension SyntheticListing {
     let server = SyntheticServer(self)
     var configuration = PageClient.Configuration()
     configuration.retry = .never
-    configuration.clock = InstantClock()
+    // Elsewhere it would cut short what a walk has to close.
+    if pagination.policy.pacing != Pacing() { configuration.clock = InstantClock() }
     let client = PageClient(transport: server, configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
