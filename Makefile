@@ -1,6 +1,6 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check lint demo interop bench fuzz tsan asan docs clean
+.PHONY: help setup build test check lint demo consumer interop bench fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -33,6 +33,10 @@ demo: setup ## the main job: drain the demo API in every pagination style
 	swift build --configuration release --product quire
 	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
 
+consumer: setup ## build a package that depends on this one, from nothing
+	rm -rf Tests/Consumer/.build
+	swift build --package-path Tests/Consumer
+
 interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …) and compare with their data
 	@.ci/setup python3-venv
 	Tests/Interop/run
@@ -57,4 +61,4 @@ docs: setup ## write the documentation to .build/docs
 	.ci/docs
 
 clean: ## remove everything that was built
-	rm -rf .build .build-tsan .build-asan Tests/Benchmarks/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop
+	rm -rf .build .build-tsan .build-asan Tests/Benchmarks/.build Tests/Consumer/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop

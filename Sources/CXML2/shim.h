@@ -1,4 +1,8 @@
 #pragma once
+// Debian's libxml2 shows ICU's converters in its headers, where nothing here uses them, and ICU's types
+// then exist twice in programs that import Foundation, which has an ICU of its own.
+#include <libxml/xmlversion.h>
+#undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
 
