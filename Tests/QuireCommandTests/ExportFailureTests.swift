@@ -96,6 +96,19 @@ struct ExportFailureTests {
     try await server.disconnected()
   }
 
+  @Test("G3, R8: a server that does not know the parameter and sends one page for ever ends an export")
+  func stalled() async throws {
+    let server = try FaultServer { _ in [.respond(#"{"items": [1, 2], "total": 9}"#)] }
+    defer { server.stop() }
+    for way in [["page", "--end", "empty"], ["offset", "--end", "total:/total"]] {
+      let ending = try await Command.quire(
+        ["export", server.url("/"), "--items", "/items", "--send", "query:unknown", "--next"] + way)
+      #expect(ending.status == 1)
+      #expect(ending.lines == ["1", "2"])
+      #expect(ending.report.hasPrefix("quire: failed (stalledContent)"), "\(ending.errors)")
+    }
+  }
+
   @Test("Ctrl-C at a script ends the script, not only the export in it")
   func signalInScript() async throws {
     let server = try FaultServer { _ in [.hold] }

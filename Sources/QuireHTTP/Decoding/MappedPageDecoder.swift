@@ -25,9 +25,15 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
 
     mutating func finish() throws -> any PageDocument { try base.finish() }
 
-    mutating func items() throws -> DecodedItems<Item> {
-      let items = try base.items()
-      return DecodedItems(try items.items.map(transform), badItems: items.badItems)
+    mutating func readyItems() throws -> DecodedItems<Item> { try map(base.readyItems()) }
+
+    mutating func items() throws -> DecodedItems<Item> { try map(base.items()) }
+
+    private func map(_ items: DecodedItems<Base>) throws -> DecodedItems<Item> {
+      var mapped = DecodedItems(try items.items.map(transform), badItems: items.badItems)
+      mapped.digests = items.digests
+      mapped.fingerprint = items.fingerprint
+      return mapped
     }
   }
 }
