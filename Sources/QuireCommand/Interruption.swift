@@ -7,6 +7,12 @@ import Synchronization
 /// The first signal cancels; a second one finds the default action again and ends the process at
 /// once.
 enum Interruption {
+  /// The handler may do nothing but write, so it writes each signal's number here, and a task that
+  /// may do everything reads it. (A dispatch source for signals delivers some of them twice to the
+  /// process, and the second time they end it.)
+  private static let numbers = Pipe()
+  private static let output = Atomic<Int32>(-1)
+
   /// Runs `operation` in a task that the signals cancel.
   ///
   /// Returns its result, and the signal that came, if one did. Errors of the operation pass through
@@ -16,20 +22,29 @@ enum Interruption {
   ) async -> (result: Result<Success, any Error>, signal: Int32?) {
     let caught = Mutex<Int32?>(nil)
     let task = Task { try await operation() }
-    let sources = [SIGINT, SIGTERM].map { number in
-      // The default action would end the process before the source hears of the signal.
-      signal(number, SIG_IGN)
-      let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
-      source.setEventHandler {
-        signal(number, SIG_DFL)
-        caught.withLock { $0 = number }
-        task.cancel()
-      }
-      source.resume()
-      return source
+    output.store(numbers.fileHandleForWriting.fileDescriptor, ordering: .sequentiallyConsistent)
+    let input = numbers.fileHandleForReading.fileDescriptor
+    let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: .global())
+    source.setEventHandler {
+      var number: UInt8 = 0
+      guard read(input, &number, 1) == 1 else { return }
+      signal(Int32(number), SIG_DFL)
+      caught.withLock { $0 = Int32(number) }
+      task.cancel()
     }
+    source.resume()
+    for number in [SIGINT, SIGTERM] { signal(number, note) }
     let result = await task.result
-    for source in sources { source.cancel() }
+    for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
+    source.cancel()
     return (result, caught.withLock { $0 })
+  }
+
+  /// The handler: only what is safe in one (POSIX.1-2017, 2.4.3).
+  private static let note: @convention(c) (Int32) -> Void = { number in
+    let before = errno
+    var byte = UInt8(truncatingIfNeeded: number)
+    _ = write(output.load(ordering: .sequentiallyConsistent), &byte, 1)
+    errno = before
   }
 }
