@@ -96,7 +96,7 @@ struct ExportFailureTests {
     try await server.disconnected()
   }
 
-  @Test("G3, R8: a server that does not know the parameter and sends one page for ever ends an export")
+  @Test("G3, R8: a server that ignores the parameter and sends one page for ever ends an export")
   func stalled() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items": [1, 2], "total": 9}"#)] }
     defer { server.stop() }

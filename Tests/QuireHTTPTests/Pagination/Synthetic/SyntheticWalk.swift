@@ -79,7 +79,7 @@ extension SyntheticListing {
     // Elsewhere it would cut short what a walk has to close.
     if pagination.policy.pacing != Pacing() { configuration.clock = InstantClock() }
     let client = PageClient(transport: server, configuration: configuration)
-    let cursor = client.cursor(
+    var cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: AutomaticPageDecoder(
         json: ClosurePageDecoder {
@@ -89,6 +89,8 @@ extension SyntheticListing {
         xml: MappedPageDecoder(XMLItemPageDecoder()) {
           try $0.value(at: "/number")?.integer ?? -1
         }))
+    // Pages whose only item is a mark are all the same.
+    cursor.limits.comparedPages = 0
     var numbers: [Int] = []
     for try await page in cursor {
       numbers += page.items
