@@ -1,4 +1,5 @@
 import Foundation
+import QuireCore
 
 /// What the tool says besides its data: always on stderr, whole lines at a time.
 enum Diagnostics {
@@ -8,6 +9,12 @@ enum Diagnostics {
   /// Writes text as it is. A stderr that is gone is no reason to stop an export.
   static func writeRaw(_ text: String) {
     try? FileHandle.standardError.write(contentsOf: Data(text.utf8))
+  }
+
+  /// Says why there is nothing to show, in the words of the command line.
+  static func failure(_ error: PageError) -> ExitStatus {
+    write("quire: \(OptionWords.applied(to: "\(error)"))")
+    return .failed
   }
 
   /// Ends the process; after a signal by that signal, so that a shell knows not to go on.

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import QuireCore
 
 /// `quire export`: a listing as JSON Lines.
 struct ExportCommand: AsyncParsableCommand {
@@ -23,10 +24,7 @@ struct ExportCommand: AsyncParsableCommand {
       An export that stops early keeps what was written and prints the position to resume from.
       """)
 
-  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml }
-
-  @Argument(help: "The first page's URL.")
-  var url: String
+  @OptionGroup var request: RequestArguments
 
   @Option(help: "A pagination preset; 'quire presets' lists them.")
   var preset: String?
@@ -48,37 +46,14 @@ struct ExportCommand: AsyncParsableCommand {
       "The path to the items. Default: the description's.", valueName: "path"))
   var items: String?
 
-  @Option(help: "auto, json or xml. auto goes by Content-Type, then by the first bytes.")
-  var format: Format = .auto
-
   @Flag(help: "Write items with their own white space, and items of XML as elements.")
   var raw = false
-
-  @Option(
-    parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A query parameter of the first request.", valueName: "name=value"))
-  var param: [String] = []
-
-  @Option(
-    name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
-    help: ArgumentHelp(
-      "A header field. 'Name: env:VARIABLE' and 'Name: @file' keep secrets off the command line.",
-      valueName: "name: value"))
-  var header: [String] = []
 
   @Option(
     help: ArgumentHelp(
       "Sign every request: aws:SERVICE[:REGION], with AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.",
       valueName: "scheme"))
   var sign: String?
-
-  @Option(help: "The request method. Default: GET, or POST with --data.")
-  var method: String?
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The request body, or @file.", valueName: "body"))
-  var data: String?
 
   @Option(
     help: ArgumentHelp(
@@ -100,12 +75,6 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     help: ArgumentHelp("Pages to load while earlier ones are written; 0 for none.", valueName: "n"))
   var lookAhead: Int = 1
-
-  @Option(
-    help: ArgumentHelp(
-      "Which next links to follow: same-origin, rebase, upgrade-scheme, allow:HOST[,HOST].",
-      valueName: "policy"))
-  var links: String?
 
   @Option(
     help: ArgumentHelp(
@@ -139,19 +108,25 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Write a report of the export.", valueName: "file.json"))
   var report: String?
 
-  @Option(
-    help: ArgumentHelp(
-      "Trust only the certificate authorities in this file.", valueName: "file.pem"))
-  var caFile: String?
-
-  @Flag(help: "Send requests in the clear to other machines.")
-  var allowPlainHTTP = false
+  @Flag(help: "Fetch only the first page and say what an export would do; nothing is written.")
+  var plan = false
 
   func run() async throws {
     let plan = try ExportPlan(self)
+    if self.plan { return try await forecast(plan) }
     let (result, signal) = await Interruption.catching { try await plan.run() }
     let outcome = try result.get()
     try outcome.publish(signal: signal, report: report)
+  }
+
+  private func forecast(_ plan: ExportPlan) async throws {
+    let (result, signal) = await Interruption.catching { try await plan.forecast() }
+    if let signal { throw ExitStatus.interrupted(signal: signal) }
+    do {
+      try result.get().publish(report: report)
+    } catch let error as PageError {
+      throw Diagnostics.failure(error)
+    }
   }
 }
 

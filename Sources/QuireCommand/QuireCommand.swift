@@ -11,7 +11,9 @@ struct QuireCommand: AsyncParsableCommand {
       Exit status: 0 when it ended as asked, 1 when it failed, 2 when the command line cannot be \
       right. Ctrl-C and SIGTERM end it cleanly, then as a signal does: 130 and 143 in a shell.
       """,
-    subcommands: [ExportCommand.self, PresetsCommand.self, DemoCommand.self])
+    subcommands: [
+      ExportCommand.self, DetectCommand.self, PresetsCommand.self, DemoCommand.self,
+    ])
 
   static func main() async {
     // A reader that goes away is an error of `write`, not the end of the process.

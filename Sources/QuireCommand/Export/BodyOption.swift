@@ -6,9 +6,10 @@ enum BodyOption {
   /// The body as something that pagination can put its cursor into.
   ///
   /// A form or XML is what its Content-Type calls so. Otherwise a JSON text is a document, and any
-  /// other text what the description writes into; where it writes into no body, bytes.
+  /// other text what the description writes into; where it writes into no body, bytes. Without a
+  /// description, an element is XML and `name=value` a form.
   static func body(
-    _ text: String, contentType: String?, for pagination: Pagination
+    _ text: String, contentType: String?, for pagination: Pagination?
   ) throws -> PageRequest.Body {
     let bytes =
       text.hasPrefix("@")
@@ -21,6 +22,10 @@ enum BodyOption {
     if type == "application/x-www-form-urlencoded" { return form }
     if type.hasSuffix("/xml") || type.hasSuffix("+xml") { return .xml(words) }
     if let json { return json }
+    guard let pagination else {
+      if words.hasPrefix("<") { return .xml(words) }
+      return words.wholeMatch(of: #/[^\s=]+=\S*\n?/#) == nil ? .bytes(bytes) : form
+    }
     for placement in pagination.placements {
       switch placement {
       case .form: return form

@@ -22,7 +22,7 @@ enum ExportItem: Sendable {
 extension ExportItem {
   /// What reads the pages: one format, or whichever comes.
   static func decoder(
-    for format: ExportCommand.Format, raw isRaw: Bool, xmlLimits: XMLLimits
+    for format: RequestArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
   ) -> any PageDecoder<ExportItem> {
     let json = MappedPageDecoder(JSONRawPageDecoder()) { isRaw ? .json($0) : ExportItem.line($0) }
     let xml: any PageDecoder<ExportItem> =

@@ -13,7 +13,7 @@ enum PaginationOption {
       pagination.size = pagination.size ?? PageSize(place)
       pagination.size?.send = place
     }
-    if let links = command.links { pagination.policy.links = try LinksOption.policy(links) }
+    if let links = try command.request.linkPolicy() { pagination.policy.links = links }
     return pagination
   }
 

@@ -39,7 +39,9 @@ struct DetectorSign: Hashable {
     }
     for field in answer.headerFields.prefix(200) {
       let name = PaginationVocabulary.normal(field.name.rawName)
-      guard vocabulary.nextFields[name] != nil else { continue }
+      guard vocabulary.nextFields[name] != nil || vocabulary.meaning(ofField: name) != nil else {
+        continue
+      }
       signs.append(
         DetectorSign(
           kind: .field, name: name, place: field.name.rawName, value: .string(field.value)))

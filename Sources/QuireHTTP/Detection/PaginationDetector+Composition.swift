@@ -22,9 +22,11 @@ extension PaginationDetector {
       case .link: routes.append(Route(.linkHeader, send: .url))
       case .token: routes += self.routes(for: sign)
       case .field:
-        for place in vocabulary.nextFields[sign.name]?.ranked.prefix(1) ?? [] {
-          routes.append(Route(.header(sign.place), send: place))
+        var places = vocabulary.nextFields[sign.name]?.ranked ?? []
+        if let name = vocabulary.meaning(ofField: sign.name) {
+          places += [.query(Self.base(of: name))] + (vocabulary.next[name]?.ranked ?? [])
         }
+        routes += Self.unique(places).prefix(2).map { Route(.header(sign.place), send: $0) }
       case .flag, .total, .pages: continue
       }
     }

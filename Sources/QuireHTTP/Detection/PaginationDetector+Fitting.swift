@@ -40,13 +40,17 @@ extension PaginationDetector {
       weigh(trait, finding, at: atom, explained: &explained, in: &fit)
     }
     if expectsNext, !hasNext {
-      fit.score -= 3
+      // A list that is all there is has no more than its total.
+      fit.score -= saysMore(than: count.items, pagination.total) ? 9 : 3
       fit.doubts.append("nothing leads on: it may be the last page")
     }
     judgeValues(of: pagination, in: &fit)
     // Where several fit alike, the name that says least is the one that claims least.
     if Pagination.genericPresets.contains(where: { $0.name == preset?.name }) { fit.score += 0.25 }
     fit.score -= unexplained(by: explained)
+    for sign in signs where sign.kind == .flag && !explained.contains(sign.key) {
+      fit.doubts.append("\(Self.quoted(sign.place)) is not looked at")
+    }
     let counts = pagination.routes.contains { $0.next.isCounter }
     if counts, signs.contains(where: { $0.leadsOn && !explained.contains($0.key) }) {
       fit.score -= 2
@@ -120,7 +124,7 @@ extension PaginationDetector {
     case .found(let value):
       // Most lists have items with ids; that alone says nothing about how they go on.
       let isWeak = trait.role == .next && trait.isOfItems
-      fit.score += trait.role.weight * information * (isWeak ? 0.15 : 1)
+      fit.score += trait.role.weight * information * (isWeak ? 0.15 : 1) - (isWeak ? 1 : 0)
       if trait.role == .next, !isWeak { fit.score += 2 }
       explained.formUnion(trait.names)
       if trait.role.isFoundation, !isWeak { fit.isFounded = true }
@@ -143,6 +147,14 @@ extension PaginationDetector {
       case .next, .mark, .parameter, .size: break
       }
     }
+  }
+
+  /// Whether the answer declares more than came.
+  private func saysMore(than count: Int, _ total: TotalSource?) -> Bool {
+    guard let total, total.kind != .remaining, total.kind != .pages,
+      let declared = lookups.value(at: total.source, items: .root)?.count
+    else { return false }
+    return declared > count
   }
 
   /// What the answer has and the description does not account for.

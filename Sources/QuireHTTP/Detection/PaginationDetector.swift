@@ -59,13 +59,14 @@ package struct PaginationDetector {
 
   private func fits(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
     let pagination = preset.preset.pagination
-    if let own = fit(of: pagination, preset: preset.preset, traits: preset.traits) { return [own] }
+    let own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
+    if let own, own.itemCount > 0 || !preset.preset.takesPlace { return [own] }
     // A preset that knows its place is found elsewhere only once in a while.
     let places =
       preset.preset.takesContainer
       ? containers : preset.preset.takesPlace ? lists : Array(lists.prefix(1))
     let elsewhere = places.compactMap { place in fit(of: preset.preset, at: place) }
-    return elsewhere.max { $0.score < $1.score }.map { [$0] } ?? []
+    return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
   /// How well a preset fits with its items at another place.

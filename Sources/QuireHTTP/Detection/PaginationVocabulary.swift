@@ -135,6 +135,12 @@ struct PaginationVocabulary: Sendable {
     return counters.contains(name)
   }
 
+  /// The name of a continuation that a field's name ends in, as `X-Next-Token` in `nexttoken`.
+  func meaning(ofField name: String) -> String? {
+    next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
+      .max { $0.count < $1.count }
+  }
+
   // MARK: Names
 
   /// A name without what languages write differently: small letters and digits.

@@ -1,0 +1,122 @@
+import ArgumentParser
+import Foundation
+import Quire
+
+/// A detection as people read it. No secret of the command line is repeated.
+struct DetectionText {
+  private let arguments: RequestArguments
+  private let redactor: Redactor
+  private let url: String
+  private let saved: String?
+
+  init(
+    _ arguments: RequestArguments, options: PageClient.RequestOptions, url: String, saved: String?
+  ) {
+    self.arguments = arguments
+    self.saved = saved
+    self.url = url
+    redactor = Redactor(fields: options.headers, urls: [url])
+  }
+
+  /// What was found, or what was seen where nothing was.
+  func text(for detection: Detection) -> String {
+    guard let best = detection.best else { return unknown(detection) }
+    var lines = ["\(name(best)): \(best.confidence)"]
+    lines += (best.evidence + best.doubts.map { "but " + OptionWords.applied(to: $0) }).map {
+      "  " + $0
+    }
+    lines += check(best)
+    lines += ["", "command  \(command(best))", "swift    \(swift(best))"]
+    if saved == nil, words(best) == nil {
+      lines += ["", "listing.json (--save writes it):", best.pagination.json]
+    }
+    if !best.alternatives.isEmpty {
+      lines.append("same     \(best.alternatives.joined(separator: ", "))")
+    }
+    let others = detection.candidates.filter {
+      $0.swift != best.swift && $0.preset != nil && $0.confidence > .guess
+    }
+    lines += others.map { "else     \(name($0)): \($0.confidence)" }
+    return lines.joined(separator: "\n")
+  }
+
+  private func unknown(_ detection: Detection) -> String {
+    var lines = ["Cannot tell how this listing is paged. The answer:"]
+    lines += detection.observations.map { "  " + $0 }
+    let guesses = detection.candidates
+    if !guesses.isEmpty {
+      lines.append("Guesses, for which nothing speaks:")
+      for guess in guesses {
+        lines.append("  \(name(guess)): \(guess.check?.explanation ?? "not tried")")
+      }
+    }
+    lines.append("The guide \"Which pagination?\" has a table of what answers look like.")
+    return lines.joined(separator: "\n")
+  }
+
+  private func name(_ candidate: DetectedPagination) -> String {
+    let name = candidate.preset ?? "a description of its own"
+    return candidate.items.map { "\(name), items at \($0)" } ?? name
+  }
+
+  private func check(_ candidate: DetectedPagination) -> [String] {
+    guard let check = candidate.check else {
+      return candidate.leadsOn ? ["  The second page was not asked for."] : []
+    }
+    return ["  \(check.request ?? "")", "  \(OptionWords.applied(to: check.explanation))"]
+  }
+
+  private func swift(_ candidate: DetectedPagination) -> String {
+    let shown = shownURL.debugDescription
+    return "client.cursor(of: Item.self, at: \(shown), pagination: \(candidate.swift))"
+  }
+
+  // MARK: The command line
+
+  /// The URL as it was given, without secrets.
+  private var shownURL: String { redactor.scrub(url) }
+
+  private func command(_ candidate: DetectedPagination) -> String {
+    let description = words(candidate) ?? ["--pagination", saved ?? "listing.json"]
+    return CommandLineText.quoted(["quire", "export", shownURL] + description + requestWords)
+  }
+
+  /// The options that say the description; nil where only a file can.
+  private func words(_ candidate: DetectedPagination) -> [String]? {
+    let options: [String]
+    if let preset = candidate.preset {
+      options = ["--preset", preset] + (candidate.items.map { ["--items", $0.text] } ?? [])
+    } else {
+      guard let spelled = StepSpec.words(for: candidate.pagination) else { return nil }
+      options = spelled
+    }
+    // What is printed must mean what was found.
+    guard let command = try? ExportCommand.parse(["https://h.test/"] + options),
+      var meant = try? PaginationOption.description(command)
+    else { return nil }
+    meant.policy.links = candidate.pagination.policy.links
+    meant.total = candidate.pagination.total
+    meant.request.isQuery = candidate.pagination.request.isQuery
+    return meant == candidate.pagination ? options : nil
+  }
+
+  /// The options of the request, fields without their values unless those are elsewhere.
+  private var requestWords: [String] {
+    var words: [String] = []
+    for text in arguments.header {
+      let name = text.prefix { $0 != ":" }
+      let value = text.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
+      let isElsewhere = value.hasPrefix("env:") || value.hasPrefix("@")
+      words += ["-H", isElsewhere ? text : redactor.scrub(text)]
+    }
+    if let method = arguments.method { words += ["--method", method] }
+    if let data = arguments.data {
+      words += ["--data", data.hasPrefix("@") ? data : redactor.scrub(data)]
+    }
+    if let links = arguments.links { words += ["--links", links] }
+    if arguments.format != .auto { words += ["--format", arguments.format.rawValue] }
+    if let file = arguments.caFile { words += ["--ca-file", file] }
+    if arguments.allowPlainHTTP { words.append("--allow-plain-http") }
+    return words
+  }
+}

@@ -1,0 +1,102 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Quire
+
+/// Where a listing is and how it is asked for: what every command takes that requests one.
+struct RequestArguments: ParsableArguments {
+  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml }
+
+  @Argument(help: "The first page's URL.")
+  var url: String
+
+  @Option(help: "auto, json or xml. auto goes by Content-Type, then by the first bytes.")
+  var format: Format = .auto
+
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp("A query parameter of the first request.", valueName: "name=value"))
+  var param: [String] = []
+
+  @Option(
+    name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A header field. 'Name: env:VARIABLE' and 'Name: @file' keep secrets off the command line.",
+      valueName: "name: value"))
+  var header: [String] = []
+
+  @Option(help: "The request method. Default: GET, or POST with --data.")
+  var method: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The request body, or @file.", valueName: "body"))
+  var data: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Which next links to follow: same-origin, rebase, upgrade-scheme, allow:HOST[,HOST].",
+      valueName: "policy"))
+  var links: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Trust only the certificate authorities in this file.", valueName: "file.pem"))
+  var caFile: String?
+
+  @Flag(help: "Send requests in the clear to other machines.")
+  var allowPlainHTTP = false
+}
+
+extension RequestArguments {
+  /// The URL with the parameters in it. Throws a usage error for one that cannot be asked.
+  func absoluteURL() throws -> String {
+    let origin: Origin
+    var reference: URLReference
+    do {
+      origin = try Origin(url: url)
+      reference = try URLReference(url)
+    } catch {
+      throw ValidationError(error.message)
+    }
+    guard origin.scheme == "https" || origin.isLoopback || allowPlainHTTP else {
+      throw ValidationError(
+        "\(origin) would get the request in the clear. Use https, or --allow-plain-http.")
+    }
+    for parameter in param {
+      guard let equals = parameter.firstIndex(of: "="), equals != parameter.startIndex else {
+        throw ValidationError("A --param option has no name. Write --param NAME=VALUE.")
+      }
+      let name = PercentEncoding.encode(String(parameter[..<equals]), allowing: "$[]")
+      let value = PercentEncoding.encode(String(parameter[parameter.index(after: equals)...]))
+      reference.query = (reference.query.map { $0 + "&" } ?? "") + "\(name)=\(value)"
+    }
+    return reference.text
+  }
+
+  /// Method, fields and body; a body that nothing names is what the description writes into, or, where
+  /// there is none yet, what it looks like.
+  func options(for pagination: Pagination?) throws -> PageClient.RequestOptions {
+    var options = PageClient.RequestOptions()
+    for text in header { options.headers.append(try HeaderOption.field(text)) }
+    if let data {
+      options.body = try BodyOption.body(
+        data, contentType: options.headers[.contentType], for: pagination)
+    }
+    let name = method ?? (data == nil ? "GET" : "POST")
+    guard let method = HTTPRequest.Method(name.uppercased()) else {
+      throw ValidationError("--method \(name): not a method's name.")
+    }
+    options.method = method
+    return options
+  }
+
+  /// The link policy; nil for the description's own.
+  func linkPolicy() throws -> LinkPolicy? { try links.map(LinksOption.policy) }
+
+  func transport() throws -> CurlTransport {
+    guard let file = caFile else { return .shared }
+    _ = try InputFile.read(file, for: "--ca-file")
+    return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(file)))
+  }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import QuireCommand
+
+@Suite("quire detect")
+struct DetectCommandTests {
+  /// What the demo API can be asked by without its description.
+  private func request(_ style: DemoStyle) -> [String] {
+    ["--method", "--data", "-H"].flatMap { name in
+      style.options.indices.filter { style.options[$0] == name }.flatMap {
+        [name, style.options[$0 + 1]]
+      }
+    }
+  }
+
+  /// Styles whose answer says nothing of where its continuation goes.
+  private static let untold = ["header-token"]
+
+  @Test(
+    "The command line that quire detect prints for a style of the demo API exports all of it",
+    arguments: DemoStyle.all.map(\.name).filter { !untold.contains($0) })
+  func everyStyle(name: String) async throws {
+    let style = try #require(DemoStyle.all.first { $0.name == name })
+    try await DemoServer.whileServing(port: 0) { origin in
+      let detection = try await Command.quire(["detect", origin + style.path] + request(style))
+      #expect(detection.status == 0, "\(detection.output)\(detection.errors)")
+      #expect(detection.lines.first?.hasSuffix(": verified") == true, "\(detection.output)")
+      let line = try #require(detection.lines.first { $0.hasPrefix("command  quire export ") })
+      let arguments = line.dropFirst("command  quire ".count)
+      let export = try await Command.shell("\"$quire\" \(arguments)").end()
+      #expect(export.status == 0, "\(line)\n\(export.errors)")
+      #expect(export.lines.count == DemoRecords.count, "\(line)")
+    }
+  }
+
+  @Test("H-8: nothing that quire detect prints repeats a secret of its command line")
+  func secrets() async throws {
+    let server = try FaultServer { request in
+      let page = request.target.contains("page=2") ? 2 : 1
+      let next = page == 1 ? "\"/things?api_key=hunter2hunter2&page=2\"" : "null"
+      return [.respond("{\"count\":2,\"next\":\(next),\"results\":[{\"id\":\(page)}]}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(
+      [
+        "detect", server.url("/things?api_key=hunter2hunter2"), "-H",
+        "Authorization: Bearer s3cr3ts3cr3t", "-H", "X-Key: env:KEY",
+      ], environment: ["KEY": "k3yk3yk3y"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.output.hasPrefix("drf: verified\n"))
+    for secret in ["hunter2hunter2", "s3cr3ts3cr3t", "k3yk3yk3y"] {
+      #expect(!(ending.output + ending.errors).contains(secret))
+    }
+    #expect(ending.output.contains("-H 'X-Key: env:KEY'"))
+  }
+
+  @Test("Where the answer does not tell, quire detect says what it has, and fails")
+  func nothing() async throws {
+    let server = try FaultServer { request in
+      switch request.path {
+      case "/html":
+        [.respond("<!DOCTYPE html><html></html>", headers: [("Content-Type", "text/html")])]
+      case "/error": [.respond("{\"error\":\"no\"}", status: "403 Forbidden")]
+      default: [.respond("{\"hello\":\"world\"}")]
+      }
+    }
+    defer { server.stop() }
+    let object = try await Command.quire(["detect", server.url("/object")])
+    #expect(object.status == 1)
+    #expect(object.output.hasPrefix("Cannot tell how this listing is paged."))
+    #expect(object.output.contains("The page is an object with \"hello\"."))
+    let html = try await Command.quire(["detect", server.url("/html")])
+    #expect(html.status == 1 && html.output.contains("HTML"), "\(html.output)")
+    let error = try await Command.quire(["detect", server.url("/error")])
+    #expect(error.status == 1 && error.output.isEmpty)
+    #expect(error.errors.contains("403 Forbidden"))
+  }
+
+  @Test("A second page that repeats the first is said to, and its preset is no more than a guess")
+  func repeating() async throws {
+    let server = try FaultServer { _ in
+      [.respond("{\"count\":9,\"next\":\"/things?page=2\",\"results\":[{\"id\":1},{\"id\":2}]}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["detect", server.url("/things"), "--checks", "1"])
+    #expect(ending.status == 1)
+    #expect(ending.output.contains("drf: The second page repeats the first"), "\(ending.output)")
+  }
+
+  @Test(
+    "--save writes a description that --pagination reads, and --checks 0 asks for one page only")
+  func saving() async throws {
+    let server = try FaultServer { request in
+      guard request.ordinal == 1 || request.target.contains("cursor=") else { return [.close] }
+      let next = request.target.contains("cursor=") ? "null" : "\"abc\""
+      let n = request.ordinal
+      return [.respond("{\"rocks\":[{\"n\":\(n)}],\"next_cursor\":\(next),\"more\":\(n == 1)}")]
+    }
+    defer { server.stop() }
+    let file = TemporaryFile()
+    let ending = try await Command.quire(
+      ["detect", server.url("/rocks"), "--checks", "0", "--save", file.path])
+    #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
+    #expect(ending.output.contains("The second page was not asked for."))
+    #expect(try file.text().contains("/rocks"))
+    let command = try ExportCommand.parse(["https://h.test/", "--pagination", file.path])
+    #expect(try PaginationOption.description(command).items == "/rocks")
+  }
+}
