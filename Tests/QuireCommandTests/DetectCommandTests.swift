@@ -1,4 +1,6 @@
+import ArgumentParser
 import Foundation
+import QuireHTTP
 import TestSupport
 import Testing
 
@@ -15,8 +17,8 @@ struct DetectCommandTests {
     }
   }
 
-  /// Styles whose answer says nothing of where its continuation goes.
-  private static let untold = ["header-token"]
+  /// Styles whose answer says only that there is more, not by which parameter: too many fit.
+  private static let untold = ["offset-limit"]
 
   @Test(
     "The command line that quire detect prints for a style of the demo API exports all of it",
@@ -75,7 +77,7 @@ struct DetectCommandTests {
     #expect(html.status == 1 && html.output.contains("HTML"), "\(html.output)")
     let error = try await Command.quire(["detect", server.url("/error")])
     #expect(error.status == 1 && error.output.isEmpty)
-    #expect(error.errors.contains("403 Forbidden"))
+    #expect(error.errors.contains("403"))
   }
 
   @Test("A second page that repeats the first is said to, and its preset is no more than a guess")
@@ -92,11 +94,8 @@ struct DetectCommandTests {
   @Test(
     "--save writes a description that --pagination reads, and --checks 0 asks for one page only")
   func saving() async throws {
-    let server = try FaultServer { request in
-      guard request.ordinal == 1 || request.target.contains("cursor=") else { return [.close] }
-      let next = request.target.contains("cursor=") ? "null" : "\"abc\""
-      let n = request.ordinal
-      return [.respond("{\"rocks\":[{\"n\":\(n)}],\"next_cursor\":\(next),\"more\":\(n == 1)}")]
+    let server = try FaultServer { _ in
+      [.respond("{\"rocks\":[{\"n\":1}],\"next_cursor\":\"abc\",\"more\":true}")]
     }
     defer { server.stop() }
     let file = TemporaryFile()
@@ -104,6 +103,7 @@ struct DetectCommandTests {
       ["detect", server.url("/rocks"), "--checks", "0", "--save", file.path])
     #expect(ending.status == 0, "\(ending.output)\(ending.errors)")
     #expect(ending.output.contains("The second page was not asked for."))
+    #expect(server.requests.count == 1)
     #expect(try file.text().contains("/rocks"))
     let command = try ExportCommand.parse(["https://h.test/", "--pagination", file.path])
     #expect(try PaginationOption.description(command).items == "/rocks")
