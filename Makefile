@@ -32,6 +32,7 @@ lint: ## check the format and style of all Swift and shell sources
 demo: setup ## the main job: drain the demo API in every pagination style
 	swift build --configuration release --product quire
 	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
+	@echo "The tool is .build/release/quire."
 
 consumer: setup ## build a package that depends on this one, from nothing
 	rm -rf Tests/Consumer/.build
