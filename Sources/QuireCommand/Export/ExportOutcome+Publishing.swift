@@ -7,6 +7,7 @@ extension ExportOutcome {
   func publish(signal: Int32?, report path: String?) throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
+    for warning in warnings { Diagnostics.write("warning: \(warning)") }
     if let path {
       do {
         try json(signal: signal).write(to: URL(fileURLWithPath: path), options: .atomic)
@@ -44,12 +45,6 @@ extension ExportOutcome {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
     return try encoder.encode(ExportReport(self, signal: signal)) + Data("\n".utf8)
-  }
-
-  /// Whether the server had no more.
-  private var isComplete: Bool {
-    if case .walk = end, case .exhausted = report.end { return true }
-    return false
   }
 
   /// What went wrong, in full; nil when nothing did.

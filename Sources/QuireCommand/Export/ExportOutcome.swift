@@ -35,8 +35,22 @@ struct ExportOutcome: Sendable {
   /// What the walk itself has to say.
   var report = WalkReport()
   var elapsed: Duration = .zero
+  private var watch: ListingWatch?
 
-  init(start: Position) { checkpoint = start }
+  /// An export that starts at `start`, watched for what its description does not find.
+  init(start: Position, watch: ListingWatch? = nil) {
+    checkpoint = start
+    self.watch = watch
+  }
+
+  /// Whether the server had no more.
+  var isComplete: Bool {
+    if case .walk = end, case .exhausted = report.end { return true }
+    return false
+  }
+
+  /// What the caller should know besides how the export ended.
+  var warnings: [String] { watch?.warnings(isExhausted: isComplete) ?? [] }
 
   /// Takes in a page whose lines are out.
   mutating func wrote(_ page: Page<ExportItem>, bytes: Int) {
@@ -46,6 +60,7 @@ struct ExportOutcome: Sendable {
     traffic = traffic + page.traffic
     total = page.total ?? total
     checkpoint = page.next
+    watch?.saw(page)
   }
 
   /// The exit status: a walk that may have lost items is no success.

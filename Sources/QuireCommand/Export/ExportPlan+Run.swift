@@ -8,7 +8,7 @@ extension ExportPlan {
     let writer = try LineWriter(path: output, appending: start != .start)
     let meter = ProgressMeter(progress)
     let aside = try BadItemWriter(badItems, appending: start != .start, meter: meter)
-    var outcome = ExportOutcome(start: start)
+    var outcome = ExportOutcome(start: start, watch: watch)
     var pages = makePages(meter)
     let clock = ContinuousClock()
     let began = clock.now

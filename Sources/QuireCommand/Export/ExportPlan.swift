@@ -14,6 +14,9 @@ struct ExportPlan: Sendable {
   var limits: Limits
   var lookAhead: Int
   var start: Position
+  /// What looks for what a description misses; nothing where a walk goes on, for what came before is
+  /// not known.
+  var watch: ListingWatch?
   var output: String?
   var badItems: BadItemsOption
   var xmlLimits = XMLLimits.api
@@ -42,6 +45,9 @@ struct ExportPlan: Sendable {
     }
     lookAhead = command.lookAhead
     start = try command.from.map(PositionText.read) ?? .start
+    if start == .start {
+      watch = ListingWatch(pagination, isComposed: command.preset == nil)
+    }
     output = command.output
     badItems = try BadItemsOption(command.badItems)
     progress = command.progress

@@ -1,0 +1,74 @@
+import Quire
+import QuireHTTP
+
+/// Watches whether what a description looks for is ever there: a misspelt path ends a listing as
+/// quietly as its last page does.
+struct ListingWatch: Sendable {
+  private let pagination: Pagination
+  /// Where the next page should be found, until a page has something there.
+  private var next: PagePlace?
+  /// Where end rules look, until a page has something there.
+  private var rules: [PagePlace] = []
+  private var hasRule = false
+  private var pages = 0
+  private var items = 0
+  private var declared: Int?
+  /// Where the first page has lists, if it has nothing where its items may be left out.
+  private var lists: [String] = []
+
+  /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
+  /// right, and most of their servers leave a next link out where none follows.
+  init(_ pagination: Pagination, isComposed: Bool) {
+    self.pagination = pagination
+    guard isComposed else { return }
+    next = PagePlace(pagination.next)
+    rules = pagination.end.compactMap { rule in
+      switch rule {
+      case .flag(let flag): PagePlace(flag.source)
+      case .total(let total): PagePlace(total.source)
+      default: nil
+      }
+    }
+  }
+
+  /// Takes in a page that was written.
+  mutating func saw(_ page: Page<ExportItem>) {
+    pages += 1
+    items += page.items.count
+    if let total = page.total, total.kind == .items { declared = total.value }
+    if pages == 1 { look(into: page) }
+    let path = pagination.items
+    if page.next != nil || next?.isFilled(on: page, items: path) == true { next = nil }
+    let missing = rules.filter { !$0.isFilled(on: page, items: path) }
+    hasRule = hasRule || missing.count < rules.count
+    rules = missing
+  }
+
+  /// What the caller should know when no more pages come.
+  func warnings(isExhausted: Bool) -> [String] {
+    var warnings: [String] = []
+    if items == 0, let first = lists.first {
+      let paths = pagination.items.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
+      warnings.append(
+        "no item at \(paths) in \(ProgressLine.count(pages, "page")); found arrays at "
+          + "\(lists.joined(separator: ", ")): use --items '\(first)'.")
+    }
+    guard isExhausted else { return warnings }
+    for place in rules { warnings.append("\(place.complaint) Correct --end.") }
+    // A listing without items, with all that was declared, or with a word that it ends is whole.
+    if let next, items > 0, declared != items, !hasRule {
+      warnings.append("\(next.complaint) If the listing is longer, correct --next.")
+    }
+    return warnings
+  }
+
+  private mutating func look(into page: Page<ExportItem>) {
+    guard let document = page.http?.document as? any OutlinedDocument else { return }
+    let nodes = document.outline.nodes.filter { !$0.isInList }
+    for index in rules.indices { rules[index].suggest(among: nodes.map(\.path)) }
+    next?.suggest(among: nodes.map(\.path))
+    let isMissing = pagination.items.paths.allSatisfy { (try? document.count(at: $0)) == nil }
+    guard pagination.items.absentMeansEmpty, isMissing else { return }
+    lists = nodes.filter { $0.kind == .list && $0.count > 0 }.prefix(5).map(\.path)
+  }
+}

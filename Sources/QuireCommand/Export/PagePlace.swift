@@ -1,0 +1,67 @@
+import HTTPTypes
+import Quire
+import QuireHTTP
+
+/// A place of a page's answer where a description looks for something.
+struct PagePlace: Sendable {
+  private enum Kind: Sendable {
+    case field(String)
+    case body(PagePath)
+    case lastItem(PagePath)
+  }
+
+  private let kind: Kind
+  /// A path of the page that the place was meant to be, most likely.
+  private var near: String?
+
+  /// Where a source looks; nil for one that counts by itself or has several places.
+  init?(_ source: NextSource) {
+    var source = source
+    while case .transformed(let inner, _) = source { source = inner }
+    switch source {
+    case .linkHeader: kind = .field("Link")
+    case .header(let name): kind = .field(name)
+    case .body(let path): kind = .body(path)
+    case .lastItem(let path): kind = .lastItem(path)
+    default: return nil
+    }
+  }
+
+  /// Where a rule looks; nil where it has several places.
+  init?(_ source: ValueSource) {
+    switch source {
+    case .header(let name): kind = .field(name)
+    case .body(let path): kind = .body(path)
+    default: return nil
+    }
+  }
+
+  /// Whether the page has anything there; an explicit null is something.
+  func isFilled(on page: Page<ExportItem>, items: ItemSelector) -> Bool {
+    guard let info = page.http else { return true }
+    switch kind {
+    case .field(let text):
+      guard let name = HTTPField.Name(text) else { return true }
+      return info.head.headerFields[name] != nil
+    case .body(let path): return (try? info.document.count(at: path)) != nil
+    case .lastItem(let path):
+      return (try? info.document.value(at: path, inLastItemOf: items)) != nil
+    }
+  }
+
+  /// Looks for the path that was meant.
+  mutating func suggest(among paths: [String]) {
+    guard case .body(let path) = kind, !paths.contains(path.text) else { return }
+    near = NearestName.find(path.text, in: paths)
+  }
+
+  /// That no page had anything there.
+  var complaint: String {
+    let hint = near.map { "; is \"\($0)\" what you mean?" } ?? "."
+    return switch kind {
+    case .field(let name): "no page had the header field \(name)."
+    case .body(let path): "no page had anything at \"\(path.text)\"\(hint)"
+    case .lastItem(let path): "no page's last item had anything at \"\(path.text)\"."
+    }
+  }
+}

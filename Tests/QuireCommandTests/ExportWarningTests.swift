@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import QuireCommand
+
+@Suite("What an export warns of")
+struct ExportWarningTests {
+  /// Exports a listing of one page, and returns the lines on stderr that are not the report.
+  private func warnings(
+    _ page: String, _ arguments: [String], headers: [(String, String)] = []
+  ) async throws -> [String] {
+    let server = try FaultServer { _ in [.respond(page, headers: headers)] }
+    defer { server.stop() }
+    let ending = try await Command.quire(["export", server.url()] + arguments)
+    #expect(ending.status == 0, "\(ending.errors)")
+    return ending.errors.split(separator: "\n").dropLast().map(String.init)
+  }
+
+  private static let rest = ["--send", "query:cursor", "--items", "/data"]
+
+  @Test("A --next that no page had anything for is warned of, with the path that was meant")
+  func wrongNext() async throws {
+    let page = "{\"data\": [{\"id\": 1}], \"next_cursor\": null}"
+    let advice = " If the listing is longer, correct --next."
+    for (next, words) in [
+      (
+        "body:/nextcursor",
+        "no page had anything at \"/nextcursor\"; is \"/next_cursor\" what you mean?"
+      ),
+      ("body:/xyz", "no page had anything at \"/xyz\"."),
+      ("last:/key", "no page's last item had anything at \"/key\"."),
+      ("header:X-Next", "no page had the header field X-Next."),
+    ] {
+      let said = try await warnings(page, ["--next", next] + Self.rest)
+      #expect(said == ["warning: \(words)\(advice)"])
+    }
+    let link = try await warnings("[1]", ["--next", "link"])
+    #expect(link == ["warning: no page had the header field Link.\(advice)"])
+  }
+
+  @Test("A rule of --end that no page had anything for is warned of")
+  func wrongEnd() async throws {
+    let page = "{\"data\": [], \"has_more\": false, \"total\": 0}"
+    for (rule, path, near) in [
+      ("flag", "/hasmore", "/has_more"), ("last", "/hasmor", "/has_more"),
+      ("total", "/totl", "/total"),
+    ] {
+      let said = try await warnings(
+        page, ["--next", "offset", "--end", "empty", "--end", "\(rule):\(path)"] + Self.rest)
+      let words = "no page had anything at \"\(path)\"; is \"\(near)\" what you mean?"
+      #expect(said == ["warning: \(words) Correct --end."])
+    }
+  }
+
+  @Test("Pages without items where an optional path finds nothing are warned of, with their lists")
+  func wrongItems() async throws {
+    let description = TemporaryFile(
+      "{\"next\": {\"body\": \"/next\"}, \"items\": {\"optional\": \"/items\"}}")
+    let arguments = ["--pagination", description.path]
+    let said = try await warnings("{\"records\": [1], \"next\": null}", arguments)
+    let words = "no item at \"/items\" in 1 page; found arrays at /records: "
+    #expect(said == ["warning: \(words)use --items '/records'."])
+    for page in ["{\"next\": null}", "{\"next\": null, \"items\": [], \"others\": [1]}"] {
+      #expect(try await warnings(page, arguments).isEmpty)
+    }
+  }
+
+  @Test("A listing that ends as its server says it does is not warned of")
+  func nothing() async throws {
+    let body = ["--next", "body:/next_cursor"] + Self.rest
+    for page in [
+      "{\"data\": [1], \"next_cursor\": null}", "{\"data\": [1], \"next_cursor\": \"\"}",
+      "{\"data\": []}",
+    ] {
+      #expect(try await warnings(page, body).isEmpty)
+    }
+    let flagged = try await warnings(
+      "{\"data\": [1], \"has_more\": false}", body + ["--end", "flag:/has_more"])
+    #expect(flagged.isEmpty)
+    let first = [("Link", "</1>; rel=\"first\"")]
+    #expect(try await warnings("[1]", ["--next", "link"], headers: first).isEmpty)
+    #expect(try await warnings("[1]", ["--preset", "github"]).isEmpty)
+  }
+
+  @Test("A walk that was resumed on its last page is not warned of")
+  func resumed() async throws {
+    let server = try FaultServer { request in
+      let link = [("Link", "</last>; rel=\"next\"")]
+      return [.respond("[1]", headers: request.path == "/last" ? [] : link)]
+    }
+    defer { server.stop() }
+    let report = TemporaryFile()
+    let base = ["export", server.url("/"), "--next", "link"]
+    _ = try await Command.quire(base + ["--max-pages", "1", "--report", report.path])
+    let ending = try await Command.quire(base + ["--from", "@\(report.path)"])
+    #expect(ending.lines == ["1"])
+    #expect(!ending.errors.contains("warning:"), "\(ending.errors)")
+  }
+}
