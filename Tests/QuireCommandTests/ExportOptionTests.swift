@@ -174,8 +174,14 @@ struct ExportOptionTests {
     #expect(refusal().contains("--preset, --pagination, or --next"))
     #expect(refusal("--preset", "drf", "--next", "link").contains("one of"))
     #expect(refusal("--next", "body:/n").contains("needs --send"))
+    for word in ["total", "pages"] {
+      let words = refusal("--next", "body:/n", "--send", "query:c", "--end", "\(word):/t")
+      #expect(words.hasPrefix("--end \(word): "))
+      #expect(words.contains("Leave it out; nothing but the missing cursor is needed."))
+    }
     #expect(
-      refusal("--next", "body:/n", "--send", "query:c", "--end", "total:/t").contains("total"))
+      refusal("--next", "offset", "--send", "query:c", "--end", "pages:/t").hasPrefix(
+        "--end pages: only --next page"))
     #expect(
       refusal("--next", "body:/n", "--send", "query:c", "--page-size", "5").contains("--size"))
     for next in ["offset", "body:/n"] {

@@ -62,7 +62,26 @@ enum PaginationOption {
     } else if next != .linkHeader {
       throw ValidationError("--next \(command.next ?? "") needs --send: where does it go?")
     }
-    for case .total(let total) in pagination.end { pagination.total = total }
+    for case .total(let total) in pagination.end {
+      try check(total, endsWalkBy: next)
+      pagination.total = total
+    }
     return pagination
+  }
+
+  /// A number of items or pages is compared with what the walk itself counts.
+  private static func check(_ total: TotalSource, endsWalkBy next: NextSource) throws {
+    switch (next, total.kind) {
+    case (.pageNumber, _), (.offset, .items): return
+    case (.offset, _):
+      throw ValidationError(
+        "--end pages: only --next page counts pages. Write --end total:PATH, if the server says how "
+          + "many items there are.")
+    default:
+      let word = total.kind == .pages ? "pages" : "total"
+      throw ValidationError(
+        "--end \(word): only --next offset and --next page count. Leave it out; nothing but the "
+          + "missing cursor is needed.")
+    }
   }
 }
