@@ -65,6 +65,25 @@ struct ExportWarningTests {
     }
   }
 
+  @Test("Elements of several names that are items for want of --items are warned of")
+  func mixture() async throws {
+    let xml = [("Content-Type", "application/xml")]
+    let how = ["--next", "body:/l/next", "--send", "query:at"]
+    let said = try await warnings("<l><i>1</i><i>2</i><next/></l>", how, headers: xml)
+    let words = "every element below /l was taken for an item, and they are of several names "
+    #expect(
+      said == [
+        "warning: \(words)(i, next); found lists at /l/i: use --items '/l/i', or --items '/l/*' "
+          + "if all are meant."
+      ])
+    for path in ["/l/i", "/l/*"] {
+      let page = "<l><i>1</i><i>2</i><next/></l>"
+      #expect(try await warnings(page, how + ["--items", path], headers: xml).isEmpty)
+    }
+    let alike = "<l><i>1</i><i>2</i></l>"
+    #expect(try await warnings(alike, ["--preset", "linkHeader"], headers: xml).isEmpty)
+  }
+
   @Test("A listing that ends as its server says it does is not warned of")
   func nothing() async throws {
     let body = ["--next", "body:/next_cursor"] + Self.rest

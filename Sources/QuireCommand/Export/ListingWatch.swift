@@ -15,6 +15,8 @@ struct ListingWatch: Sendable {
   private var declared: Int?
   /// Where the first page has lists, if it has nothing where its items may be left out.
   private var lists: [String] = []
+  /// The words for children of a root element that are items, and of several names.
+  private var mixture: String?
 
   /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
   /// right, and most of their servers leave a next link out where none follows.
@@ -53,6 +55,7 @@ struct ListingWatch: Sendable {
         "no item at \(paths) in \(ProgressLine.count(pages, "page")); found arrays at "
           + "\(lists.joined(separator: ", ")): use --items '\(first)'.")
     }
+    if let mixture { warnings.append(mixture) }
     guard isExhausted else { return warnings }
     for place in rules { warnings.append("\(place.complaint) Correct --end.") }
     // A listing without items, with all that was declared, or with a word that it ends is whole.
@@ -67,8 +70,26 @@ struct ListingWatch: Sendable {
     let nodes = document.outline.nodes.filter { !$0.isInList }
     for index in rules.indices { rules[index].suggest(among: nodes.map(\.path)) }
     next?.suggest(among: nodes.map(\.path))
+    if pagination.items == .root { mixture = Self.mixture(among: nodes) }
     let isMissing = pagination.items.paths.allSatisfy { (try? document.count(at: $0)) == nil }
     guard pagination.items.absentMeansEmpty, isMissing else { return }
     lists = nodes.filter { $0.kind == .list && $0.count > 0 }.prefix(5).map(\.path)
+  }
+
+  /// What to say where the elements below a root are of several names: one of them is a list, most
+  /// likely, and the others are about it.
+  private static func mixture(among nodes: [PageOutline.Node]) -> String? {
+    // The root of JSON has no name, and so no path.
+    guard let root = nodes.first?.path, !root.isEmpty else { return nil }
+    let children = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
+    guard children.count > 1 else { return nil }
+    let names = children.prefix(5).map(\.name).joined(separator: ", ")
+    let lists = nodes.filter { $0.kind == .list }.prefix(5).map(\.path)
+    let advice =
+      lists.isEmpty
+      ? "write --items PATH"
+      : "found lists at \(lists.joined(separator: ", ")): use --items '\(lists[0])'"
+    return "every element below \(root) was taken for an item, and they are of several names "
+      + "(\(names)); \(advice), or --items '\(root)/*' if all are meant."
   }
 }
