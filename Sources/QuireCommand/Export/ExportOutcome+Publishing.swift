@@ -34,7 +34,8 @@ extension ExportOutcome {
       parts.append(ProgressLine.count(traffic.badItems, "item set aside", "items set aside"))
     }
     var text = "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
-    if let checkpoint, !isComplete {
+    // Without the option an export starts where it starts.
+    if let checkpoint, checkpoint != .start, !isComplete {
       text += "; resume with --from \(CommandLineText.quoted([PositionText.write(checkpoint)]))"
     }
     return text

@@ -26,7 +26,7 @@ struct ExportOutcome: Sendable {
   private(set) var items = 0
   /// Bytes written.
   private(set) var bytesWritten = 0
-  /// What fetching the written pages took.
+  /// What fetching the written pages took, and the page that failed.
   private(set) var traffic = Traffic(requests: 0)
   /// The last total the server declared.
   private(set) var total: Total?
@@ -61,6 +61,12 @@ struct ExportOutcome: Sendable {
     total = page.total ?? total
     checkpoint = page.next
     watch?.saw(page)
+  }
+
+  /// Takes in what ended the walk.
+  mutating func failed(_ error: PageError) {
+    end = .failed(error)
+    traffic = traffic + error.traffic
   }
 
   /// The exit status: a walk that may have lost items is no success.

@@ -28,7 +28,7 @@ extension ExportPlan {
     } catch let failure as OutputFailure {
       outcome.end = failure.isClosedPipe ? .outputClosed : .outputFailed(failure)
     } catch let error as PageError {
-      outcome.end = .failed(error)
+      outcome.failed(error)
     }
     outcome.report = pages.report
     await pages.close()
