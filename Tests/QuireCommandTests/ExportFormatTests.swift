@@ -71,8 +71,9 @@ struct ExportFormatTests {
     "A page of another format than the one asked for is an error that names both",
     arguments: [
       ("<l><i/></l>", "application/xml", "json", "not JSON"),
-      ("[1]", "application/json", "xml", "The page is JSON, not the XML"),
-      ("<!DOCTYPE html><p>Sign in", "text/html", "auto", "The page is HTML"),
+      ("[1]", "application/json", "xml", "The page is JSON, not XML; use --format json."),
+      ("[1]", "application/xml", "auto", "The page is JSON, not XML; use --format json."),
+      ("<!DOCTYPE html><p>Sign in", "text/html", "auto", "HTML, neither JSON nor XML"),
       ("<html><body>Sign in", "application/json", "auto", "HTML"),
     ])
   func otherFormat(page: String, type: String, format: String, words: String) async throws {

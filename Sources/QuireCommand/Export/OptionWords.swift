@@ -19,6 +19,7 @@ enum OptionWords {
     ("raise the limit on consecutive empty pages", "raise --limit emptyPages"),
     ("set Limits.comparedPages to 0", "use --limit comparedPages=0"),
     ("Give a page size.", "Say it by --page-size."),
+    ("decode it as JSON", "use --format json"),
     ("Make it a POST.", "Make it one by --method POST."),
   ]
 }

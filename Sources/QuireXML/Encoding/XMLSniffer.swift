@@ -107,11 +107,11 @@ enum XMLSniffer {
     if start.hasPrefix("<!doctype") {
       let name = text.dropFirst(9).drop(while: XMLText.isSpace).prefix(4)
       guard String(decoding: name, as: UTF8.self).lowercased() == "html" else { return }
-      throw XMLInput.Failure(reason: .otherFormat("HTML"))
+      throw XMLInput.Failure(reason: .otherFormat(.html))
     }
-    if start.hasPrefix("<html") { throw XMLInput.Failure(reason: .otherFormat("HTML")) }
+    if start.hasPrefix("<html") { throw XMLInput.Failure(reason: .otherFormat(.html)) }
     if start.hasPrefix("{") || start.hasPrefix("[") {
-      throw XMLInput.Failure(reason: .otherFormat("JSON"))
+      throw XMLInput.Failure(reason: .otherFormat(.json))
     }
   }
 

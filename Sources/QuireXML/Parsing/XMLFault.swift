@@ -11,12 +11,15 @@ struct XMLFault: Error {
     /// The page uses a feature that is refused.
     case refused(String)
     /// The page is of another format.
-    case otherFormat(String)
+    case otherFormat(OtherFormat)
     /// The page holds more than a limit allows.
     case limit(what: String, limit: Int, property: String)
     /// The bytes are not what the page's encoding says.
     case encoding(String)
   }
+
+  /// What comes in the place of XML.
+  enum OtherFormat { case html, json }
 
   var reason: Reason
   /// Where it shows.
@@ -34,11 +37,13 @@ struct XMLFault: Error {
         .truncated, "The XML page is cut off: it ends at \(place), before its root element.")
     case .refused(let feature):
       PageError(.malformed, "The XML page is refused: at \(place), it \(feature).")
-    case .otherFormat(let format):
+    case .otherFormat(.html):
       PageError(
         .unexpectedMediaType,
-        "The page is \(format), not the XML that was asked for: a login page, a proxy or another "
-          + "address may have answered.")
+        "The page is HTML, neither JSON nor XML: a login page, a proxy or another address may have "
+          + "answered.")
+    case .otherFormat(.json):
+      PageError(.unexpectedMediaType, "The page is JSON, not XML; decode it as JSON.")
     case .limit(let what, let limit, let property):
       PageError(
         .limitExceeded,

@@ -3,7 +3,7 @@ import CXML2
 /// Document types, entities and errors.
 extension XMLParserState {
   mutating func startDoctype(_ name: UnsafePointer<xmlChar>?) {
-    if xmlStrcasecmp(name, "html") == 0 { fail(.otherFormat("HTML")) }
+    if xmlStrcasecmp(name, "html") == 0 { fail(.otherFormat(.html)) }
   }
 
   /// What `&name;` stands for, when XML itself does not define it.

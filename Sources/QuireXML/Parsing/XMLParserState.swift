@@ -94,7 +94,7 @@ struct XMLParserState {
   private mutating func checkElement(_ local: UnsafePointer<xmlChar>) {
     if !hasRoot {
       hasRoot = true
-      if xmlStrcasecmp(local, "html") == 0 { fail(.otherFormat("HTML")) }
+      if xmlStrcasecmp(local, "html") == 0 { fail(.otherFormat(.html)) }
     }
     if depth > depthLimit {
       fail(
