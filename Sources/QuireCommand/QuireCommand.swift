@@ -23,8 +23,10 @@ struct QuireCommand: AsyncParsableCommand {
 
   /// Runs one command line and returns its exit status.
   static func status(of arguments: [String]) async -> ExitStatus {
+    var name = "quire"
     do {
       var command = try parseAsRoot(arguments)
+      name = type(of: command).configuration.commandName.map { "quire \($0)" } ?? name
       if var asynchronous = command as? any AsyncParsableCommand {
         try await asynchronous.run()
       } else {
@@ -33,6 +35,10 @@ struct QuireCommand: AsyncParsableCommand {
       return .ended
     } catch let status as ExitStatus {
       return status
+    } catch let error as ValidationError {
+      // Thrown by a command, whose name ArgumentParser has forgotten by now.
+      Diagnostics.write("Error: \(error.message)\nSee '\(name) --help' for more information.")
+      return .usage
     } catch {
       return report(error)
     }

@@ -22,6 +22,14 @@ struct CommandLineTests {
     #expect(ending.errors.contains("Error: "))
   }
 
+  @Test("What cannot be right names the help of its own command")
+  func ownHelp() async throws {
+    for arguments in [["export", "https://h.test/"], ["presets", "nothing"]] {
+      let ending = try await Command.quire(arguments)
+      #expect(ending.errors.contains("See 'quire \(arguments[0]) --help'"))
+    }
+  }
+
   @Test("An unknown preset suggests the nearest name")
   func suggestion() async throws {
     let ending = try await Command.quire(["presets", "gitlb"])

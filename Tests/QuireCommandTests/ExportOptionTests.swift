@@ -172,7 +172,18 @@ struct ExportOptionTests {
   @Test("What cannot be right is refused before anything is requested")
   func refusals() {
     #expect(refusal().contains("--preset, --pagination, or --next"))
-    #expect(refusal("--preset", "drf", "--next", "link").contains("one of"))
+    #expect(
+      refusal("--preset", "drf", "--next", "link") == "--preset and --next exclude each other.")
+    #expect(
+      refusal("--preset", "drf", "--pagination", "f")
+        == "--preset and --pagination exclude each other.")
+    #expect(refusal("--send", "query:c") == "--send needs --next.")
+    #expect(refusal("--preset", "drf", "--end", "empty") == "--end needs --next.")
+    for url in ["127.0.0.1:8080/drf", "localhost:8080/drf", "h.test"] {
+      #expect(
+        refusal("--preset", "drf", at: url)
+          == "\"\(url)\" has no scheme; write http:// or https:// before it.")
+    }
     #expect(refusal("--next", "body:/n").contains("needs --send"))
     for word in ["total", "pages"] {
       let words = refusal("--next", "body:/n", "--send", "query:c", "--end", "\(word):/t")

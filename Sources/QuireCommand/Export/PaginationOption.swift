@@ -28,8 +28,16 @@ enum PaginationOption {
   }
 
   private static func base(_ command: ExportCommand) throws -> Pagination {
-    let ways = [command.preset, command.pagination, command.next].compactMap { $0 }
-    guard ways.count == 1 else {
+    let ways = [
+      ("--preset", command.preset), ("--pagination", command.pagination), ("--next", command.next),
+    ].filter { $0.1 != nil }.map(\.0)
+    guard ways.count < 2 else {
+      throw ValidationError("\(ways[0]) and \(ways[1]) exclude each other.")
+    }
+    for (option, isGiven) in [("--send", command.send != nil), ("--end", !command.end.isEmpty)] {
+      if isGiven, command.next == nil { throw ValidationError("\(option) needs --next.") }
+    }
+    guard !ways.isEmpty else {
       throw ValidationError(
         "Say how the listing is paged by one of --preset, --pagination, or --next and --send.")
     }

@@ -51,6 +51,9 @@ struct RequestArguments: ParsableArguments {
 extension RequestArguments {
   /// The URL with the parameters in it. Throws a usage error for one that cannot be asked.
   func absoluteURL() throws -> String {
+    guard url.contains("://") else {
+      throw ValidationError("\"\(url)\" has no scheme; write http:// or https:// before it.")
+    }
     let origin: Origin
     var reference: URLReference
     do {
