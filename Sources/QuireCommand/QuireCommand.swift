@@ -11,6 +11,7 @@ struct QuireCommand: AsyncParsableCommand {
       Exit status: 0 when it ended as asked, 1 when it failed, 2 when the command line cannot be \
       right. Ctrl-C and SIGTERM end it cleanly, then as a signal does: 130 and 143 in a shell.
       """,
+    version: "0.1.0-dev",
     subcommands: [
       ExportCommand.self, DetectCommand.self, PresetsCommand.self, DemoCommand.self,
     ])

@@ -229,10 +229,16 @@ struct ExportFailureTests {
     }
   }
 
-  @Test("An export that never comes to its first page leaves the file as it was")
+  @Test("An export that never comes to its first page leaves the file as it was, be it none")
   func untouchedFile() async throws {
     let listing = try Listing(pages: 2, broken: 1)
     defer { listing.stop() }
+    let new = TemporaryFile()
+    let none = try await Command.quire([
+      "export", listing.url, "--preset", "linkHeader", "-o", new.path,
+    ])
+    #expect(none.status == 1)
+    #expect(!FileManager.default.fileExists(atPath: new.path))
     let file = TemporaryFile("yesterday\n")
     let arguments = ["export", listing.url, "--preset", "linkHeader", "-o", file.path]
     let failed = try await Command.quire(arguments)

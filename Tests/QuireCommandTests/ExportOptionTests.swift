@@ -44,6 +44,10 @@ struct ExportOptionTests {
       try HeaderOption.field("X: env:UNSET", environment: [:])
     }
     #expect(error?.message.contains("UNSET is not set") == true)
+    let empty = #expect(throws: ValidationError.self) {
+      try HeaderOption.field("X: env:EMPTY", environment: ["EMPTY": ""])
+    }
+    #expect(empty?.message.contains("EMPTY is empty") == true)
     #expect(throws: ValidationError.self) { try HeaderOption.field("X: @/no/such/file") }
   }
 
@@ -54,6 +58,7 @@ struct ExportOptionTests {
       ("aws", own, "aws:SERVICE"), ("gcp:s3", own, "gcp:s3"), ("aws:s3", own, "AWS_REGION"),
       ("aws:s3:", own, "AWS_REGION"), ("aws:s3:r", [:], "AWS_ACCESS_KEY_ID is not set"),
       ("aws:s3:r", ["AWS_ACCESS_KEY_ID": "AKID"], "AWS_SECRET_ACCESS_KEY is not set"),
+      ("aws:s3:r", ["AWS_ACCESS_KEY_ID": ""], "AWS_ACCESS_KEY_ID is empty"),
     ] {
       let error = #expect(throws: ValidationError.self) {
         _ = try SignOption.signer(text, environment: environment)

@@ -81,8 +81,12 @@ struct DemoServerError: Error, CustomStringConvertible {
   var underlying: (any Error)?
 
   var description: String {
-    let reason = underlying.map { " (\($0))" } ?? ""
+    var reason = ""
+    if let underlying {
+      reason = ": \(underlying)"
+      if case .failed(_, _, let message)? = underlying as? SocketError { reason = ": \(message)" }
+    }
     return "The demo API could not listen on 127.0.0.1:\(port)\(reason). "
-      + "Choose another port, or 0 for any free one."
+      + "Choose another port by --port, or 0 for any free one."
   }
 }

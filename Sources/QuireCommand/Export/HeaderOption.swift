@@ -32,8 +32,11 @@ enum HeaderOption {
   ) throws -> String {
     if value.hasPrefix("env:") {
       let variable = String(value.dropFirst(4))
-      guard let found = environment[variable], !found.isEmpty else {
+      guard let found = environment[variable] else {
         throw ValidationError("-H \(name): the environment variable \(variable) is not set.")
+      }
+      guard !found.isEmpty else {
+        throw ValidationError("-H \(name): the environment variable \(variable) is empty.")
       }
       return found
     }

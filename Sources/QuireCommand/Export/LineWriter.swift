@@ -14,6 +14,8 @@ final class LineWriter {
   private var inherited: off_t
   /// Whether a file is still to be emptied.
   private var isStale: Bool
+  /// Whether a file was made here and nothing is committed to it.
+  private var isNew = false
 
   /// Bytes committed so far.
   private(set) var bytesWritten = 0
@@ -21,11 +23,14 @@ final class LineWriter {
   /// Opens `path`, or standard output where it is nil.
   ///
   /// An existing file is continued where `appending`, and otherwise emptied with the first commit:
-  /// what it holds is not lost to a walk that never comes to its first page.
+  /// what it holds is not lost to a walk that never comes to its first page. A new one is taken away
+  /// again where nothing is committed.
   init(path: String?, appending: Bool) throws(OutputFailure) {
     if let path {
       let mode = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : 0)
-      descriptor = open(path, mode, 0o666)
+      let created = open(path, mode | O_EXCL, 0o666)
+      isNew = created >= 0
+      descriptor = isNew ? created : open(path, mode, 0o666)
       guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
     } else {
       descriptor = STDOUT_FILENO
@@ -42,7 +47,11 @@ final class LineWriter {
 
   private let path: String?
 
-  deinit { if path != nil { close(descriptor) } }
+  deinit {
+    guard let path else { return }
+    close(descriptor)
+    if isNew { unlink(path) }
+  }
 
   /// Adds the line that `write` appends; it stays in memory until the next commit.
   func appendLine(_ write: (inout [UInt8]) -> Void) {
@@ -67,6 +76,7 @@ final class LineWriter {
       if isFile { _ = ftruncate(descriptor, max(committed, inherited)) }
       throw error
     }
+    isNew = false
     bytesWritten += buffer.count
     committed += off_t(buffer.count)
     buffer.removeAll(keepingCapacity: true)

@@ -46,11 +46,12 @@ extension XMLItemContext {
 
   func missing(_ key: any CodingKey, in node: Int) -> DecodingError {
     failedNode = node
+    let sought = name(for: key.stringValue)
     return DecodingError.keyNotFound(
       key,
       .init(
         codingPath: codingPath(to: node),
-        debugDescription: "There is neither an element nor an attribute \"\(key.stringValue)\"."))
+        debugDescription: "There is neither an element nor an attribute \"\(sought)\"."))
   }
 }
 

@@ -31,12 +31,7 @@ final class XMLItemContext {
 
   /// The value for a key within an element; nil when there is none.
   func find(_ key: String, in node: Int) -> XMLValue? {
-    let key =
-      switch options.keys {
-      case .exact: key
-      case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
-      case .custom(let change): change(key)
-      }
+    let key = name(for: key)
     let start = node + 1
     let end = Int(index.records[node].next)
     let middle = hintParent == node && hint < end ? hint : start
@@ -49,6 +44,15 @@ final class XMLItemContext {
       return XMLValue(node: element, role: .member)
     }
     return attribute.map { XMLValue(node: $0, role: .attribute) } ?? findSpecial(key, in: node)
+  }
+
+  /// The name that is looked for where a type asks for a key.
+  func name(for key: String) -> String {
+    switch options.keys {
+    case .exact: key
+    case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
+    case .custom(let change): change(key)
+    }
   }
 
   @inline(__always)

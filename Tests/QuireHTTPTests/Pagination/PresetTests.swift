@@ -40,6 +40,10 @@ struct PresetTests {
     #expect(try Pagination.preset(named: "gcs").size?.send == .query("maxResults"))
     let error = #expect(throws: PageError.self) { try Pagination.preset(named: "wooComerce") }
     #expect(error?.message.contains("\"wooCommerce\"") == true)
+    for (name, hint) in [("django", "\"drf\""), ("Commerce", "wooCommerce")] {
+      let error = #expect(throws: PageError.self) { try Pagination.preset(named: name) }
+      #expect(error?.message.contains(hint) == true, "\(error?.message ?? "")")
+    }
   }
 
   @Test("T35: a page that its request acknowledges is asked for when the one before was handled")

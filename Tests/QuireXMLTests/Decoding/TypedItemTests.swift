@@ -106,6 +106,17 @@ struct TypedItemTests {
     #expect(try items(Object.self, page, options: custom).items == [Object(lastModified: "t")])
   }
 
+  @Test("what is missing is named as it was sought, an attribute too")
+  func soughtName() throws {
+    struct Object: Decodable, Sendable { var no: Int }
+    let options = XMLDecodingOptions(keys: .capitalized)
+    #expect(try items(Object.self, "<r><i No='1'/></r>", options: options).items.first?.no == 1)
+    let error = #expect(throws: PageError.self) {
+      try items(Object.self, "<r><i no='1'/></r>", options: options)
+    }
+    #expect(error?.message.contains("neither an element nor an attribute \"No\"") == true)
+  }
+
   @Test("items may be scalars, lists and dictionaries")
   func shapes() throws {
     #expect(try items(Int.self, "<r><i>1</i><i> 2 </i></r>").items == [1, 2])
