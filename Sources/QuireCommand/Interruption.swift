@@ -20,8 +20,7 @@ enum Interruption {
   static func catching<Success: Sendable>(
     _ operation: @escaping @Sendable () async throws -> Success
   ) async -> (result: Result<Success, any Error>, signal: Int32?) {
-    let caught = Mutex<Int32?>(nil)
-    let task = Task { try await operation() }
+    let state = Mutex(State<Success>())
     output.store(numbers.fileHandleForWriting.fileDescriptor, ordering: .sequentiallyConsistent)
     let input = numbers.fileHandleForReading.fileDescriptor
     let source = DispatchSource.makeReadSource(fileDescriptor: input, queue: .global())
@@ -29,15 +28,30 @@ enum Interruption {
       var number: UInt8 = 0
       guard read(input, &number, 1) == 1 else { return }
       signal(Int32(number), SIG_DFL)
-      caught.withLock { $0 = Int32(number) }
-      task.cancel()
+      let task = state.withLock { state in
+        state.caught = Int32(number)
+        return state.task
+      }
+      task?.cancel()
     }
     source.resume()
     for number in [SIGINT, SIGTERM] { signal(number, note) }
+    // Nothing begins before somebody listens, and a signal may come before there is a task to cancel.
+    let task = Task { try await operation() }
+    let isCancelled = state.withLock { state in
+      state.task = task
+      return state.caught != nil
+    }
+    if isCancelled { task.cancel() }
     let result = await task.result
     for number in [SIGINT, SIGTERM] { signal(number, SIG_DFL) }
     source.cancel()
-    return (result, caught.withLock { $0 })
+    return (result, state.withLock(\.caught))
+  }
+
+  private struct State<Success: Sendable> {
+    var caught: Int32?
+    var task: Task<Success, any Error>?
   }
 
   /// The handler: only what is safe in one (POSIX.1-2017, 2.4.3).
