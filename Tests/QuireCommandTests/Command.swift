@@ -7,6 +7,9 @@ struct Command {
   private static let folder = URL(fileURLWithPath: "/proc/self/exe")
     .resolvingSymlinksInPath().deletingLastPathComponent()
 
+  /// Whether `make tsan` runs the tests.
+  static let hasThreadSanitizer = ProcessInfo.processInfo.environment["TSAN_OPTIONS"] != nil
+
   private let process = Process()
   private let standardOutput = TemporaryFile()
   private let standardError = TemporaryFile()
