@@ -55,7 +55,7 @@ tsan: setup ## run the tests under ThreadSanitizer
 
 asan: setup ## run the tests under AddressSanitizer
 	swift build --build-tests $(ASAN)
-	ASAN_OPTIONS="suppressions=$(CURDIR)/Tests/address-sanitizer.txt:detect_leaks=0" \
+	ASAN_OPTIONS="suppressions=$(CURDIR)/Tests/address-sanitizer.txt:detect_leaks=0:quarantine_size_mb=16" \
 		swift test --skip-build $(GENTLY) $(ASAN)
 
 docs: setup ## write the documentation to .build/docs
