@@ -8,8 +8,7 @@ import Synchronization
 /// once.
 enum Interruption {
   /// The handler may do nothing but write, so it writes each signal's number here, and a task that
-  /// may do everything reads it. (A dispatch source for signals delivers some of them twice to the
-  /// process, and the second time they end it.)
+  /// may do everything reads it.
   private static let numbers = Pipe()
   private static let output = Atomic<Int32>(-1)
 
