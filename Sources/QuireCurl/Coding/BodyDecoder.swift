@@ -36,7 +36,8 @@ enum BodyDecoder: ~Copyable {
   mutating func receive(_ bytes: [UInt8]) {
     switch consume self {
     case .undecided: preconditionFailure("BodyDecoder: bytes before the head")
-    case .sniffing(let earlier, let limits): self = Self.told(by: earlier + bytes, limits)
+    case .sniffing(let earlier, let limits):
+      self = Self.told(by: earlier.isEmpty ? bytes : earlier + bytes, limits)
     case .plain(_, let total, let limit):
       self = .plain(slice: bytes, total: total + bytes.count, limit: limit)
     case .inflating(var inflater, let mayBeEmpty):

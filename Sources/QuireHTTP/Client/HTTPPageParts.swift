@@ -7,8 +7,6 @@ import QuireCore
 actor HTTPPageParts<Item: Sendable>: PageParts {
   private let visit: PageVisit
   private let decoder: any PageDecoder<Item>
-  private let secrets: SecretParameters
-  private let isRepeatable: Bool
   private let position: Position
 
   private var transfer: PageTransfer<Item>?
@@ -30,16 +28,14 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private var badItemsEnd = 0
 
   init(
-    _ visit: PageVisit, decoder: any PageDecoder<Item>, secrets: SecretParameters,
-    isRepeatable: Bool, from position: Position
+    _ visit: PageVisit, decoder: any PageDecoder<Item>, from position: Position
   ) {
     self.visit = visit
     self.decoder = decoder
-    self.secrets = secrets
-    self.isRepeatable = isRepeatable
     self.position = position
     handedOut = position.itemOffset
-    retry = RetryMachine(policy: visit.client.configuration.retry, isRepeatable: isRepeatable)
+    retry = RetryMachine(
+      policy: visit.listing.client.configuration.retry, isRepeatable: visit.listing.isRepeatable)
   }
 
   func next() async throws -> Page<Item>? {
@@ -54,12 +50,13 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
 
   /// Returns when there shall be another attempt.
   private func judge(_ failure: RetryMachine.Failure) async throws {
-    let client = visit.client
+    let client = visit.listing.client
     let action = retry.failed(
       failure, wireRequests: requests, random: client.environment.random())
     switch action {
     case .fail(let error):
-      retry = RetryMachine(policy: client.configuration.retry, isRepeatable: isRepeatable)
+      retry = RetryMachine(
+        policy: client.configuration.retry, isRepeatable: visit.listing.isRepeatable)
       requests = 0
       defer { traffic = Traffic(requests: 0) }
       throw visit.describe(error, after: traffic)
@@ -84,7 +81,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private func part(spent: inout Traffic) async throws -> Page<Item>? {
     let opening = try await takeTransfer(spent: &spent)
     guard case .transfer(var transfer) = opening else {
-      if case .answer(let page) = opening { return page.map(secrets.conceal) }
+      if case .answer(let page) = opening { return page.map(visit.listing.secrets.conceal) }
       return nil
     }
     while try await visit.receive(&transfer, traffic: &spent) {
@@ -107,7 +104,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     if passed < handedOut, digest != nil { throw Self.changed(passed) }
     let page = visit.page(items, of: transfer, answer: answer, traffic: spent)
     spent = Traffic(requests: 0)
-    return secrets.conceal(page)
+    return visit.listing.secrets.conceal(page)
   }
 
   private func takeTransfer(spent: inout Traffic) async throws -> PageTransfer<Item>.Opening {

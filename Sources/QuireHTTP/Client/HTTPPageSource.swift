@@ -5,149 +5,105 @@ import QuireCore
 /// The pages of one listing over HTTP: asks the description what to request, the transport to send
 /// it, the decoder to read it, and the retry machine whether to do so again.
 struct HTTPPageSource<Item: Sendable>: PartedPageSource {
-  let client: PageClient
   let decoder: any PageDecoder<Item>
   /// A description or a URL that cannot work is thrown at the first page, where the caller is
   /// listening.
-  let setup: Result<Setup, PageError>
-
-  struct Setup: Sendable {
-    let engine: PaginationEngine
-    let home: Origin
-    let secrets: SecretParameters
-    let isRepeatable: Bool
-    /// Nil where nothing asks for a pace.
-    let pacer: Pacer?
-    let indexes = IndexCache()
-  }
+  let listing: Result<Listing, any Error>
 
   init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,
     decoder: any PageDecoder<Item>,
     custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) {
-    self.client = client
     self.decoder = decoder
-    setup = Result { () throws(PageError) -> Setup in
-      let home = try Origin(url: first.url)
-      var engine = try PaginationEngine(pagination, first: first, home: home, pageSize: pageSize)
-      engine.custom = custom
-      for notice in engine.notices { client.configuration.logger.warning("\(notice)") }
-      return Setup(
-        engine: engine, home: home,
-        secrets: SecretParameters(
-          of: first.url, fields: client.configuration.headers.appending(first.headerFields)),
-        isRepeatable: first.method.isSafe || pagination.request.isQuery,
-        pacer: Self.pacer(pagination.policy.pacing, client.configuration.clock))
+    listing = Result {
+      try Listing(
+        client: client, pagination: pagination, first: first, pageSize: pageSize, custom: custom)
     }
-  }
-
-  private static func pacer(_ pacing: Pacing, _ clock: any Clock<Duration>) -> Pacer? {
-    guard pacing.interval > 0 || pacing.backoff != nil else { return nil }
-    return Pacer(interval: .seconds(pacing.interval), clock: clock)
   }
 
   var repeatedPositions: RepeatedPositions {
-    (try? setup.get())?.engine.pagination.policy.handle == true ? .allowed : .refused
+    (try? listing.get())?.policy.handle == true ? .allowed : .refused
   }
 
-  var needsClosing: Bool { (try? setup.get())?.engine.pagination.policy.close != nil }
+  var needsClosing: Bool { (try? listing.get())?.policy.close != nil }
 
   /// Whether pages cannot be handed out in parts, because something must be known of all their items
   /// first.
-  var needsWholePages: Bool { (try? setup.get())?.engine.needsWholePages ?? false }
-
-  /// The position with its secrets, if it leads home: they are nobody else's.
-  func reveal(_ position: Position, _ setup: Setup) throws -> Position {
-    guard SecretParameters.isMarked(position) else { return position }
-    let origin = try Origin(url: setup.engine.request(at: position).url)
-    guard origin == setup.home else {
-      throw PageError(
-        .refusedLink,
-        "The next link would take a secret of the walk from \(setup.home) to \(origin).")
-    }
-    return try setup.secrets.reveal(position)
-  }
+  var needsWholePages: Bool { (try? listing.get())?.engine.needsWholePages ?? false }
 
   func parts(at position: Position) throws -> any PageParts<Item> {
-    let setup = try setup.get()
-    let revealed = position.value == nil ? nil : try reveal(position.page, setup)
-    let visit = visit(
-      try setup.engine.request(at: revealed), at: revealed ?? .start, setup)
-    return HTTPPageParts(
-      visit, decoder: decoder, secrets: setup.secrets, isRepeatable: setup.isRepeatable,
-      from: position)
+    let listing = try listing.get()
+    let revealed = position.value == nil ? nil : try listing.reveal(position.page)
+    let visit = listing.visit(try listing.engine.request(at: revealed), at: revealed ?? .start)
+    return HTTPPageParts(visit, decoder: decoder, from: position)
   }
 
   var allowsLookAhead: Bool {
-    (try? setup.get())?.engine.pagination.policy.pacing.readsAhead ?? true
+    (try? listing.get())?.policy.pacing.readsAhead ?? true
   }
 
   func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
-    guard let setup = try? setup.get(), setup.isRepeatable else { return [] }
-    return setup.engine.positions(
-      after: position.flatMap { try? reveal($0, setup) }, total: total, count: count
-    ).map(setup.secrets.conceal)
+    guard let listing = try? listing.get(), listing.isRepeatable else { return [] }
+    return listing.engine.positions(
+      after: position.flatMap { try? listing.reveal($0) }, total: total, count: count
+    ).map(listing.secrets.conceal)
   }
 
   /// The answer that a page comes in, for whoever looks at more than its items.
   func answer(at position: Position?) async throws -> PageAnswer {
-    let setup = try setup.get()
-    let position = try position.map { try reveal($0, setup) }
-    let visit = visit(try setup.engine.request(at: position), at: position ?? .start, setup)
+    let listing = try listing.get()
+    let position = try position.map { try listing.reveal($0) }
+    let visit = listing.visit(try listing.engine.request(at: position), at: position ?? .start)
     var traffic = Traffic(requests: 0)
-    return try await repeating(visit, setup, traffic: &traffic) { traffic in
+    return try await repeating(visit, traffic: &traffic) { traffic in
       try await visit.answer(decoder: decoder, traffic: &traffic)
     }
   }
 
   func page(at position: Position?) async throws -> Page<Item>? {
-    let setup = try setup.get()
+    let listing = try listing.get()
     var traffic = Traffic(requests: 0)
-    guard let position = try position.map({ try reveal($0, setup) }), position.value != nil else {
-      return try await firstPage(setup, traffic: &traffic)
+    guard let position = try position.map({ try listing.reveal($0) }), position.value != nil else {
+      return try await firstPage(listing, traffic: &traffic)
     }
     do {
-      return try await page(at: position, setup, traffic: &traffic)
+      return try await page(at: position, listing, traffic: &traffic)
     } catch let error as PageError {
-      return try await page(instead: position, of: error, setup, traffic: &traffic)
+      return try await page(instead: position, of: error, listing, traffic: &traffic)
     }
   }
 
+  // Inlined where it is called, it would take its room in every waiting task once for each call.
+  @inline(never)
   func page(
-    at position: Position?, _ setup: Setup, traffic: inout Traffic
+    at position: Position?, _ listing: Listing, traffic: inout Traffic
   ) async throws -> Page<Item>? {
-    let request = try setup.engine.request(at: position)
-    var visit = visit(request, at: position ?? .start, setup)
-    visit.indexes = try await indexes(at: position, setup, traffic: &traffic)
-    let answer = try await repeating(visit, setup, traffic: &traffic) { [visit] traffic in
+    let request = try listing.engine.request(at: position)
+    var visit = listing.visit(request, at: position ?? .start)
+    visit.indexes = try await indexes(at: position, listing, traffic: &traffic)
+    let answer = try await repeating(visit, traffic: &traffic) { [visit] traffic in
       try await visit.attempt(decoder: decoder, traffic: &traffic)
     }
     guard var page = answer else { return nil }
-    try remember(page, setup)
+    try remember(page, listing)
     // What was begun again brings the same pages again.
-    if setup.engine.pagination.policy.expiry != .fail, let position,
+    if listing.policy.expiry != .fail, let position,
       (try? Bookmark(position))?.restarts ?? 0 > 0
     {
       page.fingerprint = nil
     }
-    return setup.secrets.conceal(page)
-  }
-
-  func visit(_ request: PageRequest, at position: Position, _ setup: Setup) -> PageVisit {
-    PageVisit(
-      client: client, home: setup.home, engine: setup.engine, request: request, position: position,
-      pacer: setup.pacer)
+    return listing.secrets.conceal(page)
   }
 
   /// Makes attempts until one succeeds or the retry machine gives up.
   func repeating<Result>(
-    _ visit: PageVisit, _ setup: Setup, traffic: inout Traffic,
-    _ attempt: (inout Traffic) async throws -> Result
+    _ visit: PageVisit, traffic: inout Traffic, _ attempt: (inout Traffic) async throws -> Result
   ) async throws -> Result {
+    let listing = visit.listing
     var retry = RetryMachine(
-      policy: client.configuration.retry,
-      isRepeatable: setup.isRepeatable || visit.request.method.isSafe)
+      policy: listing.client.configuration.retry,
+      isRepeatable: listing.isRepeatable || visit.request.method.isSafe)
     let before = traffic.requests - traffic.redirects
     while true {
       do {
@@ -155,14 +111,14 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
       } catch let failure as RetryMachine.Failure {
         let action = retry.failed(
           failure, wireRequests: traffic.requests - traffic.redirects - before,
-          random: client.environment.random())
+          random: listing.client.environment.random())
         switch action {
         case .fail(let error):
           throw visit.describe(error, after: traffic)
         case .retry(let delay):
           visit.logRetry(of: failure.error, after: delay)
           traffic.retries += 1
-          try await client.configuration.clock.sleep(for: delay)
+          try await listing.client.configuration.clock.sleep(for: delay)
         }
       }
     }

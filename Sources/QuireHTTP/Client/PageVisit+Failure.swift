@@ -52,7 +52,8 @@ extension PageVisit {
   func describe(_ failure: PageFailure, _ head: HTTPResponse) -> RetryMachine.Failure {
     let words = failure.message.map { " It says: \(redactor.snippet($0.utf8))" } ?? ""
     let wait =
-      failure.delay ?? ThrottleSignal.wait(in: head.headerFields, now: client.environment.now())
+      failure.delay ?? ThrottleSignal.wait(
+        in: head.headerFields, now: listing.client.environment.now())
       ?? failure.standardDelay
     switch failure.kind {
     case .expired:
@@ -85,7 +86,7 @@ extension PageVisit {
   /// A status that nobody claimed.
   private func describe(status head: HTTPResponse, body: [UInt8]) -> RetryMachine.Failure {
     let status = head.status
-    let wait = ThrottleSignal.wait(in: head.headerFields, now: client.environment.now())
+    let wait = ThrottleSignal.wait(in: head.headerFields, now: listing.client.environment.now())
     // GitHub and Google throttle with 403; only a signal tells that from a refusal.
     let isThrottling = status.code == 429 || status.code == 403 && wait != nil
     let code: PageError.Code =
@@ -114,7 +115,7 @@ extension PageVisit {
   }
 
   func logRetry(of error: PageError, after delay: Duration) {
-    client.configuration.logger.notice(
+    configuration.logger.notice(
       "retry",
       metadata: [
         "request": "\(redactor.describe(request.method, request.url))",

@@ -15,11 +15,12 @@ extension PageVisit {
   func send(
     traffic: inout Traffic
   ) async throws -> (TransportResponse, RedirectMachine.Hop) {
-    try await pacer?.ready()
+    try await listing.pacer?.ready()
     let url = try URLReference(request.url)
     let first = RedirectMachine.Hop(
       method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
-    var redirects = RedirectMachine(first, home: home, longest: configuration.maximumRedirects)
+    var redirects = RedirectMachine(
+      first, home: listing.home, longest: configuration.maximumRedirects)
     while true {
       let hop = redirects.current
       try checkScheme(of: hop.origin)
@@ -43,12 +44,12 @@ extension PageVisit {
     configuration.logger.debug(
       "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
     var wire = try transportRequest(for: hop)
-    if hop.origin == home, let signer = configuration.signer {
-      try await signer.sign(&wire, Date(timeIntervalSince1970: client.environment.now()))
+    if hop.origin == listing.home, let signer = configuration.signer {
+      try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
     }
     traffic.requests += 1
     do {
-      let response = try await client.transport.send(wire)
+      let response = try await listing.client.transport.send(wire)
       traffic.requests += max(0, response.body.metrics.wireRequests - 1)
       return response
     } catch let error as PageError {
@@ -69,7 +70,7 @@ extension PageVisit {
   private func transportRequest(for hop: RedirectMachine.Hop) throws -> TransportRequest {
     var fields = request.headerFields
     for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
-    if hop.origin != home {
+    if hop.origin != listing.home {
       fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
     }
     var body: [UInt8] = []

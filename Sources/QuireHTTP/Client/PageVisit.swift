@@ -6,15 +6,13 @@ import QuireCore
 /// Every failure leaves here as a `RetryMachine.Failure`, so that one place decides about another
 /// attempt.
 struct PageVisit {
-  let client: PageClient
-  let home: Origin
-  let engine: PaginationEngine
+  let listing: Listing
   let request: PageRequest
   let position: Position
-  var pacer: Pacer?
   var indexes: [String: [String]] = [:]
 
-  var configuration: PageClient.Configuration { client.configuration }
+  var engine: PaginationEngine { listing.engine }
+  var configuration: PageClient.Configuration { listing.client.configuration }
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
@@ -157,7 +155,7 @@ struct PageVisit {
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
-    if let seconds = engine.backoff(after: answer) { pacer?.wait(for: seconds) }
+    if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
     return page
   }
 

@@ -4,8 +4,9 @@ package import QuireCore
 /// Decides what to request for a page, what an answer is, and what follows it.
 ///
 /// Pure: everything it knows is in the description, the first request and the position, so a new
-/// process goes on where another one stopped.
-package struct PaginationEngine: Sendable {
+/// process goes on where another one stopped. Nothing in it ever changes; it is a reference because it
+/// is large and at hand for every request.
+package final class PaginationEngine: Sendable {
   let pagination: Pagination
   let home: Origin
   /// The caller's request with constants and page size in it: what every request begins as.
@@ -19,7 +20,7 @@ package struct PaginationEngine: Sendable {
   package let pageSize: Int?
 
   /// What decides about the next page in place of the description's "next".
-  var custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
+  let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
 
   /// Whether the caller's own request asks for a page in the middle of the listing.
   let startsMidway: Bool
@@ -35,9 +36,11 @@ package struct PaginationEngine: Sendable {
   /// Throws `invalidArgument` when the parts of the description do not fit together or not to the
   /// request; the message says which and why.
   package init(
-    _ pagination: Pagination, first: PageRequest, home: Origin, pageSize: Int? = nil
+    _ pagination: Pagination, first: PageRequest, home: Origin, pageSize: Int? = nil,
+    custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) throws(PageError) {
     self.pagination = pagination
+    self.custom = custom
     self.home = home
     routes =
       if case .firstOf(let routes) = pagination.next { routes } else {
