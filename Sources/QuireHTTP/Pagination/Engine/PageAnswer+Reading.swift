@@ -14,8 +14,6 @@ extension PageAnswer {
   /// Whether this answers a request that sent no continuation.
   var isFirst: Bool { bookmark == nil }
 
-  var links: LinkHeader { LinkHeader(headerFields) }
-
   /// The value of a header field; nil when there is none.
   func field(_ name: String) -> JSONValue? {
     HTTPField.Name(name).flatMap { headerFields[$0] }.map(JSONValue.string)

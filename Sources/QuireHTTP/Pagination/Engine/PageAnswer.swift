@@ -8,7 +8,9 @@ package struct PageAnswer {
   /// Where the answer came from after redirects: relative links start here.
   package var url: String
   package var status: Int
-  package var headerFields: HTTPFields
+  package let headerFields: HTTPFields
+  /// The links in `headerFields`, read once.
+  let links: LinkHeader
   /// The decoded body; an `EmptyDocument` when it could not be decoded.
   package var document: any PageDocument
   /// The position that was asked for.
@@ -26,6 +28,7 @@ package struct PageAnswer {
     self.url = url
     self.status = status
     self.headerFields = headerFields
+    links = LinkHeader(headerFields)
     self.document = document
     self.position = position
     sent = position.value == nil ? nil : try? Bookmark(position)
