@@ -2,27 +2,14 @@ import QuireCore
 
 extension JSONDocument: OutlinedDocument {
   package var outline: PageOutline {
-    var outline = PageOutline()
     var root = PageOutline.Node("", name: "", .scalar, depth: 0)
     describe(0, in: &root)
-    _ = outline.append(root)
-    var level = [(node: 0, outline: root)]
-    while !level.isEmpty {
-      var below: [(node: Int, outline: PageOutline.Node)] = []
-      for (node, parent) in level where parent.depth < PageOutline.deepest {
-        let children =
-          parent.kind == .list ? self.first(of: node, parent) : members(of: node, parent)
-        for child in children {
-          guard outline.append(child.outline) else { return outline }
-          if child.outline.kind != .scalar { below.append(child) }
-        }
-      }
-      level = below
+    return PageOutline(of: (0, root)) { node, parent in
+      parent.kind == .list ? first(of: node, parent) : members(of: node, parent)
     }
-    return outline
   }
 
-  private typealias Child = (node: Int, outline: PageOutline.Node)
+  private typealias Child = PageOutline.Child
 
   private func members(of object: Int, _ parent: PageOutline.Node) -> [Child] {
     names(of: object).prefix(PageOutline.longest).compactMap { name in

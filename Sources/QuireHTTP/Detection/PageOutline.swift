@@ -48,6 +48,26 @@ package struct PageOutline: Sendable {
 
   package init() {}
 
+  /// A value of a page: what the page calls it, and how it is outlined.
+  package typealias Child = (node: Int, outline: Node)
+
+  /// The outline of the page below `root`, the values nearest to it first. `children` says what a list
+  /// or an object holds.
+  package init(of root: Child, children: (Int, Node) -> [Child]) {
+    _ = append(root.outline)
+    var level = [root]
+    while !level.isEmpty {
+      var below: [Child] = []
+      for (node, parent) in level where parent.depth < Self.deepest {
+        for child in children(node, parent) {
+          guard append(child.outline) else { return }
+          if child.outline.kind != .scalar { below.append(child) }
+        }
+      }
+      level = below
+    }
+  }
+
   /// Whether the root element holds elements of one name and nothing else.
   package var isListOfOne: Bool {
     let below = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
@@ -64,7 +84,7 @@ package struct PageOutline: Sendable {
   }
 
   /// Adds a value; false when there is no room for it.
-  package mutating func append(_ node: Node) -> Bool {
+  private mutating func append(_ node: Node) -> Bool {
     guard nodes.count < Self.longest else {
       isCut = true
       return false

@@ -8,25 +8,14 @@ extension XMLDocument: OutlinedDocument {
 extension XMLIndex {
   /// What the page holds, by local names; of elements of one name side by side, the first.
   fileprivate var outline: PageOutline {
-    var outline = PageOutline()
     let name = name(of: 0).local
     let root = described(0, PageOutline.Node("/" + name, name: name, .scalar, depth: 1))
-    _ = outline.append(root)
-    var level = [(node: 0, outline: root)]
-    while !level.isEmpty {
-      var below: [(node: Int, outline: PageOutline.Node)] = []
-      for (node, parent) in level where parent.depth < PageOutline.deepest {
-        for child in attributes(of: node, parent) + elements(in: node, parent) {
-          guard outline.append(child.outline) else { return outline }
-          if child.outline.kind != .scalar { below.append(child) }
-        }
-      }
-      level = below
+    return PageOutline(of: (0, root)) { node, parent in
+      attributes(of: node, parent) + elements(in: node, parent)
     }
-    return outline
   }
 
-  private typealias Child = (node: Int, outline: PageOutline.Node)
+  private typealias Child = PageOutline.Child
 
   private func attributes(of node: Int, _ parent: PageOutline.Node) -> [Child] {
     attributes(of: node).prefix(PageOutline.longest).compactMap { attribute in
