@@ -65,6 +65,44 @@ struct ExportWarningTests {
     }
   }
 
+  @Test("A path to items of XML that no page had is warned of, with the elements that are there")
+  func wrongElements() async throws {
+    let xml = [("Content-Type", "application/xml")]
+    let next = ["--next", "body:/list/next", "--send", "url", "--items"]
+    let many = "<list><total>2</total><things><thing/><thing/></things></list>"
+    let one = "<list><total>1</total><things><thing><id>1</id></thing></things></list>"
+    let near = "<list><thing/><next/></list>"
+    for (page, path, found) in [
+      (many, "/list/things/thingy", "/list/things/thing"),
+      (many, "/list/rock", "/list/things/thing"),
+      (one, "/list/things/rock", "/list/things/thing"), (near, "/list/thingy", "/list/thing"),
+      (many, "//things/{urn:x}rock[1]", "/list/things/thing"),
+    ] {
+      let said = try await warnings(page, next + [path], headers: xml)
+      #expect(
+        said == [
+          "warning: no item at \"\(path)\" in 1 page; found \(found): use --items '\(found)'."
+        ])
+    }
+    let preset = try await warnings(
+      many, ["--preset", "linkHeader", "--items", "/list/things/rock"], headers: xml)
+    #expect(preset.count == 1, "\(preset)")
+  }
+
+  @Test("A listing of XML that is empty is not warned of, whatever stands beside its items")
+  func noElements() async throws {
+    let xml = [("Content-Type", "application/xml")]
+    let next = ["--next", "body:/list/next", "--send", "url", "--items"]
+    for (page, path) in [
+      ("<list><total>0</total><things/></list>", "/list/things/thing"),
+      ("<list><things><total>0</total></things></list>", "/list/things/thing"),
+      ("<feed><title>t</title><link/><link/><author/><author/></feed>", "/feed/entry"),
+      ("<list><thing kind='a'/><thing kind='a'/></list>", "/list/thing[@kind='b']"),
+    ] {
+      #expect(try await warnings(page, next + [path], headers: xml).isEmpty, "\(page)")
+    }
+  }
+
   @Test("Elements of several names that are items for want of --items are warned of")
   func mixture() async throws {
     let xml = [("Content-Type", "application/xml")]

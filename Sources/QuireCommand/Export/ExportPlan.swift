@@ -46,7 +46,8 @@ struct ExportPlan: Sendable {
     lookAhead = command.lookAhead
     start = try command.from.map(PositionText.read) ?? .start
     if start == .start {
-      watch = ListingWatch(pagination, isComposed: command.preset == nil)
+      watch = ListingWatch(
+        pagination, isComposed: command.preset == nil, namesItems: command.items != nil)
     }
     output = command.output
     badItems = try BadItemsOption(command.badItems)

@@ -13,15 +13,19 @@ struct ListingWatch: Sendable {
   private var pages = 0
   private var items = 0
   private var declared: Int?
-  /// Where the first page has lists, if it has nothing where its items may be left out.
-  private var lists: [String] = []
+  /// Whether the path to the items was written by hand.
+  private let namesItems: Bool
+  /// What the first page without items that has something in their stead has there.
+  private var found: FoundLists?
   /// The words for children of a root element that are items, and of several names.
   private var mixture: String?
 
   /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
-  /// right, and most of their servers leave a next link out where none follows.
-  init(_ pagination: Pagination, isComposed: Bool) {
+  /// right, and most of their servers leave a next link out where none follows; only with
+  /// `namesItems` are the items elsewhere.
+  init(_ pagination: Pagination, isComposed: Bool, namesItems: Bool = false) {
     self.pagination = pagination
+    self.namesItems = isComposed || namesItems
     guard isComposed else { return }
     next = PagePlace(pagination.next)
     rules = pagination.end.compactMap { rule in
@@ -39,6 +43,9 @@ struct ListingWatch: Sendable {
     items += page.items.count
     if let total = page.total, total.kind == .items { declared = total.value }
     if pages == 1 { look(into: page) }
+    if items == 0, found == nil, let document = page.http?.document as? any OutlinedDocument {
+      found = FoundLists(on: document, insteadOf: pagination.items, isNamed: namesItems)
+    }
     let path = pagination.items
     if page.next != nil || next?.isFilled(on: page, items: path) == true { next = nil }
     let missing = rules.filter { !$0.isFilled(on: page, items: path) }
@@ -49,11 +56,10 @@ struct ListingWatch: Sendable {
   /// What the caller should know when no more pages come.
   func warnings(isExhausted: Bool) -> [String] {
     var warnings: [String] = []
-    if items == 0, let first = lists.first {
+    if items == 0, let found {
       let paths = pagination.items.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
       warnings.append(
-        "no item at \(paths) in \(ProgressLine.count(pages, "page")); found arrays at "
-          + "\(lists.joined(separator: ", ")): use --items '\(first)'.")
+        "no item at \(paths) in \(ProgressLine.count(pages, "page")); \(found.advice)")
     }
     if let mixture { warnings.append(mixture) }
     guard isExhausted else { return warnings }
@@ -71,9 +77,6 @@ struct ListingWatch: Sendable {
     for index in rules.indices { rules[index].suggest(among: nodes.map(\.path)) }
     next?.suggest(among: nodes.map(\.path))
     if pagination.items == .root { mixture = Self.mixture(among: nodes) }
-    let isMissing = pagination.items.paths.allSatisfy { (try? document.count(at: $0)) == nil }
-    guard pagination.items.absentMeansEmpty, isMissing else { return }
-    lists = nodes.filter { $0.kind == .list && $0.count > 0 }.prefix(5).map(\.path)
   }
 
   /// What to say where the elements below a root are of several names: one of them is a list, most

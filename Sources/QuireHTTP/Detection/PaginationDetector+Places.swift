@@ -15,14 +15,19 @@ extension PageOutline {
     var worth = Double(min(list.count, 8)) * 0.3 - Double(list.depth) * 0.5
     if list.holdsObjects { worth += 2 }
     if vocabulary.lists.contains(name) { worth += 1.5 }
-    if beside.contains(name) { worth -= 6 }
+    if isBesideItems(list.name) { worth -= 6 }
     return worth
   }
 
-  /// Lists that stand beside the items.
+  /// Whether a list of that name stands beside the items, most likely; those of Atom's feeds are in
+  /// RFC 4287, §4.1.1.
+  package static func isBesideItems(_ name: String) -> Bool {
+    beside.contains(PaginationVocabulary.normal(name))
+  }
+
   private static let beside: Set<String> = [
-    "columns", "errors", "facets", "fields", "included", "link", "links", "messages", "metadata",
-    "schema", "sort", "warnings",
+    "author", "category", "columns", "contributor", "errors", "facets", "fields", "included",
+    "link", "links", "messages", "metadata", "schema", "sort", "warnings",
   ]
 
   /// Where an object around the items may be.
