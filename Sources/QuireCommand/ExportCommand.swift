@@ -29,7 +29,9 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: "A pagination preset; 'quire presets' lists them.")
   var preset: String?
 
-  @Option(help: ArgumentHelp("A pagination description in a file.", valueName: "file.json"))
+  @Option(
+    help: ArgumentHelp(
+      "A pagination description in a file; - is standard input.", valueName: "file.json"))
   var pagination: String?
 
   @Option(help: ArgumentHelp("Where the next page's continuation comes from.", valueName: "spec"))
@@ -91,21 +93,23 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Resume: the position a stopped export printed, or @file with its report.",
+      "Resume: the position a stopped export printed, or its report, or @file with either.",
       valueName: "position"))
   var from: String?
 
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "The file to write. The first page empties it; with --from it is continued.",
+      "The file to write; - is standard output. The first page empties it, --from continues it.",
       valueName: "file"))
   var output: String?
 
   @Option(help: "auto, always or never. auto shows progress on a terminal.")
   var progress: ProgressMeter.Mode = .auto
 
-  @Option(help: ArgumentHelp("Write a report of the export.", valueName: "file.json"))
+  @Option(
+    help: ArgumentHelp(
+      "Write a report of the export; - is standard output.", valueName: "file.json"))
   var report: String?
 
   @Flag(help: "Fetch only the first page and say what an export would do; nothing is written.")
@@ -116,14 +120,14 @@ struct ExportCommand: AsyncParsableCommand {
     if self.plan { return try await forecast(plan) }
     let (result, signal) = await Interruption.catching { try await plan.run() }
     let outcome = try result.get()
-    try outcome.publish(signal: signal, report: report)
+    try outcome.publish(signal: signal, report: plan.files.report)
   }
 
   private func forecast(_ plan: ExportPlan) async throws {
     let (result, signal) = await Interruption.catching { try await plan.forecast() }
     if let signal { throw ExitStatus.interrupted(signal: signal) }
     do {
-      try result.get().publish(report: report)
+      try result.get().publish(report: plan.files.report)
     } catch let error as PageError {
       throw Diagnostics.failure(error)
     }

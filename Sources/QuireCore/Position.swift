@@ -34,8 +34,26 @@ extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 extension Position: Codable {
   private enum CodingKeys: String, CodingKey { case value, itemOffset }
 
-  /// Reads a stored position; a negative offset is refused.
+  /// Any member's name.
+  private struct MemberName: CodingKey {
+    var stringValue: String
+    var intValue: Int? { nil }
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Reads a stored position; a negative offset is refused, and so is an object with other members:
+  /// taken for the start of the listing, it would lose everything that a walk had behind it.
   public init(from decoder: any Decoder) throws {
+    let names = try decoder.container(keyedBy: MemberName.self).allKeys
+    if let name = names.first(where: { CodingKeys(stringValue: $0.stringValue) == nil }) {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: decoder.codingPath,
+          debugDescription:
+            "A position has the members \"value\" and \"itemOffset\", not \"\(name.stringValue)\".")
+      )
+    }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
     value = try fields.contains(.value) ? fields.decode(JSONValue.self, forKey: .value) : nil
     itemOffset = try fields.decodeIfPresent(Int.self, forKey: .itemOffset) ?? 0

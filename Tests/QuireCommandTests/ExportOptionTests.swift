@@ -129,13 +129,30 @@ struct ExportOptionTests {
   @Test("C-8: a position is read as it was written, and out of a report")
   func positions() throws {
     let position = Position(.object([.init("after", .number("9007199254740993"))]), itemOffset: 3)
-    #expect(try PositionText.read(PositionText.write(position)) == position)
-    #expect(try PositionText.read(PositionText.write(.start)) == .start)
-    let report = TemporaryFile("{\"end\": \"interrupted\", \"checkpoint\": {\"value\": \"abc\"}}")
-    #expect(try PositionText.read("@\(report.path)") == "abc")
-    let complete = TemporaryFile("{\"end\": \"exhausted\"}")
-    #expect(throws: ValidationError.self) { try PositionText.read("@\(complete.path)") }
-    #expect(throws: ValidationError.self) { try PositionText.read("abc") }
+    #expect(try ResumePoint(PositionText.write(position)).position == position)
+    let report = TemporaryFile(
+      "{\"end\": \"interrupted\", \"outputBytes\": 7, \"checkpoint\": {\"value\": \"abc\"}}")
+    let point = try ResumePoint("@\(report.path)")
+    #expect(point.position == "abc")
+    #expect(point.outputBytes == 7)
+    for text in [try report.text(), "{\"checkpoint\": {\"value\": \"abc\"}}"] {
+      #expect(try ResumePoint(text).position == "abc")
+    }
+    #expect(try ResumePoint("{\"end\": \"failed\", \"checkpoint\": {}}").position == .start)
+  }
+
+  @Test("C-8: --from takes nothing for a position that is none: it would start at the beginning")
+  func noPositions() {
+    for (text, part) in [
+      ("{}", "Leave --from out"), ("{\"foo\": 1}", "not \"foo\""), ("abc", "no JSON object"),
+      ("{\"valeu\": \"abc\"}", "not \"valeu\""), ("\"abc\"", "no JSON object"),
+      ("{\"checkpoint\": {\"foo\": 1}}", "not \"foo\""), ("{\"checkpoint\": 1}", "it is 1"),
+      ("{\"value\": \"abc\", \"checkpoint\": {}}", "not \"checkpoint\""),
+      ("{\"end\": \"exhausted\"}", "nothing to resume"),
+    ] {
+      let words = refusal("--preset", "linkHeader", "--from", text)
+      #expect(words.hasPrefix("--from: ") && words.contains(part), "\(text): \(words)")
+    }
   }
 
   @Test("--next, --send and --end make the description they spell")

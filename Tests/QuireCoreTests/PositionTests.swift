@@ -19,6 +19,18 @@ import Testing
     #expect(try JSONDecoder().decode(Position.self, from: data) == position)
   }
 
+  @Test(
+    "C-8: what is no position is not read as one: it would be the start of the listing",
+    arguments: [
+      #"{"valeu":"abc"}"#, #"{"foo":1}"#, #"{"value":"abc","foo":1}"#, #"{"checkpoint":{}}"#, "[]",
+      #""abc""#, #"{"itemOffset":-1}"#,
+    ])
+  func refusesOthers(json: String) {
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Position.self, from: Data(json.utf8))
+    }
+  }
+
   @Test("C-8, V107: a position stored by one process resumes at exactly the next page in another")
   func resumesFromJSON() async throws {
     let source = ScriptedSource(sizes: 2, 2, 2, 2)

@@ -13,7 +13,7 @@ enum BodyOption {
   ) throws -> PageRequest.Body {
     let bytes =
       text.hasPrefix("@")
-      ? Array(try InputFile.read(String(text.dropFirst()), for: "--data")) : Array(text.utf8)
+      ? try InputFile.read(String(text.dropFirst()), for: "--data") : Array(text.utf8)
     let json = (try? JSONDocument(bytes).value(at: "")).map(PageRequest.Body.json)
     // Bytes that are no text in UTF-8 stay what they are.
     guard let words = String(validating: bytes, as: UTF8.self) else { return .bytes(bytes) }

@@ -2,17 +2,17 @@ import Foundation
 import Quire
 
 extension ExportForecast {
-  /// Prints the forecast, and writes it as JSON where a file is named.
-  func publish(report path: String?) throws {
-    print(text)
-    guard let path else { return }
+  /// Prints the forecast, and writes it as JSON where a file is named; standard output gets one of
+  /// the two.
+  func publish(report file: ReportFile?) throws {
+    if file != .standardOutput { print(text) }
+    guard let file else { return }
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      let json = try encoder.encode(self) + Data("\n".utf8)
-      try json.write(to: URL(fileURLWithPath: path), options: .atomic)
+      try file.write(try encoder.encode(self) + Data("\n".utf8))
     } catch {
-      Diagnostics.write("quire: cannot write the report to \(path).")
+      Diagnostics.write("quire: cannot write the report to \(file.name).")
       throw ExitStatus.failed
     }
   }

@@ -4,15 +4,15 @@ import Quire
 extension ExportOutcome {
   /// Says how the export ended: the reason where there is one, the report's file where one is
   /// wanted, and the one-line report last. Throws the exit status unless it is a success.
-  func publish(signal: Int32?, report path: String?) throws {
+  func publish(signal: Int32?, report file: ReportFile?) throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
     for warning in warnings { Diagnostics.write("warning: \(warning)") }
-    if let path {
+    if let file {
       do {
-        try json(signal: signal).write(to: URL(fileURLWithPath: path), options: .atomic)
+        try file.write(try json(signal: signal))
       } catch {
-        Diagnostics.write("quire: cannot write the report to \(path).")
+        Diagnostics.write("quire: cannot write the report to \(file.name).")
         status = .failed
       }
     }

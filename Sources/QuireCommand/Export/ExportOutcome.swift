@@ -26,6 +26,8 @@ struct ExportOutcome: Sendable {
   private(set) var items = 0
   /// Bytes written.
   private(set) var bytesWritten = 0
+  /// How long the file is that was written to; nil where it was none.
+  var outputBytes: Int?
   /// What fetching the written pages took, and the page that failed.
   private(set) var traffic = Traffic(requests: 0)
   /// The last total the server declared.

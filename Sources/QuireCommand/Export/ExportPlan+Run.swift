@@ -1,13 +1,20 @@
+import ArgumentParser
 import Logging
 import Quire
 
 extension ExportPlan {
   /// Walks the listing and writes its items. Whatever ends it is in the outcome; only an output
-  /// that cannot be opened throws.
+  /// that cannot be opened throws, a usage error.
   func run() async throws -> ExportOutcome {
-    let writer = try LineWriter(path: output, appending: start != .start)
     let meter = ProgressMeter(progress)
-    let aside = try BadItemWriter(badItems, appending: start != .start, meter: meter)
+    let writer: LineWriter
+    let aside: BadItemWriter
+    do {
+      writer = try LineWriter(path: files.items, appending: isResumed)
+      aside = try BadItemWriter(badItems, appending: isResumed, meter: meter)
+    } catch {
+      throw ValidationError("\(error)")
+    }
     var outcome = ExportOutcome(start: start, watch: watch)
     var pages = makePages(meter)
     let clock = ContinuousClock()
@@ -30,6 +37,9 @@ extension ExportPlan {
     } catch let error as PageError {
       outcome.failed(error)
     }
+    // What a crash of the machine takes back must not be in a report.
+    if case .walk = outcome.end {} else { writer.confirm() }
+    outcome.outputBytes = writer.fileBytes
     outcome.report = pages.report
     await pages.close()
     outcome.elapsed = clock.now - began

@@ -14,10 +14,12 @@ struct ExportPlan: Sendable {
   var limits: Limits
   var lookAhead: Int
   var start: Position
+  /// Whether the files are continued that are there.
+  var isResumed: Bool
   /// What looks for what a description misses; nothing where a walk goes on, for what came before is
   /// not known.
   var watch: ListingWatch?
-  var output: String?
+  var files: OutputFiles
   var badItems: BadItemsOption
   var xmlLimits = XMLLimits.api
   var progress: ProgressMeter.Mode
@@ -44,12 +46,13 @@ struct ExportPlan: Sendable {
       throw ValidationError("--look-ahead: a number of pages cannot be negative.")
     }
     lookAhead = command.lookAhead
-    start = try command.from.map(PositionText.read) ?? .start
+    let point = try command.from.map { try ResumePoint($0) }
+    start = point?.position ?? .start
+    isResumed = point != nil
     if start == .start {
       watch = ListingWatch(
         pagination, isComposed: command.preset == nil, namesItems: command.items != nil)
     }
-    output = command.output
     badItems = try BadItemsOption(command.badItems)
     progress = command.progress
     configuration = PageClient.Configuration()
@@ -57,6 +60,7 @@ struct ExportPlan: Sendable {
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
     configuration.badItems = badItems == .fail ? .throw : .collect
     transport = try command.request.transport()
+    files = try OutputFiles(command, badItems: badItems, from: point)
     for text in command.limit { try LimitOption.apply(text, to: &self) }
     try checkDescription(needsPageSize: command.end.contains("short"))
   }

@@ -10,6 +10,8 @@ struct ExportReport: Encodable {
   let items: Int
   /// Bytes of the items written, line breaks included.
   let bytesWritten: Int
+  /// The length of the file of `-o` once they were in it; nothing for standard output.
+  let outputBytes: Int?
   /// Bytes of the pages received.
   let bytesReceived: Int
   /// Items set aside by `--bad-items collect`.
@@ -39,6 +41,7 @@ struct ExportReport: Encodable {
     pages = outcome.pages
     items = outcome.items
     bytesWritten = outcome.bytesWritten
+    outputBytes = outcome.outputBytes
     bytesReceived = outcome.traffic.bytes
     badItems = outcome.traffic.badItems
     requests = outcome.traffic.requests

@@ -43,7 +43,9 @@ enum HeaderOption {
     if value.hasPrefix("@") {
       let path = String(value.dropFirst())
       let text = String(decoding: try InputFile.read(path, for: "-H \(name)"), as: UTF8.self)
-      return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+      guard !text.isEmpty else { throw ValidationError("-H \(name): \(value) is empty.") }
+      return text
     }
     return value
   }

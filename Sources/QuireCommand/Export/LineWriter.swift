@@ -93,10 +93,15 @@ final class LineWriter {
   func finish() throws {
     try commit()
     // Not every file system can; what counts is whether data were lost.
-    if isFile, path != nil, fsync(descriptor) != 0, errno == EIO || errno == ENOSPC {
-      throw failure
-    }
+    if !confirm(), errno == EIO || errno == ENOSPC { throw failure }
   }
+
+  /// Has the system confirm what is committed to a file of ours; whether it did.
+  @discardableResult
+  func confirm() -> Bool { !isFile || path == nil || fsync(descriptor) == 0 }
+
+  /// How long a file of ours is as of the last commit; nil where the output is none.
+  var fileBytes: Int? { isFile && path != nil && !isStale ? Int(committed) : nil }
 
   private func writeSome(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     var count = bytes.count

@@ -99,7 +99,9 @@ extension RequestArguments {
 
   func transport() throws -> CurlTransport {
     guard let file = caFile else { return .shared }
-    _ = try InputFile.read(file, for: "--ca-file")
+    guard access(file, R_OK) == 0 else {
+      throw ValidationError("--ca-file: cannot read \(file): \(String(cString: strerror(errno))).")
+    }
     return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(file)))
   }
 }
