@@ -17,12 +17,9 @@ struct DetectCommandTests {
     }
   }
 
-  /// Styles whose answer says only that there is more, not by which parameter: too many fit.
-  private static let untold = ["offset-limit"]
-
   @Test(
     "The command line that quire detect prints for a style of the demo API exports all of it",
-    arguments: DemoStyle.all.map(\.name).filter { !untold.contains($0) })
+    arguments: DemoStyle.all.map(\.name))
   func everyStyle(name: String) async throws {
     let style = try #require(DemoStyle.all.first { $0.name == name })
     try await DemoServer.whileServing(port: 0) { origin in
@@ -78,6 +75,26 @@ struct DetectCommandTests {
     let error = try await Command.quire(["detect", server.url("/error")])
     #expect(error.status == 1 && error.output.isEmpty)
     #expect(error.errors.contains("403"))
+  }
+
+  @Test(
+    "Guesses that were not tried are said to be, and descriptions of their own by what they send")
+  func untried() async throws {
+    let server = try FaultServer { _ in [.respond("{\"total\":9,\"items\":[{\"n\":1},{\"n\":2}]}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["detect", server.url("/things"), "--checks", "3"])
+    #expect(ending.status == 1)
+    for words in [
+      "  a description of its own, --next page --send query:page: The second page repeats",
+      "  a description of its own, --next offset --send query:offset: The second page repeats",
+      ": not tried\n",
+      "Try --checks 4, which asks for them all.",
+    ] {
+      #expect(ending.output.contains(words), "\(ending.output)")
+    }
+    let all = try await Command.quire(["detect", server.url("/things"), "--checks", "5"])
+    #expect(!all.output.contains("not tried") && !all.output.contains("Try --checks"))
   }
 
   @Test("A second page that repeats the first is said to, and its preset is no more than a guess")

@@ -46,16 +46,25 @@ struct DetectionText {
     let guesses = detection.candidates
     if !guesses.isEmpty {
       lines.append("Guesses, for which nothing speaks:")
-      for guess in guesses {
-        lines.append("  \(name(guess)): \(guess.check?.explanation ?? "not tried")")
+      lines += guesses.map { "  \(name($0)): \(trial(of: $0))" }
+      if guesses.contains(where: { $0.check == nil && $0.leadsOn }) {
+        lines.append("Try --checks \(guesses.count { $0.leadsOn }), which asks for them all.")
       }
     }
     lines.append("The guide \"Which pagination?\" has a table of what answers look like.")
     return lines.joined(separator: "\n")
   }
 
+  /// What came of a guess.
+  private func trial(of guess: DetectedPagination) -> String {
+    if let check = guess.check { return OptionWords.applied(to: check.explanation) }
+    if guess.leadsOn { return "not tried" }
+    return guess.doubts.last.map { OptionWords.applied(to: $0) } ?? "read so, this page is the last"
+  }
+
   private func name(_ candidate: DetectedPagination) -> String {
-    let name = candidate.preset ?? "a description of its own"
+    let words = StepSpec.words(for: candidate.pagination)?.prefix(4).joined(separator: " ")
+    let name = candidate.preset ?? "a description of its own, \(words ?? candidate.swift)"
     return candidate.items.map { "\(name), items at \($0)" } ?? name
   }
 

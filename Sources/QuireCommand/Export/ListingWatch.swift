@@ -57,7 +57,7 @@ struct ListingWatch: Sendable {
   func warnings(isExhausted: Bool) -> [String] {
     var warnings: [String] = []
     if items == 0, let found {
-      let paths = pagination.items.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
+      let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
       warnings.append(
         "no item at \(paths) in \(ProgressLine.count(pages, "page")); \(found.advice)")
     }

@@ -60,8 +60,8 @@ struct PagePlace: Sendable {
     let hint = near.map { "; is \"\($0)\" what you mean?" } ?? "."
     return switch kind {
     case .field(let name): "no page had the header field \(name)."
-    case .body(let path): "no page had anything at \"\(path.text)\"\(hint)"
-    case .lastItem(let path): "no page's last item had anything at \"\(path.text)\"."
+    case .body(let path): "no page had anything at \(path.place)\(hint)"
+    case .lastItem(let path): "no page's last item had anything at \(path.place)."
     }
   }
 }

@@ -1,4 +1,7 @@
 extension PagePath {
+  /// Where the path leads, in words.
+  package var place: String { text.isEmpty ? "the root of the document" : "\"\(text)\"" }
+
   /// The step that leads to the member or index `name`, escaped (RFC 6901): `/a~1b`.
   static func pointer(to name: String) -> String {
     var text = "/"

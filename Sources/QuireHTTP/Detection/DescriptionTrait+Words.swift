@@ -13,7 +13,7 @@ extension DescriptionTrait {
   /// Where it is looked for, in words.
   var place: String {
     switch probe {
-    case .items(let items): items.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
+    case .items(let items): items.paths.map(\.place).joined(separator: " or ")
     case .value(let source): source.place
     case .link(let relation, _): "the link with rel=\"\(relation)\" in the header"
     case .sent(let placement), .constant(let placement, _): placement.place
@@ -26,7 +26,8 @@ extension DescriptionTrait {
     switch role {
     case .items:
       let items = count == 1 ? "1 item" : "\(count) items"
-      return place == "\"\"" ? "the page is a list of \(items)" : "\(place) has \(items)"
+      let isRoot = probe == .items(.root)
+      return isRoot ? "the page is a list of \(items)" : "\(place) has \(items)"
     case .next: return "\(place) leads on: \(Self.kind(of: value))"
     case .flag: return "\(place) is \(value?.boolean == true ? "true" : "false")"
     case .total: return value?.count.map { "\(place) says \($0)" }
@@ -63,10 +64,10 @@ extension ValueSource {
   /// Where it is, in words.
   fileprivate var place: String {
     switch self {
-    case .body(let path): "\"\(path.text)\""
+    case .body(let path): path.place
     case .header(let name): "the header field \(name)"
-    case .lastItem(let path): "\"\(path.text)\" of the last item"
-    case .count(let path): "the length of \"\(path.text)\""
+    case .lastItem(let path): path.text.isEmpty ? "the last item" : "\(path.place) of the last item"
+    case .count(let path): "the length of \(path.place)"
     case .linkParameter(let name, let rel): "\"\(name)\" of the link with rel=\"\(rel)\""
     case .linkQueryItem(let name, let rel): "\"\(name)\" in the link with rel=\"\(rel)\""
     case .contentRangeTotal: "Content-Range"

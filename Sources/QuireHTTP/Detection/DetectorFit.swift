@@ -23,6 +23,8 @@ struct DetectorFit {
   var isFounded = false
   /// Whether its items are where hardly any other description looks.
   var isDistinct = false
+  /// Whether it has no items, while the page has a list that it does not look at.
+  var isMisplaced = false
   /// What speaks for it.
   var evidence: [String] = []
   /// What speaks against it.

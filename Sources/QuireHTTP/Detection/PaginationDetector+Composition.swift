@@ -114,36 +114,14 @@ extension PaginationDetector {
     func end(_ total: TotalSource?) -> [EndRule] {
       flags + (total.map { [.total($0)] } ?? []) + [.emptyPage]
     }
-    let page = parameter(among: vocabulary.pageNumbers) ?? .query("page")
-    let offset = parameter(among: vocabulary.offsets) ?? .query("offset")
-    let first = firstPage(at: page)
     let numbered = Pagination(
-      next: .pageNumber(first: first), send: page, request: RequestRule(isQuery: isPost),
-      end: end(pages ?? total), items: items, total: total ?? pages)
+      next: .pageNumber(first: firstPage), send: pageParameter,
+      request: RequestRule(isQuery: isPost), end: end(pages ?? total), items: items,
+      total: total ?? pages)
     let counted = Pagination(
-      next: .offset(first: echo(of: ["startindex", "start", "offset"]) == 1 ? 1 : 0), send: offset,
+      next: .offset(first: firstOffset), send: offsetParameter,
       request: RequestRule(isQuery: isPost), end: end(total), items: items, total: total)
     return [numbered, counted]
-  }
-
-  /// The parameter that the request already has of those that presets count by.
-  private func parameter(among sends: PaginationVocabulary.Sends) -> Placement? {
-    sends.ranked.first { sent.value(at: $0)?.integer != nil }
-  }
-
-  private func firstPage(at placement: Placement) -> Int {
-    if let number = sent.value(at: placement)?.integer {
-      return number == 0 ? 0 : 1
-    }
-    return echo(of: ["page", "currentpage", "pagenumber", "number"]) == 0 ? 0 : 1
-  }
-
-  /// A number that the page repeats under one of these names.
-  private func echo(of names: [String]) -> Int? {
-    outline.nodes.first { node in
-      !node.isInList && names.contains(PaginationVocabulary.normal(node.name))
-        && node.value?.integer != nil
-    }?.value?.integer
   }
 }
 

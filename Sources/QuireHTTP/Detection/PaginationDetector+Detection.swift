@@ -26,7 +26,11 @@ extension PaginationDetector {
     var places: [DetectorFit.Behaviour: Int] = [:]
     for fit in fits where fit.score > -4 {
       if let place = places[fit.behaviour] {
-        groups[place].append(fit)
+        let first = groups[place][0]
+        // What a preset has a name for is called by it, where it explains nearly as much.
+        let isName = first.preset == nil && fit.preset != nil && !fit.pagination.next.isCounter
+        groups[place].insert(
+          fit, at: isName && fit.score > first.score - 3 ? 0 : groups[place].count)
       } else {
         places[fit.behaviour] = groups.count
         groups.append([fit])
@@ -47,7 +51,8 @@ extension PaginationDetector {
 
   private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
     let margin = rival.map { fit.score - $0 } ?? .infinity
-    guard fit.outcome != .failure, fit.isFounded || fit.isDistinct, fit.score > 0.5, margin > -1
+    guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
+      fit.score > 0.5, margin > -1
     else { return .guess }
     return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 ? .likely : .possible
   }

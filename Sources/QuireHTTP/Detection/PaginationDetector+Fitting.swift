@@ -45,6 +45,8 @@ extension PaginationDetector {
       fit.doubts.append("nothing leads on: it may be the last page")
     }
     judgeValues(of: pagination, in: &fit)
+    judgeEchoes(of: pagination, in: &fit)
+    judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
     // Where several fit alike, the name that says least is the one that claims least.
     if Pagination.genericPresets.contains(where: { $0.name == preset?.name }) { fit.score += 0.25 }
     fit.score -= unexplained(by: explained)
@@ -70,6 +72,16 @@ extension PaginationDetector {
     if answer.document.isXML, items == .root, !outline.isListOfOne { return nil }
     guard let count = lookups.count(of: items) else { return nil }
     return (count, count > 0 || items.paths.contains { lookups.count(at: $0) != nil })
+  }
+
+  /// Items that are nowhere, where the page has a list elsewhere, are not what is meant.
+  private func judgePlace(of items: ItemSelector, isThere: Bool, in fit: inout DetectorFit) {
+    guard fit.itemCount == 0, !isThere, let list = outline.likelyList(vocabulary) else { return }
+    let places = items.paths.map(\.place).joined(separator: " or ")
+    fit.score -= 6
+    fit.isMisplaced = true
+    let place = list.path.isEmpty ? "the root of the document" : Self.quoted(list.path)
+    fit.doubts.append("there is no item at \(places), and \(place) has \(list.count)")
   }
 
   // MARK: Traits
@@ -123,9 +135,10 @@ extension PaginationDetector {
     switch finding {
     case .found(let value):
       // Most lists have items with ids; that alone says nothing about how they go on.
-      let isWeak = trait.role == .next && trait.isOfItems
-      fit.score += trait.role.weight * information * (isWeak ? 0.15 : 1) - (isWeak ? 1 : 0)
-      if trait.role == .next, !isWeak { fit.score += 2 }
+      let isWeak = trait.isOfItems
+      let share = !isWeak ? 1 : trait.role == .next ? 0.15 : 0
+      fit.score += trait.role.weight * information * share
+      if trait.role == .next { fit.score += isWeak ? -1 : 2 }
       explained.formUnion(trait.names)
       if trait.role.isFoundation, !isWeak { fit.isFounded = true }
       if trait.role == .items, information >= 5 { fit.isDistinct = true }
@@ -143,7 +156,7 @@ extension PaginationDetector {
       case .total, .pages: fit.score -= 1
       case .items: fit.score -= 1
       case .echo: fit.score -= 0.5
-      case .constant: fit.score -= 0.3
+      case .constant: fit.score -= 1
       case .next, .mark, .parameter, .size: break
       }
     }
@@ -183,6 +196,8 @@ extension PaginationDetector {
       switch route.send {
       case .url, .request:
         if !DetectorSign.isLink(link), !isWhole, !path.leadsToLink { fit.score -= 6 }
+        // A number may be a relative link, and never is one.
+        if value.integer != nil { fit.score -= 6 }
         let describes = value["method"] != nil || value["body"] != nil
         if describes { fit.score += route.send == .request ? 3 : -3 }
         if hasBody, pagination.request.method == .same, route.send == .url { fit.score -= 1.5 }

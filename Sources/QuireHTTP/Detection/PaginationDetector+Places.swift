@@ -10,6 +10,14 @@ extension PageOutline {
     return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
   }
 
+  /// The list that the items are, most likely; nil where none stands out from what may stand beside
+  /// them.
+  func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
+    let best = nodes.filter { $0.kind == .list && !$0.isInList && $0.holdsObjects && $0.count > 0 }
+      .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
+    return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
+  }
+
   private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
     let name = PaginationVocabulary.normal(list.name)
     var worth = Double(min(list.count, 8)) * 0.3 - Double(list.depth) * 0.5

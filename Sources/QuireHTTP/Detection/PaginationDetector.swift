@@ -46,7 +46,7 @@ package struct PaginationDetector {
       fit(of: pagination, preset: nil).map {
         var fit = $0
         // A preset knows more than can be read off an answer: limits, failures, ends.
-        fit.score -= 7
+        fit.score -= 4
         return fit
       }
     }
@@ -74,7 +74,9 @@ package struct PaginationDetector {
     guard let pagination = preset.pagination(at: place),
       var fit = fit(of: pagination, preset: preset, at: place)
     else { return nil }
-    if !preset.takesPlace { fit.score -= 5 }
+    // That somebody's items are just there is nothing that only they would have.
+    let isGeneric = Pagination.genericPresets.contains { $0.name == preset.name }
+    fit.score -= !preset.takesPlace ? 5 : isGeneric ? 0 : 0.5
     return fit
   }
 }

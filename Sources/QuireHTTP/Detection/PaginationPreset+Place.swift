@@ -7,7 +7,11 @@ extension PaginationPreset {
   func swift(at place: PagePath?) -> String {
     let given = place ?? pagination.items.paths.first
     if let call = Self.calls[name] {
-      return "." + call.replacing("{}", by: Self.literal(given?.text ?? ""))
+      let text = given?.text ?? ""
+      if text.isEmpty, let start = Self.rootStarts(in: call, of: name) {
+        return ".\(call[..<start]))"
+      }
+      return "." + call.replacing("{}", by: Self.literal(text))
     }
     guard let place else { return "." + name }
     return ".\(name).items(at: \(Self.literal(place.text)))"
@@ -47,6 +51,16 @@ extension PaginationPreset {
     }
     return "\"" + escaped.joined() + "\""
   }
+
+  /// Where the argument for the items starts in a call that may leave it out, because they are the root
+  /// of the page by default; nil for other calls.
+  private static func rootStarts(in call: String, of name: String) -> String.Index? {
+    guard atRoot.contains(name) else { return nil }
+    return call.lastIndex(of: ",") ?? call.firstIndex(of: "(").map(call.index(after:))
+  }
+
+  /// Functions whose items are the root of the page unless another place is given.
+  static let atRoot: Set<String> = ["keyset", "offsetLimit", "pages", "spotify", "totalPages"]
 
   /// Functions, with `{}` for the place of the items; every other preset is a constant.
   static let calls: [String: String] = [

@@ -43,8 +43,10 @@ struct PaginationVocabulary: Sendable {
   /// Where page numbers and offsets go.
   private(set) var pageNumbers = Sends()
   private(set) var offsets = Sends()
-  /// Names of page numbers and offsets in requests, which answers like to repeat.
-  private var counters: Set<String> = []
+  /// Names by which answers repeat the number of their page.
+  private(set) var pageNames: Set<String> = ["currentpage", "pageindex", "pagenumber"]
+  /// Names by which answers repeat where they start.
+  private(set) var offsetNames: Set<String> = []
   private var frequencies: [DescriptionTrait: Int] = [:]
   private let count: Int
 
@@ -67,6 +69,9 @@ struct PaginationVocabulary: Sendable {
       let description = entry.preset.pagination
       for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
       for route in description.routes { learn(route) }
+      for route in entry.preset.variants.flatMap(\.routes) where route.next.isCounter {
+        learn(route)
+      }
       for path in description.items.paths { lists.formUnion(Self.names(of: path)) }
       for case .flag(let rule) in description.end {
         let vote = rule.continuesWhile ? 1 : -1
@@ -84,9 +89,8 @@ struct PaginationVocabulary: Sendable {
       votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
     }
     lists.subtract(["0", "1", ""])
-    for place in Array(pageNumbers.places.keys) + Array(offsets.places.keys) {
-      if let name = place.parameter { counters.insert(Self.normal(name)) }
-    }
+    pageNames.formUnion(pageNumbers.places.keys.compactMap(\.parameter).map(Self.normal))
+    offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normal))
   }
 
   private mutating func learn(_ route: Route) {
@@ -113,7 +117,7 @@ struct PaginationVocabulary: Sendable {
   /// How much it tells that one place of a trait has something, in bits: what all have tells nothing.
   func information(of atom: DescriptionTrait) -> Double {
     // What no preset knows is no rarity of the answer's but of ours.
-    guard let frequency = frequencies[atom] else { return 3 }
+    guard let frequency = frequencies[atom.key] else { return 3 }
     let bits = Self.logarithm(Double(count) / Double(frequency))
     // Any name fits a wildcard.
     return atom.isWild ? bits * 0.3 : bits
@@ -132,7 +136,7 @@ struct PaginationVocabulary: Sendable {
   /// Whether a value of that name only says where its own page starts.
   func isEcho(_ value: JSONValue, named name: String) -> Bool {
     guard value.integer != nil else { return false }
-    return counters.contains(name)
+    return pageNames.contains(name) || offsetNames.contains(name)
   }
 
   /// The name of a continuation that a field's name ends in, as `X-Next-Token` in `nexttoken`.

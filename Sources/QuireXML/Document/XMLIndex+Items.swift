@@ -65,7 +65,7 @@ extension XMLIndex {
   }
 
   private func missing(_ selector: ItemSelector) -> PageError {
-    let paths = selector.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
+    let paths = selector.paths.map(\.place).joined(separator: " or ")
     return PageError(
       .shape,
       """

@@ -306,5 +306,35 @@ struct DetectionTests {
     functions.remove("preset")
     #expect(functions == Set(PaginationPreset.calls.keys))
     for (name, call) in PaginationPreset.calls { #expect(call.hasPrefix(name + "(")) }
+    #expect(try Self.functionsAtRoot(in: folder) == PaginationPreset.atRoot)
+  }
+
+  /// The presets' functions that say the root where they are not told where the items are.
+  private static func functionsAtRoot(in folder: URL) throws -> Set<String> {
+    var names: Set<String> = []
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
+      let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      for match in source.matches(of: /public static func (\w+)\(([^{]*)\) -> Pagination/) {
+        let parameters = match.2
+        if parameters.contains("ItemSelector = .root") || parameters.contains("PagePath = \"\"") {
+          names.insert(String(match.1))
+        }
+      }
+    }
+    return names
+  }
+
+  @Test(
+    "A preset whose items are the root of the page is written without their place",
+    arguments: [
+      ("offsetLimit", ".offsetLimit()"), ("pages", ".pages()"), ("spotify", ".spotify()"),
+      ("totalPages", #".totalPages("/meta/total_pages")"#),
+      ("keyset", #".keyset("/id", send: "id_above")"#), ("slack", #".slack(items: "")"#),
+      ("discord", #".discord.items(at: "")"#),
+    ])
+  func shortCalls(name: String, call: String) throws {
+    let preset = try #require(Pagination.presets.first { $0.name == name })
+    #expect(preset.swift(at: "") == call)
+    #expect(preset.swift(at: "/l").contains(#""/l""#))
   }
 }

@@ -57,13 +57,13 @@ extension JSONDocument {
       }
     return PageError(
       .shape,
-      "The items should be the \(wanted == .array ? "array" : "object") at \"\(path.text)\", but "
+      "The items should be the \(wanted == .array ? "array" : "object") at \(path.place), but "
         + "\(found) is there. \(wanted == .array ? advice() : "Check the description's \"items\".")"
     )
   }
 
   func missing(_ selector: ItemSelector) -> PageError {
-    let paths = selector.paths.map { "\"\($0.text)\"" }.joined(separator: " or ")
+    let paths = selector.paths.map(\.place).joined(separator: " or ")
     return PageError(
       .shape,
       """

@@ -23,6 +23,9 @@ public struct PaginationPreset: Sendable {
     described = aliases.reduce(into: variants) { $0[$1] = pagination }
   }
 
+  /// What aliases mean that is not the same.
+  var variants: [Pagination] { described.values.filter { $0 != pagination } }
+
   /// What an alias means; nil where it is none of this preset's.
   func pagination(named alias: String) -> Pagination? { described[alias] }
 }

@@ -37,6 +37,10 @@ struct JSONItemSelectionTests {
           + #"pass items: "/members"."#) == true, "\(error as Any)")
     let root = #expect(throws: PageError.self) { try items("[1]", "/items") }
     #expect(root?.message.contains(#"The page itself is an array: pass items: """#) == true)
+    let object = #expect(throws: PageError.self) { try items(#"{"data": [1]}"#, "") }
+    #expect(
+      object?.message.contains("should be the array at the root of the document, but an object")
+        == true, "\(object as Any)")
   }
 
   @Test(
