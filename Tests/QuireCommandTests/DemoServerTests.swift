@@ -13,9 +13,10 @@ struct DemoServerTests {
         origin: "http://127.0.0.1", path: style.path, query: [:], body: Data("{}".utf8))
       let answer = DemoServer.answer(request)
       #expect(answer.status == 200, "\(style.name)")
-      #expect(answer.body.contains(DemoRecords.text(1)), "\(style.name)")
-      #expect(answer.body.contains(DemoRecords.text(100)), "\(style.name)")
-      #expect(!answer.body.contains(DemoRecords.text(101)), "\(style.name)")
+      #expect(answer.body.contains(style.text(1)), "\(style.name)")
+      #expect(answer.body.contains(style.text(100)), "\(style.name)")
+      #expect(!answer.body.contains(style.text(101)), "\(style.name)")
+      guard answer.mediaType == "application/json" else { continue }
       #expect(throws: Never.self, "\(style.name)") {
         try JSONSerialization.jsonObject(with: Data(answer.body.utf8))
       }

@@ -1,4 +1,4 @@
-/// The 10,000 records of the demo API: the same ones in every run and every style.
+/// The 10,000 records of the demo API: the same ones in every run and every style of JSON.
 ///
 /// They hold what careless tools damage: numbers beyond 2⁵³, trailing zeros, escapes, non-ASCII.
 enum DemoRecords {

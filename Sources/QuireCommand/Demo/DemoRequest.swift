@@ -51,5 +51,6 @@ struct DemoFailure: Error {
 struct DemoAnswer: Sendable {
   var status = 200
   var headers: [(name: String, value: String)] = []
+  var mediaType = "application/json"
   var body: String
 }

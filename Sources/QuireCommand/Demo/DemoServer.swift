@@ -58,7 +58,7 @@ enum DemoServer {
         query: DemoRequest.parameters(request.target.query()),
         body: try await request.bodyData)
       let answer = DemoServer.answer(asked)
-      var headers: HTTPHeaders = [.contentType: "application/json"]
+      var headers: HTTPHeaders = [.contentType: answer.mediaType]
       for header in answer.headers { headers.addValue(header.value, for: HTTPHeader(header.name)) }
       return HTTPResponse(
         statusCode: HTTPStatusCode(answer.status, phrase: phrase(answer.status)), headers: headers,

@@ -9,6 +9,8 @@ struct DemoStyle: Sendable {
   let summary: String
   /// What `quire export` needs besides the URL.
   let options: [String]
+  /// The record with that number as the pages of this style have it.
+  var text: @Sendable (Int) -> String = DemoRecords.text
   /// The exported line of the record with that number.
   var line: @Sendable (Int) -> String = DemoRecords.line
   /// Answers one request.
@@ -17,7 +19,7 @@ struct DemoStyle: Sendable {
   var path: String { "/" + name }
 
   /// All styles, in the order in which they are shown.
-  static let all: [DemoStyle] = links + counters + tokens + bodies
+  static let all: [DemoStyle] = links + counters + tokens + bodies + markup
 
   /// The arguments of the `quire` command that drains this style.
   func command(origin: String) -> [String] { ["export", origin + path] + options }
