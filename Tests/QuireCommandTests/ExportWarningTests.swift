@@ -38,6 +38,20 @@ struct ExportWarningTests {
     #expect(link == ["warning: no page had the header field Link.\(advice)"])
   }
 
+  @Test("A next link that is sent as a value is warned of, and one that is followed is not")
+  func unfollowedLink() async throws {
+    let page = "{\"data\": [1], \"next\": \"http://127.0.0.1/things?page=2\"}"
+    let next = ["--next", "body:/next", "--items", "/data", "--max-pages", "1", "--send"]
+    let said = try await warnings(page, next + ["query:page"])
+    #expect(
+      said == [
+        "warning: what is at \"/next\" is a URL, and goes out as a value: did you mean --send url?"
+      ])
+    #expect(try await warnings(page, next + ["url"]).isEmpty)
+    let token = "{\"data\": [1], \"next\": \"abc://x\"}"
+    #expect(try await warnings(token, next + ["query:page"]).isEmpty)
+  }
+
   @Test("A rule of --end that no page had anything for is warned of")
   func wrongEnd() async throws {
     let page = "{\"data\": [], \"has_more\": false, \"total\": 0}"

@@ -19,6 +19,8 @@ struct ListingWatch: Sendable {
   private var found: FoundLists?
   /// The words for children of a root element that are items, and of several names.
   private var mixture: String?
+  /// Where the first page has a link that was sent as a mere value.
+  private var link: PagePath?
 
   /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
   /// right, and most of their servers leave a next link out where none follows; only with
@@ -62,6 +64,10 @@ struct ListingWatch: Sendable {
         "no item at \(paths) in \(ProgressLine.count(pages, "page")); \(found.advice)")
     }
     if let mixture { warnings.append(mixture) }
+    if let link {
+      warnings.append(
+        "what is at \(link.place) is a URL, and goes out as a value: did you mean --send url?")
+    }
     guard isExhausted else { return warnings }
     for place in rules { warnings.append("\(place.complaint) Correct --end.") }
     // A listing without items, with all that was declared, or with a word that it ends is whole.
@@ -76,7 +82,23 @@ struct ListingWatch: Sendable {
     let nodes = document.outline.nodes.filter { !$0.isInList }
     for index in rules.indices { rules[index].suggest(among: nodes.map(\.path)) }
     next?.suggest(among: nodes.map(\.path))
+    if next != nil, page.next != nil { link = Self.unfollowedLink(of: pagination, in: document) }
     if pagination.items == .root { mixture = Self.mixture(among: nodes) }
+  }
+
+  /// Where a page has an absolute URL of the next one that is not followed but sent.
+  private static func unfollowedLink(
+    of pagination: Pagination, in document: any PageDocument
+  ) -> PagePath? {
+    switch pagination.send {
+    case .query, .header, .jsonBody: break
+    default: return nil
+    }
+    guard case .body(let path) = pagination.next,
+      let text = (try? document.value(at: path))??.string,
+      ["https://", "http://"].contains(where: text.hasPrefix)
+    else { return nil }
+    return path
   }
 
   /// What to say where the elements below a root are of several names: one of them is a list, most
