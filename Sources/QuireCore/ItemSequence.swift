@@ -1,6 +1,8 @@
+public import Synchronization
+
 /// The items of a sequence of pages, one by one.
 ///
-/// Leaving the loop leaves its page too: another loop over the same walk starts at the next page.
+/// Another loop over the same walk or paginator goes on with the next item.
 public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
   /// An item of a page.
   public typealias Element = Pages.Item
@@ -21,6 +23,7 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
     @usableFromInline var pages: Pages.AsyncIterator
     @usableFromInline var items: [Pages.Item] = []
     @usableFromInline var index = 0
+    @usableFromInline var mark: ItemMark?
 
     @inlinable init(_ pages: Pages.AsyncIterator) { self.pages = pages }
 
@@ -35,8 +38,12 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
         guard let page = try await pages.next(isolation: actor) else { return nil }
         items = page.items
         index = 0
+        mark = page.mark
       }
-      defer { index += 1 }
+      defer {
+        index += 1
+        mark?.items.store(index, ordering: .relaxed)
+      }
       return items[index]
     }
 
@@ -44,6 +51,17 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
     @inlinable public mutating func next() async throws -> Pages.Item? {
       try await next(isolation: #isolation)
     }
+  }
+}
+
+extension ItemSequence {
+  /// All items, in order, once the last one has come: for listings that fit into memory.
+  ///
+  /// Throws what the loop would throw; the items before that are lost with it.
+  public func collect() async throws -> [Element] {
+    var all: [Element] = []
+    for try await item in self { all.append(item) }
+    return all
   }
 }
 

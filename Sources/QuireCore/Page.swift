@@ -126,6 +126,12 @@ extension Page {
     _modify { yield &head.traffic }
   }
 
+  /// Where a loop over the items notes how many it has taken; nil when nobody wants to know.
+  @usableFromInline var mark: ItemMark? {
+    get { head.mark }
+    set { head.mark = newValue }
+  }
+
   /// Where the items lie, when they do not follow one another from `position` on.
   package var origins: [ItemOrigins]? {
     get { head.origins }

@@ -13,6 +13,7 @@ package struct PageHead: Sendable {
   package var metadata = PageMetadata()
   package var traffic = Traffic()
   package var origins: [ItemOrigins]?
+  var mark: ItemMark?
 
   /// A head that copies of a page share.
   //

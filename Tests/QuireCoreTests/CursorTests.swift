@@ -156,6 +156,57 @@ import Testing
     #expect(source.requests == [1, 2, 2, 3, 4])
   }
 
+  @Test("C-6, C-8: a loop over items that was left goes on with the next item, at any item")
+  func loopsAgainOverItems() async throws {
+    for stop in 0..<6 {
+      let source = ScriptedSource(sizes: 3, 0, 2, 1)
+      let walk = Cursor(source).walk()
+      var taken: [Int] = []
+      for try await item in walk.items {
+        taken.append(item)
+        #expect(walk.report.items == taken.count)
+        if item == stop { break }
+      }
+      #expect(walk.report.end.name == (stop < 5 ? "stoppedByConsumer" : "exhausted"))
+      if let checkpoint = walk.report.checkpoint {
+        let rest = try await Cursor(source).resuming(from: checkpoint).items.collected()
+        #expect(taken + rest == Array(0..<6))
+      } else {
+        #expect(stop == 5)
+      }
+      let copy = walk.copy()
+      taken += try await walk.items.collected()
+      #expect(taken == Array(0..<6))
+      #expect(walk.report.items == 6)
+      #expect(walk.report.pages == 4)
+      #expect(walk.report.end.name == "exhausted")
+      #expect(try await copy.items.collected() == Array((stop + 1)..<6))
+    }
+  }
+
+  @Test("A page loop gets what a loop over items has left of a page, as a page")
+  func pagesAfterItems() async throws {
+    let walk = Cursor(ScriptedSource(sizes: 3, 2)).walk()
+    for try await item in walk.items where item == 0 { break }
+    let pages = try await walk.drained()
+    #expect(pages == [[1, 2], [3, 4]])
+  }
+
+  @Test("Two loops over the items of one walk share them; what one leaves goes to the other")
+  func sharesItems() async throws {
+    let walk = Cursor(ScriptedSource(sizes: 3, 3, 1)).walk()
+    var first: ItemSequence<Walk<Int>.ItemPages>.Iterator? = walk.items.makeAsyncIterator()
+    var second = walk.items.makeAsyncIterator()
+    #expect(try await first?.next() == 0)
+    #expect(try await second.next() == 3)
+    #expect(walk.report.checkpoint == Position(nil, itemOffset: 1))
+    first = nil
+    var rest: [Int] = []
+    while let item = try await second.next() { rest.append(item) }
+    #expect(rest == [4, 5, 1, 2, 6])
+    #expect(walk.report.items == 7)
+  }
+
   @Test("An error names the page, its position, the checkpoint and the cause")
   func describesErrors() async throws {
     let source = ScriptedSource(sizes: 1, 1)

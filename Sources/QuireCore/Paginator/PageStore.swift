@@ -23,6 +23,8 @@ struct PageStore<Item: Sendable>: Sendable {
   private(set) var frontier = Place(page: 0)
   /// Where those are who read what others have read already.
   private var readers: [Int: Place] = [:]
+  /// What loops over items are in the middle of, where nothing else remembers it.
+  private var open = OpenPages<Item>()
 
   private(set) var consumed = 0
   private(set) var handedOut = 0
@@ -38,13 +40,22 @@ struct PageStore<Item: Sendable>: Sendable {
   private(set) var pagesHandedOut = 0
   /// Whether more parts of the page handed out last follow.
   private var isWithinPage = false
-  /// Where a later walk goes on behind what was handed out.
-  private(set) var checkpoint: Position?
+  /// Where what was handed out ends.
+  private var end: Position?
 
   init(start: Position = .start, retention: Retention = .window) {
     self.retention = retention
-    checkpoint = start
+    end = start
   }
+
+  /// Where a later walk goes on behind what was taken.
+  var checkpoint: Position? { open.checkpoint ?? end }
+
+  /// Whether everything loaded was taken.
+  var isRead: Bool { frontier.page == endPage && open.unread == 0 }
+
+  /// Items handed out, but for those that loops have not taken yet.
+  var taken: Int { handedOut - open.unread }
 
   var progress: Progress {
     Progress(consumed: consumed, loaded: loaded, lastPage: lastPageCount)
@@ -57,7 +68,9 @@ struct PageStore<Item: Sendable>: Sendable {
   var pagesAhead: Int { endPage - frontier.page - (frontier.item > 0 ? 1 : 0) }
 
   /// Whether a reader finds something to read.
-  func hasPages(for reader: Int) -> Bool { place(of: reader).page < endPage }
+  func hasPages(for reader: Int) -> Bool {
+    open.hasLeftovers || place(of: reader).page < endPage
+  }
 
   mutating func append(_ page: Page<Item>) {
     pages.append(page)
@@ -86,7 +99,7 @@ struct PageStore<Item: Sendable>: Sendable {
 
   /// A reader asks for more: it is done with everything so far, unless it is behind others.
   mutating func catchUp(_ reader: Int) {
-    if place(of: reader) == frontier { consumed = handedOut }
+    if place(of: reader) == frontier { consumed = max(consumed, taken) }
   }
 
   /// The consumer says how far it is, counted from the first item. Pages it is done with are
@@ -106,8 +119,8 @@ extension PageStore {
   /// Hands out the rest of the reader's page.
   mutating func takePage(for reader: Int) -> Page<Item> {
     if let page = takeKnown(for: reader) { return page }
-    let page = take(unread ?? 0, for: reader)
-    consumed = handedOut
+    let page = open.takeLeftover() ?? take(unread ?? 0, for: reader)
+    consumed = max(consumed, taken)
     return page
   }
 
@@ -116,6 +129,11 @@ extension PageStore {
     for reader: Int, _ limits: LookAhead, isLoading: Bool, isIdle: Bool
   ) -> Page<Item> {
     if let page = takeKnown(for: reader) { return page }
+    // One by one, because each may make the next page due.
+    if let page = open.takeLeftover(limit: 1) {
+      consumed += 1
+      return page
+    }
     guard let rest = unread, rest > 0 else { return takePage(for: reader) }
     var progress = progress
     progress.consumed += 1
@@ -176,7 +194,7 @@ extension PageStore {
     }
     handedOut += count
     frontier.item += count
-    checkpoint = pages[index].position(afterItems: frontier.item)
+    end = pages[index].position(afterItems: frontier.item)
     guard frontier.item >= pages[index].items.count else { return }
     frontier = Place(page: frontier.page + 1)
     if retention == .window {
@@ -185,5 +203,14 @@ extension PageStore {
     }
   }
 
-  mutating func forget(reader: Int) { readers[reader] = nil }
+  /// Hands `page` to a loop that notes which of its items it has taken. Where all pages are kept,
+  /// every loop begins with the first one anyway.
+  mutating func open(_ page: Page<Item>, mark: ItemMark) -> Page<Item> {
+    retention == .window ? open.open(page, mark: mark) : page
+  }
+
+  mutating func forget(reader: Int, mark: ItemMark?) {
+    readers[reader] = nil
+    if let mark { open.leave(mark) }
+  }
 }

@@ -3,18 +3,17 @@ extension Paginator {
   /// is there.
   public struct Iterator: AsyncIteratorProtocol {
     private let interest: PaginatorInterest<Item>
-    private let helping: PaginatorMachine<Item>.Helping
 
-    init(_ runner: PaginatorRunner<Item>, _ helping: PaginatorMachine<Item>.Helping) {
-      interest = PaginatorInterest(runner)
-      self.helping = helping
+    init(_ runner: PaginatorRunner<Item>, mark: ItemMark? = nil) {
+      interest = PaginatorInterest(runner, mark: mark)
     }
 
     /// The next page; nil at the end. After an error, the page that failed.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      try await interest.runner.next(helping, reader: interest.reader)
+      try await interest.runner.next(
+        interest.mark.map { .items($0) } ?? .page, reader: interest.reader)
     }
 
     /// The next page; nil at the end. After an error, the page that failed.
@@ -35,7 +34,7 @@ extension Paginator {
     init(_ runner: PaginatorRunner<Item>) { self.runner = runner }
 
     /// Goes on with the walk.
-    public func makeAsyncIterator() -> Iterator { Iterator(runner, .items) }
+    public func makeAsyncIterator() -> Iterator { Iterator(runner, mark: ItemMark()) }
   }
 }
 
@@ -47,11 +46,14 @@ final class PaginatorInterest<Item: Sendable>: Sendable {
   let runner: PaginatorRunner<Item>
   /// The number by which the paginator knows this reader.
   let reader: Int
+  /// Where the items taken are noted, if they are taken one by one.
+  let mark: ItemMark?
 
-  init(_ runner: PaginatorRunner<Item>) {
+  init(_ runner: PaginatorRunner<Item>, mark: ItemMark?) {
     self.runner = runner
+    self.mark = mark
     reader = runner.iteratorBegan()
   }
 
-  deinit { runner.iteratorLeft(reader) }
+  deinit { runner.iteratorLeft(reader, mark: mark) }
 }

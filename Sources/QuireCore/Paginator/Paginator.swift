@@ -46,11 +46,11 @@ public actor Paginator<Item: Sendable>: PageSequence {
   }
 
   /// Goes on with the walk, page by page; with the retention `.all`, from the first page on.
-  public nonisolated func makeAsyncIterator() -> Iterator { Iterator(runner, .page) }
+  public nonisolated func makeAsyncIterator() -> Iterator { Iterator(runner) }
 
   /// The same walk, item by item; the next page becomes due with each item, not with each page.
   ///
-  /// Leaving the loop leaves the items behind that were on their way to it.
+  /// Another loop goes on with the next item, also after one that was left in the middle of a page.
   public nonisolated var items: ItemSequence<ItemPages> { ItemSequence(ItemPages(runner)) }
 
   /// Returns when what the server holds for the walk is free again, after 5 seconds at the latest:

@@ -4,9 +4,9 @@ extension PaginatorMachine {
   mutating func iteratorBegan() { iterators += 1 }
 
   /// The last copy of an iterator is gone; with the last one goes what is in flight.
-  mutating func iteratorLeft(_ reader: Int) -> Effects {
+  mutating func iteratorLeft(_ reader: Int, mark: ItemMark? = nil) -> Effects {
     iterators -= 1
-    store.forget(reader: reader)
+    store.forget(reader: reader, mark: mark)
     var effects = Effects()
     if iterators == 0, callers.isEmpty { cancelLoad(&effects) }
     announce(&effects)
@@ -73,7 +73,7 @@ extension PaginatorMachine {
   }
 
   mutating func take(_ helping: Helping, for reader: Int) -> Page<Item> {
-    guard helping == .items else { return store.takePage(for: reader) }
+    guard case .items(let mark) = helping else { return store.takePage(for: reader) }
     var isLoading = false
     var isIdle = false
     switch (activity, tail) {
@@ -81,6 +81,7 @@ extension PaginatorMachine {
     case (.idle, .open): isIdle = limits.list.loadsAhead
     case (.idle, .failed), (.idle, .exhausted): break
     }
-    return store.takeHelping(for: reader, limits, isLoading: isLoading, isIdle: isIdle)
+    let page = store.takeHelping(for: reader, limits, isLoading: isLoading, isIdle: isIdle)
+    return mark.map { store.open(page, mark: $0) } ?? page
   }
 }

@@ -52,7 +52,7 @@ extension PaginatorMachine {
   var snapshot: PaginatorSnapshot<Item> {
     var snapshot = PaginatorSnapshot(
       state: state, pages: store.pages, loaded: store.loaded + store.prepended,
-      prepended: store.prepended, currentPage: currentPage - store.firstPage,
+      prepended: store.prepended, currentPage: max(0, currentPage - store.firstPage),
       isRefreshing: isReloading, isInitial: isInitial, canLoadMore: canLoadMore(in: state),
       canLoadBefore: true, isLoadingBefore: false)
     switch head {
@@ -67,7 +67,7 @@ extension PaginatorMachine {
   /// Why no more pages come to the consumer, when the walk behind them ended like that.
   func end(ofWalk end: WalkReport.End) -> WalkReport.End {
     switch (activity, tail) {
-    case (.idle, .exhausted) where store.frontier.page == store.endPage: return end
+    case (.idle, .exhausted) where store.isRead: return end
     case (.idle, .failed(_, let error as PageError, isShown: true)): return .failed(error)
     default: break
     }

@@ -56,7 +56,11 @@ struct PaginatorMachine<Item: Sendable>: Sendable {
   }
 
   /// What a consumer asks for.
-  enum Helping { case page, items }
+  enum Helping {
+    case page
+    /// Items, which are noted as they are taken.
+    case items(ItemMark? = nil)
+  }
 
   /// What an event leads to. All of it is performed after the machine has decided.
   struct Effects {

@@ -75,9 +75,9 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
     }
   }
 
-  func iteratorLeft(_ reader: Int) {
+  func iteratorLeft(_ reader: Int, mark: ItemMark?) {
     let (left, task, walk) = state.withLock { state in
-      let left = decide(&state) { $0.iteratorLeft(reader) }
+      let left = decide(&state) { $0.iteratorLeft(reader, mark: mark) }
       return (left, state.task?.task, state.machine.hasIterators ? nil : state.walk)
     }
     perform(left)
@@ -115,7 +115,7 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
       let store = state.machine.store
       var report = state.walk?.report ?? WalkReport()
       report.pages = store.pagesHandedOut
-      report.items = store.handedOut
+      report.items = store.taken
       report.checkpoint = store.checkpoint
       report.waitingForNetwork = state.times.forNetwork
       report.waitingForConsumer = state.times.forConsumer

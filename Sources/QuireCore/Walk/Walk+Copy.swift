@@ -7,6 +7,7 @@ extension Walk {
   public func copy() -> Walk {
     Walk(
       reader.copy(), clock: clock, machine: machine.withLock { $0.copy() },
+      open: open.withLock { $0.left },
       makeBackwardReader: makeBackwardReader)
   }
 }

@@ -24,11 +24,14 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// The source being closed, once it is.
   private let parting = Mutex<Task<Void, Never>?>(nil)
   let machine: Mutex<WalkMachine>
+  /// What loops over items are in the middle of.
+  let open: Mutex<OpenPages<Item>>
   /// The walk from the start backwards, once somebody asked for it.
   let backward = Mutex<Walk<Item>?>(nil)
 
   init(
     _ reader: any PageReader<Item>, clock: any Clock<Duration>, machine: WalkMachine,
+    open: OpenPages<Item> = OpenPages(),
     makeBackwardReader: (@Sendable () -> any PageReader<Item>)? = nil
   ) {
     self.reader = reader
@@ -36,6 +39,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     self.makeBackwardReader = makeBackwardReader
     self.stopwatch = Stopwatch(clock)
     self.machine = Mutex(machine)
+    self.open = Mutex(open)
   }
 
   deinit {
@@ -43,7 +47,14 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   }
 
   /// What the walk has done so far, and how it ended if it did.
-  public var report: WalkReport { machine.withLock { $0.report } }
+  public var report: WalkReport {
+    var report = machine.withLock { $0.report }
+    open.withLock { open in
+      report.items -= open.unread
+      report.checkpoint = open.checkpoint ?? report.checkpoint
+    }
+    return report
+  }
 
   /// Goes on with the walk.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
@@ -69,7 +80,19 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  func next(isolation actor: isolated (any Actor)?) async throws -> Page<Item>? {
+  /// The next page; `mark` is where its items are noted as they are taken.
+  func next(
+    mark: ItemMark? = nil, isolation actor: isolated (any Actor)?
+  ) async throws -> Page<Item>? {
+    let leftover = open.withLock { open in
+      open.takeLeftover().map { page in mark.map { open.open(page, mark: $0) } ?? page }
+    }
+    if let leftover { return leftover }
+    guard let page = try await nextPage(isolation: actor) else { return nil }
+    return open.withLock { open in mark.map { open.open(page, mark: $0) } ?? page }
+  }
+
+  private func nextPage(isolation actor: isolated (any Actor)?) async throws -> Page<Item>? {
     let position: Position
     switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
     case .load(let next):
@@ -104,8 +127,14 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   func enter() { machine.withLock { $0.entered() } }
 
-  func leave() {
-    let (closing, isLeft) = machine.withLock { ($0.left(), !$0.hasIterators) }
+  func leave(_ mark: ItemMark?) {
+    let isMidway = open.withLock { open in
+      if let mark { open.leave(mark) }
+      return open.hasLeftovers
+    }
+    let (closing, isLeft) = machine.withLock {
+      ($0.left(isMidway: isMidway), !$0.hasIterators)
+    }
     if isLeft { reader.leave() }
     if let closing { closeSoon(closing) }
   }

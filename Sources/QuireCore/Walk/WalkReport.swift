@@ -25,7 +25,7 @@ public struct WalkReport: Sendable {
   public package(set) var end: End = .running
   /// Pages delivered.
   public package(set) var pages = 0
-  /// Items delivered.
+  /// Items delivered; to a loop over items, those it has taken.
   public package(set) var items = 0
   /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
   /// failed.
@@ -36,7 +36,8 @@ public struct WalkReport: Sendable {
   public package(set) var waitingForNetwork: Duration = .zero
   /// Time in which the walk waited for the consumer.
   public package(set) var waitingForConsumer: Duration = .zero
-  /// Where a later walk goes on: after the last page delivered; nil when the listing is exhausted.
+  /// Where a later walk goes on: after the last page delivered, or the last item taken; nil when the
+  /// listing is exhausted.
   public package(set) var checkpoint: Position? = .start
   /// The last total the server declared.
   public package(set) var total: Total?

@@ -44,7 +44,7 @@ import Testing
       while true {
         let before = machine.store.handedOut
         consumed += 1
-        guard case .page(let page) = serve(machine.next(.items, reader: 1, ticket: 1)) else {
+        guard case .page(let page) = serve(machine.next(.items(), reader: 1, ticket: 1)) else {
           return
         }
         precondition(machine.store.handedOut == before + page.items.count)
@@ -157,20 +157,20 @@ import Testing
   func errorsWait() {
     var machine = Machine()
     machine.iteratorBegan()
-    _ = machine.next(.items, reader: 1, ticket: 1)
+    _ = machine.next(.items(), reader: 1, ticket: 1)
     #expect(machine.finished(1, .page(Page(Array(0..<10)), isLast: false)).start == nil)
-    let effects = machine.next(.items, reader: 1, ticket: 2)
+    let effects = machine.next(.items(), reader: 1, ticket: 2)
     #expect(effects.start?.id == 2)
     guard case .page(let page) = effects.outcome else { return #expect(Bool(false)) }
     #expect(page.items == [6, 7, 8, 9])
     let failed = machine.finished(2, .failed(ScriptedFailure()))
     #expect(failed.wake.isEmpty)
     #expect(failed.start == nil)
-    guard case .failed = machine.next(.items, reader: 1, ticket: 3).outcome else {
+    guard case .failed = machine.next(.items(), reader: 1, ticket: 3).outcome else {
       return #expect(Bool(false))
     }
     // Asking again tries the same page again.
-    let again = machine.next(.items, reader: 1, ticket: 4)
+    let again = machine.next(.items(), reader: 1, ticket: 4)
     #expect(again.outcome == nil)
     #expect(again.start?.load == .more)
   }

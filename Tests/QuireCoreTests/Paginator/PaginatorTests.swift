@@ -24,6 +24,35 @@ import Testing
     try await source.wait { $0.requests == [1, 2] }
   }
 
+  @Test(
+    "C-8: a loop over items that was left goes on with the next item, at any item and threshold")
+  func loopsAgainOverItems() async throws {
+    for threshold in [Threshold.standard, .onDemand, try .fraction(0), try .remaining(items: 2)] {
+      for stop in 0..<7 {
+        let source = ScriptedSource(sizes: 3, 0, 3, 1)
+        let paginator = Paginator(Cursor(source), threshold: threshold)
+        var taken: [Int] = []
+        for try await item in paginator.items {
+          taken.append(item)
+          #expect(paginator.report.items == taken.count)
+          if item == stop { break }
+        }
+        if let checkpoint = paginator.report.checkpoint {
+          let rest = try await Cursor(source).resuming(from: checkpoint).items.collected()
+          #expect(taken + rest == Array(0..<7))
+        } else {
+          #expect(stop == 6)
+        }
+        let again =
+          try await stop % 2 == 0
+          ? paginator.items.collected() : paginator.drained().flatMap(\.self)
+        #expect(taken + again == Array(0..<7))
+        #expect(paginator.report.items == 7)
+        #expect(paginator.report.end.name == "exhausted")
+      }
+    }
+  }
+
   @Test("PM-06: fraction(1) never loads early, and the loop still yields everything")
   func yieldsEverything() async throws {
     let source = ScriptedSource(sizes: 10, 10)
@@ -236,14 +265,18 @@ import Testing
     #expect(paginator.report.checkpoint == nil)
   }
 
-  @Test("C-8: the checkpoint of an item loop lies behind the items handed out")
+  @Test("C-8: the checkpoint of an item loop lies behind the item it got last")
   func checkpointsInsidePages() async throws {
     let source = ScriptedSource(sizes: 10, 10)
     let paginator = Paginator(Cursor(source), threshold: try .fraction(0.6))
     var items = paginator.items.makeAsyncIterator()
+    for count in 1...9 {
+      _ = try await items.next()
+      #expect(paginator.report.checkpoint == Position(nil, itemOffset: count))
+      #expect(paginator.report.items == count)
+    }
     _ = try await items.next()
-    #expect(paginator.report.checkpoint == Position(nil, itemOffset: 6))
-    #expect(paginator.report.items == 6)
+    #expect(paginator.report.checkpoint == 2)
   }
 
   @Test("C-9: limits hold for a paginator, too")

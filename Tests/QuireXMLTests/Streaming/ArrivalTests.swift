@@ -153,7 +153,7 @@ struct ArrivalTests {
     let paged = cursor(transport).map { $0 + 1 }.paged(by: 2).walk()
     for try await _ in paged { break }
     #expect(transport.open == 0)
-    #expect(walk.report.checkpoint == Position(nil, itemOffset: 3))
+    #expect(walk.report.checkpoint == Position(nil, itemOffset: 2))
   }
 
   @Test("C-7: cancelling in the middle of a page closes the response, and the walk can go on")
