@@ -76,7 +76,7 @@ struct DocumentationTests {
     // Messages are written over several lines.
     let messages = sources.replacing(#/"\s*\+ "|\\\n\s*/#, with: "")
     for (phrase, _) in OptionWords.phrases { #expect(messages.contains(phrase), "\(phrase)") }
-    #expect(messages.contains("ass items: \\\""))
+    #expect(messages.contains("use .items(at: \\\""))
     #expect(messages.contains("allow([\\\""))
   }
 

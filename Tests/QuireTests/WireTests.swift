@@ -21,6 +21,14 @@ struct WireTests {
       "{\"items\":\(items)\(next)}", headers: [("Content-Type", "application/json")])
   }
 
+  @Test("An error tells Foundation what it says when it is printed")
+  func localizedErrors() async throws {
+    let error = await #expect(throws: PageError.self) {
+      for try await _ in client().cursor(of: Int.self, at: "nowhere", pagination: links) {}
+    }
+    #expect(error?.errorDescription == error?.description)
+  }
+
   @Test("H-1, T12, V48: a next link reaches the server byte for byte")
   func verbatimLinks() async throws {
     let targets = [

@@ -7,12 +7,16 @@ enum OptionWords {
     for (name, option) in phrases { text = text.replacing(name, with: option) }
     text = text.replacing(#/(?:Decoding|Transfer|XML)Limits\.(\w+)/#) { "--limit \($0.1)" }
     text = text.replacing(#/Timeouts\.(\w+)/#) { "--limit \($0.1)Timeout" }
-    text = text.replacing(#/[Pp]ass items: "([^"]*)"/#) { "use --items '\($0.1)'" }
+    text = text.replacing(#/use \.items\(at: "([^"]*)"\)/#) { "use --items '\($0.1)'" }
     return text.replacing(#/allow\(\["([^"]*)"\]\)/#) { "allow:\($0.1)" }
   }
 
   static let phrases = [
-    ("badItems: .collect", "--bad-items collect"),
+    ("set configuration.badItems to .collect", "use --bad-items collect"),
+    (
+      "policy.handle in a description, repeatedPositions in a source",
+      "policy.handle in a description file"
+    ),
     ("allow plain http in the client's configuration", "--allow-plain-http"),
     ("the link policy rebase or upgradeScheme", "--links rebase or --links upgrade-scheme"),
     ("choose a link policy:", "choose by --links:"),

@@ -53,18 +53,25 @@ extension WalkMachine {
       length == 1
       ? "The server answered with the position of the page it had just sent"
       : "The server leads in a circle of \(length) pages"
+    let advice =
+      length == 1
+      ? """
+       Where that is meant, as with the handle of a scroll, say so: \
+      policy.handle in a description, repeatedPositions in a source.
+      """ : ""
     return PageError(
-      .loopDetected, "\(circle); the walk would never end. All pages so far were delivered.",
+      .loopDetected,
+      "\(circle); the walk would never end. All pages so far were delivered.\(advice)",
       attempts: 0)
   }
 
   static func stall(_ distance: Int) -> PageError {
-    let earlier = distance == 1 ? "the page before it" : "the page \(distance) before it"
+    let earlier = distance == 1 ? "the page before" : "the page \(distance) pages ago"
     return PageError(
       .stalledContent,
       """
-      The server sent the items of \(earlier) again, under another position; they were not handed out \
-      twice. If pages of this listing may well be the same, set Limits.comparedPages to 0.
+      The server sent the same items as on \(earlier), under another position; they were not handed \
+      out twice. If pages of this listing may well be the same, set Limits.comparedPages to 0.
       """)
   }
 

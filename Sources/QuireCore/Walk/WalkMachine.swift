@@ -95,7 +95,11 @@ struct WalkMachine: Sendable {
 
   /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    page.fingerprint.flatMap { recent.meet($0) }.map(Self.stall)
+    guard let distance = page.fingerprint.flatMap({ recent.meet($0) }) else { return nil }
+    var error = Self.stall(distance)
+    error.traffic = page.traffic
+    error.traffic.items = 0
+    return error
   }
 
   /// The page being read has come; it is made into what is to be delivered.
@@ -142,10 +146,11 @@ struct WalkMachine: Sendable {
   /// Somebody began to iterate.
   mutating func entered() { iterators += 1 }
 
-  /// Somebody is done with iterating, for whatever reason. With the last one the walk is left.
-  mutating func left() -> Closing? {
+  /// Somebody is done with iterating, for whatever reason. With the last one the walk is left; in the
+  /// middle of its last page it has not come to its end.
+  mutating func left(isMidway: Bool = false) -> Closing? {
     iterators -= 1
-    return iterators == 0 ? abandoned() : nil
+    return iterators == 0 ? abandoned(isMidway: isMidway) : nil
   }
 
   /// The same walk for somebody else: nobody iterates over it, and nothing is being read.
@@ -163,8 +168,10 @@ struct WalkMachine: Sendable {
   var pageIndex: Int { isWithinPage ? report.pages - 1 : report.pages }
 
   /// Nobody wants another page now. Returns the duty to close, if it is still open.
-  mutating func abandoned() -> Closing? {
-    if case .drained = state, case .finish(let closing) = finish(exhaustion) { return closing }
+  mutating func abandoned(isMidway: Bool = false) -> Closing? {
+    if !isMidway, case .drained = state, case .finish(let closing) = finish(exhaustion) {
+      return closing
+    }
     if case .running = report.end { report.end = .stoppedByConsumer }
     return takeClosing()
   }

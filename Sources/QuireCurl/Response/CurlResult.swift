@@ -88,7 +88,9 @@ struct CurlResult {
   private func handshake(_ facts: Facts) -> TransferFailure {
     let cuts = ["SSL_ERROR_SYSCALL", "reset by peer", "unexpected eof", "Broken pipe"]
     if cuts.contains(where: detail.contains) {
-      return connection("\(facts.host) closed the connection during the TLS handshake.")
+      return connection(
+        "\(facts.host) closed the connection during the TLS handshake; does it speak TLS on this port?"
+      )
     }
     return TransferFailure(
       .tls, "TLS with \(facts.host) failed\(reason); it must offer TLS 1.2 or later.")

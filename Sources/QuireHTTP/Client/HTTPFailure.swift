@@ -1,7 +1,15 @@
 public import HTTPTypes
+public import QuireCore
 
 /// The head of an answer that was no page, as the underlying error of a `PageError`.
-public struct HTTPFailure: Error {
+struct HTTPFailure: Error {
   /// Status and header fields.
-  public let head: HTTPResponse
+  let head: HTTPResponse
+  /// The cursor that the server gives in place of one it no longer knows.
+  var replacement: JSONValue?
+}
+
+extension PageError {
+  /// The head of the answer that was no page; nil for failures of other kinds.
+  public var response: HTTPResponse? { (underlying as? HTTPFailure)?.head }
 }

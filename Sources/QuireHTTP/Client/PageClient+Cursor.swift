@@ -42,7 +42,8 @@ extension PageClient {
     delivery: PageDelivery = .whole
   ) -> Cursor<Item> {
     let first = PageRequest(
-      method: request.method, url: url, headerFields: request.headers, body: request.body)
+      method: request.method, url: request.url(for: url), headerFields: request.headers,
+      body: request.body)
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder)
     switch delivery {
@@ -60,14 +61,27 @@ extension PageClient {
     public var headers: HTTPFields
     /// Default: none.
     public var body: PageRequest.Body
+    /// Names and values for the query of the URL, encoded strictly: only unreserved characters stay
+    /// as they are (RFC 3986, §2.3), in names also `$`, `[` and `]`. They take the place of the URL's
+    /// own parameters of the same names; a name that comes twice is sent twice. Default: none.
+    public var parameters: KeyValuePairs<String, String>
 
     /// The first request of a listing; a plain GET unless told otherwise.
     public init(
-      method: HTTPRequest.Method = .get, headers: HTTPFields = [:], body: PageRequest.Body = .none
+      method: HTTPRequest.Method = .get, headers: HTTPFields = [:],
+      body: PageRequest.Body = .none, parameters: KeyValuePairs<String, String> = [:]
     ) {
       self.method = method
       self.headers = headers
       self.body = body
+      self.parameters = parameters
+    }
+
+    /// The URL with the parameters in it; one that cannot be read is left to whoever sends it.
+    func url(for text: String) -> String {
+      guard !parameters.isEmpty, var url = try? URLReference(text) else { return text }
+      url.query = QueryString(url.query).replacing(parameters.map { ($0.key, $0.value) }).raw
+      return url.text
     }
   }
 }

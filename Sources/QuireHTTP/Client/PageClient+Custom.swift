@@ -71,7 +71,8 @@ extension PageClient {
     let pagination = Pagination(
       next: .body("/"), send: .request, items: items, policy: policy)
     let first = PageRequest(
-      method: request.method, url: url, headerFields: request.headers, body: request.body)
+      method: request.method, url: request.url(for: url), headerFields: request.headers,
+      body: request.body)
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: nil,
       decoder: JSONPageDecoder<Item>(decoder: decoder), custom: next)

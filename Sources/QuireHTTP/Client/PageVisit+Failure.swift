@@ -55,31 +55,34 @@ extension PageVisit {
       failure.delay ?? ThrottleSignal.wait(
         in: head.headerFields, now: listing.client.environment.now())
       ?? failure.standardDelay
+    let underlying = HTTPFailure(head: head, replacement: failure.cursor)
+    func error(_ code: PageError.Code, _ sentence: String, _ advice: String = "") -> PageError {
+      PageError(code, "\(sentence)\(words)\(advice)", underlying: underlying)
+    }
     switch failure.kind {
     case .expired:
       return RetryMachine.Failure(
-        PageError(
-          .cursorExpired,
-          "The server no longer knows the cursor.\(words) Start again, or go on by a key of your own.",
-          underlying: ExpiredCursor(replacement: failure.cursor)),
+        error(
+          .cursorExpired, "The server no longer knows the cursor.",
+          " Start again, or go on by a key of your own."),
         cure: .none)
     case .throttled:
       return RetryMachine.Failure(
-        PageError(.throttled, "The server asks to slow down.\(words)"), cure: .retries,
+        error(.throttled, "The server asks to slow down."), cure: .retries,
         isThrottling: true, retryAfter: wait, wasRefused: true)
     case .notReady:
       return RetryMachine.Failure(
-        PageError(.serverReportedFailure, "The page is not ready yet.\(words)"), cure: .retries,
+        error(.serverReportedFailure, "The page is not ready yet."), cure: .retries,
         isThrottling: true, retryAfter: wait, wasRefused: true, isPending: true)
     case .window:
       return RetryMachine.Failure(
-        PageError(
+        error(
           .resultWindowExceeded,
-          "The server refuses to page any further, and more data exist.\(words) Narrow the query."),
+          "The server refuses to page any further, and more data exist.", " Narrow the query."),
         cure: .none)
     case .fatal, .empty:
       return RetryMachine.Failure(
-        PageError(.serverReportedFailure, "The server reports a failure.\(words)"), cure: .none)
+        error(.serverReportedFailure, "The server reports a failure."), cure: .none)
     }
   }
 

@@ -36,7 +36,7 @@ struct ItemFailure {
         (underlying as? PageError)?.code ?? .itemDecoding,
         """
         Item \(index) of the page cannot be decoded\(place): \(message) To set such items aside, \
-        use badItems: .collect.
+        set configuration.badItems to .collect.
         """, underlying: underlying)
     }
   }

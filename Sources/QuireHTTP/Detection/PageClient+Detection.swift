@@ -23,7 +23,8 @@ extension PageClient {
     let limits = client.configuration.transferLimits
     client.configuration.transferLimits.decodedBytes = min(limits.decodedBytes, longest)
     let first = PageRequest(
-      method: request.method, url: url, headerFields: request.headers, body: request.body)
+      method: request.method, url: request.url(for: url), headerFields: request.headers,
+      body: request.body)
     let lenient = LenientPageDecoder(decoder: decoder)
     // Nothing is assumed: the answer is asked for, and not its items.
     let source = HTTPPageSource(

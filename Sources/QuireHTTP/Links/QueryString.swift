@@ -45,6 +45,17 @@ package struct QueryString: Hashable, Sendable {
     for index in matches.dropFirst().reversed() { parameters.remove(at: index) }
   }
 
+  /// The query with these parameters, which are not encoded yet, in place of all of the same names.
+  package func replacing(_ new: [(name: String, value: String)]) -> QueryString {
+    var query = self
+    let names = Set(new.map(\.name))
+    query.parameters.removeAll { $0.isEmpty || names.contains(Self.name($0)) }
+    query.parameters += new.map {
+      "\(PercentEncoding.encode($0.name, allowing: "$[]"))=\(PercentEncoding.encode($0.value))"
+    }
+    return query
+  }
+
   /// Keeps only the parameters whose decoded name passes.
   package mutating func keep(where isKept: (String) -> Bool) {
     parameters.removeAll { !isKept(Self.name($0)) }

@@ -28,7 +28,7 @@ struct XMLItemFailure: Error {
         (underlying as? PageError)?.code ?? .itemDecoding,
         """
         Item \(number) of the page cannot be decoded\(place): \(message) To set such items aside, \
-        use badItems: .collect.
+        set configuration.badItems to .collect.
         """, underlying: underlying)
     }
   }

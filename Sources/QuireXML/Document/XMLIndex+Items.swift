@@ -88,6 +88,7 @@ extension XMLIndex {
     guard let first = paths.first else {
       return "Its root element is \"\(name(of: 0).qualified)\"."
     }
-    return "Found lists at \(paths.prefix(5).joined(separator: ", ")); pass items: \"\(first)\"."
+    let found = paths.prefix(5).joined(separator: ", ")
+    return "Found lists at \(found); use .items(at: \"\(first)\")."
   }
 }

@@ -173,7 +173,20 @@ struct PageClientAnswerTests {
     #expect(error.code == .status)
     #expect(error.message.contains("\(status)"))
     #expect(error.message.contains("no such thing"))
-    #expect((error.underlying as? HTTPFailure)?.head.status.code == status)
+    #expect(error.response?.status.code == status)
+  }
+
+  @Test("H-7: a failure inside a 200, too, has the head of its answer")
+  func reportedFailures() async {
+    let server = CannedServer([.json(#"{"ok":false,"error":"no"}"#, ["X-Request-Id": "7"])])
+    guard case .failure(let error) = await first(server, pagination: .slack(items: "/items")) else {
+      Issue.record("a failure was taken for a page")
+      return
+    }
+    #expect(error.code == .serverReportedFailure)
+    #expect(error.response?.status == .ok)
+    #expect(
+      error.response?.headerFields.first { $0.name.canonicalName == "x-request-id" }?.value == "7")
   }
 
   @Test("An error names the status with its reason, and without one where HTTP/2 has none")

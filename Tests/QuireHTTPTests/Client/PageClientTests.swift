@@ -41,6 +41,19 @@ struct PageClientTests {
     #expect(server.requests.map(\.url) == [url, "https://api.test/items?page=2"])
   }
 
+  @Test("A listing's parameters are encoded strictly, and take the place of the URL's own")
+  func parameters() async throws {
+    let server = CannedServer([.json(nextURL), .json(#"{"items":[3]}"#)])
+    let cursor = PageClient(transport: server).cursor(
+      of: Int.self, at: url + "?page=9&keep=%7e+&page=8#top", pagination: links,
+      request: .init(parameters: ["q": "a&b=c d+é", "page": "1", "tag[]": "x", "tag[]": "y"]))
+    #expect(try await cursor.items.collect() == [1, 2, 3])
+    #expect(
+      server.requests.map(\.url) == [
+        url + "?keep=%7e+&q=a%26b%3Dc%20d%2B%C3%A9&page=1&tag[]=x&tag[]=y", url + "?page=2",
+      ])
+  }
+
   @Test(
     "TI-45: a URL that cannot work fails at the first page, before any request",
     arguments: [

@@ -46,7 +46,8 @@ struct StalledListingTests {
     #expect(items == [1, 2, 3, 4, 5, 6])
     #expect(error?.code == .stalledContent)
     #expect(error?.pageIndex == 3)
-    #expect(error?.message.contains("the page 3 before it") == true)
+    #expect(error?.message.contains("the page 3 pages ago") == true)
+    #expect(error?.traffic.requests == 1)
   }
 
   @Test("G4: a server that clamps offsets behind the end to its last page is an error there")

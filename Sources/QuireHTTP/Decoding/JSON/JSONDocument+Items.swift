@@ -76,10 +76,10 @@ extension JSONDocument {
 
   /// Names the arrays near the root, which the items may be.
   private func advice() -> String {
-    if word(at: 0).kind == .array { return "The page itself is an array: pass items: \"\"." }
+    if word(at: 0).kind == .array { return "The page itself is an array: use .items(at: \"\")." }
     let paths = arraysNearRoot()
     guard let first = paths.first else { return "There is no array near the root." }
-    return "Found arrays at \(paths.joined(separator: ", ")); pass items: \"\(first)\"."
+    return "Found arrays at \(paths.joined(separator: ", ")); use .items(at: \"\(first)\")."
   }
 
   /// The pointers of at most five arrays, at most three names deep, nearest first.

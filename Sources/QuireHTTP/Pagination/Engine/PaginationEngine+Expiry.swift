@@ -48,7 +48,7 @@ extension PaginationEngine {
       bookmark.carried = reopened
       recovery = .reopened
     case .resume:
-      guard let cursor = (error.underlying as? ExpiredCursor)?.replacement, !cursor.isBlank else {
+      guard let cursor = (error.underlying as? HTTPFailure)?.replacement, !cursor.isBlank else {
         return nil
       }
       bookmark.target = .token(cursor)
@@ -63,9 +63,4 @@ extension PaginationEngine {
     bookmark.restarts = restarts
     return (bookmark.position, recovery)
   }
-}
-
-/// What an expired cursor was replaced by, as the underlying error.
-struct ExpiredCursor: Error {
-  var replacement: JSONValue?
 }

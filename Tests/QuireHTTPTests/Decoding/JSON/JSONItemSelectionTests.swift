@@ -34,9 +34,9 @@ struct JSONItemSelectionTests {
     #expect(
       error?.message.contains(
         #"no items at "/items". Found arrays at /members, /data, /meta/tags, /meta/a~1b/deep; "#
-          + #"pass items: "/members"."#) == true, "\(error as Any)")
+          + #"use .items(at: "/members")."#) == true, "\(error as Any)")
     let root = #expect(throws: PageError.self) { try items("[1]", "/items") }
-    #expect(root?.message.contains(#"The page itself is an array: pass items: """#) == true)
+    #expect(root?.message.contains(#"The page itself is an array: use .items(at: "")."#) == true)
     let object = #expect(throws: PageError.self) { try items(#"{"data": [1]}"#, "") }
     #expect(
       object?.message.contains("should be the array at the root of the document, but an object")
