@@ -104,15 +104,20 @@ enum XMLSniffer {
   private static func refuseOtherFormats(_ head: [UInt8]) throws(XMLInput.Failure) {
     let text = text(of: head).prefix(longestDoctype)
     let start = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
-    if start.hasPrefix("<!doctype") {
-      let name = text.dropFirst(9).drop(while: XMLText.isSpace).prefix(4)
-      guard String(decoding: name, as: UTF8.self).lowercased() == "html" else { return }
+    let isDoctype = start.hasPrefix("<!doctype")
+    let name = isDoctype ? text.dropFirst(9).drop(while: XMLText.isSpace) : text.dropFirst()
+    if text.first == UInt8(ascii: "<"), isHTML(name) {
       throw XMLInput.Failure(reason: .otherFormat(.html))
     }
-    if start.hasPrefix("<html") { throw XMLInput.Failure(reason: .otherFormat(.html)) }
     if start.hasPrefix("{") || start.hasPrefix("[") {
       throw XMLInput.Failure(reason: .otherFormat(.json))
     }
+  }
+
+  /// Whether the text starts with the name `html`, which may be the start of a longer one.
+  private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
+    let name = text.prefix { !XMLText.isSpace($0) && $0 != 0x2F && $0 != 0x3E && $0 != 0x5B }
+    return String(decoding: name, as: UTF8.self).lowercased() == "html"
   }
 
   private static func named(_ label: String) throws(XMLInput.Failure) -> XMLEncoding {

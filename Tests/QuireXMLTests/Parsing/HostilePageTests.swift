@@ -297,6 +297,15 @@ struct HostilePageTests {
     #expect(error.message.contains("The page is \(format)"))
   }
 
+  @Test(
+    "A root element whose name only begins like HTML's is XML",
+    arguments: [
+      "<htmlReport/>", "<HTML5 a='1'/>", "<!DOCTYPE htmls><htmls/>", "<html.list></html.list>",
+    ])
+  func almostHTML(page: String) throws {
+    #expect(throws: Never.self) { try XMLDocument(Array(page.utf8)) }
+  }
+
   @Test("a message shows no more of the page than a name, on one line")
   func messages() throws {
     let name = String(repeating: "n", count: 10_000)
