@@ -16,7 +16,9 @@ struct DetectCommand: AsyncParsableCommand {
 
   @OptionGroup var request: RequestArguments
 
-  @Option(help: ArgumentHelp("Second pages to ask for at most; 0 to look only.", valueName: "n"))
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Second pages to ask for at most; 0 to look only.", valueName: "n"))
   var checks = 3
 
   @Option(help: ArgumentHelp("Write the description, for --pagination.", valueName: "file.json"))
@@ -24,6 +26,7 @@ struct DetectCommand: AsyncParsableCommand {
 
   func run() async throws {
     guard checks >= 0 else { throw ValidationError("--checks: a number cannot be negative.") }
+    if let save { try ReportFile.file(save).check(for: "--save") }
     let url = try request.absoluteURL()
     let options = try request.options(for: nil)
     let links = try request.linkPolicy()
@@ -51,8 +54,8 @@ struct DetectCommand: AsyncParsableCommand {
     guard let best = detection.best else { throw ExitStatus.failed }
     guard let save else { return }
     do {
-      try Data((best.pagination.json + "\n").utf8)
-        .write(to: URL(fileURLWithPath: save), options: .atomic)
+      try ReportFile.file(save).write(Data((best.pagination.json + "\n").utf8))
+      Diagnostics.write("quire: wrote the description to \(save).")
     } catch {
       Diagnostics.write("quire: cannot write the description to \(save).")
       throw ExitStatus.failed

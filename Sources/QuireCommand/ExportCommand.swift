@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import QuireCore
+import QuireHTTP
 
 /// `quire export`: a listing as JSON Lines.
 struct ExportCommand: AsyncParsableCommand {
@@ -15,7 +16,8 @@ struct ExportCommand: AsyncParsableCommand {
                 offset[:FIRST], page[:FIRST]
         --send  url, query:NAME, header:NAME, body:POINTER
         --end   empty, short, flag:PATH, last:PATH,
-                total:PATH, pages:PATH, same, status:CODE
+                total:PATH, pages:PATH, same, status:CODE,
+                sentinel:VALUE
         --size  query:NAME, header:NAME, body:POINTER
 
       A PATH is a JSON pointer (/meta/next) or leads to an element or an attribute of XML \
@@ -45,8 +47,14 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "The path to the items. Default: the description's.", valueName: "path"))
+      "The path to the items, after 'optional:' where empty lists are left out. Default: the "
+        + "description's.", valueName: "path"))
   var items: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "Where the server says how many items there are: fewer are a failure.", valueName: "path"))
+  var total: String?
 
   @Flag(help: "Write items with their own white space, and items of XML as elements.")
   var raw = false
@@ -58,6 +66,7 @@ struct ExportCommand: AsyncParsableCommand {
   var sign: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "Items to ask for in each page; without --size, with '--end short', what a full page has.",
       valueName: "n"))
@@ -68,15 +77,30 @@ struct ExportCommand: AsyncParsableCommand {
       "Where --page-size goes. Default: where the description says.", valueName: "spec"))
   var size: String?
 
-  @Option(help: ArgumentHelp("Stop after this many pages.", valueName: "n"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Stop after this many pages.", valueName: "n"))
   var maxPages: Int?
 
-  @Option(help: ArgumentHelp("Stop after this many items.", valueName: "n"))
+  @Option(
+    parsing: .unconditional, help: ArgumentHelp("Stop after this many items.", valueName: "n"))
   var maxItems: Int?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Pages to load while earlier ones are written; 0 for none.", valueName: "n"))
   var lookAhead: Int = 1
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Further requests for a page that failed and may yet come; 0 for none.", valueName: "n"))
+  var retries = RetryPolicy().attempts - 1
+
+  @Option(
+    help: ArgumentHelp(
+      "The longest Retry-After to wait for, in seconds, or as 90s, 15m or 2h.",
+      valueName: "time"))
+  var maxRetryAfter: String = "15m"
 
   @Option(
     help: ArgumentHelp(

@@ -19,8 +19,11 @@ struct PresetsCommand: ParsableCommand {
     let width = Pagination.presets.map(\.name.count).max() ?? 0
     for preset in Pagination.presets {
       let gap = String(repeating: " ", count: width - preset.name.count + 2)
-      let also = preset.aliases.isEmpty ? "" : "; also: " + preset.aliases.joined(separator: ", ")
-      print("\(preset.name)\(gap)\(preset.summary)\(also)")
+      let same = preset.aliases.filter { preset.pagination(named: $0) == preset.pagination }
+      let others = preset.aliases.filter { !same.contains($0) }
+      let names = [("also", same), ("with other parameters", others)].filter { !$0.1.isEmpty }
+        .map { "; \($0.0): \($0.1.joined(separator: ", "))" }.joined()
+      print("\(preset.name)\(gap)\(preset.summary)\(names)")
     }
   }
 }

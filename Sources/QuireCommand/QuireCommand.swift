@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import QuireHTTP
 
 /// The command-line face of Quire.
 @main
@@ -25,6 +26,10 @@ struct QuireCommand: AsyncParsableCommand {
   /// Runs one command line and returns its exit status.
   static func status(of arguments: [String]) async -> ExitStatus {
     var name = "quire"
+    if let complaint = unknownSubcommand(in: arguments) {
+      Diagnostics.write("Error: \(complaint)\nSee 'quire --help' for more information.")
+      return .usage
+    }
     do {
       var command = try parseAsRoot(arguments)
       name = type(of: command).configuration.commandName.map { "quire \($0)" } ?? name
@@ -54,11 +59,33 @@ struct QuireCommand: AsyncParsableCommand {
       print(message)
       return .ended
     case .validationFailure:
-      Diagnostics.write(message)
+      Diagnostics.write(withoutFarSuggestion(message))
       return .usage
     default:
-      Diagnostics.write(message)
+      // "Error" is for the command line; what went wrong later has the tool's name.
+      let words = message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message
+      Diagnostics.write("quire: \(words)")
       return .failed
+    }
+  }
+
+  /// What is wrong with the word where a subcommand should be; ArgumentParser would take it for an
+  /// argument too many, or show the general help.
+  private static func unknownSubcommand(in arguments: [String]) -> String? {
+    let names = configuration.subcommands.compactMap { $0.configuration.commandName }
+    let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
+    guard let word, !word.hasPrefix("-"), !names.contains(word), word != "help" else { return nil }
+    let hint =
+      NearestName.find(word, in: names).map { "Did you mean \"\($0)\"?" }
+      ?? "There are \(names.joined(separator: ", "))."
+    return "There is no subcommand \"\(word)\". \(hint)"
+  }
+
+  /// The message without a suggestion that is no likelier than any other: ArgumentParser is generous.
+  private static func withoutFarSuggestion(_ message: String) -> String {
+    message.replacing(#/(Unknown option '-+([^']+)'\.) Did you mean '-+([^']+)'\?/#) { match in
+      let isNear = NearestName.find(String(match.2), in: [String(match.3)]) != nil
+      return String(isNear ? match.0 : match.1)
     }
   }
 }

@@ -26,6 +26,11 @@ struct Command {
 
     /// The last line on stderr.
     var report: String { errors.split(separator: "\n").last.map(String.init) ?? "" }
+    /// What stderr says to give `--from`, as a shell reads it.
+    var resumption: String? {
+      errors.split(separator: "\n").first { $0.hasPrefix("quire: to resume, ") }
+        .flatMap { $0.components(separatedBy: " --from ").last }
+    }
     var lines: [String] { output.split(separator: "\n").map(String.init) }
   }
 

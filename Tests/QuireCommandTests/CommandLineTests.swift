@@ -43,6 +43,37 @@ struct CommandLineTests {
     #expect(ending.errors.contains("There is no preset \"gitlb\". Did you mean \"gitlab\"?"))
   }
 
+  @Test("A word that is nearly one of the tool's is met with that, and another with what there is")
+  func misspelt() async throws {
+    for (arguments, words) in [
+      (["exprot", "https://h.test/"], "no subcommand \"exprot\". Did you mean \"export\"?"),
+      (["help", "exprot"], "no subcommand \"exprot\". Did you mean \"export\"?"),
+      (["frobnicate"], "There are export, detect, presets, demo."),
+      (["presets", "dfr"], "Did you mean \"drf\"?"),
+      (["export", "https://h.test/", "--max-itmes", "1"], "Did you mean '--max-items'?"),
+      (["export", "https://h.test/", "--csv"], "Unknown option '--csv'.\n"),
+    ] {
+      let ending = try await Command.quire(arguments)
+      #expect(ending.status == 2)
+      #expect(ending.errors.hasPrefix("Error: "))
+      #expect(ending.errors.contains(words), "\(ending.errors)")
+    }
+  }
+
+  @Test("quire presets tells names that mean the same from those with other parameters")
+  func aliases() async throws {
+    let list = try await Command.quire(["presets"])
+    let discord = try #require(list.lines.first { $0.hasPrefix("discord ") })
+    #expect(discord.contains("; with other parameters: discordMembers"), "\(discord)")
+    for line in list.lines {
+      for part in line.components(separatedBy: "; also: ").dropFirst() {
+        let names = part.prefix { $0 != ";" }.components(separatedBy: ", ")
+        let preset = try PaginationOption.preset(String(line.prefix { $0 != " " }))
+        for name in names { #expect(try PaginationOption.preset(name) == preset, "\(name)") }
+      }
+    }
+  }
+
   @Test("Help that was asked for goes to stdout and is a success")
   func help() async throws {
     for arguments in [["--help"], ["export", "--help"], ["help", "demo"]] {
@@ -85,6 +116,7 @@ struct CommandLineTests {
       let ending = try await Command.quire(["demo", "--port", String(port)])
       #expect(ending.status == 1)
       let words = "could not listen on 127.0.0.1:\(port): Address already in use. "
+      #expect(ending.errors.hasPrefix("quire: "))
       #expect(ending.errors.contains(words), "\(ending.errors)")
     }
   }

@@ -108,6 +108,26 @@ struct DetectCommandTests {
     #expect(ending.output.contains("drf: The second page repeats the first"), "\(ending.output)")
   }
 
+  @Test("Where only a file can say the description, what is printed makes that file first")
+  func savingFirst() async throws {
+    let server = try FaultServer { request in
+      let (rock, next) = request.target.contains("after") ? (2, "null") : (1, "\"?after=1\"")
+      return [.respond("{\"rocks\":[{\"n\":\(rock)}],\"nextLink\":\(next)}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["detect", server.url("/rocks")])
+    let commands = ["first    quire ", "command  quire "].compactMap { start in
+      ending.lines.first { $0.hasPrefix(start) }.map { "\"$quire\" \($0.dropFirst(start.count))" }
+    }
+    #expect(commands.count == 2, "\(ending.output)")
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let script = (["cd '\(folder.path)'"] + commands).joined(separator: " && ")
+    let export = try await Command.shell(script).end()
+    #expect(export.output.hasSuffix("{\"n\":1}\n{\"n\":2}\n"), "\(export.output)\(export.errors)")
+  }
+
   @Test(
     "--save writes a description that --pagination reads, and --checks 0 asks for one page only")
   func saving() async throws {
@@ -122,6 +142,7 @@ struct DetectCommandTests {
     #expect(ending.output.contains("The second page was not asked for."))
     #expect(server.requests.count == 1)
     #expect(try file.text().contains("/rocks"))
+    #expect(ending.errors == "quire: wrote the description to \(file.path).\n")
     let command = try ExportCommand.parse(["https://h.test/", "--pagination", file.path])
     #expect(try PaginationOption.description(command).items == "/rocks")
   }

@@ -49,7 +49,7 @@ struct ExportFailureTests {
     #expect(failed.report.hasPrefix("quire: failed (status): 3 pages, 6 items"))
 
     listing.repair()
-    let printed = try #require(failed.report.components(separatedBy: " --from ").last)
+    let printed = try #require(failed.resumption)
     let script = "$quire \(CommandLineText.quoted(base)) --from \(printed)"
     let rest = try await Command.shell(script).end()
     #expect(rest.status == 0, "\(rest.errors)")
@@ -92,7 +92,7 @@ struct ExportFailureTests {
     #expect(ending.wasKilled, "A shell goes on with a script unless the signal ended the process.")
     #expect(ending.output == "1\n")
     #expect(ending.report.hasPrefix("quire: interrupted: 1 page, 1 item"))
-    #expect(ending.report.contains("--from '{\"value\":"))
+    #expect(ending.resumption?.hasPrefix("'{\"value\":") == true)
     try await server.disconnected()
   }
 
@@ -106,6 +106,7 @@ struct ExportFailureTests {
       #expect(ending.status == 1)
       #expect(ending.lines == ["1", "2"])
       #expect(ending.report.hasPrefix("quire: failed (stalledContent)"), "\(ending.errors)")
+      #expect(ending.report.contains(" 2 requests, 0 retries"), "\(ending.report)")
     }
   }
 
@@ -145,7 +146,7 @@ struct ExportFailureTests {
     let ending = try await command.end()
     #expect(ending.status == 130)
     #expect(ending.report.hasPrefix("quire: interrupted: 0 pages, 0 items"))
-    #expect(!ending.report.contains("--from"))
+    #expect(!ending.errors.contains("--from"))
   }
 
   @Test("H-8: secrets appear neither in the output nor in messages nor in the report")
@@ -192,6 +193,8 @@ struct ExportFailureTests {
       #expect(ending.status == 0)
       #expect(ending.lines == [DemoRecords.line(1), DemoRecords.line(2)])
       #expect(ending.report.hasPrefix("quire: output closed"))
+      #expect(!ending.report.contains(" 0 B "))
+      #expect(!ending.report.contains(" 0 requests"))
     }
   }
 
@@ -204,7 +207,8 @@ struct ExportFailureTests {
       #expect(ending.status == 1)
       #expect(ending.errors.contains("Cannot write to /dev/full: No space left on device."))
       #expect(ending.report.contains("output failed: 0 pages, 0 items"))
-      #expect(!ending.report.contains("--from"))
+      #expect(ending.report.contains(#/ [1-9][0-9.]* kB in .*, [12] requests?, 0 retries/#))
+      #expect(!ending.errors.contains("--from"))
     }
   }
 
@@ -223,7 +227,7 @@ struct ExportFailureTests {
       #expect(failed.errors.contains("File too large"))
       let kept = try file.lines().count
       #expect(kept > 0 && kept % 100 == 0)
-      let printed = try #require(failed.report.components(separatedBy: " --from ").last)
+      let printed = try #require(failed.resumption)
       let rest = try await Command.shell("\(export) --from \(printed) --report \(report.path)")
         .end()
       #expect(rest.status == 0, "\(rest.errors)")
@@ -409,6 +413,100 @@ struct ExportFailureTests {
     #expect(ending.report.hasSuffix(count), "\(ending.report)")
     #expect(server.requests.count == Int(count.prefix(1)))
     #expect(try report.text().contains("\"requests\" : \(count.prefix(1)),"))
+  }
+
+  @Test("H-5: requests, retries and replays in the report are those that the server saw")
+  func replays() async throws {
+    let server = try FaultServer { request in
+      guard request.target == "/" else { return [.finish] }
+      return [.respond("[1]", headers: [("Link", "</2>; rel=\"next\"")])]
+    }
+    defer { server.stop() }
+    let report = TemporaryFile()
+    let ending = try await Command.quire([
+      "export", server.url("/"), "--preset", "linkHeader", "--report", report.path,
+    ])
+    #expect(ending.status == 1)
+    let fields = try #require(
+      try JSONSerialization.jsonObject(with: Data(report.text().utf8)) as? [String: Any])
+    let numbers = try ["requests", "retries", "replays"].map { try #require(fields[$0] as? Int) }
+    #expect(numbers[0] == server.requests.count, "\(ending.errors)")
+    #expect(numbers[0] == 2 + numbers[1] + numbers[2], "\(ending.errors)")
+    #expect(ending.report.contains("\(numbers[0]) requests, "))
+  }
+
+  @Test("H-5: --retries says how often a page is asked for again")
+  func retryOption() async throws {
+    for (retries, requests) in [("0", 1), ("4", 5)] {
+      let server = try FaultServer { _ in
+        [.respond("no", status: "503 Service Unavailable", headers: [("Retry-After", "0")])]
+      }
+      defer { server.stop() }
+      let ending = try await Command.quire([
+        "export", server.url(), "--preset", "linkHeader", "--retries", retries,
+      ])
+      #expect(ending.status == 1)
+      #expect(server.requests.count == requests, "\(ending.errors)")
+    }
+  }
+
+  @Test("H-6: a Retry-After that is too long names --max-retry-after, which bounds it")
+  func longWait() async throws {
+    let server = try FaultServer { _ in
+      [.respond("no", status: "429 Too Many Requests", headers: [("Retry-After", "7200")])]
+    }
+    defer { server.stop() }
+    let base = ["export", server.url(), "--preset", "linkHeader"]
+    let failed = try await Command.quire(base)
+    #expect(failed.status == 1)
+    let words = "than the 900.0 seconds of --max-retry-after"
+    #expect(failed.errors.contains(words), "\(failed.errors)")
+    let shorter = try await Command.quire(base + ["--max-retry-after", "1h"])
+    #expect(shorter.errors.contains("than the 3600.0 seconds of"), "\(shorter.errors)")
+  }
+
+  @Test("What to do next is said in full: by the report where there is one")
+  func advice() async throws {
+    let listing = try Listing(pages: 6, broken: 2)
+    defer { listing.stop() }
+    let report = TemporaryFile()
+    let base = ["export", listing.url, "--preset", "linkHeader"]
+    let ending = try await Command.quire(base + ["--report", report.path])
+    #expect(ending.resumption == "@\(report.path)")
+    #expect(!ending.report.contains("--from"))
+    listing.repair()
+    let script = "$quire \(CommandLineText.quoted(base)) --from @\(report.path)"
+    let rest = try await Command.shell(script).end()
+    #expect(rest.lines == Listing.lines(2...6), "\(rest.errors)")
+  }
+
+  @Test("Items that are not there name the option for a server that leaves empty lists out")
+  func absentItems() async throws {
+    let server = try FaultServer { _ in [.respond("{\"next\": null}")] }
+    defer { server.stop() }
+    let base = ["export", server.url(), "--next", "body:/next", "--send", "query:c"]
+    let failed = try await Command.quire(base + ["--items", "/items"])
+    #expect(failed.status == 1)
+    #expect(failed.errors.contains("use --items 'optional:/items'."), "\(failed.errors)")
+    let empty = try await Command.quire(base + ["--items", "optional:/items"])
+    #expect(empty.status == 0, "\(empty.errors)")
+  }
+
+  @Test("A format that the page has not names the option for the one it has")
+  func otherFormats() async throws {
+    let xml = [("Content-Type", "application/xml")]
+    for (page, headers, asked, needed) in [
+      ("<l><i>1</i></l>", xml, "json", "xml"), ("<?xml version=\"1.0\"?><l/>", [], "json", "xml"),
+      ("[1]", [], "xml", "json"),
+    ] {
+      let server = try FaultServer { _ in [.respond(page, headers: headers)] }
+      defer { server.stop() }
+      let ending = try await Command.quire([
+        "export", server.url(), "--preset", "linkHeader", "--format", asked,
+      ])
+      #expect(ending.status == 1)
+      #expect(ending.errors.contains("; use --format \(needed)."), "\(ending.errors)")
+    }
   }
 
   @Test("A retry is counted in the report")

@@ -82,6 +82,27 @@ struct ExportOptionTests {
     #expect(refusal(base[0], base[1], "--param", "novalue").contains("NAME=VALUE"))
   }
 
+  @Test("A --param takes the place of the URL's own of its name, and several of one name are sent")
+  func replacingParameters() throws {
+    for (url, parameters, expected) in [
+      ("?page=1&x=%41&page=2", ["page=3"], "?x=%41&page=3"), ("?page=1", ["page=3"], "?page=3"),
+      ("?id=0&x=1", ["id=1", "id=2"], "?x=1&id=1&id=2"), ("?", ["a=b"], "?a=b"),
+      ("?page%5Bsize%5D=1", ["page[size]=2"], "?page[size]=2"),
+    ] {
+      let options = parameters.flatMap { ["--param", $0] }
+      let command = try ExportCommand.parse(
+        ["https://h.test/p\(url)", "--preset", "linkHeader"] + options)
+      #expect(try ExportPlan(command).url == "https://h.test/p\(expected)")
+    }
+  }
+
+  @Test("--data that is no JSON says where it breaks, if the cursor goes into JSON")
+  func brokenBody() {
+    let words = refusal("--next", "body:/n", "--send", "body:/c", "--data", "{bad json")
+    #expect(words.hasPrefix("--data: not JSON, and this description writes its cursor into"))
+    #expect(words.contains("at byte 1 (line 1)"), "\(words)")
+  }
+
   @Test("A JSON body is a document for pagination to write into; --data makes it a POST")
   func bodies() throws {
     let json = try plan("--preset", "linkHeader", "--data", "{\"n\": 1.10}").request
@@ -169,6 +190,34 @@ struct ExportOptionTests {
     #expect(try plan("--next", "link").pagination == Pagination(next: .linkHeader))
   }
 
+  @Test("Sentinels, a total for any --next, and items that may be left out are options, too")
+  func furtherParts() throws {
+    let description = try plan(
+      "--next", "body:/n", "--send", "query:c", "--end", "sentinel:-1", "--end", "sentinel:none",
+      "--items", "optional:/items", "--total", "/count"
+    ).pagination
+    #expect(
+      description
+        == Pagination(
+          next: .body("/n"), send: .query("c"),
+          end: [.noNext(sentinels: ["-1"]), .noNext(sentinels: ["none"])],
+          items: .optional("/items"), total: "/count"))
+    let moved = try plan("--preset", "drf", "--items", "optional:/a").pagination
+    #expect(moved.items == .optional("/a"))
+    #expect(refusal("--next", "link", "--end", "sentinel").contains("needs a value"))
+  }
+
+  @Test("--retries and --max-retry-after are the client's, and its defaults theirs")
+  func retries() throws {
+    #expect(try plan("--next", "link").configuration.retry == RetryPolicy())
+    let retry = try plan("--next", "link", "--retries", "0", "--max-retry-after", "2h")
+      .configuration.retry
+    #expect(retry == RetryPolicy(attempts: 1, maximumRetryAfter: .seconds(7200)))
+    for (text, seconds) in [("90", 90), ("90s", 90), ("15m", 900), ("0", 0)] {
+      #expect(try DurationOption.duration(text, for: "--x") == .seconds(seconds))
+    }
+  }
+
   @Test("--page-size goes where --size says, and else is what --end short counts by")
   func pageSizes() throws {
     let base = ["--next", "offset", "--send", "query:offset", "--end", "short"]
@@ -194,13 +243,16 @@ struct ExportOptionTests {
   @Test("What cannot be right is refused before anything is requested")
   func refusals() {
     #expect(refusal().contains("--preset, --pagination, or --next"))
+    let change =
+      " To change a preset: quire presets drf > my.json, edit my.json, and give --pagination my.json."
     #expect(
-      refusal("--preset", "drf", "--next", "link") == "--preset and --next exclude each other.")
+      refusal("--preset", "drf", "--next", "link")
+        == "--preset and --next exclude each other.\(change)")
     #expect(
       refusal("--preset", "drf", "--pagination", "f")
-        == "--preset and --pagination exclude each other.")
+        == "--preset and --pagination exclude each other.\(change)")
     #expect(refusal("--send", "query:c") == "--send needs --next.")
-    #expect(refusal("--preset", "drf", "--end", "empty") == "--end needs --next.")
+    #expect(refusal("--preset", "drf", "--end", "empty") == "--end needs --next.\(change)")
     for url in ["127.0.0.1:8080/drf", "localhost:8080/drf", "h.test"] {
       #expect(
         refusal("--preset", "drf", at: url)
@@ -211,6 +263,7 @@ struct ExportOptionTests {
       let words = refusal("--next", "body:/n", "--send", "query:c", "--end", "\(word):/t")
       #expect(words.hasPrefix("--end \(word): "))
       #expect(words.contains("Leave it out; nothing but the missing cursor is needed."))
+      #expect(words.hasSuffix("use --total."))
     }
     #expect(
       refusal("--next", "offset", "--send", "query:c", "--end", "pages:/t").hasPrefix(
@@ -222,9 +275,24 @@ struct ExportOptionTests {
         refusal("--next", next, "--send", "query:c", "--end", "short").contains("--page-size"))
     }
     #expect(refusal("--preset", "linkHeader", "--size", "url").contains("query, header, body"))
-    #expect(refusal("--preset", "linkHeader", "--max-items", "0").contains("--max-items"))
-    #expect(refusal("--preset", "linkHeader", "--max-pages", "-1").contains("--max-pages"))
-    #expect(refusal("--preset", "linkHeader", "--look-ahead", "-1").contains("--look-ahead"))
+    for option in ["--max-items", "--max-pages", "--page-size"] {
+      for number in ["0", "-1"] {
+        #expect(
+          refusal("--preset", "linkHeader", option, number) == "\(option): must be at least 1.")
+      }
+    }
+    for option in ["--look-ahead", "--retries"] {
+      #expect(refusal("--preset", "linkHeader", option, "-1").contains("cannot be negative"))
+    }
+    for time in ["soon", "-1", "1d", "1.5h"] {
+      let words = refusal("--preset", "linkHeader", "--max-retry-after=\(time)")
+      #expect(words.contains("15m or 2h"), "\(words)")
+    }
+    #expect(
+      refusal("--next", "page", "--send", "query:p").hasSuffix(
+        "Say it by --end, such as --end empty."))
+    #expect(refusal("--preset", "linkHeader", "--items", "optional:x").hasPrefix("--items: "))
+    #expect(refusal("--preset", "linkHeader", "--total", "x").hasPrefix("--total x: "))
     #expect(refusal("--preset", "linkHeader", "--items", "data").contains("--items"))
     #expect(refusal("--preset", "linkHeader", "--bad-items", "skip").contains("collect:FILE"))
     for limit in ["items", "items=0", "items=many", "=1"] {

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("What an export warns of")
 struct ExportWarningTests {
-  /// Exports a listing of one page, and returns the lines on stderr that are not the report.
+  /// Exports a listing of one page, and returns the lines on stderr that are neither the report nor
+  /// how to resume.
   private func warnings(
     _ page: String, _ arguments: [String], headers: [(String, String)] = []
   ) async throws -> [String] {
@@ -14,6 +15,7 @@ struct ExportWarningTests {
     let ending = try await Command.quire(["export", server.url()] + arguments)
     #expect(ending.status == 0, "\(ending.errors)")
     return ending.errors.split(separator: "\n").dropLast().map(String.init)
+      .filter { !$0.hasPrefix("quire: to resume, ") }
   }
 
   private static let rest = ["--send", "query:cursor", "--items", "/data"]
@@ -151,6 +153,46 @@ struct ExportWarningTests {
     let first = [("Link", "</1>; rel=\"first\"")]
     #expect(try await warnings("[1]", ["--next", "link"], headers: first).isEmpty)
     #expect(try await warnings("[1]", ["--preset", "github"]).isEmpty)
+  }
+
+  @Test("A rule of --end that no page had anything for is warned of when the walk failed, too")
+  func failedWalk() async throws {
+    let server = try FaultServer { _ in [.respond("{\"data\": [], \"count\": 7}")] }
+    defer { server.stop() }
+    let ending = try await Command.quire(
+      ["export", server.url(), "--next", "page", "--end", "total:/cnt"] + Self.rest)
+    #expect(ending.status == 1)
+    #expect(ending.errors.contains("101 empty pages"))
+    let words = "no page had anything at \"/cnt\"; is \"/count\" what you mean? Correct --end."
+    #expect(ending.errors.contains("warning: \(words)\n"), "\(ending.errors)")
+    let gone = try FaultServer { _ in [.respond("no", status: "404 Not Found")] }
+    defer { gone.stop() }
+    let none = try await Command.quire(
+      ["export", gone.url(), "--next", "offset", "--end", "total:/cnt"] + Self.rest)
+    #expect(!none.errors.contains("warning:"), "\(none.errors)")
+  }
+
+  @Test("A first page that is the last only because it is short is warned of, and in a plan, too")
+  func shortPage() async throws {
+    let short = "{\"data\": [1, 2, 3, 4, 5], \"total\": 5, \"more\": false}"
+    let base = ["--next", "page", "--end", "short"] + Self.rest
+    let sized = ["--size", "query:size", "--page-size", "10"]
+    let words =
+      "10 items were asked for and 5 came; only --end short says that this is the last page. If "
+      + "the server gives no more than 5 at a time, use --page-size 5, or --end empty instead."
+    #expect(try await warnings(short, base + sized) == ["warning: \(words)"])
+    #expect(try await warnings(short, base + ["--page-size", "10"]) == ["warning: \(words)"])
+    for arguments in [
+      ["--page-size", "6", "--total", "/total"], sized + ["--total", "/total"],
+      sized + ["--end", "last:/more", "--end", "flag:/more"],
+    ] {
+      #expect(try await warnings(short, base + arguments).isEmpty, "\(arguments)")
+    }
+    #expect(try await warnings("{\"data\": []}", base + sized).isEmpty)
+    let server = try FaultServer { _ in [.respond(short)] }
+    defer { server.stop() }
+    let plan = try await Command.quire(["export", server.url(), "--plan"] + base + sized)
+    #expect(plan.lines.contains("note        \(words)"), "\(plan.output)")
   }
 
   @Test("A walk that was resumed on its last page is not warned of")

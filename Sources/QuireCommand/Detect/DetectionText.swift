@@ -26,10 +26,9 @@ struct DetectionText {
       "  " + $0
     }
     lines += check(best)
-    lines += ["", "command  \(command(best))", "swift    \(swift(best))"]
-    if saved == nil, words(best) == nil {
-      lines += ["", "listing.json (--save writes it):", best.pagination.json]
-    }
+    lines.append("")
+    if saved == nil, words(best) == nil { lines.append("first    \(savingCommand)") }
+    lines += ["command  \(command(best))", "swift    \(swift(best))"]
     if !best.alternatives.isEmpty {
       lines.append("same     \(best.alternatives.joined(separator: ", "))")
     }
@@ -90,6 +89,11 @@ struct DetectionText {
     return CommandLineText.quoted(["quire", "export", shownURL] + description + requestWords)
   }
 
+  /// What makes the file that the command reads.
+  private var savingCommand: String {
+    CommandLineText.quoted(["quire", "detect", shownURL, "--save", "listing.json"] + requestWords)
+  }
+
   /// The options that say the description; nil where only a file can.
   private func words(_ candidate: DetectedPagination) -> [String]? {
     let options: [String]
@@ -103,8 +107,9 @@ struct DetectionText {
     guard let command = try? ExportCommand.parse(["https://h.test/"] + options),
       var meant = try? PaginationOption.description(command)
     else { return nil }
+    // A total of another kind, or from elsewhere, is no option's; it only checks and forecasts.
+    meant.total = meant.total ?? candidate.pagination.total
     meant.policy.links = candidate.pagination.policy.links
-    meant.total = candidate.pagination.total
     meant.request.isQuery = candidate.pagination.request.isQuery
     return meant == candidate.pagination ? options : nil
   }

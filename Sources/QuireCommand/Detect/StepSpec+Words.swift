@@ -3,7 +3,7 @@ import Quire
 extension StepSpec {
   /// The options that say what a description says; nil where they cannot.
   static func words(for pagination: Pagination) -> [String]? {
-    guard let next = word(for: pagination.next), case .path(let items) = pagination.items else {
+    guard let next = word(for: pagination.next), let items = word(for: pagination.items) else {
       return nil
     }
     var words = ["--next", next]
@@ -15,8 +15,21 @@ extension StepSpec {
       guard let end = word(for: rule) else { return nil }
       words += ["--end", end]
     }
-    if !items.text.isEmpty { words += ["--items", items.text] }
+    if !items.isEmpty { words += ["--items", items] }
+    if let total = pagination.total, !pagination.end.contains(.total(total)),
+      case .body(let path) = total.source, total == TotalSource(.body(path))
+    {
+      words += ["--total", path.text]
+    }
     return words
+  }
+
+  private static func word(for items: ItemSelector) -> String? {
+    switch items {
+    case .path(let path): path.text
+    case .optional(.path(let path)): "optional:\(path)"
+    default: nil
+    }
   }
 
   private static func word(for next: NextSource) -> String? {
@@ -46,6 +59,7 @@ extension StepSpec {
     case .emptyPage: return "empty"
     case .shortPage: return "short"
     case .sameCursor: return "same"
+    case .noNext(let sentinels): return sentinels.count == 1 ? "sentinel:\(sentinels[0])" : nil
     case .flag(let flag):
       guard case .body(let path) = flag.source, flag.ifAbsent == .ignore else { return nil }
       return (flag.continuesWhile ? "flag:" : "last:") + path.text

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Quire
 
@@ -30,10 +31,24 @@ enum BodyOption {
       switch placement {
       case .form: return form
       case .xmlBody: return .xml(words)
+      case .jsonBody, .bodyMerge: throw noJSON(bytes)
       default: continue
       }
     }
     return .bytes(bytes)
+  }
+
+  /// Where a body that the description writes into breaks off being JSON.
+  private static func noJSON(_ bytes: [UInt8]) -> ValidationError {
+    var reason = ""
+    do {
+      _ = try JSONDocument(bytes)
+    } catch let error as PageError {
+      reason =
+        " " + error.message.replacing("JSON page", with: "JSON").replacing("page", with: "body")
+    } catch {}
+    return ValidationError(
+      "--data: not JSON, and this description writes its cursor into a JSON body.\(reason)")
   }
 }
 

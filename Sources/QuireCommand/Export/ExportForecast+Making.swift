@@ -31,6 +31,9 @@ extension ExportPlan {
     if let failure = page.nextFailure {
       forecast.notes.append(OptionWords.applied(to: failure.message))
     }
+    var watch = watch
+    watch?.saw(page)
+    forecast.notes += watch?.warnings(isExhausted: page.next == nil) ?? []
     if let head = page.http?.head {
       forecast.budget = RateLimitBudget(head.headerFields, now: Date().timeIntervalSince1970)
     }

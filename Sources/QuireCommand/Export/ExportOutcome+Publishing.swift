@@ -3,19 +3,19 @@ import Quire
 
 extension ExportOutcome {
   /// Says how the export ended: the reason where there is one, the report's file where one is
-  /// wanted, and the one-line report last. Throws the exit status unless it is a success.
+  /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is a success.
   func publish(signal: Int32?, report file: ReportFile?) throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
     for warning in warnings { Diagnostics.write("warning: \(warning)") }
-    if let file {
-      do {
-        try file.write(try json(signal: signal))
-      } catch {
-        Diagnostics.write("quire: cannot write the report to \(file.name).")
-        status = .failed
-      }
+    var written = file
+    do {
+      try file?.write(try json(signal: signal))
+    } catch {
+      Diagnostics.write("quire: cannot write the report to \(file?.name ?? "").")
+      (status, written) = (.failed, nil)
     }
+    if let advice = advice(report: written) { Diagnostics.write("quire: \(advice)") }
     Diagnostics.write(line(signal: signal))
     if status != .ended { throw status }
   }
@@ -26,19 +26,24 @@ extension ExportOutcome {
     let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
     var parts = [
       ProgressLine.count(pages, "page"), ProgressLine.count(items, "item"),
-      "\(ProgressLine.size(traffic.bytes)) in \(Self.rounded(seconds)) s\(rate)",
-      ProgressLine.count(traffic.requests, "request"),
-      ProgressLine.count(traffic.retries, "retry", "retries"),
+      "\(ProgressLine.size(wire.bytes)) in \(Self.rounded(seconds)) s\(rate)",
+      ProgressLine.count(wire.requests, "request"),
+      ProgressLine.count(wire.retries, "retry", "retries"),
     ]
+    if wire.replays > 0 { parts.append(ProgressLine.count(wire.replays, "replay")) }
     if traffic.badItems > 0 {
       parts.append(ProgressLine.count(traffic.badItems, "item set aside", "items set aside"))
     }
-    var text = "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
-    // Without the option an export starts where it starts.
-    if let checkpoint, checkpoint != .start, !isComplete {
-      text += "; resume with --from \(CommandLineText.quoted([PositionText.write(checkpoint)]))"
-    }
-    return text
+    return "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
+  }
+
+  /// How to get the rest, by the report where there is one; nil where there is none to get, or where
+  /// an export without the option does the same.
+  func advice(report: ReportFile?) -> String? {
+    guard let checkpoint, checkpoint != .start, !isComplete else { return nil }
+    let point =
+      if case .file(let path) = report { "@\(path)" } else { PositionText.write(checkpoint) }
+    return "to resume, run the same command with --from \(CommandLineText.quoted([point]))"
   }
 
   /// The report as JSON.

@@ -2,8 +2,8 @@ import Quire
 
 /// What an export did and how it ended.
 ///
-/// It counts what was written, not what was fetched: with look-ahead, or when the output fails, the
-/// two differ, and only the first can be resumed from.
+/// Pages and items are those written, for only they can be resumed from. What went over the wire is
+/// more with look-ahead, or when a page was refused or could not be written, and counts by itself.
 struct ExportOutcome: Sendable {
   /// Why no more is written.
   enum End: Sendable {
@@ -30,6 +30,8 @@ struct ExportOutcome: Sendable {
   var outputBytes: Int?
   /// What fetching the written pages took, and the page that failed.
   private(set) var traffic = Traffic(requests: 0)
+  /// What went over the wire.
+  var wire = WireCount.Numbers()
   /// The last total the server declared.
   private(set) var total: Total?
   /// Where to resume: after the last page written; nil when nothing is left.
@@ -52,7 +54,10 @@ struct ExportOutcome: Sendable {
   }
 
   /// What the caller should know besides how the export ended.
-  var warnings: [String] { watch?.warnings(isExhausted: isComplete) ?? [] }
+  var warnings: [String] {
+    let isFailed = if case .failed = end { true } else { false }
+    return watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? []
+  }
 
   /// Takes in a page whose lines are out.
   mutating func wrote(_ page: Page<ExportItem>, bytes: Int) {

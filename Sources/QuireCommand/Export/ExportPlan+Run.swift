@@ -16,7 +16,8 @@ extension ExportPlan {
       throw ValidationError("\(error)")
     }
     var outcome = ExportOutcome(start: start, watch: watch)
-    var pages = makePages(meter)
+    let count = WireCount()
+    var pages = makePages(meter, count)
     let clock = ContinuousClock()
     let began = clock.now
     do {
@@ -42,6 +43,7 @@ extension ExportPlan {
     outcome.outputBytes = writer.fileBytes
     outcome.report = pages.report
     await pages.close()
+    outcome.wire = count.numbers
     outcome.elapsed = clock.now - began
     meter.clear()
     return outcome
@@ -59,10 +61,11 @@ extension ExportPlan {
     }
   }
 
-  private func makePages(_ meter: ProgressMeter) -> ExportPages {
+  private func makePages(_ meter: ProgressMeter, _ count: WireCount) -> ExportPages {
     var configuration = configuration
-    configuration.logger = Logger(label: "quire") { _ in RetryNotice(meter: meter) }
-    let client = PageClient(transport: transport, configuration: configuration)
+    configuration.logger = Logger(label: "quire") { _ in RetryNotice(meter: meter, count: count) }
+    let client = PageClient(
+      transport: CountingTransport(base: transport, count: count), configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))

@@ -58,15 +58,23 @@ struct ExportPlan: Sendable {
     configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = command.request.allowPlainHTTP
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
+    guard command.retries >= 0 else {
+      throw ValidationError("--retries: a number of requests cannot be negative.")
+    }
+    configuration.retry.attempts = command.retries == .max ? .max : command.retries + 1
+    configuration.retry.maximumRetryAfter = try DurationOption.duration(
+      command.maxRetryAfter, for: "--max-retry-after")
     configuration.badItems = badItems == .fail ? .throw : .collect
     transport = try command.request.transport()
     files = try OutputFiles(command, badItems: badItems, from: point)
     for text in command.limit { try LimitOption.apply(text, to: &self) }
-    try checkDescription(needsPageSize: command.end.contains("short"))
+    let size = try checkDescription(needsPageSize: command.end.contains("short"))
+    if command.pageSize != nil || command.next != nil { watch?.fullPage = size }
   }
 
-  /// What the first request would throw, before anything is opened or emptied.
-  private func checkDescription(needsPageSize: Bool) throws {
+  /// What the first request would throw, before anything is opened or emptied. Returns how many items
+  /// a full page has, if anybody says so.
+  private func checkDescription(needsPageSize: Bool) throws -> Int? {
     if pageSize != nil, pagination.size?.send == nil {
       throw ValidationError(
         "--page-size: this description does not say where a page size goes. Say it by --size, such "
@@ -80,6 +88,7 @@ struct ExportPlan: Sendable {
       if needsPageSize, engine.pageSize == nil {
         throw ValidationError("--end short: say by --page-size how many items a full page has.")
       }
+      return engine.pageSize
     } catch let error as PageError {
       throw ValidationError(OptionWords.applied(to: error.message))
     }

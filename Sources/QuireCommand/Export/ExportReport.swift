@@ -12,12 +12,16 @@ struct ExportReport: Encodable {
   let bytesWritten: Int
   /// The length of the file of `-o` once they were in it; nothing for standard output.
   let outputBytes: Int?
-  /// Bytes of the pages received.
+  /// Bytes of the bodies received, content coding removed.
   let bytesReceived: Int
   /// Items set aside by `--bad-items collect`.
   let badItems: Int
+  /// Requests on the wire, retries, replays and redirects included.
   let requests: Int
+  /// Requests that repeated a failed one.
   let retries: Int
+  /// Requests that libcurl repeated by itself, on a new connection for one that was dead.
+  let replays: Int
   let seconds: Double
   let secondsWaitingForNetwork: Double
   let secondsWaitingForOutput: Double
@@ -42,10 +46,11 @@ struct ExportReport: Encodable {
     items = outcome.items
     bytesWritten = outcome.bytesWritten
     outputBytes = outcome.outputBytes
-    bytesReceived = outcome.traffic.bytes
+    bytesReceived = outcome.wire.bytes
     badItems = outcome.traffic.badItems
-    requests = outcome.traffic.requests
-    retries = outcome.traffic.retries
+    requests = outcome.wire.requests
+    retries = outcome.wire.retries
+    replays = outcome.wire.replays
     seconds = outcome.elapsed / .seconds(1)
     secondsWaitingForNetwork = outcome.report.waitingForNetwork / .seconds(1)
     secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)

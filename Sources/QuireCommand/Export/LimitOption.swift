@@ -25,6 +25,7 @@ enum LimitOption {
     "headTimeout": \.timeouts.head,
     "stallTimeout": \.timeouts.stall,
     "totalTimeout": \.timeouts.total,
+    "pollingTimeout": \.retry.maximumPolling,
   ]
 
   private static let xml: [String: any WritableKeyPath<XMLLimits, Int> & Sendable] = [

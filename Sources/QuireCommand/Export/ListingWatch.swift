@@ -8,11 +8,13 @@ struct ListingWatch: Sendable {
   /// Where the next page should be found, until a page has something there.
   private var next: PagePlace?
   /// Where end rules look, until a page has something there.
-  private var rules: [PagePlace] = []
+  private var rules: [(place: PagePlace, option: String)] = []
   private var hasRule = false
   private var pages = 0
   private var items = 0
   private var declared: Int?
+  /// How many items a full page has, if the command line says so.
+  var fullPage: Int?
   /// Whether the path to the items was written by hand.
   private let namesItems: Bool
   /// What the first page without items that has something in their stead has there.
@@ -32,10 +34,15 @@ struct ListingWatch: Sendable {
     next = PagePlace(pagination.next)
     rules = pagination.end.compactMap { rule in
       switch rule {
-      case .flag(let flag): PagePlace(flag.source)
-      case .total(let total): PagePlace(total.source)
+      case .flag(let flag): PagePlace(flag.source).map { ($0, "--end") }
+      case .total(let total): PagePlace(total.source).map { ($0, "--end") }
       default: nil
       }
+    }
+    if let total = pagination.total, !pagination.end.contains(.total(total)),
+      let place = PagePlace(total.source)
+    {
+      rules.append((place, "--total"))
     }
   }
 
@@ -50,13 +57,14 @@ struct ListingWatch: Sendable {
     }
     let path = pagination.items
     if page.next != nil || next?.isFilled(on: page, items: path) == true { next = nil }
-    let missing = rules.filter { !$0.isFilled(on: page, items: path) }
+    let missing = rules.filter { !$0.place.isFilled(on: page, items: path) }
     hasRule = hasRule || missing.count < rules.count
     rules = missing
   }
 
-  /// What the caller should know when no more pages come.
-  func warnings(isExhausted: Bool) -> [String] {
+  /// What the caller should know when no more pages come, because the listing has ended or because it
+  /// failed; elsewhere what was not found yet may still come.
+  func warnings(isExhausted: Bool, isFailed: Bool = false) -> [String] {
     var warnings: [String] = []
     if items == 0, let found {
       let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
@@ -68,8 +76,10 @@ struct ListingWatch: Sendable {
       warnings.append(
         "what is at \(link.place) is a URL, and goes out as a value: did you mean --send url?")
     }
+    guard isExhausted || isFailed && pages > 0 else { return warnings }
+    for rule in rules { warnings.append("\(rule.place.complaint) Correct \(rule.option).") }
     guard isExhausted else { return warnings }
-    for place in rules { warnings.append("\(place.complaint) Correct --end.") }
+    if let shortPage { warnings.append(shortPage) }
     // A listing without items, with all that was declared, or with a word that it ends is whole.
     if let next, items > 0, declared != items, !hasRule {
       warnings.append("\(next.complaint) If the listing is longer, correct --next.")
@@ -77,10 +87,34 @@ struct ListingWatch: Sendable {
     return warnings
   }
 
+  /// What to say where the first page was the last for no other reason than that it is short: the
+  /// server may give fewer items than it is asked for, and that is how every page of it looks.
+  private var shortPage: String? {
+    guard let fullPage, pages == 1, items > 0, items < fullPage, declared != items,
+      pagination.end.contains(.shortPage)
+    else { return nil }
+    switch pagination.next {
+    case .offset, .pageNumber: break
+    default: return nil
+    }
+    let says = pagination.end.contains { rule in
+      switch rule {
+      case .flag, .total: rules.isEmpty || hasRule
+      case .lastPage, .noNewItems, .notAdvancing: true
+      case .noNext, .emptyPage, .shortPage, .sameCursor, .status: false
+      }
+    }
+    guard !says else { return nil }
+    return
+      "\(ProgressLine.count(fullPage, "item")) \(fullPage == 1 ? "was" : "were") asked for and "
+      + "\(items) came; only --end short says that this is the last page. If the server gives no "
+      + "more than \(items) at a time, use --page-size \(items), or --end empty instead."
+  }
+
   private mutating func look(into page: Page<ExportItem>) {
     guard let document = page.http?.document as? any OutlinedDocument else { return }
     let nodes = document.outline.nodes.filter { !$0.isInList }
-    for index in rules.indices { rules[index].suggest(among: nodes.map(\.path)) }
+    for index in rules.indices { rules[index].place.suggest(among: nodes.map(\.path)) }
     next?.suggest(among: nodes.map(\.path))
     if next != nil, page.next != nil { link = Self.unfollowedLink(of: pagination, in: document) }
     if pagination.items == .root { mixture = Self.mixture(among: nodes) }

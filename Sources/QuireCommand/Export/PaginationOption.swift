@@ -13,15 +13,20 @@ enum PaginationOption {
       pagination.size = pagination.size ?? PageSize(place)
       pagination.size?.send = place
     }
+    if let total = command.total { pagination.total = try StepSpec.total(total) }
     if let links = try command.request.linkPolicy() { pagination.policy.links = links }
     return pagination
   }
 
-  /// The items at another path; where the description says that an empty list is left out, or that
+  /// The items at another path, after `optional:` where an empty list may be left out; where the description says that an empty list is left out, or that
   /// they are an object's members, that still holds.
   private static func selector(_ text: String, like old: ItemSelector) throws -> ItemSelector {
+    let word = "optional:"
+    let isOptional = text.hasPrefix(word)
     do {
-      return old.moved(to: try PagePath(text))
+      let selector = old.moved(
+        to: try PagePath(isOptional ? String(text.dropFirst(word.count)) : text))
+      return isOptional && !selector.absentMeansEmpty ? .optional(selector) : selector
     } catch let error as PageError {
       throw ValidationError("--items: \(error.message)")
     }
@@ -32,10 +37,13 @@ enum PaginationOption {
       ("--preset", command.preset), ("--pagination", command.pagination), ("--next", command.next),
     ].filter { $0.1 != nil }.map(\.0)
     guard ways.count < 2 else {
-      throw ValidationError("\(ways[0]) and \(ways[1]) exclude each other.")
+      throw ValidationError(
+        "\(ways[0]) and \(ways[1]) exclude each other.\(change(command.preset))")
     }
     for (option, isGiven) in [("--send", command.send != nil), ("--end", !command.end.isEmpty)] {
-      if isGiven, command.next == nil { throw ValidationError("\(option) needs --next.") }
+      if isGiven, command.next == nil {
+        throw ValidationError("\(option) needs --next.\(change(command.preset))")
+      }
     }
     guard !ways.isEmpty else {
       throw ValidationError(
@@ -51,6 +59,15 @@ enum PaginationOption {
       }
     }
     return try composition(command)
+  }
+
+  /// How a preset is changed: not by options.
+  private static func change(_ preset: String?) -> String {
+    guard let preset else { return "" }
+    let name = CommandLineText.quoted([preset])
+    return
+      " To change a preset: quire presets \(name) > my.json, edit my.json, and give --pagination "
+      + "my.json."
   }
 
   /// The preset of that name, or a usage error with the nearest one.
@@ -89,7 +106,8 @@ enum PaginationOption {
       let word = total.kind == .pages ? "pages" : "total"
       throw ValidationError(
         "--end \(word): only --next offset and --next page count. Leave it out; nothing but the "
-          + "missing cursor is needed.")
+          + "missing cursor is needed. To check that as many items came as the server says, use "
+          + "--total.")
     }
   }
 }

@@ -58,9 +58,10 @@ final class ProgressMeter: Sendable {
   }
 }
 
-/// Shows a retry, which the client logs, as what the walk waits for.
+/// Counts a retry, which the client logs, and shows it as what the walk waits for.
 struct RetryNotice: LogHandler {
   let meter: ProgressMeter
+  let count: WireCount
   var metadata: Logger.Metadata = [:]
   var logLevel: Logger.Level = .notice
 
@@ -71,6 +72,7 @@ struct RetryNotice: LogHandler {
 
   func log(event: LogEvent) {
     guard event.message == "retry" else { return }
+    count.add { $0.retries += 1 }
     let code = event.metadata?["code"].map { "\($0)" } ?? "an error"
     let wait = event.metadata?["after"].map { " for \($0)" } ?? ""
     meter.update(urgent: true) {

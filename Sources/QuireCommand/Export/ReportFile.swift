@@ -18,7 +18,7 @@ enum ReportFile: Equatable, Sendable {
   }
 
   /// Throws a usage error where a report could not be written: better than after hours of export.
-  func check() throws {
+  func check(for option: String = "--report") throws {
     guard case .file(let path) = self else { return }
     var status = stat()
     let isThere = stat(path, &status) == 0
@@ -29,7 +29,8 @@ enum ReportFile: Equatable, Sendable {
     } else if access(isPlain ? folder : path, isPlain ? W_OK | X_OK : W_OK) == 0 {
       return
     }
-    throw ValidationError("--report: cannot write to \(path): \(String(cString: strerror(errno))).")
+    throw ValidationError(
+      "\(option): cannot write to \(path): \(String(cString: strerror(errno))).")
   }
 
   /// Writes the report; where a file is to be replaced, the old one stays until the new one is whole.

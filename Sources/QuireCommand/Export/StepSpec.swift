@@ -8,6 +8,7 @@ import QuireHTTP
 /// --next  link  header:NAME  body:PATH  last:PATH  offset[:FIRST]  page[:FIRST]
 /// --send  url  query:NAME  header:NAME  body:POINTER
 /// --end   empty  short  flag:PATH  last:PATH  total:PATH  pages:PATH  same  status:CODE
+///         sentinel:VALUE
 /// --size  query:NAME  header:NAME  body:POINTER
 /// ```
 struct StepSpec {
@@ -61,6 +62,15 @@ struct StepSpec {
     }
   }
 
+  /// Where the server says how many items there are.
+  static func total(_ text: String) throws -> TotalSource {
+    do {
+      return TotalSource(.body(try PagePath(text)))
+    } catch let error as PageError {
+      throw ValidationError("--total \(text): \(error.message)")
+    }
+  }
+
   /// What ends the walk.
   static func end(_ text: String) throws -> EndRule {
     let spec = StepSpec(text, option: "--end")
@@ -73,8 +83,11 @@ struct StepSpec {
     case "total": return .total(TotalSource(.body(try spec.pointer("/total"))))
     case "pages": return .pages(.body(try spec.pointer("/total_pages")))
     case "status": return .status([try spec.number(or: nil)])
+    case "sentinel": return .noNext(sentinels: [try spec.name("-1")])
     default:
-      throw spec.unknown(["empty", "short", "flag", "last", "total", "pages", "same", "status"])
+      throw spec.unknown([
+        "empty", "short", "flag", "last", "total", "pages", "same", "status", "sentinel",
+      ])
     }
   }
 }
@@ -90,7 +103,8 @@ extension StepSpec {
   private func name(_ example: String) throws -> String {
     guard let argument, !argument.isEmpty else {
       throw ValidationError(
-        "\(option) \(text): \"\(word)\" needs a name, such as \(word):\(example).")
+        "\(option) \(text): \"\(word)\" needs a \(word == "sentinel" ? "value" : "name"), such as \(word):\(example)."
+      )
     }
     return argument
   }

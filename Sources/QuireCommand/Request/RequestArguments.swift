@@ -15,7 +15,9 @@ struct RequestArguments: ParsableArguments {
 
   @Option(
     parsing: .unconditionalSingleValue,
-    help: ArgumentHelp("A query parameter of the first request.", valueName: "name=value"))
+    help: ArgumentHelp(
+      "A query parameter of the first request, in place of the URL's own.", valueName: "name=value")
+  )
   var param: [String] = []
 
   @Option(
@@ -66,15 +68,23 @@ extension RequestArguments {
       throw ValidationError(
         "\(origin) would get the request in the clear. Use https, or --allow-plain-http.")
     }
-    for parameter in param {
+    reference.query = try query(reference.query)
+    return reference.text
+  }
+
+  /// The URL's query with the parameters of the command line: one of them takes the place of the
+  /// URL's own of that name, and several of one name are all sent.
+  private func query(_ own: String?) throws -> String? {
+    let given = try param.map { parameter in
       guard let equals = parameter.firstIndex(of: "="), equals != parameter.startIndex else {
         throw ValidationError("A --param option has no name. Write --param NAME=VALUE.")
       }
-      let name = PercentEncoding.encode(String(parameter[..<equals]), allowing: "$[]")
-      let value = PercentEncoding.encode(String(parameter[parameter.index(after: equals)...]))
-      reference.query = (reference.query.map { $0 + "&" } ?? "") + "\(name)=\(value)"
+      return (
+        name: String(parameter[..<equals]),
+        value: String(parameter[parameter.index(after: equals)...])
+      )
     }
-    return reference.text
+    return given.isEmpty ? own : QueryString(own).replacing(given).raw
   }
 
   /// Method, fields and body; a body that nothing names is what the description writes into, or, where

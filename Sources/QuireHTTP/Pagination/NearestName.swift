@@ -8,21 +8,24 @@ package enum NearestName {
     let wanted = Array(name.lowercased())
     let scored = candidates.map { (name: $0, edits: edits(wanted, Array($0.lowercased()))) }
     guard let best = scored.min(by: { $0.edits < $1.edits }) else { return nil }
-    // Two letters that changed places are two edits.
     return best.edits <= max(wanted.count > 3 ? 2 : 1, wanted.count / 3) ? best.name : nil
   }
 
-  /// Insertions, deletions and replacements that turn one text into the other (Levenshtein).
+  /// Insertions, deletions, replacements, and swaps of neighbours that turn one text into the other
+  /// (the optimal string alignment of Damerau and Levenshtein).
   private static func edits(_ left: [Character], _ right: [Character]) -> Int {
-    var row = Array(0...right.count)
+    var (before, row) = ([Int](), Array(0...right.count))
     for (index, character) in left.enumerated() {
-      var diagonal = row[0]
-      row[0] = index + 1
+      var next = [index + 1]
       for column in right.indices {
-        let replaced = diagonal + (right[column] == character ? 0 : 1)
-        diagonal = row[column + 1]
-        row[column + 1] = min(replaced, row[column] + 1, diagonal + 1)
+        let replaced = row[column] + (right[column] == character ? 0 : 1)
+        var edits = min(replaced, row[column + 1] + 1, next[column] + 1)
+        if index > 0, column > 0, character == right[column - 1], left[index - 1] == right[column] {
+          edits = min(edits, before[column - 1] + 1)
+        }
+        next.append(edits)
       }
+      (before, row) = (row, next)
     }
     return row[right.count]
   }

@@ -78,8 +78,8 @@ package struct RetryMachine {
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
       error.code = .throttled
       error.message +=
-        " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) allowed. "
-        + "Resume later from the checkpoint."
+        " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) of "
+        + "RetryPolicy.maximumRetryAfter. Resume later from the checkpoint."
       return .fail(error)
     }
     guard max(wireRequests, failures) < policy.attempts else { return .fail(error) }

@@ -27,5 +27,5 @@ public struct PaginationPreset: Sendable {
   var variants: [Pagination] { described.values.filter { $0 != pagination } }
 
   /// What an alias means; nil where it is none of this preset's.
-  func pagination(named alias: String) -> Pagination? { described[alias] }
+  package func pagination(named alias: String) -> Pagination? { described[alias] }
 }
