@@ -433,6 +433,7 @@ struct ExportFailureTests {
     #expect(numbers[0] == server.requests.count, "\(ending.errors)")
     #expect(numbers[0] == 2 + numbers[1] + numbers[2], "\(ending.errors)")
     #expect(ending.report.contains("\(numbers[0]) requests, "))
+    #expect(ending.errors.contains(", \(numbers[0] - 1) requests]\n"), "\(ending.errors)")
   }
 
   @Test("H-5: --retries says how often a page is asked for again")

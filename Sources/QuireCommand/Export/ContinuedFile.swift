@@ -12,7 +12,8 @@ struct ContinuedFile {
 
   /// Throws a usage error where going on at `point` would glue, repeat or lose items.
   func check(_ point: ResumePoint) throws {
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    // Opening a pipe that nobody writes to would wait for somebody.
+    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard descriptor >= 0 else { return }
     defer { close(descriptor) }
     var status = stat()

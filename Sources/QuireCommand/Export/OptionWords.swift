@@ -14,6 +14,8 @@ enum OptionWords {
     text = text.replacing(#/Add one, such as "\w+"\./#) { _ in
       "Say it by --end, such as --end empty."
     }
+    // Replays count as attempts, and are none of Quire's own.
+    text = text.replacing(#/, (\d+) attempts\]$/#) { ", \($0.1) requests]" }
     return text.replacing(#/allow\(\["([^"]*)"\]\)/#) { "allow:\($0.1)" }
   }
 
