@@ -195,6 +195,19 @@ struct ExportWarningTests {
     #expect(plan.lines.contains("note        \(words)"), "\(plan.output)")
   }
 
+  @Test("A --total that no page had is warned of, and one that only a description has is not")
+  func absentTotal() async throws {
+    let page = "{\"results\": [1], \"next\": null}"
+    let words = "warning: no page had anything at \"/count\". Correct --total."
+    for way in [["--next", "body:/next", "--send", "url"], ["--preset", "drf"]] {
+      let said = try await warnings(page, way + ["--items", "/results", "--total", "/count"])
+      #expect(said == [words], "\(way)")
+    }
+    let description = TemporaryFile(
+      "{\"next\": {\"body\": \"/next\"}, \"items\": \"/results\", \"total\": \"/count\"}")
+    #expect(try await warnings(page, ["--pagination", description.path]).isEmpty)
+  }
+
   @Test("A walk that was resumed on its last page is not warned of")
   func resumed() async throws {
     let server = try FaultServer { request in

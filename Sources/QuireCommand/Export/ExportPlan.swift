@@ -51,7 +51,8 @@ struct ExportPlan: Sendable {
     isResumed = point != nil
     if start == .start {
       watch = ListingWatch(
-        pagination, isComposed: command.preset == nil, namesItems: command.items != nil)
+        pagination, isComposed: command.preset == nil, namesItems: command.items != nil,
+        namesTotal: command.total != nil)
     }
     badItems = try BadItemsOption(command.badItems)
     progress = command.progress

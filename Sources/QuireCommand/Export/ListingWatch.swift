@@ -26,23 +26,22 @@ struct ListingWatch: Sendable {
 
   /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
   /// right, and most of their servers leave a next link out where none follows; only with
-  /// `namesItems` are the items elsewhere.
-  init(_ pagination: Pagination, isComposed: Bool, namesItems: Bool = false) {
+  /// `namesItems` are the items elsewhere, and only with `namesTotal` the total.
+  init(
+    _ pagination: Pagination, isComposed: Bool, namesItems: Bool = false, namesTotal: Bool = false
+  ) {
     self.pagination = pagination
     self.namesItems = isComposed || namesItems
+    let total = namesTotal ? pagination.total.flatMap { PagePlace($0.source) } : nil
+    rules = total.map { [($0, "--total")] } ?? []
     guard isComposed else { return }
     next = PagePlace(pagination.next)
-    rules = pagination.end.compactMap { rule in
+    rules += pagination.end.compactMap { rule in
       switch rule {
       case .flag(let flag): PagePlace(flag.source).map { ($0, "--end") }
       case .total(let total): PagePlace(total.source).map { ($0, "--end") }
       default: nil
       }
-    }
-    if let total = pagination.total, !pagination.end.contains(.total(total)),
-      let place = PagePlace(total.source)
-    {
-      rules.append((place, "--total"))
     }
   }
 
