@@ -65,13 +65,17 @@ extension WalkMachine {
       attempts: 0)
   }
 
-  static func stall(_ distance: Int) -> PageError {
+  func stall(_ distance: Int) -> PageError {
     let earlier = distance == 1 ? "the page before" : "the page \(distance) pages ago"
+    let delivered =
+      isWithinPage
+      ? "those that came before the page was whole were handed out twice"
+      : "they were not handed out twice"
     return PageError(
       .stalledContent,
       """
-      The server sent the same items as on \(earlier), under another position; they were not handed \
-      out twice. If pages of this listing may well be the same, set Limits.comparedPages to 0.
+      The server sent the same items as on \(earlier), under another position; \(delivered). If \
+      pages of this listing may well be the same, set Limits.comparedPages to 0.
       """)
   }
 

@@ -96,7 +96,7 @@ struct WalkMachine: Sendable {
   /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
     guard let distance = page.fingerprint.flatMap({ recent.meet($0) }) else { return nil }
-    var error = Self.stall(distance)
+    var error = stall(distance)
     error.traffic = page.traffic
     error.traffic.items = 0
     return error

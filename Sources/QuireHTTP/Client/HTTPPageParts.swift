@@ -22,6 +22,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private var digest: Int?
   /// How many of them `transfer` has brought.
   private var passed = 0
+  /// By what the page that `transfer` brings is known again.
+  private var fingerprint = ItemsFingerprint()
   /// Items set aside that no part has carried yet.
   private var badItems: [BadItem] = []
   /// The place behind the last item set aside.
@@ -102,7 +104,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     guard let (answer, rest) = try visit.finish(&transfer) else { return nil }
     let items = handOut(try unseen(of: rest))
     if passed < handedOut, digest != nil { throw Self.changed(passed) }
-    let page = visit.page(items, of: transfer, answer: answer, traffic: spent)
+    var page = visit.page(items, of: transfer, answer: answer, traffic: spent)
+    page.fingerprint = page.fingerprint ?? fingerprint.value
     spent = Traffic(requests: 0)
     return visit.listing.secrets.conceal(page)
   }
@@ -113,6 +116,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       return .transfer(transfer)
     }
     passed = 0
+    fingerprint = ItemsFingerprint()
     let before = spent.requests - spent.redirects
     defer { requests += spent.requests - spent.redirects - before }
     return try await visit.open(decoder, .asItArrives, traffic: &spent)
@@ -122,6 +126,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
 
   /// The items without those that were handed out before.
   private func unseen(of items: DecodedItems<Item>) throws -> DecodedItems<Item> {
+    fingerprint.add(items)
     var rest = items
     let seen = min(handedOut - passed, items.items.count)
     if seen > 0 {

@@ -59,6 +59,43 @@ struct ArrivalTests {
     #expect(transport.open == 0)
   }
 
+  @Test("G3: a page that repeats an earlier one is an error at its end, however it was cut")
+  func repeated() async throws {
+    let transport = FeedTransport([
+      [.bytes("<list>" + items(1...3)), .bytes(items(4...5) + "<next>a</next></list>")],
+      // Broken off and fetched again, it is the same page and no other.
+      [.bytes("<list>" + items(1...4)), .fail(.truncated)],
+      [.bytes("<list>" + items(1...4)), .bytes("<item>6</item><next>b</next></list>")],
+      [.bytes("<list>" + items(1...2)), .bytes(items(3...5)), .bytes("<next>c</next></list>")],
+    ])
+    let walk = cursor(transport, attempts: 2).walk()
+    var seen: [Int] = []
+    let error = await #expect(throws: PageError.self) {
+      for try await page in walk { seen += page.items }
+    }
+    #expect(seen == [1, 2, 3, 4, 5, 1, 2, 3, 4, 6, 1, 2, 3, 4, 5])
+    #expect(error?.code == .stalledContent && error?.pageIndex == 2)
+    #expect(error?.message.contains("as on the page 2 pages ago") == true)
+    #expect(error?.message.contains("before the page was whole were handed out twice") == true)
+    #expect(transport.open == 0 && transport.urls.count == 4)
+  }
+
+  @Test("G3: pages in parts that differ only in an item set aside are not taken for one")
+  func aside() async throws {
+    let transport = FeedTransport(
+      ["x", "y"].map { word in
+        [.bytes("<list><item>1</item><item>\(word)</item><next>\(word)</next></list>")]
+      } + [[.bytes("<list><item>2</item></list>")]])
+    var configuration = PageClient.Configuration()
+    configuration.badItems = .collect
+    let cursor = PageClient(transport: transport, configuration: configuration).cursor(
+      at: "https://api.test/items", pagination: pagination, decoder: XMLPageDecoder<Int>(),
+      delivery: .asItArrives)
+    var seen: [Int] = []
+    for try await page in cursor { seen += page.items }
+    #expect(seen == [1, 1, 2])
+  }
+
   @Test("H-4 C-6: a page that breaks off is an error behind its items, and goes on behind them")
   func resume() async throws {
     let page = "<list>" + items(1...4) + "</list>"
