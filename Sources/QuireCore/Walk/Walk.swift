@@ -26,6 +26,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   let machine: Mutex<WalkMachine>
   /// What loops over items are in the middle of.
   let open: Mutex<OpenPages<Item>>
+  /// Whether there is something in `open` that a loop has left, at the cost of one load.
+  private let hasLeftovers: Atomic<Bool>
   /// The walk from the start backwards, once somebody asked for it.
   let backward = Mutex<Walk<Item>?>(nil)
 
@@ -39,6 +41,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     self.makeBackwardReader = makeBackwardReader
     self.stopwatch = Stopwatch(clock)
     self.machine = Mutex(machine)
+    hasLeftovers = Atomic(open.hasLeftovers)
     self.open = Mutex(open)
   }
 
@@ -84,15 +87,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   func next(
     mark: ItemMark? = nil, isolation actor: isolated (any Actor)?
   ) async throws -> Page<Item>? {
-    let leftover = open.withLock { open in
-      open.takeLeftover().map { page in mark.map { open.open(page, mark: $0) } ?? page }
+    if hasLeftovers.load(ordering: .relaxed), let page = takeLeftover() {
+      return opened(page, mark)
     }
-    if let leftover { return leftover }
-    guard let page = try await nextPage(isolation: actor) else { return nil }
-    return open.withLock { open in mark.map { open.open(page, mark: $0) } ?? page }
-  }
-
-  private func nextPage(isolation actor: isolated (any Actor)?) async throws -> Page<Item>? {
     let position: Position
     switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
     case .load(let next):
@@ -113,7 +110,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
           if let refusal = machine.refusal(of: page) { throw refusal }
           machine.received(&page, at: now)
         }
-        return page
+        return opened(page, mark)
       }
     } catch {
       // A transfer that was aborted may say so in words of its own.
@@ -125,16 +122,30 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return nil
   }
 
+  /// The page for the loop that writes to `mark`; a loop over pages has none.
+  private func opened(_ page: Page<Item>, _ mark: ItemMark?) -> Page<Item> {
+    guard let mark else { return page }
+    return open.withLock { $0.open(page, mark: mark) }
+  }
+
+  private func takeLeftover() -> Page<Item>? {
+    open.withLock { open in
+      defer { hasLeftovers.store(open.hasLeftovers, ordering: .relaxed) }
+      return open.takeLeftover()
+    }
+  }
+
   func enter() { machine.withLock { $0.entered() } }
 
   func leave(_ mark: ItemMark?) {
-    let isMidway = open.withLock { open in
-      if let mark { open.leave(mark) }
-      return open.hasLeftovers
+    if let mark {
+      open.withLock { open in
+        open.leave(mark)
+        hasLeftovers.store(open.hasLeftovers, ordering: .relaxed)
+      }
     }
-    let (closing, isLeft) = machine.withLock {
-      ($0.left(isMidway: isMidway), !$0.hasIterators)
-    }
+    let isMidway = hasLeftovers.load(ordering: .relaxed)
+    let (closing, isLeft) = machine.withLock { ($0.left(isMidway: isMidway), !$0.hasIterators) }
     if isLeft { reader.leave() }
     if let closing { closeSoon(closing) }
   }
