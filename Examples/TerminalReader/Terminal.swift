@@ -28,12 +28,17 @@ enum Terminal {
       if bytes.isEmpty { feed.yield(.key(.quit)) }
       for key in Key.keys(in: bytes) { feed.yield(.key(key)) }
     }
-    let signals = [SIGINT, SIGTERM, SIGHUP, SIGWINCH].map { number in
+    var signals: [any DispatchSourceSignal] = []
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGWINCH] {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { feed.yield(number == SIGWINCH ? .change : .key(.quit)) }
-      source.resume()
-      return source
+      // A signal that comes before somebody listens would be lost.
+      await withCheckedContinuation { listening in
+        source.setRegistrationHandler { listening.resume() }
+        source.resume()
+      }
+      signals.append(source)
     }
     defer {
       FileHandle.standardInput.readabilityHandler = nil

@@ -91,6 +91,11 @@ struct Command {
   /// Waits for the end.
   func end() async throws -> Ending {
     for await _ in ended.stream {}
+    if process.isRunning {
+      // The test was cancelled, by its time limit for example.
+      send(signal: SIGKILL)
+      process.waitUntilExit()
+    }
     let wasKilled = process.terminationReason == .uncaughtSignal
     return Ending(
       status: process.terminationStatus + (wasKilled ? 128 : 0), wasKilled: wasKilled,
