@@ -8,9 +8,10 @@ import QuireCore
 /// used, and nothing is retried beyond libcurl's one silent replay on a kept connection that turned
 /// out dead, which is counted in `TransferMetrics.wireRequests`.
 ///
-/// A body is received at most 1 MiB ahead of its reader; then the server has to wait, and no timeout
-/// runs. A server that has to wait for long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to keep what was announced to the server, it is
-/// received as fast as the server sends it, up to `TransferLimits.wireBytes`.
+/// A body is received at most 1 MiB ahead of its reader; then the server has to wait, and no
+/// timeout runs. A server that has to wait for long may give up, which is `truncated`. Over HTTP/2,
+/// where libcurl would have to keep what was announced to the server, it is received as fast as the
+/// server sends it, up to `TransferLimits.wireBytes`.
 ///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
 public final class CurlTransport: HTTPTransport {

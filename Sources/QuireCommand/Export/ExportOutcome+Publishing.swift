@@ -3,7 +3,8 @@ import Quire
 
 extension ExportOutcome {
   /// Says how the export ended: the reason where there is one, the report's file where one is
-  /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is a success.
+  /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is
+  /// a success.
   func publish(signal: Int32?, report file: ReportFile?) throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }

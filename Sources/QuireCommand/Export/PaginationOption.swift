@@ -18,8 +18,9 @@ enum PaginationOption {
     return pagination
   }
 
-  /// The items at another path, after `optional:` where an empty list may be left out; where the description says that an empty list is left out, or that
-  /// they are an object's members, that still holds.
+  /// The items at another path, after `optional:` where an empty list may be left out; where the
+  /// description says that an empty list is left out, or that they are an object's members, that
+  /// still holds.
   private static func selector(_ text: String, like old: ItemSelector) throws -> ItemSelector {
     let word = "optional:"
     let isOptional = text.hasPrefix(word)

@@ -2,8 +2,9 @@ import Synchronization
 
 /// The controls of one view: at most one that refreshes and one that loads more.
 ///
-/// While one works the other does not start. `ScrollControls(for:)` makes both for a paginator. Along which axis the view scrolls is the caller's
-/// business: offsets and viewports are those of that axis.
+/// While one works the other does not start. `ScrollControls(for:)` makes both for a paginator.
+/// Along which axis the view scrolls is the caller's business: offsets and viewports are those of
+/// that axis.
 public final class ScrollControls: Sendable {
   private struct State: Sendable {
     var refresh: ScrollControl?
