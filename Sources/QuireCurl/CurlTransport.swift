@@ -33,6 +33,7 @@ public final class CurlTransport: HTTPTransport {
   ///   client.
   public init(_ configuration: Configuration = Configuration()) {
     self.configuration = configuration
+    precondition(CurlDriver.libraryIsReady, "CurlTransport: libcurl could not be initialised")
     thread = DriverThread(name: "quire-curl") { [mailbox, ledger] in
       CurlDriver.run(configuration: configuration, mailbox: mailbox, ledger: ledger)
     }

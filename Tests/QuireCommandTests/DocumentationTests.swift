@@ -77,6 +77,7 @@ struct DocumentationTests {
     let messages = sources.replacing(#/"\s*\+ "|\\\n\s*/#, with: "")
     for (phrase, _) in OptionWords.phrases { #expect(messages.contains(phrase), "\(phrase)") }
     #expect(messages.contains("use .items(at: \\\""))
+    #expect(messages.contains("use .items(at: .optional("))
     #expect(messages.contains("Add one, such as \\\"emptyPage\\\"."))
     #expect(messages.contains("allow([\\\""))
   }

@@ -187,6 +187,16 @@ struct ExportFileTests {
     #expect(type as? FileAttributeType != .typeRegular)
   }
 
+  @Test("A process that ends as soon as it has a transport ends by its own status, every time")
+  func endsAtOnce() async throws {
+    let script = """
+      for i in $(seq 25); do
+        "$quire" export http://127.0.0.1:1/ --preset pages -o - --report - 2>&- ; echo $?
+      done
+      """
+    #expect(try await Command.shell(script).end().lines == Array(repeating: "2", count: 25))
+  }
+
   @Test("- is standard output for items or the report, and not for both")
   func standardOutput() async throws {
     let server = try listing()

@@ -5,12 +5,12 @@ enum OptionWords {
   static func applied(to message: String) -> String {
     var text = message
     for (name, option) in phrases { text = text.replacing(name, with: option) }
-    if let path = text.firstMatch(of: #/no items at "([^"]*)"/#)?.1 {
-      text = text.replacing("'optional:PATH'", with: "'optional:\(path)'")
-    }
     text = text.replacing(#/(?:Decoding|Transfer|XML)Limits\.(\w+)/#) { "--limit \($0.1)" }
     text = text.replacing(#/Timeouts\.(\w+)/#) { "--limit \($0.1)Timeout" }
     text = text.replacing(#/use \.items\(at: "([^"]*)"\)/#) { "use --items '\($0.1)'" }
+    text = text.replacing(#/use \.items\(at: \.optional\("([^"]*)"\)\)/#) {
+      "use --items 'optional:\($0.1)'"
+    }
     text = text.replacing(#/Add one, such as "\w+"\./#) { _ in
       "Say it by --end, such as --end empty."
     }
@@ -33,7 +33,6 @@ enum OptionWords {
     ("Give a page size.", "Say it by --page-size."),
     ("decode it as JSON", "use --format json"),
     ("decode it as XML", "use --format xml"),
-    ("make the selector optional", "use --items 'optional:PATH'"),
     ("RetryPolicy.maximumRetryAfter", "--max-retry-after"),
     ("RetryPolicy.maximumPolling", "--limit pollingTimeout"),
     ("Make it a POST.", "Make it one by --method POST."),

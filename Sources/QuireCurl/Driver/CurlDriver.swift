@@ -30,11 +30,14 @@ final class CurlDriver {
   /// How long to sleep when nothing is due.
   private static let longSleep = 60_000
 
+  /// Made ready once, before there is a thread of ours: a process that ends meanwhile tidies up behind
+  /// libcurl and OpenSSL, which must not still be beginning.
+  static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+
   /// Runs until it is told to stop.
   static func run(
     configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger
   ) {
-    curl_global_init(Int(CURL_GLOBAL_DEFAULT))
     guard let multi = curl_multi_init() else {
       preconditionFailure("CurlDriver: libcurl could not be initialised")
     }

@@ -66,11 +66,12 @@ extension XMLIndex {
 
   private func missing(_ selector: ItemSelector) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
+    let optional = ", or use .items(at: .optional(\"\(selector.paths.first?.text ?? "")\"))"
     return PageError(
       .shape,
       """
       The page has no items at \(paths). \(advice()) Where no item can be a right answer, write the \
-      path from the root down\(selector.absentMeansEmpty ? "" : ", or make the selector optional").
+      path from the root down\(selector.absentMeansEmpty ? "" : optional).
       """)
   }
 

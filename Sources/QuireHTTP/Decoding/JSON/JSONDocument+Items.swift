@@ -68,7 +68,7 @@ extension JSONDocument {
       .shape,
       """
       The page has no items at \(paths). \(advice()) For a server that leaves an empty list out, \
-      make the selector optional.
+      use .items(at: .optional("\(selector.paths.first?.text ?? "")")).
       """)
   }
 
