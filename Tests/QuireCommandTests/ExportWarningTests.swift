@@ -138,6 +138,43 @@ struct ExportWarningTests {
     #expect(try await warnings(alike, ["--preset", "linkHeader"], headers: xml).isEmpty)
   }
 
+  @Test("A preset that takes the first page for the last is warned of where the page has more")
+  func wrongPreset() async throws {
+    let items = ["--items", "/data"]
+    for (preset, page, place) in [
+      ("drf", "{\"data\": [1], \"next_cursor\": \"t1\"}", "/next_cursor"),
+      ("slack", "{\"ok\": true, \"data\": [1], \"total\": 237}", "/total"),
+      ("linkHeader", "{\"data\": [1], \"next\": \"http://127.0.0.1/2\"}", "/next"),
+    ] {
+      let found = try await warnings(page, ["--preset", preset] + items)
+      #expect(found.count == 1 && found[0].contains("and it has \(place): if the"), "\(found)")
+    }
+    for (preset, page) in [
+      ("drf", #"{"data": [1], "next": null, "count": 1, "previous": "http://127.0.0.1/1"}"#),
+      ("stripe", "{\"data\": [{\"id\": \"a\"}], \"has_more\": false, \"last_id\": \"a\"}"),
+      ("slack", "{\"data\": [1], \"response_metadata\": {\"next_cursor\": \"\"}}"),
+    ] {
+      #expect(try await warnings(page, ["--preset", preset] + items).isEmpty, "\(preset)")
+    }
+  }
+
+  @Test("A cursor that is a word for the end is named when the server refuses it")
+  func sentinels() async throws {
+    let server = try FaultServer { request in
+      request.target.contains("END")
+        ? [.respond("no such cursor", status: "400 Bad Request")]
+        : [.respond("{\"data\": [1], \"next_cursor\": \"END\"}")]
+    }
+    defer { server.stop() }
+    let next = ["--next", "body:/next_cursor"] + Self.rest
+    let ending = try await Command.quire(["export", server.url()] + next)
+    #expect(ending.status == 1)
+    #expect(ending.errors.contains("cursor was \"END\""), "\(ending.errors)")
+    let told = try await Command.quire(
+      ["export", server.url()] + next + ["--end", "sentinel:END"])
+    #expect(told.status == 0 && told.output == "1\n", "\(told.errors)")
+  }
+
   @Test("A listing that ends as its server says it does is not warned of")
   func nothing() async throws {
     let body = ["--next", "body:/next_cursor"] + Self.rest

@@ -56,7 +56,12 @@ struct ExportOutcome: Sendable {
   /// What the caller should know besides how the export ended.
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
-    return watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? []
+    let warnings = watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? []
+    guard isFailed, pages > 0, let word = checkpoint?.endWord else { return warnings }
+    return warnings + [
+      "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
+        + "--end \(CommandLineText.quoted(["sentinel:" + word]))."
+    ]
   }
 
   /// Takes in a page whose lines are out.

@@ -23,6 +23,8 @@ struct ListingWatch: Sendable {
   private var mixture: String?
   /// Where the first page has a link that was sent as a mere value.
   private var link: PagePath?
+  /// What looks like more on a first page that nothing follows.
+  private var more: [String] = []
 
   /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
   /// right, and most of their servers leave a next link out where none follows; only with
@@ -51,6 +53,7 @@ struct ListingWatch: Sendable {
     items += page.items.count
     if let total = page.total, total.kind == .items { declared = total.value }
     if pages == 1 { look(into: page) }
+    more = pages == 1 && page.next == nil ? page.http?.signsOfMore(than: items) ?? [] : []
     if items == 0, found == nil, let document = page.http?.document as? any OutlinedDocument {
       found = FoundLists(on: document, insteadOf: pagination.items, isNamed: namesItems)
     }
@@ -82,6 +85,12 @@ struct ListingWatch: Sendable {
     // A listing without items, with all that was declared, or with a word that it ends is whole.
     if let next, items > 0, declared != items, !hasRule {
       warnings.append("\(next.complaint) If the listing is longer, correct --next.")
+    }
+    if warnings.isEmpty, !more.isEmpty, items > 0, declared != items, !hasRule {
+      let places = more.prefix(3).joined(separator: " and ")
+      warnings.append(
+        "the first page was taken for the last, and it has \(places): if the listing is longer, it "
+          + "is paged in another way, which quire detect finds.")
     }
     return warnings
   }

@@ -92,6 +92,10 @@ struct CurlResult {
         "\(facts.host) closed the connection during the TLS handshake; does it speak TLS on this port?"
       )
     }
+    if detail.contains("wrong version number") {
+      return TransferFailure(
+        .tls, "\(facts.host) does not speak TLS on this port; is it a server for http://?")
+    }
     return TransferFailure(
       .tls, "TLS with \(facts.host) failed\(reason); it must offer TLS 1.2 or later.")
   }

@@ -44,7 +44,9 @@ struct ItemFailure {
   private static func explain(_ error: DecodingError) -> (keys: [String], message: String) {
     let (keys, message) =
       switch error {
-      case .typeMismatch(_, let context), .dataCorrupted(let context):
+      case .typeMismatch(let type, let context):
+        (context.codingPath, context.debugDescription + advice(for: type, context))
+      case .dataCorrupted(let context):
         (context.codingPath, context.debugDescription)
       case .valueNotFound(let type, let context):
         (context.codingPath, "Expected \(type), found null.")
@@ -53,5 +55,11 @@ struct ItemFailure {
       @unknown default: ([any CodingKey](), String(describing: error))
       }
     return (keys.map { $0.intValue.map(String.init) ?? $0.stringValue }, message)
+  }
+
+  /// A `Date` is a number of seconds to a decoder that was told nothing else, which few know by heart.
+  private static func advice(for type: any Any.Type, _ context: DecodingError.Context) -> String {
+    guard type == Double.self, context.debugDescription.contains("string") else { return "" }
+    return " If it is a date in text, pass a decoder with the dateDecodingStrategy .iso8601."
   }
 }

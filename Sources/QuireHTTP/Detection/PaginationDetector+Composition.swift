@@ -74,13 +74,25 @@ extension PaginationDetector {
         return normal == name || normal == Self.base(of: name)
           || own.contains { $0.parameter == parameter }
       }
-      return Self.unique(there.map { .query($0) } + own + [.query(Self.base(of: name))])
+      // Who writes `page_token` on a page most likely reads `page_token`, too.
+      let alike =
+        (vocabulary.spelled[spelled]?.ranked ?? []).isEmpty
+        ? [Placement.query(Self.withoutNext(spelled))] : []
+      return Self.unique(
+        there.map { .query($0) } + alike + own + [.query(Self.base(of: name))])
     }
   }
 
   /// `cursor` for `nextcursor`.
   private static func base(of name: String) -> String {
     name.hasPrefix("next") && name.count > 4 ? String(name.dropFirst(4)) : name
+  }
+
+  /// The same for a name as it is spelled: `page_token` for `next_page_token`.
+  private static func withoutNext(_ spelled: String) -> String {
+    if let rest = spelled.wholeMatch(of: #/next[_-](.+)/#)?.1 { return String(rest) }
+    guard let rest = spelled.wholeMatch(of: #/next([A-Z].*)/#)?.1 else { return spelled }
+    return rest.prefix(1).lowercased() + rest.dropFirst()
   }
 
   private static func unique(_ placements: [Placement]) -> [Placement] {

@@ -21,9 +21,9 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   package init(_ reference: URLReference) throws(PageError) {
     guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+      let found = reference.scheme.map { "has the scheme \"\($0)\"" } ?? "has no scheme"
       throw PageError(
-        .invalidURL,
-        "A URL starts with \"\(reference.scheme ?? "")\"; only http and https are followed.")
+        .invalidURL, "A URL \(found); it has to begin with https:// or http://.")
     }
     guard let authority = reference.authority, !authority.isEmpty else {
       throw PageError(.invalidURL, "A URL has no host.")
