@@ -43,7 +43,10 @@ struct Command {
       program.hasPrefix("/")
       ? URL(fileURLWithPath: program) : Self.folder.appendingPathComponent(program)
     process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    // Swift's tool for backtraces of crashes can hang, and holds what tells of the process's end.
+    process.environment = ProcessInfo.processInfo.environment
+      .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+      .merging(environment) { $1 }
     process.standardInput = terminal?.follower ?? input
     let output = try standardOutput.writing()
     process.standardOutput = terminal?.follower ?? output
