@@ -86,10 +86,12 @@ extension PageError {
 }
 
 extension PageError: CustomStringConvertible {
-  /// One line: the message, then code, page, request and attempts.
+  /// One line: the message, then code, the pages delivered before, request and attempts.
   public var description: String {
     var place = [code.description]
-    if let pageIndex { place.append("page \(pageIndex)") }
+    if let pageIndex {
+      place.append(pageIndex == 0 ? "first page" : "after \(pageIndex.counted("page"))")
+    }
     if let request { place.append(request) }
     if attempts > 1 { place.append("\(attempts) attempts") }
     return "\(message) [\(place.joined(separator: ", "))]"

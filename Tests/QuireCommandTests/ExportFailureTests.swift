@@ -66,7 +66,7 @@ struct ExportFailureTests {
     ])
     #expect(ending.status == 1)
     #expect(ending.errors.contains("404"))
-    #expect(ending.errors.contains("page 1"))
+    #expect(ending.errors.contains("after 1 page,"))
     let object = try JSONSerialization.jsonObject(with: Data(report.text().utf8))
     let fields = try #require(object as? [String: Any])
     #expect(fields["end"] as? String == "failed (status)")

@@ -312,6 +312,27 @@ extension WalkMachine {
     #expect(report.total == Total(9, .estimate))
   }
 
+  @Test("C-10: a report and an error are a line to read, with what is of note")
+  func describesItself() {
+    var machine = WalkMachine(start: .start, limits: Limits())
+    #expect("\(machine.report)" == "running: 0 pages, 0 items, 0 requests")
+    _ = load(&machine)
+    var page = Page([1], next: Position("2"), total: Total(3))
+    page.traffic = Traffic(retries: 1, badItems: 2)
+    page.traffic.items = 1
+    _ = machine.received(page, at: .zero)
+    _ = load(&machine)
+    _ = machine.failed(PageError(.init("broken"), "It broke.", attempts: 3), at: .zero)
+    #expect(
+      "\(machine.report)"
+        == "failed (broken): 1 page, 1 item, 1 request, 1 retry, 2 items set aside")
+    guard case .failed(let error) = machine.report.end else {
+      Issue.record("The walk has not failed: \(machine.report.end)")
+      return
+    }
+    #expect("\(error)" == "It broke. [broken, after 1 page, 3 attempts]")
+  }
+
   @Test("C-10: a total says nothing about a walk that does not see the listing's beginning")
   func midway() {
     func end(_ change: (inout Page<Int>) -> Void) -> String {

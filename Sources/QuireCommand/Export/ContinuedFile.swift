@@ -50,7 +50,7 @@ struct ContinuedFile {
       ?? "take it away and go on: \(cut(to: end))"
     return refusal(
       "ends in the middle of a line, as a machine that stops leaves it: after "
-        + "\(ProgressLine.count(lines, "whole line")) (\(end) bytes) come \(size - end) bytes, "
+        + "\(lines.counted("whole line")) (\(end) bytes) come \(size - end) bytes, "
         + "\(text)…, without a line end. The next item would be glued to them; \(advice).")
   }
 

@@ -22,7 +22,7 @@ extension ExportForecast {
     let seconds = ExportOutcome.rounded(duration / .seconds(1))
     var rows = [
       ("first page", request),
-      ("", "\(ProgressLine.count(items, "item")), \(ProgressLine.size(bytes)) in \(seconds) s"),
+      ("", "\(items.counted("item")), \(ProgressLine.size(bytes)) in \(seconds) s"),
       ("total", total.map(Self.words(for:)) ?? "the server does not say"),
       ("page size", pageSize.words(leadsOn: leadsOn)),
       ("requests", requestWords),
@@ -84,8 +84,8 @@ extension RateLimitBudget {
     var parts: [String] = []
     switch (remaining, limit) {
     case (let remaining?, let limit?): parts.append("\(remaining) of \(limit) requests left")
-    case (let remaining?, nil): parts.append("\(ProgressLine.count(remaining, "request")) left")
-    case (nil, let limit?): parts.append("\(ProgressLine.count(limit, "request")) in a window")
+    case (let remaining?, nil): parts.append("\(remaining.counted("request")) left")
+    case (nil, let limit?): parts.append("\(limit.counted("request")) in a window")
     case (nil, nil): break
     }
     if let reset { parts.append("more in \(ProgressLine.clock(reset / .seconds(1)))") }

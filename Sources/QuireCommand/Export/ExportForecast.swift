@@ -63,7 +63,7 @@ extension ExportForecast {
     } else if let total, let count = Self.requests(for: total, first: items, size: size) {
       requests = count
       certainty = Self.certainty(of: total.kind, isResumed: isResumed)
-      basis = "\(Self.words(for: total)) by \(ProgressLine.count(size, "item")) a page"
+      basis = "\(Self.words(for: total)) by \(size.counted("item")) a page"
       if total.kind == .pages { basis = Self.words(for: total) }
       if endsByEmptyPage {
         requests = count + 1
@@ -106,11 +106,11 @@ extension ExportForecast {
   /// A total and its kind, in words.
   static func words(for total: Total) -> String {
     switch total.kind {
-    case .items: ProgressLine.count(total.value, "item")
-    case .estimate: "about \(ProgressLine.count(total.value, "item"))"
-    case .lowerBound: "at least \(ProgressLine.count(total.value, "item"))"
-    case .remaining: "\(ProgressLine.count(total.value, "item")) after this page"
-    case .pages: ProgressLine.count(total.value, "page")
+    case .items: total.value.counted("item")
+    case .estimate: "about \(total.value.counted("item"))"
+    case .lowerBound: "at least \(total.value.counted("item"))"
+    case .remaining: "\(total.value.counted("item")) after this page"
+    case .pages: total.value.counted("page")
     }
   }
 }

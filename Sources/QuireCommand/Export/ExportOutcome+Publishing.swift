@@ -26,14 +26,14 @@ extension ExportOutcome {
     let seconds = elapsed / .seconds(1)
     let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
     var parts = [
-      ProgressLine.count(pages, "page"), ProgressLine.count(items, "item"),
+      pages.counted("page"), items.counted("item"),
       "\(ProgressLine.size(wire.bytes)) in \(Self.rounded(seconds)) s\(rate)",
-      ProgressLine.count(wire.requests, "request"),
-      ProgressLine.count(wire.retries, "retry", "retries"),
+      wire.requests.counted("request"),
+      wire.retries.counted("retry", "retries"),
     ]
-    if wire.replays > 0 { parts.append(ProgressLine.count(wire.replays, "replay")) }
+    if wire.replays > 0 { parts.append(wire.replays.counted("replay")) }
     if traffic.badItems > 0 {
-      parts.append(ProgressLine.count(traffic.badItems, "item set aside", "items set aside"))
+      parts.append(traffic.badItems.counted("item set aside", "items set aside"))
     }
     return "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
   }

@@ -96,13 +96,8 @@ struct ExportOutcome: Sendable {
   /// The end in a word or two, for reports.
   func endName(signal: Int32?) -> String {
     switch end {
-    case .walk:
-      switch report.end {
-      case .limit(let limit): return "limit (\(limit.rawValue))"
-      case .truncationSuspected: return "truncation suspected"
-      default: return "exhausted"
-      }
-    case .failed(let error): return "failed (\(error.code))"
+    case .walk: return report.end.description
+    case .failed(let error): return WalkReport.End.failed(error).description
     case .interrupted: return "interrupted"
     case .outputClosed: return "output closed"
     case .outputFailed: return "output failed"

@@ -53,7 +53,6 @@ struct ListingWatch: Sendable {
     items += page.items.count
     if let total = page.total, total.kind == .items { declared = total.value }
     if pages == 1 { look(into: page) }
-    more = pages == 1 && page.next == nil ? page.http?.signsOfMore(than: items) ?? [] : []
     if items == 0, found == nil, let document = page.http?.document as? any OutlinedDocument {
       found = FoundLists(on: document, insteadOf: pagination.items, isNamed: namesItems)
     }
@@ -71,7 +70,7 @@ struct ListingWatch: Sendable {
     if items == 0, let found {
       let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
       warnings.append(
-        "no item at \(paths) in \(ProgressLine.count(pages, "page")); \(found.advice)")
+        "no item at \(paths) in \(pages.counted("page")); \(found.advice)")
     }
     if let mixture { warnings.append(mixture) }
     if let link {
@@ -86,7 +85,7 @@ struct ListingWatch: Sendable {
     if let next, items > 0, declared != items, !hasRule {
       warnings.append("\(next.complaint) If the listing is longer, correct --next.")
     }
-    if warnings.isEmpty, !more.isEmpty, items > 0, declared != items, !hasRule {
+    if warnings.isEmpty, !more.isEmpty, pages == 1, items > 0, declared != items, !hasRule {
       let places = more.prefix(3).joined(separator: " and ")
       warnings.append(
         "the first page was taken for the last, and it has \(places): if the listing is longer, it "
@@ -114,7 +113,7 @@ struct ListingWatch: Sendable {
     }
     guard !says else { return nil }
     return
-      "\(ProgressLine.count(fullPage, "item")) \(fullPage == 1 ? "was" : "were") asked for and "
+      "\(fullPage.counted("item")) \(fullPage == 1 ? "was" : "were") asked for and "
       + "\(items) came; only --end short says that this is the last page. If the server gives no "
       + "more than \(items) at a time, use --page-size \(items), or --end empty instead."
   }
@@ -125,6 +124,7 @@ struct ListingWatch: Sendable {
     for index in rules.indices { rules[index].place.suggest(among: nodes.map(\.path)) }
     next?.suggest(among: nodes.map(\.path))
     if next != nil, page.next != nil { link = Self.unfollowedLink(of: pagination, in: document) }
+    if page.next == nil { more = page.http?.signsOfMore(than: items) ?? [] }
     if pagination.items == .root { mixture = Self.mixture(among: nodes) }
   }
 

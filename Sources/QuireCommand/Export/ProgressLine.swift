@@ -57,15 +57,15 @@ struct ProgressLine: Equatable {
       let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled)
       add("[\(bar)] \(Int(fraction * 100))%", .bar)
     }
-    add(Self.count(pages, "page"), .pages)
-    add(Self.count(items, "item"), .items)
+    add(pages.counted("page"), .pages)
+    add(items.counted("item"), .items)
     let seconds = elapsed / .seconds(1)
     if seconds > 0 { add("\(Int(Double(items) / seconds)) items/s", .rate) }
     add(Self.size(bytes), .size)
     if let fraction, fraction > 0, fraction < 1 {
       add("ETA \(Self.clock(seconds * (1 - fraction) / fraction))", .time)
     }
-    if retries > 0 { add(Self.count(retries, "retry", "retries"), .retries) }
+    if retries > 0 { add(retries.counted("retry", "retries"), .retries) }
     if !waitingFor.isEmpty { add(waitingFor, .wait) }
     return parts
   }
@@ -98,11 +98,6 @@ struct ProgressLine: Equatable {
   private static func sum(_ left: Int, _ right: Int) -> Int? {
     let (sum, overflow) = left.addingReportingOverflow(right)
     return overflow ? nil : sum
-  }
-
-  /// A number of things, in the plural unless it is one.
-  static func count(_ number: Int, _ one: String, _ many: String? = nil) -> String {
-    "\(number) " + (number == 1 ? one : many ?? one + "s")
   }
 
   /// A size in decimal units.

@@ -37,7 +37,10 @@ struct CurlResult {
     case CURLE_COULDNT_RESOLVE_HOST:
       return connection("The name of \(facts.host) could not be resolved; check the host.")
     case CURLE_COULDNT_CONNECT:
-      return connection("No connection to \(facts.host)\(reason).")
+      // libcurl's usual sentence says the same with other words.
+      let reason = detail.hasPrefix("Failed to connect") ? "" : reason
+      return connection(
+        "No connection to \(facts.host)\(reason); check host and port, and that the server runs.")
     case CURLE_OPERATION_TIMEDOUT:
       return timedOut(facts)
     case CURLE_SSL_CONNECT_ERROR:

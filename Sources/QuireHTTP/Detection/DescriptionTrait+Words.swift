@@ -25,7 +25,7 @@ extension DescriptionTrait {
   func words(for value: JSONValue?, count: Int) -> String? {
     switch role {
     case .items:
-      let items = count == 1 ? "1 item" : "\(count) items"
+      let items = count.counted("item")
       let isRoot = probe == .items(.root)
       return isRoot ? "the page is a list of \(items)" : "\(place) has \(items)"
     case .next: return "\(place) leads on: \(Self.kind(of: value))"

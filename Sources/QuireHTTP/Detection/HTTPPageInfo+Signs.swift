@@ -9,14 +9,12 @@ extension HTTPPageInfo {
     let answer = PageAnswer(
       request: visit.request, url: url, status: head.status.code, headerFields: head.headerFields,
       document: document, position: visit.position)
-    let vocabulary = PaginationVocabulary.shared
-    let outline = (document as? any OutlinedDocument)?.outline ?? PageOutline()
-    let signs = DetectorSign.all(in: answer, outline: outline, vocabulary: vocabulary)
-    let isLast = signs.contains { sign in
-      sign.kind == .flag && sign.value?.boolean == vocabulary.flags[sign.name].map { !$0 }
+    guard let detector = try? PaginationDetector(answer) else { return [] }
+    let isLast = detector.signs.contains { sign in
+      sign.kind == .flag && sign.value?.boolean == detector.vocabulary.flags[sign.name].map { !$0 }
     }
     guard !isLast else { return [] }
-    return signs.filter { sign in
+    return detector.signs.filter { sign in
       guard let value = sign.value, !value.isBlank else { return false }
       return switch sign.kind {
       case .link, .field, .token: true

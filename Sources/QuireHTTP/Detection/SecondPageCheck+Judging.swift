@@ -29,7 +29,7 @@ extension SecondPageCheck {
     _ items: [JSONValue?], known: Set<JSONValue?>, _ second: PageAnswer,
     by engine: PaginationEngine
   ) -> SecondPageCheck {
-    let count = "\(items.count) item" + (items.count == 1 ? "" : "s")
+    let count = items.count.counted("item")
     if items.isEmpty {
       return .init(.undecided, "The second page is empty: there is nothing to compare.")
     }
