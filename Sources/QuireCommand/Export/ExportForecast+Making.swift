@@ -18,10 +18,7 @@ extension ExportPlan {
   }
 
   private func forecast(from page: Page<ExportItem>) throws -> ExportForecast {
-    let first = PageRequest(
-      method: request.method, url: url, headerFields: request.headers, body: request.body)
-    let engine = try PaginationEngine(
-      pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
+    let engine = try engine()
     var forecast = ExportForecast(
       request: page.http?.request ?? "", items: page.items.count,
       bytes: page.traffic.bytes, duration: page.http?.metrics.duration ?? .zero,

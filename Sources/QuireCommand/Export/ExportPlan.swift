@@ -82,10 +82,7 @@ struct ExportPlan: Sendable {
           + "as --size query:limit.")
     }
     do {
-      let first = PageRequest(
-        method: request.method, url: url, headerFields: request.headers, body: request.body)
-      let engine = try PaginationEngine(
-        pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
+      let engine = try engine()
       if needsPageSize, engine.pageSize == nil {
         throw ValidationError("--end short: say by --page-size how many items a full page has.")
       }
@@ -93,6 +90,14 @@ struct ExportPlan: Sendable {
     } catch let error as PageError {
       throw ValidationError(OptionWords.applied(to: error.message))
     }
+  }
+
+  /// What reads the description for the first request. Throws a `PageError` where it cannot work.
+  func engine() throws -> PaginationEngine {
+    let first = PageRequest(
+      method: request.method, url: url, headerFields: request.headers, body: request.body)
+    return try PaginationEngine(
+      pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
   }
 
   private static func positive(_ value: Int?, _ option: String) throws -> Int? {

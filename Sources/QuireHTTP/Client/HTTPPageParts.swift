@@ -36,8 +36,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     self.decoder = decoder
     self.position = position
     handedOut = position.itemOffset
-    retry = RetryMachine(
-      policy: visit.listing.client.configuration.retry, isRepeatable: visit.listing.isRepeatable)
+    retry = visit.retryMachine
   }
 
   func next() async throws -> Page<Item>? {
@@ -57,8 +56,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       failure, wireRequests: requests, random: client.environment.random())
     switch action {
     case .fail(let error):
-      retry = RetryMachine(
-        policy: client.configuration.retry, isRepeatable: visit.listing.isRepeatable)
+      retry = visit.retryMachine
       requests = 0
       defer { traffic = Traffic(requests: 0) }
       throw visit.describe(error, after: traffic)

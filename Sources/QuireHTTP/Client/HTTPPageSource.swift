@@ -101,9 +101,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     _ visit: PageVisit, traffic: inout Traffic, _ attempt: (inout Traffic) async throws -> Result
   ) async throws -> Result {
     let listing = visit.listing
-    var retry = RetryMachine(
-      policy: listing.client.configuration.retry,
-      isRepeatable: listing.isRepeatable || visit.request.method.isSafe)
+    var retry = visit.retryMachine
     let before = traffic.requests - traffic.redirects
     while true {
       do {

@@ -14,6 +14,12 @@ struct PageVisit {
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
 
+  /// What decides about further attempts; each page, and each part of one, begins anew.
+  var retryMachine: RetryMachine {
+    RetryMachine(
+      policy: configuration.retry, isRepeatable: listing.isRepeatable || request.method.isSafe)
+  }
+
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
     Redactor(

@@ -1,3 +1,4 @@
+import HTTPTypes
 import QuireCore
 import QuireHTTP
 import QuireTesting
@@ -9,14 +10,17 @@ struct ArrivalTests {
   private let pagination = Pagination(
     next: .body("//next"), send: .query("after"), items: "/list/item")
 
-  private func cursor(_ transport: FeedTransport, attempts: Int = 1) -> Cursor<Int> {
+  private func cursor(
+    _ transport: FeedTransport, attempts: Int = 1, pagination: Pagination? = nil,
+    request: PageClient.RequestOptions = .init()
+  ) -> Cursor<Int> {
     var configuration = PageClient.Configuration()
     configuration.retry.attempts = attempts
     configuration.retry.delay = .zero
     let client = PageClient(transport: transport, configuration: configuration)
     return client.cursor(
-      at: "https://api.test/items", pagination: pagination, decoder: XMLPageDecoder<Int>(),
-      delivery: .asItArrives)
+      at: "https://api.test/items", pagination: pagination ?? self.pagination, request: request,
+      decoder: XMLPageDecoder<Int>(), delivery: .asItArrives)
   }
 
   private func items(_ numbers: ClosedRange<Int>) -> String {
@@ -159,6 +163,29 @@ struct ArrivalTests {
     #expect(received == [1, 2, 3, 4, 5, 6])
     #expect(walk.report.traffic.requests == 3)
     #expect(walk.report.traffic.retries == 2)
+  }
+
+  @Test("H-5: a page that is read is retried, though the listing began with a POST, which is not")
+  func retryAfterPost() async throws {
+    var polled = pagination
+    polled.request.method = .get
+    let query = PageClient.RequestOptions(method: .post, body: .bytes(Array("SELECT 1".utf8)))
+    let transport = FeedTransport([
+      [.bytes("<list>" + items(1...2) + "<next>x</next></list>")],
+      [.bytes("<list>" + items(3...4)), .fail(.truncated)],
+      [.bytes("<list>" + items(3...5) + "</list>")],
+    ])
+    let walk = cursor(transport, attempts: 2, pagination: polled, request: query).walk()
+    #expect(try await walk.items.collect() == [1, 2, 3, 4, 5])
+    #expect(walk.report.traffic.retries == 1)
+
+    let broken = FeedTransport([
+      [.bytes("<list>" + items(1...2)), .fail(.truncated)], [.bytes("<list></list>")],
+    ])
+    await #expect(throws: PageError.self) {
+      _ = try await cursor(broken, attempts: 2, pagination: polled, request: query).items.collect()
+    }
+    #expect(broken.urls.count == 1)
   }
 
   @Test("a page that changed while it was read is an error, for ever")
