@@ -33,10 +33,12 @@ public struct JSONDocument: PageDocument {
     bytes.append(contentsOf: repeatElement(0, count: JSONScanner.padding))
     var fault: JSONFault?
     var hasFlaws = false
-    let capacity = JSONScanner.wordCapacity(for: end - start, limits: limits)
+    // Without any, the array would be the one that all empty arrays of the process share, and its
+    // count written by all of them.
+    let capacity = max(1, JSONScanner.wordCapacity(for: end - start, limits: limits))
     tape = bytes.withUnsafeBufferPointer { page in
       Array(unsafeUninitializedCapacity: capacity) { words, used in
-        // Neither is empty: the page has its padding, and room for a word follows from a byte.
+        // Neither is empty: the page has its padding.
         guard let page = page.baseAddress, let words = words.baseAddress else { return }
         var scanner = JSONScanner(
           bytes: page, start: start, end: end, words: words, limits: limits)
