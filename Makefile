@@ -23,7 +23,7 @@ test: setup ## build and run all tests, the examples among them
 	swift build --build-tests $(STRICT)
 	swift test --skip-build $(GENTLY)
 
-check: lint test ## all that a change must pass: lint, strict build, tests, examples, README commands
+check: lint test docs ## all that a change must pass: lint, strict build, tests, examples, README commands, docs
 
 lint: ## check the format and style of all Swift and shell sources
 	swift format lint --strict --recursive Sources Tests Examples Package.swift

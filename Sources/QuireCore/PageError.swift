@@ -89,9 +89,7 @@ extension PageError: CustomStringConvertible {
   /// One line: the message, then code, the pages delivered before, request and attempts.
   public var description: String {
     var place = [code.description]
-    if let pageIndex {
-      place.append(pageIndex == 0 ? "first page" : "after \(pageIndex.counted("page"))")
-    }
+    if let pageIndex { place.append("after \(pageIndex.counted("page"))") }
     if let request { place.append(request) }
     if attempts > 1 { place.append("\(attempts) attempts") }
     return "\(message) [\(place.joined(separator: ", "))]"

@@ -41,6 +41,14 @@ struct CommandLineTests {
   func suggestion() async throws {
     let ending = try await Command.quire(["presets", "gitlb"])
     #expect(ending.errors.contains("There is no preset \"gitlb\". Did you mean \"gitlab\"?"))
+    for (name, meant) in [
+      ("offset", "\"offsetLimit\""), ("link", "\"linkedIn\" or \"linkHeader\""),
+      ("page", "\"pages\""),
+      ("django", "\"drf\""),
+    ] {
+      let ending = try await Command.quire(["presets", name])
+      #expect(ending.errors.contains("Did you mean \(meant)"), "\(ending.errors)")
+    }
   }
 
   @Test("A word that is nearly one of the tool's is met with that, and another with what there is")

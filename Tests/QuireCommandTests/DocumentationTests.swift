@@ -138,6 +138,21 @@ struct DocumentationTests {
       .map { "\(folder)/\($0)" }
   }
 
+  @Test("Every code of an error is in the guide to errors, and none that does not exist")
+  func errorCodes() throws {
+    let guide = try Self.text("Sources/Quire/Quire.docc/ErrorsAndResuming.md")
+    let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| `.") }.joined()
+    let named = rows.matches(of: #/`\.(\w+)`/#).map { String($0.1) }
+    var codes: [String] = []
+    for module in ["QuireCore", "QuireHTTP", "QuireXML", "QuireCurl"] {
+      for file in try Self.sources(in: "Sources/\(module)") {
+        let text = try Self.text(file)
+        codes += text.matches(of: #/public static let (\w+) = Self\("\1"\)/#).map { String($0.1) }
+      }
+    }
+    #expect(named.sorted() == codes.sorted())
+  }
+
   @Test("Every public type is in a guide: what nobody is told of need not be public")
   func publicTypes() throws {
     let words = Set(try Self.guides().matches(of: #/\w+/#).map { String($0.0) })

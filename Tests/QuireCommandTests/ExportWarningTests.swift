@@ -175,6 +175,51 @@ struct ExportWarningTests {
     #expect(told.status == 0 && told.output == "1\n", "\(told.errors)")
   }
 
+  @Test("H15: an answer of 200 without a body is warned of where it was taken for the end")
+  func bodyless() async throws {
+    let server = try FaultServer { request in
+      request.target.contains("cursor")
+        ? [.respond("", status: request.target.contains("/gone") ? "204 No Content" : "200 OK")]
+        : [.respond("{\"data\": [1, 2], \"next_cursor\": \"a\", \"count\": 2}")]
+    }
+    defer { server.stop() }
+    let words = "warning: the last answer had no body, and was taken for the end of the listing"
+    let arguments = ["--next", "body:/next_cursor"] + Self.rest
+    for (path, extra, isWarned) in [
+      ("/", [], true), ("/gone", [], false), ("/", ["--total", "/count"], false),
+      ("/", ["--end", "empty"], false),
+    ] {
+      let ending = try await Command.quire(["export", server.url(path)] + arguments + extra)
+      #expect(ending.status == 0 && ending.output == "1\n2\n", "\(ending.errors)")
+      #expect(ending.errors.contains(words) == isWarned, "\(path) \(extra): \(ending.errors)")
+    }
+  }
+
+  @Test("The errors of listings that do not end name the options that end them")
+  func endless() async throws {
+    let page = "{\"data\": [1], \"next_cursor\": \"a\"}"
+    let server = try FaultServer { request in
+      [.respond(request.target.contains("offset=1") ? "{\"data\": []}" : page)]
+    }
+    defer { server.stop() }
+    for (arguments, code, advice) in [
+      (["--next", "body:/next_cursor"], "stalledContent", "what else --send names"),
+      (["--next", "body:/next_cursor", "--limit", "comparedPages=0"], "loop", "use --end same"),
+    ] {
+      let ending = try await Command.quire(["export", server.url()] + arguments + Self.rest)
+      #expect(ending.errors.contains("failed (\(code)"), "\(ending.errors)")
+      #expect(ending.errors.contains(advice), "\(ending.errors)")
+    }
+    let offsets = ["--next", "offset", "--send", "query:offset", "--items", "/data"]
+    let counted = try await Command.quire(
+      ["export", server.url()] + offsets + ["--end", "total:/count"])
+    #expect(counted.status == 1 && counted.output == "1\n", "\(counted.errors)")
+    #expect(counted.errors.contains("begin at 1 again"), "\(counted.errors)")
+    #expect(counted.errors.contains("use --end empty; if not"), "\(counted.errors)")
+    let ended = try await Command.quire(["export", server.url()] + offsets + ["--end", "empty"])
+    #expect(ended.status == 0 && ended.output == "1\n", "\(ended.errors)")
+  }
+
   @Test("A listing that ends as its server says it does is not warned of")
   func nothing() async throws {
     let body = ["--next", "body:/next_cursor"] + Self.rest

@@ -25,6 +25,8 @@ struct ListingWatch: Sendable {
   private var link: PagePath?
   /// What looks like more on a first page that nothing follows.
   private var more: [String] = []
+  /// Whether the last answer had no body, and did not say so by its status.
+  private var isBodyless = false
 
   /// With `isComposed`, what the description looks for may be misspelt. The presets' places are
   /// right, and most of their servers leave a next link out where none follows; only with
@@ -56,6 +58,8 @@ struct ListingWatch: Sendable {
     if items == 0, found == nil, let document = page.http?.document as? any OutlinedDocument {
       found = FoundLists(on: document, insteadOf: pagination.items, isNamed: namesItems)
     }
+    isBodyless =
+      page.http.map { $0.document is EmptyDocument && $0.head.status.code == 200 } ?? false
     let path = pagination.items
     if page.next != nil || next?.isFilled(on: page, items: path) == true { next = nil }
     let missing = rules.filter { !$0.place.isFilled(on: page, items: path) }
@@ -81,6 +85,11 @@ struct ListingWatch: Sendable {
     for rule in rules { warnings.append("\(rule.place.complaint) Correct \(rule.option).") }
     guard isExhausted else { return warnings }
     if let shortPage { warnings.append(shortPage) }
+    if isBodyless, declared != items, !pagination.end.contains(.emptyPage) {
+      warnings.append(
+        "the last answer had no body, and was taken for the end of the listing: if the listing may be "
+          + "longer, run again, or have the items counted by --total.")
+    }
     // A listing without items, with all that was declared, or with a word that it ends is whole.
     if let next, items > 0, declared != items, !hasRule {
       warnings.append("\(next.complaint) If the listing is longer, correct --next.")

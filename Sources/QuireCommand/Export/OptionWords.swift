@@ -25,6 +25,9 @@ enum OptionWords {
       "policy.handle in a description, repeatedPositions in a source",
       "policy.handle in a description file"
     ),
+    ("add the end rule .sameCursor", "use --end same"),
+    ("add the end rule .emptyPage", "use --end empty"),
+    ("what else the continuation goes into", "what else --send names"),
     ("allow plain http in the client's configuration", "--allow-plain-http"),
     ("the link policy rebase or upgradeScheme", "--links rebase or --links upgrade-scheme"),
     ("choose a link policy:", "choose by --links:"),

@@ -56,8 +56,9 @@ extension WalkMachine {
     let advice =
       length == 1
       ? """
-       Where that is meant, as with the handle of a scroll, say so: \
-      policy.handle in a description, repeatedPositions in a source.
+       If that is how the server ends a listing, add the end rule .sameCursor. If it is meant, as \
+      with the handle of a scroll, say so: policy.handle in a description, repeatedPositions in a \
+      source.
       """ : ""
     return PageError(
       .loopDetected,
@@ -74,8 +75,10 @@ extension WalkMachine {
     return PageError(
       .stalledContent,
       """
-      The server sent the same items as on \(earlier), under another position; \(delivered). If \
-      pages of this listing may well be the same, set Limits.comparedPages to 0.
+      The server sent the same items as on \(earlier), under another position; \(delivered). \
+      Most likely it does not heed what the request asks for: check the name of the parameter, or \
+      what else the continuation goes into. Only where pages of this listing may well be the same, \
+      set Limits.comparedPages to 0.
       """)
   }
 

@@ -23,6 +23,11 @@ extension Pagination {
     }
   }
 
+  /// Reads a description from JSON text, as `json` writes it; throws as for the bytes of a file.
+  public init(json: String) throws(PageError) {
+    try self.init(json: json.utf8)
+  }
+
   /// The description as JSON text for a file: what fits on a line stays on one, and the answers
   /// come in their order.
   public var json: String {

@@ -21,6 +21,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
   ///   - makeHeldSource: Makes a source whose request for the first page waits at the gate, so that it
   ///     can be cancelled on its way. Default: none, and only a request that is cancelled before it
   ///     begins is checked, which a source in memory may answer.
+  ///   - makeSource: Makes a source that nobody has asked yet.
   public init(
     maxPages: Int = 1000,
     fingerprint: @escaping @Sendable (Source.Item) -> String = { String(describing: $0) },

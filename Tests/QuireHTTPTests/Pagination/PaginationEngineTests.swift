@@ -140,7 +140,7 @@ struct PaginationEngineTests {
       """
     let pagination = try Pagination(json: Array(file.utf8))
     #expect(pagination.size == PageSize(default: 2))
-    #expect(try Pagination(json: Array(pagination.json.utf8)) == pagination)
+    #expect(try Pagination(json: pagination.json) == pagination)
     let engine = try makeEngine(pagination)
     #expect(try engine.request(at: nil).url == url)
     #expect(engine.continuation(after: try answer(engine, "[1, 2]"), itemCount: 2).next != nil)
@@ -292,6 +292,24 @@ struct PaginationEngineTests {
     let next = try #require(continuation.next)
     let error = #expect(throws: PageError.self) { try engine.request(at: next) }
     #expect(error?.code == .refusedLink)
+  }
+
+  @Test("G4: an offset that would stand still is an error behind its page, but where a rule ends")
+  func standstill() throws {
+    var description = Pagination.offsetLimit(total: .init("/total"))
+    description.end = [.total(.init("/total"))]
+    let page = #"{"total": 5}"#
+    let engine = try makeEngine(description)
+    let error = engine.continuation(after: try answer(engine, page), itemCount: 0).nextFailure
+    #expect(error?.code == .noProgress)
+    #expect(error?.message.contains("begin at 0 again") == true)
+    #expect(error?.message.contains("add the end rule .emptyPage") == true)
+    for rule in [EndRule.emptyPage, .notAdvancing] {
+      description.end = [rule, .total(.init("/total"))]
+      let engine = try makeEngine(description)
+      let end = engine.continuation(after: try answer(engine, page), itemCount: 0)
+      #expect(end.next == nil && end.nextFailure == nil)
+    }
   }
 
   @Test("H15: 204 is an empty page unless a rule says that it is the end")

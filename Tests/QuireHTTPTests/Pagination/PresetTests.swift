@@ -72,12 +72,24 @@ struct PresetTests {
       contentsOf: root.appending(path: "Sources/Quire/Quire.docc/WhichPagination.md"),
       encoding: .utf8)
     let tables = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }.joined()
-    let named = Set(tables.matches(of: /`\.(\w+)`/).map { String($0.1) })
+    let named = Set(tables.matches(of: /`\.(\w+)(?:\([\w:]*\))?`/).map { String($0.1) })
     let parts = ["emptyPage", "shortPage"]
     #expect(Set(Pagination.presets.map(\.name)).subtracting(named) == [])
     #expect(named.subtracting(Pagination.presets.map(\.name)).subtracting(parts) == [])
+    let presets = root.appending(path: "Sources/QuireHTTP/Pagination/Presets")
+    let sources = try FileManager.default.contentsOfDirectory(atPath: presets.path)
+      .map { try String(contentsOf: presets.appending(path: $0), encoding: .utf8) }.joined()
+    for name in tables.matches(of: /`\.(\w+)(\()?[\w:]*\)?`/) where !parts.contains("\(name.1)") {
+      let isThere =
+        name.2 == nil
+        ? sources.contains("static let \(name.1) =") || sources.contains("static var \(name.1):")
+        : sources.contains("static func \(name.1)(")
+      #expect(isThere, "\(name.0)")
+    }
     for preset in Pagination.presets {
-      let rows = guide.matches(of: /\n\| ([\w, ]+) \| `\.(\w+)` \|/).filter { $0.2 == preset.name }
+      let rows = guide.matches(of: /\n\| ([\w, ]+) \| `\.(\w+)(?:\([\w:]*\))?` \|/).filter {
+        $0.2 == preset.name
+      }
       let aliases = rows.flatMap { $0.1.split(separator: ", ").map(String.init) }
       #expect(aliases.sorted() == preset.aliases, "\(preset.name)")
     }

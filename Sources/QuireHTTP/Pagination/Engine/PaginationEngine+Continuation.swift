@@ -43,6 +43,12 @@ extension PaginationEngine {
       return
     }
     if !isBackward, flag != .more, try isEnd(answer, next: next, itemCount: itemCount) { return }
+    if case .offset(let offset) = next.target, custom == nil,
+      offset == count(of: answer, on: routes[next.route])
+    {
+      result.nextFailure = Self.standstill(at: offset)
+      return
+    }
     if case .request = next.target {
       try CursorCheck.checkCharacters(next.value)
     } else {
@@ -60,6 +66,14 @@ extension PaginationEngine {
     .inconsistentTermination,
     "The server says that more follows, and does not say where. Data may be missing: check the "
       + "description's \"next\", or ask the server's owner.")
+
+  private static func standstill(at offset: Int) -> PageError {
+    PageError(
+      .noProgress,
+      "The page brought no items, so that the next one would begin at \(offset) again: the walk would "
+        + "never end. All pages so far were delivered. If such a page is the end of the listing, add "
+        + "the end rule .emptyPage; if not, look at the flag or the total that its end is told by.")
+  }
 
   private enum Flag { case more, end }
 

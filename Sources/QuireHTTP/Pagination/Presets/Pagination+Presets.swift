@@ -15,10 +15,13 @@ extension Pagination {
     throw PageError(.invalidArgument, "There is no preset \"\(name)\". \(hint)")
   }
 
-  /// The presets that an unknown name may stand for, at most three: those described by it, or else
-  /// the one whose name is nearest.
+  /// The presets that an unknown name may stand for, at most three: the shortest that begin with it,
+  /// or those described by it, or else the one whose name is nearest.
   private static func presetNames(like name: String) -> [String] {
     let word = name.lowercased()
+    let longer = presets.map(\.name).filter { $0.lowercased().hasPrefix(word) }
+      .sorted { $0.count < $1.count }
+    if word.count > 2, !longer.isEmpty { return Array(longer.prefix(3)) }
     let described = presets.filter { preset in
       let words = preset.summary.lowercased().split { !$0.isLetter && !$0.isNumber }
       return words.contains { $0 == word }
