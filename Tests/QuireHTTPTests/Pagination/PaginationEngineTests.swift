@@ -196,6 +196,21 @@ struct PaginationEngineTests {
     #expect(error?.code == .invalidArgument)
   }
 
+  @Test(
+    "A position that counts in another way than the listing is refused",
+    arguments: [
+      (Pagination.offsetLimit(), Position(["page": 3])),
+      (.offsetLimit(), Position(["token": "c5"])),
+      (.pages(), Position(["offset": 3])), (.pages(), Position(["token": "c5"])),
+      (Pagination(next: .body("/a"), send: .query("a")), Position(["page": 3])),
+    ])
+  func alienCount(_ pagination: Pagination, _ position: Position) throws {
+    let engine = try makeEngine(pagination)
+    let error = #expect(throws: PageError.self) { try engine.request(at: position) }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains("counts in another way") == true)
+  }
+
   @Test("A position without a link is refused where links are followed")
   func positionWithoutLink() throws {
     let error = #expect(throws: PageError.self) {
@@ -248,17 +263,17 @@ struct PaginationEngineTests {
   func hostileNumbers(_ number: Int) throws {
     let value = JSONValue.number(String(number))
     let descriptions = [
-      Pagination(
+      "offset": Pagination(
         next: .offset(first: 1, step: .body("/n")), send: .query("o"),
         end: [.total("/t"), .emptyPage], total: "/t"),
-      Pagination(
+      "page": Pagination(
         next: .pageNumber(first: 0, from: "/n"), send: .query("o"),
         end: [.total("/t"), .pages("/t")],
         size: PageSize(.query("s"), default: Int.max)),
     ]
-    for pagination in descriptions {
+    for (count, pagination) in descriptions {
       let engine = try makeEngine(pagination)
-      for name in ["offset", "page", "token"] {
+      for name in [count, "token"] {
         let position = Position([name: value, "seen": value])
         let answer = try answer(engine, "{\"n\":\(number),\"t\":\(number)}", at: position)
         _ = engine.continuation(after: answer, itemCount: Int.max)

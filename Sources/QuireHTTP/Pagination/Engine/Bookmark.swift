@@ -108,6 +108,19 @@ struct Bookmark: Hashable {
     }
   }
 
+  /// Whether a listing that goes on by `next` can have made it: a page's number is no offset, and
+  /// neither is a token. A number in the place of a token is one that a later walk starts with.
+  func counts(like next: NextSource) -> Bool {
+    switch (target, next.root) {
+    case (.offset, .offset), (.offset, .contentRange), (.page, .pageNumber): true
+    case (.token(let token), .offset), (.token(let token), .pageNumber),
+      (.token(let token), .contentRange):
+      token.integer != nil
+    case (.token, _), (.start, _), (.url, _), (.request, _): true
+    case (.offset, _), (.page, _): false
+    }
+  }
+
   /// The number a counter would go on from: its own, or a token that is one.
   var count: Int? {
     switch target {

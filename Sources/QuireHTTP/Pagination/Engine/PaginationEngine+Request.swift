@@ -33,6 +33,12 @@ extension PaginationEngine {
         "A position holds a link, and this description follows none. Use positions only with the "
           + "description that made them.")
     }
+    guard custom != nil || bookmark.counts(like: routes[bookmark.route].next) else {
+      throw PageError(
+        .invalidArgument,
+        "A position holds \(bookmark.value.plainText), and this description counts in another way. "
+          + "Use positions only with the description that made them.")
+    }
     var editor = RequestEditor(base)
     editor.keep(pagination.request.keep)
     try editor.addConstants(pagination.request.always)
