@@ -48,9 +48,14 @@ struct Command {
       .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
       .merging(environment) { $1 }
     process.standardInput = terminal?.follower ?? input
-    let output = try standardOutput.writing()
+    let (output, errors) = (try standardOutput.writing(), try standardError.writing())
+    // Foundation keeps the process, and with it the files, for ever.
+    defer {
+      try? output.close()
+      try? errors.close()
+    }
     process.standardOutput = terminal?.follower ?? output
-    process.standardError = try standardError.writing()
+    process.standardError = errors
     let continuation = ended.continuation
     process.terminationHandler = { _ in continuation.finish() }
     try process.run()
