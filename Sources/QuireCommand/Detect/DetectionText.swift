@@ -5,6 +5,7 @@ import Quire
 /// A detection as people read it. No secret of the command line is repeated.
 struct DetectionText {
   private let arguments: RequestArguments
+  private let options: PageClient.RequestOptions
   private let redactor: Redactor
   private let url: String
   private let saved: String?
@@ -13,6 +14,7 @@ struct DetectionText {
     _ arguments: RequestArguments, options: PageClient.RequestOptions, url: String, saved: String?
   ) {
     self.arguments = arguments
+    self.options = options
     self.saved = saved
     self.url = url
     redactor = Redactor(fields: options.headers, urls: [url])
@@ -75,8 +77,21 @@ struct DetectionText {
   }
 
   private func swift(_ candidate: DetectedPagination) -> String {
-    let shown = shownURL.debugDescription
-    return "client.cursor(of: Item.self, at: \(shown), pagination: \(candidate.swift))"
+    let listing = "at: \(shownURL.debugDescription), pagination: \(candidate.swift)"
+    return "client.cursor(of: Item.self, \(listing)\(requestSwift))"
+  }
+
+  /// The argument for a request that is no plain GET; what its body holds is left out.
+  private var requestSwift: String {
+    var parts = options.method == .get ? [] : ["method: .\(options.method.rawValue.lowercased())"]
+    switch options.body {
+    case .none: break
+    case .json: parts.append("body: .json(…)")
+    case .form: parts.append("body: .form(…)")
+    case .xml: parts.append("body: .xml(…)")
+    case .bytes: parts.append("body: .bytes(…)")
+    }
+    return parts.isEmpty ? "" : ", request: .init(\(parts.joined(separator: ", ")))"
   }
 
   // MARK: The command line

@@ -15,7 +15,8 @@ public struct PaginatorSnapshot<Item: Sendable>: Sendable {
   public package(set) var isRefreshing: Bool
   /// Whether nothing was held when the last load began.
   public package(set) var isInitial: Bool
-  /// Whether the next page is loaded when it is due.
+  /// Whether the next page is loaded when it is due: false before the first one has come, after an error
+  /// and at the end. `loadMore()` loads the first one, too.
   public package(set) var canLoadMore: Bool
   /// Whether a page before the first one can be loaded, as far as is known.
   public package(set) var canLoadBefore: Bool

@@ -5,9 +5,8 @@ extension PaginationPreset {
   /// The preset as one writes it where a `Pagination` is expected, its items at `place` if that is not
   /// nil.
   func swift(at place: PagePath?) -> String {
-    let given = place ?? pagination.items.paths.first
     if let call = Self.calls[name] {
-      let text = given?.text ?? ""
+      let text = place?.text ?? ownPlace
       if text.isEmpty, let start = Self.rootStarts(in: call, of: name) {
         return ".\(call[..<start]))"
       }
@@ -15,6 +14,13 @@ extension PaginationPreset {
     }
     guard let place else { return "." + name }
     return ".\(name).items(at: \(Self.literal(place.text)))"
+  }
+
+  /// The place in the call that makes the preset as it is.
+  var ownPlace: String {
+    let items = pagination.items.paths.first?.text ?? ""
+    guard takesContainer, let last = items.lastIndex(of: "/") else { return items }
+    return String(items[..<last])
   }
 
   /// Whether the place of the items is for the caller to say.

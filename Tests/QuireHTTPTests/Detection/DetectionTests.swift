@@ -337,4 +337,20 @@ struct DetectionTests {
     #expect(preset.swift(at: "") == call)
     #expect(preset.swift(at: "/l").contains(#""/l""#))
   }
+
+  @Test("A preset as it is, is written by the call that makes it")
+  func ownPlaces() throws {
+    var count = 0
+    // Spotify's page is the container itself.
+    for preset in Pagination.presets where preset.takesPlace && preset.name != "spotify" {
+      count += 1
+      let made = preset.pagination(at: try PagePath(preset.ownPlace))
+      #expect(made == preset.pagination, "\(preset.name) at \(preset.ownPlace)")
+    }
+    #expect(count > 30)
+    let relay = try #require(Pagination.presets.first { $0.name == "relay" })
+    #expect(relay.swift(at: nil) == #".relay(connection: "/data/connection")"#)
+    let spotify = try #require(Pagination.presets.first { $0.name == "spotify" })
+    #expect(spotify.swift(at: nil) == ".spotify()")
+  }
 }
