@@ -15,6 +15,10 @@ extension ScrollControls {
     self.loadMore = .loadMore(
       loadMore, clock: clock,
       isAvailable: { [weak paginator] in paginator?.snapshot.canLoadMore ?? false },
-      action: { [weak paginator] in _ = try? await paginator?.loadMore() })
+      action: { [weak paginator] in
+        // What the report began may have failed by now; trying again is for somebody to say.
+        guard let paginator, paginator.snapshot.canLoadMore else { return }
+        _ = try? await paginator.loadMore()
+      })
   }
 }
