@@ -70,9 +70,9 @@ extension PaginationEngine {
   private static func standstill(at offset: Int) -> PageError {
     PageError(
       .noProgress,
-      "The page brought no items, so that the next one would begin at \(offset) again: the walk would "
-        + "never end. All pages so far were delivered. If such a page is the end of the listing, add "
-        + "the end rule .emptyPage; if not, look at the flag or the total that its end is told by.")
+      "The next page would begin at \(offset) again, as this one did: the walk would never end. All "
+        + "pages so far were delivered. If an empty page is the end of the listing, add the end rule "
+        + ".emptyPage; if not, look at the flag or the total that its end is told by.")
   }
 
   private enum Flag { case more, end }
