@@ -114,6 +114,12 @@ extension Page {
     set { head.total = newValue }
   }
 
+  /// What the page makes doubtful; the walk's report gathers it.
+  public var warnings: [WalkReport.Warning] {
+    get { head.warnings }
+    set { head.warnings = newValue }
+  }
+
   /// What came with the page besides its items.
   public var metadata: PageMetadata {
     _read { yield head.metadata }

@@ -12,6 +12,7 @@ package struct PageHead: Sendable {
   package var total: Total?
   package var metadata = PageMetadata()
   package var traffic = Traffic()
+  package var warnings: [WalkReport.Warning] = []
   package var origins: [ItemOrigins]?
   var mark: ItemMark?
 

@@ -42,6 +42,22 @@ extension WalkMachine {
     #expect(machine.report.checkpoint == nil)
   }
 
+  @Test("A2: the report gathers what pages warn of, each once, and no more than it can hold")
+  func gathersWarnings() {
+    var machine = WalkMachine(start: .start, limits: Limits())
+    for index in 0..<200 {
+      _ = machine.next(at: .zero)
+      var page = Page([index], next: Position(.number("\(index)")))
+      page.warnings = [
+        .init(.init("doubt"), "always"), .init(.init("doubt"), "only on page \(index)"),
+      ]
+      _ = machine.received(page, at: .zero)
+    }
+    #expect(machine.report.warnings.filter { $0.message == "always" }.count == 1)
+    #expect(machine.report.warnings.count == 64)
+    #expect(machine.report.description.hasSuffix("64 warnings"))
+  }
+
   @Test("C6: a second task at the same moment gets an error, and the first is not disturbed")
   func refusesConcurrentIteration() {
     var machine = WalkMachine(start: .start, limits: Limits())

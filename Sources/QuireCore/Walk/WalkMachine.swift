@@ -115,6 +115,7 @@ struct WalkMachine: Sendable {
     report.traffic = report.traffic + page.traffic
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
+    if !page.warnings.isEmpty { report.warn(page.warnings) }
     if !page.items.isEmpty { emptyPages = 0 } else if !isWithinPage { emptyPages += 1 }
     isWithinPage = page.hasMoreParts
     closing = page.closing

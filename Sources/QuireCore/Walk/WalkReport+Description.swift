@@ -11,6 +11,7 @@ extension WalkReport: CustomStringConvertible {
     if duplicatesDropped > 0 {
       parts.append(duplicatesDropped.counted("duplicate dropped", "duplicates dropped"))
     }
+    if !warnings.isEmpty { parts.append(warnings.count.counted("warning")) }
     return "\(end): \(parts.joined(separator: ", "))"
   }
 }

@@ -41,6 +41,8 @@ public struct WalkReport: Sendable {
   public package(set) var checkpoint: Position? = .start
   /// The last total the server declared.
   public package(set) var total: Total?
+  /// What speaks against the walk being whole, though it is no failure; each once, at most 64.
+  public package(set) var warnings: [Warning] = []
 
   /// The report of a walk that has not begun.
   public init() {}
