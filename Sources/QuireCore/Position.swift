@@ -55,7 +55,8 @@ extension Position: Codable {
       )
     }
     let fields = try decoder.container(keyedBy: CodingKeys.self)
-    value = try fields.contains(.value) ? fields.decode(JSONValue.self, forKey: .value) : nil
+    value =
+      try fields.contains(.value) ? fields.decode(TaggedJSONValue.self, forKey: .value).value : nil
     itemOffset = try fields.decodeIfPresent(Int.self, forKey: .itemOffset) ?? 0
     guard itemOffset >= 0 else {
       throw DecodingError.dataCorruptedError(
@@ -68,7 +69,7 @@ extension Position: Codable {
   /// Writes `{"value": …, "itemOffset": n}`, without what says nothing.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(value, forKey: .value)
+    try fields.encodeIfPresent(value.map(TaggedJSONValue.init), forKey: .value)
     if itemOffset > 0 { try fields.encode(itemOffset, forKey: .itemOffset) }
   }
 }

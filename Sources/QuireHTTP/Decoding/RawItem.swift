@@ -63,7 +63,7 @@ public struct RawItem: Sendable, CustomStringConvertible {
     _ type: Value.Type = Value.self, with decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
     if let flaw = document.flaw(in: node) { throw document.flawError(at: flaw) }
-    return try decoder.decode(type, from: Data(bytes))
+    return try decoder.decode(type, at: node, in: document)
   }
 
   /// The compact bytes as text.

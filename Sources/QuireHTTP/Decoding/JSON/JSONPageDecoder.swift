@@ -7,7 +7,8 @@
 /// Decodes pages of JSON whose items are types of yours, with Foundation's `JSONDecoder`.
 ///
 /// The page is checked and its cursors are read by `JSONDocument`, without loss; the decoder sees
-/// only the items. Of a name that occurs twice in an item it takes the first.
+/// only the items. Of a name that occurs twice in an item it takes the first. A `JSONValue` in an item
+/// keeps the server's text, unless the decoder is a subclass of `JSONDecoder`.
 public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   private let decoder: JSONDecoder
 
@@ -25,11 +26,7 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
     JSONPageDecoding(
       context,
       .init(
-        item: { [decoder] document, node in
-          try decoder.decode(Item.self, from: Data(document.bytes[document.range(of: node)]))
-        },
-        list: { [decoder] document, node in
-          try decoder.decode([Item].self, from: Data(document.bytes[document.range(of: node)]))
-        }))
+        item: { [decoder] in try decoder.decode(Item.self, at: $1, in: $0) },
+        list: { [decoder] in try decoder.decode([Item].self, at: $1, in: $0) }))
   }
 }
