@@ -15,8 +15,12 @@ struct Object: Decodable, Sendable {
 struct ListBucket {
   static func main() async throws {
     guard CommandLine.arguments.count == 2 else { fatalError("usage: ListBucket URL") }
+    try await list(CommandLine.arguments[1])
+  }
+
+  @concurrent static func list(_ url: String) async throws {
     let objects = PageClient().cursor(
-      of: Object.self, at: CommandLine.arguments[1],
+      of: Object.self, at: url,
       pagination: .s3.items(at: "/ListBucketResult/Contents"),
       xml: XMLDecodingOptions(keys: .capitalized))
 

@@ -12,4 +12,14 @@ extension PageClient {
   public init(headers: HTTPFields = [:], configuration: Configuration = Configuration()) {
     self.init(transport: CurlTransport.shared, headers: headers, configuration: configuration)
   }
+
+  /// A client over libcurl, whose fields are named in text: `["X-Api-Key": key]`.
+  ///
+  /// Traps for a name that is no token (RFC 9110, §5.6.2); make `HTTPField.Name` of names from outside
+  /// the program. Otherwise as `init(headers:configuration:)`.
+  public init(
+    headers: KeyValuePairs<String, String>, configuration: Configuration = Configuration()
+  ) {
+    self.init(headers: HTTPFields(named: headers), configuration: configuration)
+  }
 }

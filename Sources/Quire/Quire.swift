@@ -4,3 +4,4 @@
 @_exported public import QuireCurl
 @_exported public import QuireHTTP
 @_exported public import QuireXML
+@_exported public import struct Logging.Logger

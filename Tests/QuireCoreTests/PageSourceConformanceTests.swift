@@ -10,6 +10,15 @@ import Testing
     try await PageSourceConformance { Numbers() }.check()
   }
 
+  @Test("12-A8: a long listing costs a number of requests in proportion to its pages")
+  func longListing() async throws {
+    let requests = Mutex(0)
+    try await PageSourceConformance {
+      Long { requests.withLock { $0 += 1 } }
+    }.check()
+    #expect(requests.withLock { $0 } < 5_000)
+  }
+
   @Test("C-7: a source that waits well passes")
   func passesWell() async throws {
     try await PageSourceConformance(
@@ -25,6 +34,17 @@ import Testing
       ) { FlawedSource(flaw: flaw) }.check()
     }
     #expect(failure?.promise == flaw.promise)
+  }
+
+  /// A listing of 900 pages.
+  struct Long: PageSource {
+    let request: @Sendable () -> Void
+
+    func page(at position: Position?) async throws -> Page<Int>? {
+      request()
+      let index = position?.value?.integer ?? 0
+      return Page([index], next: index < 899 ? Position(.number("\(index + 1)")) : nil)
+    }
   }
 
   /// The example in the documentation of `PageSource`.

@@ -34,35 +34,55 @@ public struct Threshold: Hashable, Sendable {
   /// Loads when fewer than 5 items are left, as lists that count rows do.
   static let remainingFive = Threshold(.remaining(5))
 
-  /// Loads when consumed / loaded is greater than `fraction`, which lies in 0…1.
+  /// Loads when consumed / loaded is greater than `fraction`, which lies in 0…1: 0 loads with the
+  /// first item, 1 never ahead.
   ///
-  /// 0 loads with the first item, 1 never ahead. Throws `invalidArgument` for anything else.
-  public static func fraction(
-    _ fraction: Double, of basis: Basis = .everything
-  ) throws -> Threshold {
-    guard fraction >= 0, fraction <= 1 else {
-      throw refusal("fraction is \(fraction); give a number from 0 to 1.")
-    }
-    return Threshold(basis == .everything ? .fraction(fraction) : .fractionOfLastPage(fraction))
+  /// Traps for anything else; `init(fraction:of:)` throws for a number from outside the program.
+  public static func fraction(_ fraction: Double, of basis: Basis = .everything) -> Threshold {
+    literal { try Threshold(fraction: fraction, of: basis) }
   }
 
-  /// Loads when fewer than `items` loaded items are left, 0 or more.
+  /// Loads when fewer than `items` loaded items are left, 0 or more; 0 loads nothing ahead.
   ///
-  /// 0 loads nothing ahead. Throws `invalidArgument` for a negative number.
-  public static func remaining(items: Int) throws -> Threshold {
-    guard items >= 0 else { throw refusal("remaining items are \(items); give 0 or more.") }
-    return Threshold(.remaining(items))
+  /// Traps for a negative number; `init(remaining:)` throws for one from outside the program.
+  public static func remaining(items: Int) -> Threshold {
+    literal { try Threshold(remaining: items) }
   }
 
   /// Loads when less than `extent` of the content is left behind the viewport, 0 or more. Items
   /// that are counted without a viewport load nothing ahead by this.
   ///
-  /// Throws `invalidArgument` for a negative number and for one that is not finite.
-  public static func remainingExtent(_ extent: Double) throws -> Threshold {
-    guard extent >= 0, extent.isFinite else {
-      throw refusal("remaining extent is \(extent); give a finite number, 0 or more.")
+  /// Traps for a negative number and for one that is not finite; `init(remainingExtent:)` throws for
+  /// one from outside the program.
+  public static func remainingExtent(_ extent: Double) -> Threshold {
+    literal { try Threshold(remainingExtent: extent) }
+  }
+
+  /// As `fraction(_:of:)`. Throws `invalidArgument` for a number that is not in 0…1.
+  public init(fraction: Double, of basis: Basis = .everything) throws {
+    guard fraction >= 0, fraction <= 1 else {
+      throw Self.refusal("fraction is \(fraction); give a number from 0 to 1.")
     }
-    return Threshold(.remainingExtent(extent))
+    self.init(basis == .everything ? .fraction(fraction) : .fractionOfLastPage(fraction))
+  }
+
+  /// As `remaining(items:)`. Throws `invalidArgument` for a negative number.
+  public init(remaining items: Int) throws {
+    guard items >= 0 else { throw Self.refusal("remaining items are \(items); give 0 or more.") }
+    self.init(.remaining(items))
+  }
+
+  /// As `remainingExtent(_:)`. Throws `invalidArgument` for a negative number and for one that is not
+  /// finite.
+  public init(remainingExtent extent: Double) throws {
+    guard extent >= 0, extent.isFinite else {
+      throw Self.refusal("remaining extent is \(extent); give a finite number, 0 or more.")
+    }
+    self.init(.remainingExtent(extent))
+  }
+
+  private static func literal(_ make: () throws -> Threshold) -> Threshold {
+    do { return try make() } catch { preconditionFailure("\(error)") }
   }
 
   private static func refusal(_ text: String) -> PageError {

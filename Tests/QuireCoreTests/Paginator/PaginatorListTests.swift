@@ -265,7 +265,7 @@ import Testing
   @Test("P-7, PM-16: the threshold can be changed while the paginator runs")
   func changesThreshold() async throws {
     let source = ScriptedSource(sizes: 10, 10)
-    let list = list(source, try .fraction(0.9))
+    let list = list(source, .fraction(0.9))
     try await list.loadMore()
     list.report(offset: 700, in: Viewport(content: 1800, extent: 800))
     list.report(consumed: 7)
@@ -344,7 +344,7 @@ import Testing
 
   @Test("X-05, K2: a fraction of the last page loads at 7, 17, 27, 37, 47, and at 2, 8, 12")
   func fractionOfLastPage() async throws {
-    let threshold = try Threshold.fraction(0.6, of: .lastPage)
+    let threshold = Threshold.fraction(0.6, of: .lastPage)
     for (sizes, expected) in [
       (Array(repeating: 10, count: 6), [7, 17, 27, 37, 47]), ([3, 7, 2, 9], [2, 8, 12]),
     ] {

@@ -64,7 +64,7 @@ import Testing
   func loadsByFraction() throws {
     let expected = [1, 7, 13, 21, 31, 41]
     #expect(loads([10, 10, 10, 10, 10, 10]) == expected)
-    let spelled = LookAhead(threshold: try .fraction(0.6))
+    let spelled = LookAhead(threshold: .fraction(0.6))
     #expect(loads([10, 10, 10, 10, 10, 10], spelled) == expected)
   }
 
@@ -84,8 +84,8 @@ import Testing
 
   @Test("PM-03: remaining(3) loads after the 8th of 10 items, not after the 7th")
   func loadsByRemaining() throws {
-    #expect(loads([10, 10], LookAhead(threshold: try .remaining(items: 3))) == [1, 8])
-    #expect(loads([8, 8], LookAhead(threshold: try .remaining(items: 5))) == [1, 4])
+    #expect(loads([10, 10], LookAhead(threshold: .remaining(items: 3))) == [1, 8])
+    #expect(loads([8, 8], LookAhead(threshold: .remaining(items: 5))) == [1, 4])
   }
 
   @Test("P-2: on demand loads when an item is asked for that is not there")
@@ -95,16 +95,16 @@ import Testing
 
   @Test("PM-06: 0 loads with the first item, 1 and remaining(0) never ahead")
   func loadsAtTheEdges() throws {
-    #expect(loads([10, 10], LookAhead(threshold: try .fraction(0))) == [1, 1])
-    #expect(loads([10, 10], LookAhead(threshold: try .fraction(1))) == [1, 11])
-    #expect(loads([10, 10], LookAhead(threshold: try .remaining(items: 0))) == [1, 11])
+    #expect(loads([10, 10], LookAhead(threshold: .fraction(0))) == [1, 1])
+    #expect(loads([10, 10], LookAhead(threshold: .fraction(1))) == [1, 11])
+    #expect(loads([10, 10], LookAhead(threshold: .remaining(items: 0))) == [1, 11])
   }
 
   @Test(
     "P-3: what is loaded and not begun never exceeds its bytes, taking the next page for as large as any"
   )
   func staysWithinBytes() throws {
-    let threshold = try Threshold.fraction(0)
+    let threshold = Threshold.fraction(0)
     var machine = Machine(
       limits: LookAhead(threshold: threshold, maxPages: 10, maxBytes: 250))
     machine.iteratorBegan()

@@ -27,7 +27,7 @@ import Testing
   @Test(
     "C-8: a loop over items that was left goes on with the next item, at any item and threshold")
   func loopsAgainOverItems() async throws {
-    for threshold in [Threshold.standard, .onDemand, try .fraction(0), try .remaining(items: 2)] {
+    for threshold in [Threshold.standard, .onDemand, .fraction(0), .remaining(items: 2)] {
       for stop in 0..<7 {
         let source = ScriptedSource(sizes: 3, 0, 3, 1)
         let paginator = Paginator(Cursor(source), threshold: threshold)
@@ -56,7 +56,7 @@ import Testing
   @Test("PM-06: fraction(1) never loads early, and the loop still yields everything")
   func yieldsEverything() async throws {
     let source = ScriptedSource(sizes: 10, 10)
-    let paginator = Paginator(Cursor(source), threshold: try .fraction(1))
+    let paginator = Paginator(Cursor(source), threshold: .fraction(1))
     #expect(try await paginator.items.collected() == Array(0..<20))
   }
 
@@ -268,7 +268,7 @@ import Testing
   @Test("C-8: the checkpoint of an item loop lies behind the item it got last")
   func checkpointsInsidePages() async throws {
     let source = ScriptedSource(sizes: 10, 10)
-    let paginator = Paginator(Cursor(source), threshold: try .fraction(0.6))
+    let paginator = Paginator(Cursor(source), threshold: .fraction(0.6))
     var items = paginator.items.makeAsyncIterator()
     for count in 1...9 {
       _ = try await items.next()

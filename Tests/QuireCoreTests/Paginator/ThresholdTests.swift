@@ -6,22 +6,22 @@ import Testing
   @Test("PM-06: values that cannot work are refused when a threshold is made")
   func refusesValues() {
     for fraction in [1.2, -0.1, .nan, .infinity, -.infinity] {
-      let error = #expect(throws: PageError.self) { try Threshold.fraction(fraction) }
+      let error = #expect(throws: PageError.self) { try Threshold(fraction: fraction) }
       #expect(error?.code == .invalidArgument)
     }
-    let error = #expect(throws: PageError.self) { try Threshold.remaining(items: -5) }
+    let error = #expect(throws: PageError.self) { try Threshold(remaining: -5) }
     #expect(error?.message.contains("-5") == true)
-    #expect(throws: Never.self) { try Threshold.fraction(0) }
-    #expect(throws: Never.self) { try Threshold.fraction(1) }
-    #expect(throws: Never.self) { try Threshold.remaining(items: 0) }
+    #expect(throws: Never.self) { try Threshold(fraction: 0) }
+    #expect(throws: Never.self) { try Threshold(fraction: 1) }
+    #expect(throws: Never.self) { try Threshold(remaining: 0) }
   }
 
   @Test("P-2, K3: comparisons are strict")
   func isStrict() throws {
-    let fraction = try Threshold.fraction(0.6)
+    let fraction = Threshold.fraction(0.6)
     #expect(!fraction.isExceeded(Progress(consumed: 6, loaded: 10)))
     #expect(fraction.isExceeded(Progress(consumed: 7, loaded: 10)))
-    let remaining = try Threshold.remaining(items: 3)
+    let remaining = Threshold.remaining(items: 3)
     #expect(!remaining.isExceeded(Progress(consumed: 7, loaded: 10)))
     #expect(remaining.isExceeded(Progress(consumed: 8, loaded: 10)))
   }
@@ -29,10 +29,10 @@ import Testing
   @Test("The trigger is the first count at which the threshold is exceeded, for any numbers")
   func findsTrigger() throws {
     var thresholds = [Threshold.onDemand, .standard]
-    for step in 0...20 { thresholds.append(try .fraction(Double(step) / 20)) }
-    for items in [0, 1, 2, 5, 50, Int.max] { thresholds.append(try .remaining(items: items)) }
-    for step in 0...20 { thresholds.append(try .fraction(Double(step) / 20, of: .lastPage)) }
-    thresholds += [.oneViewport, try .remainingExtent(100)]
+    for step in 0...20 { thresholds.append(.fraction(Double(step) / 20)) }
+    for items in [0, 1, 2, 5, 50, Int.max] { thresholds.append(.remaining(items: items)) }
+    for step in 0...20 { thresholds.append(.fraction(Double(step) / 20, of: .lastPage)) }
+    thresholds += [.oneViewport, .remainingExtent(100)]
     for threshold in thresholds {
       for loaded in 0...40 {
         for lastPage in loaded == 0 ? [0] : Array(Set([1, (loaded + 1) / 2, loaded])) {

@@ -23,11 +23,11 @@ import Testing
 
   @Test("PM-04: the remaining extent is measured behind the viewport; overscroll counts, too")
   func remainingExtent() async throws {
-    let (trigger, calls) = watched(try .remainingExtent(100))
+    let (trigger, calls) = watched(.remainingExtent(100))
     #expect(trigger.report(offset: 900, in: page) == nil)
     await trigger.report(offset: 900.1, in: page)?.value
     #expect(calls.count == 1)
-    let (fresh, overscrolled) = watched(try .remainingExtent(100))
+    let (fresh, overscrolled) = watched(.remainingExtent(100))
     await fresh.report(offset: 1150, in: page)?.value
     #expect(overscrolled.count == 1)
   }
@@ -67,12 +67,12 @@ import Testing
   func forwardOnly() async throws {
     let (trigger, calls) = watched()
     #expect(trigger.report(offset: 500, in: page) == nil)
-    trigger.threshold = try .fraction(0.4)
+    trigger.threshold = .fraction(0.4)
     #expect(trigger.report(offset: 300, in: page) == nil)
     #expect(trigger.report(offset: 450, in: page) == nil)
     await trigger.report(offset: 501, in: page)?.value
     #expect(calls.count == 1)
-    let (other, heard) = watched(try .fraction(0.9))
+    let (other, heard) = watched(.fraction(0.9))
     #expect(other.report(offset: 700, in: page) == nil)
     other.threshold = .standard
     await other.report(offset: 701, in: page)?.value
@@ -145,14 +145,14 @@ import Testing
     await trigger.report(offset: 700, in: page)?.value
     let crossing = try #require(calls.values.first)
     #expect(crossing.threshold == .standard)
-    #expect(crossing.threshold == (try .fraction(0.6)))
+    #expect(crossing.threshold == .fraction(0.6))
     #expect(abs(crossing.fraction - 0.7) < 1e-9)
     #expect(crossing.source === trigger)
   }
 
   @Test("PM-18: no content, content that fits, and positions before it never fire")
   func nothingToScroll() throws {
-    for threshold in [Threshold.standard, .oneViewport, try .remainingExtent(500)] {
+    for threshold in [Threshold.standard, .oneViewport, .remainingExtent(500)] {
       for (offset, viewport) in [
         (10.0, Viewport(content: 0, extent: 800)), (20, Viewport(content: 800, extent: 800)),
         (30, Viewport(content: 500, extent: 800)), (-50, page),
@@ -217,10 +217,10 @@ import Testing
   @Test("PM-22: a fraction or a count, with or without a listing, is one line each")
   func factories() throws {
     let cursor = Cursor(ScriptedSource(sizes: 1))
-    let fraction = ThresholdTrigger(try .fraction(0.6))
-    let remaining = ThresholdTrigger(try .remaining(items: 3))
-    let fractionOfListing = Paginator(cursor, threshold: try .fraction(0.6))
-    let remainingOfListing = Paginator(cursor, threshold: try .remaining(items: 3))
+    let fraction = ThresholdTrigger(.fraction(0.6))
+    let remaining = ThresholdTrigger(.remaining(items: 3))
+    let fractionOfListing = Paginator(cursor, threshold: .fraction(0.6))
+    let remainingOfListing = Paginator(cursor, threshold: .remaining(items: 3))
     #expect(fraction.threshold == ThresholdTrigger().threshold)
     #expect(fractionOfListing.threshold == fraction.threshold)
     #expect(remainingOfListing.threshold == remaining.threshold)
@@ -267,22 +267,22 @@ import Testing
 
   @Test("TI-47: at an extent of 0 the trigger is strictly past the end; below 0 it is refused")
   func atTheEnd() async throws {
-    let (trigger, calls) = watched(try .remainingExtent(0))
+    let (trigger, calls) = watched(.remainingExtent(0))
     #expect(trigger.report(offset: 1000, in: page) == nil)
     await trigger.report(offset: 1000.5, in: page)?.value
     #expect(calls.count == 1)
-    #expect(throws: PageError.self) { try Threshold.remainingExtent(-100) }
+    #expect(throws: PageError.self) { try Threshold(remainingExtent: -100) }
   }
 
   @Test("OU-08, PM-06: 500 before the end; numbers that cannot work are refused")
   func extents() async throws {
-    let (trigger, calls) = watched(try .remainingExtent(500))
+    let (trigger, calls) = watched(.remainingExtent(500))
     let viewport = Viewport(content: 2000, extent: 800)
     #expect(trigger.report(offset: 700, in: viewport) == nil)
     await trigger.report(offset: 700.5, in: viewport)?.value
     #expect(calls.count == 1)
     for extent in [-1, Double.nan, .infinity] {
-      #expect(throws: PageError.self) { try Threshold.remainingExtent(extent) }
+      #expect(throws: PageError.self) { try Threshold(remainingExtent: extent) }
     }
   }
 }

@@ -118,7 +118,7 @@ import Testing
     await wait(list, until: "content")
     #expect(list.sections.items == [16])
     let other = Server()
-    let extent = SectionedPaginator(threshold: try .remainingExtent(500), autoLoad: false)
+    let extent = SectionedPaginator(threshold: .remainingExtent(500), autoLoad: false)
     extent.attach(other.handler())
     try await extent.loadMore()
     extent.report(offset: 700, in: Viewport(content: 2000, extent: 800))

@@ -47,7 +47,7 @@ struct PacerTests {
     let cursor = PageClient(transport: server).cursor(
       of: Int.self, at: "https://a.test/", pagination: pagination)
     var seen = 0
-    for try await _ in Paginator(cursor, threshold: try .remaining(items: 100)) {
+    for try await _ in Paginator(cursor, threshold: .remaining(items: 100)) {
       seen += 1
       #expect(server.requests.count == seen)
     }

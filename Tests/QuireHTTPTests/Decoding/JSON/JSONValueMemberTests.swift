@@ -25,7 +25,8 @@ import Testing
   @Test(
     "12-L18: an item that is a JSONValue is the server's JSON, whatever its members are called",
     arguments: [
-      #"{"street":"Main","number":"42"}"#, #"{"number":1}"#, #"{"object":[["a",1]]}"#, "1.5", "1.10",
+      #"{"street":"Main","number":"42"}"#, #"{"number":1}"#, #"{"object":[["a",1]]}"#, "1.5",
+      "1.10",
       "9007199254740993.25", "18446744073709551616", "1e400", "-0", "null", "true", #""x""#,
       #"{"b":1,"a":2,"b":3}"#, "[]", "{}", #"[[1.0],{"":null}]"#,
     ])
@@ -34,7 +35,8 @@ import Testing
     #expect(values.map(\.description) == [text])
   }
 
-  @Test("12-L18: a JSONValue keeps its text anywhere in an item: in members, lists and dictionaries")
+  @Test(
+    "12-L18: a JSONValue keeps its text anywhere in an item: in members, lists and dictionaries")
   func members() throws {
     let text = """
       [{"street":"Main","extraData":{"number":"42","x":1.50},"more":{"a":1.0,"b":[1e2]},"list":[1.0,{"n":2.0}]}]
