@@ -21,11 +21,13 @@ extension PageVisit {
       method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
     var redirects = RedirectMachine(
       first, home: listing.home, longest: configuration.maximumRedirects)
+    let before = traffic.requests - traffic.redirects
     while true {
       let hop = redirects.current
       try checkScheme(of: hop.origin)
       try Task.checkCancellation()
-      let response = try await send(hop, traffic: &traffic)
+      let sent = traffic.requests - traffic.redirects - before
+      let response = try await send(hop, replays: requestsLeft - sent - 1, traffic: &traffic)
       let (status, fields) = (response.head.status, response.head.headerFields)
       guard status.kind == .redirection,
         try redirects.received(status: status.code, location: fields[.location]) != nil
@@ -39,11 +41,12 @@ extension PageVisit {
   /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
   /// in vain.
   private func send(
-    _ hop: RedirectMachine.Hop, traffic: inout Traffic
+    _ hop: RedirectMachine.Hop, replays: Int, traffic: inout Traffic
   ) async throws -> TransportResponse {
     configuration.logger.debug(
       "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
     var wire = try transportRequest(for: hop)
+    wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
     if hop.origin == listing.home, let signer = configuration.signer {
       try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
     }

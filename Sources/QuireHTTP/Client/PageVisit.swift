@@ -10,15 +10,19 @@ struct PageVisit {
   let request: PageRequest
   let position: Position
   var indexes: [String: [String]] = [:]
+  /// Requests that the next attempt may put on the wire, silent replays included, redirects not.
+  var requestsLeft = 1
 
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
 
   /// What decides about further attempts; each page, and each part of one, begins anew.
   var retryMachine: RetryMachine {
-    RetryMachine(
-      policy: configuration.retry, isRepeatable: listing.isRepeatable || request.method.isSafe)
+    RetryMachine(policy: configuration.retry, isRepeatable: isRepeatable)
   }
+
+  /// Whether the request may be sent again when the server may have acted on it.
+  var isRepeatable: Bool { request.method.isSafe || engine.pagination.request.isQuery }
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
