@@ -50,6 +50,10 @@ public final class CurlTransport: HTTPTransport {
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try Task.checkCancellation()
     let wire = try WireRequest(request, userAgent: configuration.userAgent)
+    if configuration.writesKeyLog, let obstacle = KeyLog.obstacle {
+      throw PageError(
+        .tls, "The log of TLS secrets was asked for and cannot be written: \(obstacle).")
+    }
     let exchange = Exchange(wire)
     guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
     let reader = ResponseReader(exchange, transport: self)
