@@ -47,6 +47,14 @@ static inline CURLcode quire_easy_set_prereq_callback(CURL *easy, curl_prereq_ca
   return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, callback);
 }
 
+/// The shape of CURLOPT_SSL_CTX_FUNCTION.
+typedef CURLcode (*quire_ssl_context_callback)(CURL *, void *, void *);
+
+static inline CURLcode quire_easy_set_ssl_context_callback(
+    CURL *easy, quire_ssl_context_callback callback) {
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, callback);
+}
+
 static inline CURLcode quire_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

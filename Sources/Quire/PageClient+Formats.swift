@@ -53,6 +53,22 @@ extension PageClient {
 }
 
 extension PageClient {
+  /// Makes one plain request, such as that for a token, and returns the answer, of JSON or XML, with
+  /// its whole body.
+  ///
+  /// Otherwise as `response(to:decoder:)`.
+  public func response(
+    to request: PageRequest, decoder: JSONDecoder = JSONDecoder(),
+    xml: XMLDecodingOptions = XMLDecodingOptions()
+  ) async throws -> Response {
+    try await response(
+      to: request,
+      reading: AutomaticPageDecoder(
+        json: JSONPageDecoder<Bool>(decoder: decoder), xml: XMLPageDecoder<Bool>(options: xml)))
+  }
+}
+
+extension PageClient {
   /// Finds out from one answer, of JSON or XML, how the listing at `url` is paged, and asks for its
   /// second page to be sure.
   ///

@@ -38,6 +38,15 @@ extension CurlTransport {
     public var connectionLifetime: Duration
     /// Sent as User-Agent unless a request has its own.
     public var userAgent: String
+    /// Whether the secrets of TLS connections are appended to the file that `SSLKEYLOGFILE` names in
+    /// the environment, for tools that decrypt captured traffic: who has the file can read everything
+    /// that was sent. Default: no, and the variable has no effect.
+    ///
+    /// libcurl would heed the variable unasked, so it is taken out of the process's environment, once,
+    /// when the process makes its first transport; child processes do not inherit it from then on. A
+    /// transport that is to write the log and cannot, because the file cannot be opened or libcurl was
+    /// not built with OpenSSL, fails every request with `tls`.
+    public var writesKeyLog = false
 
     /// Settings for an API client, unless told otherwise.
     public init(

@@ -5,8 +5,10 @@ import QuireCore
 ///
 /// One thread drives all transfers of a transport and is the only one that calls libcurl; connections
 /// are kept and reused. Redirects are not followed, cookies and proxies of the environment are not
-/// used, and nothing is retried beyond libcurl's one silent replay on a kept connection that turned
-/// out dead, which is counted in `TransferMetrics.wireRequests`.
+/// used. Nothing is sent twice but what `TransportRequest.replays` allows: libcurl may replay such a
+/// request once, on a kept connection that turned out dead, which is counted in
+/// `TransferMetrics.wireRequests`. Any other request is on the wire once; if its connection dies under
+/// it, that is `truncated`, and the message says that the server may have acted on it.
 ///
 /// A body is received at most 1 MiB ahead of its reader; then the server has to wait, and no
 /// timeout runs. A server that has to wait for long may give up, which is `truncated`. Over HTTP/2,
@@ -48,6 +50,10 @@ public final class CurlTransport: HTTPTransport {
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try Task.checkCancellation()
     let wire = try WireRequest(request, userAgent: configuration.userAgent)
+    if configuration.writesKeyLog, let obstacle = KeyLog.obstacle {
+      throw PageError(
+        .tls, "The log of TLS secrets was asked for and cannot be written: \(obstacle).")
+    }
     let exchange = Exchange(wire)
     guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
     let reader = ResponseReader(exchange, transport: self)

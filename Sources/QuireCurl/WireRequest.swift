@@ -19,6 +19,10 @@ struct WireRequest: Sendable {
   let limits: TransferLimits
   /// The authority, for messages.
   let host: String
+  /// How often libcurl may replay it.
+  let replays: Int
+  /// Whether it does no harm to ask again; for messages.
+  let isRepeatable: Bool
 
   /// Whether a body goes out, be it an empty one: always but for HEAD, and for GET without one.
   var carriesBody: Bool { Self.carriesBody(method, body) }
@@ -41,6 +45,8 @@ struct WireRequest: Sendable {
     body = request.body
     timeouts = request.timeouts
     limits = request.limits
+    replays = request.replays
+    isRepeatable = replays > 0 || request.head.method.isSafe
   }
 
   private static func checkedAuthority(_ authority: String) throws(PageError) -> String {

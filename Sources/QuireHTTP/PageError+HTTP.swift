@@ -22,6 +22,8 @@ extension PageError.Code {
 
   // MARK: The answer
 
+  /// The client's `CredentialSource` gave no credential; `underlying` is what it threw.
+  public static let credentialsFailed = Self("credentialsFailed")
   /// A status that is neither a page nor an end.
   public static let status = Self("status")
   /// The server no longer knows the cursor.

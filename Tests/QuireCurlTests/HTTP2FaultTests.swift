@@ -1,3 +1,4 @@
+import HTTPTypes
 import QuireCore
 import QuireCurl
 import QuireHTTP
@@ -51,6 +52,33 @@ struct HTTP2FaultTests {
     defer { server.stop() }
     let transport = Self.transport()
     try await transport.expectFailure(TransportRequest(server.url()), .truncated)
+    await transport.shutdown()
+  }
+
+  @Test(
+    "12-S1, P1: over HTTP/2 too, what is not safe to repeat is on the wire once, all else twice at most",
+    arguments: ["GET", "POST", "PUT", "PATCH", "DELETE"], [true, false])
+  func refused(method: String, byGoAway: Bool) async throws {
+    let settings = frame(4, stream: 0) + frame(4, flags: 1, stream: 0)
+    // REFUSED_STREAM, or GOAWAY before the first stream.
+    let refusal =
+      byGoAway ? frame(7, stream: 0, [0, 0, 0, 0, 0, 0, 0, 0]) : frame(3, [0, 0, 0, 7])
+    let server = try FaultServer(tls: FaultTLS(protocols: ["h2"])) { request in
+      request.method == "PRI" ? [] : [.write(settings + refusal), byGoAway ? .finish : .hold]
+    }
+    defer { server.stop() }
+    let transport = Self.transport()
+    var request = TransportRequest(server.url())
+    request = TransportRequest(
+      head: HTTPRequest(
+        method: try #require(HTTPRequest.Method(rawValue: method)), scheme: request.head.scheme,
+        authority: request.head.authority, path: request.head.path),
+      body: method == "GET" ? [] : Array("{}".utf8))
+    let error = await #expect(throws: PageError.self) { try await transport.fetch(request) }
+    // Each request came on a connection of its own, for its answer ends the one before.
+    let onTheWire = server.requests.count { $0.method == "SM" }
+    #expect(onTheWire <= (method == "GET" ? 2 : 1), "\(error as Any)")
+    #expect(error?.attempts == onTheWire)
     await transport.shutdown()
   }
 

@@ -13,10 +13,11 @@ private struct Play {
 
   init(
     isHead: Bool = false, timeouts: Timeouts = .api, limits: TransferLimits = .api,
-    isSent: Bool = true
+    isSent: Bool = true, replays: Int = 1
   ) {
     machine = TransferMachine(
-      host: "example.com", isHead: isHead, timeouts: timeouts, limits: limits)
+      host: "example.com", isHead: isHead, timeouts: timeouts, limits: limits, replays: replays,
+      isRepeatable: replays > 0)
     if isSent { _ = machine.requestSent(at: now) }
   }
 
@@ -209,6 +210,30 @@ struct TransferMachineTests {
     #expect(error.attempts == 2)
   }
 
+  @Test("12-S1, N9: what is not safe to repeat is never sent again, over no new connection either")
+  func unsafeToRepeat() {
+    var play = Play(replays: 0)
+    #expect(play.machine.requestSent(at: play.now) == .abort)
+    #expect(play.machine.wireRequests == 1)
+    #expect(play.end(CURLE_ABORTED_BY_CALLBACK) == .truncated)
+    var poisoned = Play(replays: 0)
+    #expect(poisoned.asksForRetry(CURLE_HTTP2) == false)
+    #expect(poisoned.machine.wireRequests == 1)
+    // Before it was sent, a new connection does no harm.
+    var unsent = Play(isSent: false, replays: 0)
+    #expect(unsent.asksForRetry(CURLE_HTTP2) == true)
+    #expect(unsent.machine.requestSent(at: unsent.now) == .proceed)
+  }
+
+  @Test("12-S1, P1: replays of libcurl and connections begun afresh add up to one, not to three")
+  func sum() {
+    var play = Play()
+    #expect(play.asksForRetry(CURLE_HTTP2) == true)
+    #expect(play.machine.requestSent(at: play.now) == .proceed)
+    #expect(play.machine.requestSent(at: play.now) == .abort)
+    #expect(play.machine.wireRequests == 2)
+  }
+
   @Test("a connection broken before a header byte gets one fresh one, and only one")
   func poisoned() {
     var play = Play()
@@ -223,7 +248,7 @@ struct TransferMachineTests {
   @Test("N10: a connection that has spoken before the request is left for a fresh one")
   func unsolicited() {
     var play = Play(isSent: false)
-    #expect(play.machine.connectionHasSpoken() == .abort)
+    #expect(play.machine.connectionIsSpent() == .abort)
     #expect(play.asksForRetry(CURLE_ABORTED_BY_CALLBACK) == true)
     #expect(play.machine.wireRequests == 0)
   }

@@ -32,7 +32,10 @@ final class CurlDriver {
 
   /// Made ready once, before there is a thread of ours: a process that ends meanwhile tidies up behind
   /// libcurl and OpenSSL, which must not still be beginning.
-  static let libraryIsReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  static let libraryIsReady: Bool = {
+    _ = KeyLog.path
+    return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  }()
 
   /// Runs until it is told to stop.
   static func run(

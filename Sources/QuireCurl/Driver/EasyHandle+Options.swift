@@ -49,6 +49,9 @@ extension EasyHandle {
       quire_easy_set_string(raw, CURLOPT_CAINFO, path)
       quire_easy_set_string(raw, CURLOPT_CAPATH, nil)
     }
+    if configuration.writesKeyLog, KeyLog.path != nil {
+      quire_easy_set_ssl_context_callback(raw, KeyLog.listen)
+    }
   }
 
   func setCallbacks(_ ledger: Ledger) {

@@ -10,6 +10,8 @@ extension EasyHandle {
   /// Opens a socket for an attempt to connect.
   func openSocket(_ wanted: curl_sockaddr) -> Int32 {
     connection = nil
+    // A connection for a replay that is not allowed would be made in vain, and waited for.
+    guard transfer?.machine.mayGoOut == true else { return CURL_SOCKET_BAD }
     #if canImport(Glibc)
       let descriptor = socket(
         wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)
@@ -50,13 +52,15 @@ extension EasyHandle {
     ledger.withSockets { $0.note(connection, speaksHTTP1: !isHTTP2) }
   }
 
-  /// Whether a kept HTTP/1 connection holds bytes that nobody asked for: libcurl 7.88.1 would take
-  /// them for the answer to the next request.
-  var connectionHasSpoken: Bool {
+  /// Whether a kept HTTP/1 connection is of no more use: it was closed since libcurl looked, or holds
+  /// bytes that were not asked for, which libcurl 7.88.1 would take for the answer to the next
+  /// request.
+  var connectionIsSpent: Bool {
     guard reusedConnection, let connection else { return false }
     guard ledger.withSockets({ $0.speaksHTTP1(connection) }) else { return false }
     var byte: UInt8 = 0
-    return recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) > 0
+    let count = recv(connection, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    return count >= 0 || ![EAGAIN, EWOULDBLOCK, EINTR].contains(errno)
   }
 
   private static func localPort(of descriptor: Int32) -> Int32? {

@@ -50,7 +50,7 @@ final class Transfer {
     let request = exchange.request
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
-      limits: request.limits)
+      limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable)
   }
 
   // MARK: Callbacks
@@ -58,7 +58,7 @@ final class Transfer {
   func requestIsAboutToGo(along route: SocketTable.Route) -> Bool {
     touch()
     handle.connected(along: route)
-    guard !handle.connectionHasSpoken else { return perform(machine.connectionHasSpoken()) }
+    guard !handle.connectionIsSpent else { return perform(machine.connectionIsSpent()) }
     return perform(machine.requestSent(at: clock.now))
   }
 

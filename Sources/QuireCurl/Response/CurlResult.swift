@@ -14,7 +14,23 @@ struct CurlResult {
     var headBytes: Int
     var isHeadDone: Bool
     var isChunked: Bool
-    var wasSent: Bool
+    var wireRequests: Int
+    /// Whether it does no harm to ask again.
+    var isRepeatable: Bool
+
+    var wasSent: Bool { wireRequests > 0 }
+
+    /// The connection died under the request. The server may have acted on it all the same.
+    var dropped: TransferFailure {
+      let times = wireRequests == 1 ? "" : " \(wireRequests) times"
+      let advice =
+        isRepeatable
+        ? "Ask again."
+        : "It may have acted on it: look there before you ask again."
+      return TransferFailure(
+        .truncated,
+        "\(host) closed the connection under the request\(times), without an answer. \(advice)")
+    }
   }
 
   var code: CURLcode
@@ -34,21 +50,17 @@ struct CurlResult {
     switch code {
     case CURLE_OK:
       return nil
-    case CURLE_COULDNT_RESOLVE_HOST:
-      return connection("The name of \(facts.host) could not be resolved; check the host.")
-    case CURLE_COULDNT_CONNECT:
-      // libcurl's usual sentence says the same with other words.
-      let reason = detail.hasPrefix("Failed to connect") ? "" : reason
-      return connection(
-        "No connection to \(facts.host)\(reason); check host and port, and that the server runs.")
-    case CURLE_OPERATION_TIMEDOUT:
-      return timedOut(facts)
-    case CURLE_SSL_CONNECT_ERROR:
-      return handshake(facts)
+    case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
+      CURLE_SSL_CONNECT_ERROR:
+      // After the request went out, a connection was wanted for its replay; that there is none does not
+      // undo the request.
+      return facts.wasSent && facts.headBytes == 0 ? facts.dropped : unconnected(facts)
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
       CURLE_SSL_INVALIDCERTSTATUS:
       return TransferFailure(
-        .tls, "The identity of \(facts.host) could not be verified\(reason). Nothing was sent.")
+        .tls,
+        "The identity of \(facts.host) could not be verified\(reason). "
+          + (facts.wasSent ? "The request had gone out before." : "Nothing was sent."))
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CRL_BADFILE, CURLE_SSL_ENGINE_NOTFOUND,
       CURLE_SSL_ENGINE_SETFAILED, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CIPHER,
       CURLE_SSL_ENGINE_INITFAILED, CURLE_SSL_SHUTDOWN_FAILED, CURLE_USE_SSL_FAILED:
@@ -76,6 +88,21 @@ struct CurlResult {
   }
 
   private var reason: String { detail.isEmpty ? "" : " (\(detail))" }
+
+  /// There is no connection.
+  private func unconnected(_ facts: Facts) -> TransferFailure {
+    switch code {
+    case CURLE_COULDNT_RESOLVE_HOST:
+      return connection("The name of \(facts.host) could not be resolved; check the host.")
+    case CURLE_OPERATION_TIMEDOUT: return timedOut(facts)
+    case CURLE_SSL_CONNECT_ERROR: return handshake(facts)
+    default:
+      // libcurl's usual sentence says the same with other words.
+      let reason = detail.hasPrefix("Failed to connect") ? "" : reason
+      return connection(
+        "No connection to \(facts.host)\(reason); check host and port, and that the server runs.")
+    }
+  }
 
   private func connection(_ message: String) -> TransferFailure {
     TransferFailure(.connectFailed, message)
@@ -110,8 +137,7 @@ struct CurlResult {
       return connection("\(facts.host) closed the connection before the request was sent.")
     }
     guard facts.headBytes > 0 else {
-      return TransferFailure(
-        .truncated, "\(facts.host) closed the connection without an answer; ask again.")
+      return facts.dropped
     }
     let place = facts.isHeadDone ? "body" : "head"
     return TransferFailure(

@@ -33,7 +33,6 @@ struct TransferMachine {
   private(set) var wireRequests = 0
 
   private var parser: ResponseHeadParser
-  private var requestsSinceStart = 0
   private var hasRetried = false
   private var mustStartAfresh = false
   private var failure: TransferFailure?
@@ -42,33 +41,41 @@ struct TransferMachine {
   /// Since when the body has been waiting for its reader.
   private var pause: ContinuousClock.Instant?
   private let isHead: Bool
+  /// Whether it does no harm to ask again.
+  private let isRepeatable: Bool
 
-  /// libcurl may replay a request silently, once: enough for a kept connection that was dead.
-  static let maximumRequests = 2
+  /// Requests that may go out. libcurl would replay one as long as kept connections die under it, or
+  /// streams are refused; once is enough for a connection that was dead, and is not allowed at all for
+  /// what is not safe to repeat.
+  private let maximumRequests: Int
 
-  init(host: String, isHead: Bool, timeouts: Timeouts, limits: TransferLimits) {
+  init(
+    host: String, isHead: Bool, timeouts: Timeouts, limits: TransferLimits, replays: Int,
+    isRepeatable: Bool
+  ) {
     self.host = host
     self.isHead = isHead
     self.timeouts = timeouts
     self.limits = limits
+    self.isRepeatable = isRepeatable
+    maximumRequests = replays > 0 ? 2 : 1
     parser = ResponseHeadParser(host: host, isHead: isHead, limits: limits)
   }
 
+  /// Whether the request may go out, once more if it already has.
+  var mayGoOut: Bool { wireRequests < maximumRequests }
+
   /// The connection stands and the request is about to go out.
   mutating func requestSent(at now: ContinuousClock.Instant) -> Verdict {
-    requestsSinceStart += 1
-    guard requestsSinceStart <= Self.maximumRequests else {
-      return abort(
-        TransferFailure(
-          .truncated, "\(host) dropped the request \(wireRequests) times without an answer."))
-    }
+    guard mayGoOut else { return abort(facts.dropped) }
     wireRequests += 1
     if sent == nil { sent = now }
     return .proceed
   }
 
-  /// Bytes had come on the kept connection before the request: they must not become its answer.
-  mutating func connectionHasSpoken() -> Verdict {
+  /// The kept connection was closed, or bytes had come on it before the request, which must not become
+  /// its answer: the request has not gone out.
+  mutating func connectionIsSpent() -> Verdict {
     mustStartAfresh = true
     return .abort
   }
@@ -140,14 +147,11 @@ struct TransferMachine {
       mustStartAfresh = false
       return .retryFresh
     }
-    let facts = CurlResult.Facts(
-      host: host, timeouts: timeouts, limits: limits, headBytes: parser.bytes,
-      isHeadDone: parser.isDone, isChunked: head?.isChunked ?? false,
-      wasSent: wireRequests > 0)
+
     if result.isPoisonedConnection, parser.bytes == 0, !hasRetried {
       hasRetried = true
-      requestsSinceStart = 0
-      return .retryFresh
+      // Once it is on the wire, the server may have acted on it.
+      if mayGoOut { return .retryFresh }
     }
     if let failure = result.failure(facts) ?? incompleteness() { return .failed(error(failure)) }
     return .complete
@@ -168,6 +172,13 @@ struct TransferMachine {
     }
     return TransferFailure(
       .truncated, "\(host) sent \(wireBytes) of \(length) declared body bytes; ask again.")
+  }
+
+  private var facts: CurlResult.Facts {
+    CurlResult.Facts(
+      host: host, timeouts: timeouts, limits: limits, headBytes: parser.bytes,
+      isHeadDone: parser.isDone, isChunked: head?.isChunked ?? false, wireRequests: wireRequests,
+      isRepeatable: isRepeatable)
   }
 
   private func tooManyBytes() -> TransferFailure {

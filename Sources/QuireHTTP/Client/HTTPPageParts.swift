@@ -117,6 +117,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     fingerprint = ItemsFingerprint()
     let before = spent.requests - spent.redirects
     defer { requests += spent.requests - spent.redirects - before }
+    var visit = visit
+    visit.requestsLeft = retry.requestsLeft(afterWireRequests: requests)
     return try await visit.open(decoder, .asItArrives, traffic: &spent)
   }
 

@@ -26,7 +26,7 @@ extension HTTPPageSource {
   func open(_ listing: Listing, traffic: inout Traffic) async throws -> [JSONValue.Member]? {
     guard let request = try listing.engine.opening() else { return nil }
     let visit = listing.visit(request, at: .start)
-    let answer = try await repeating(visit, traffic: &traffic) { traffic in
+    let answer = try await repeating(visit, traffic: &traffic) { visit, traffic in
       try await visit.answer(decoder: decoder, traffic: &traffic)
     }
     return try listing.engine.opened(by: answer)
@@ -70,7 +70,7 @@ extension HTTPPageSource {
     for url in needed where listing.indexes.all[url] == nil {
       let request = try listing.engine.request(at: Bookmark(.url(url)).position)
       let visit = listing.visit(request, at: .start)
-      let answer = try await repeating(visit, traffic: &traffic) { traffic in
+      let answer = try await repeating(visit, traffic: &traffic) { visit, traffic in
         try await visit.answer(decoder: decoder, traffic: &traffic)
       }
       let list = try listing.engine.pages(listedIn: answer.document, at: answer.url)

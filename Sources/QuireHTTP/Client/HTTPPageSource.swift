@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import Logging
 import QuireCore
 
@@ -56,7 +56,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     let position = try position.map { try listing.reveal($0) }
     let visit = listing.visit(try listing.engine.request(at: position), at: position ?? .start)
     var traffic = Traffic(requests: 0)
-    return try await repeating(visit, traffic: &traffic) { traffic in
+    return try await repeating(visit, traffic: &traffic) { visit, traffic in
       try await visit.answer(decoder: decoder, traffic: &traffic)
     }
   }
@@ -82,7 +82,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     let request = try listing.engine.request(at: position)
     var visit = listing.visit(request, at: position ?? .start)
     visit.indexes = try await indexes(at: position, listing, traffic: &traffic)
-    let answer = try await repeating(visit, traffic: &traffic) { [visit] traffic in
+    let answer = try await repeating(visit, traffic: &traffic) { visit, traffic in
       try await visit.attempt(decoder: decoder, traffic: &traffic)
     }
     guard var page = answer else { return nil }
@@ -98,14 +98,18 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
 
   /// Makes attempts until one succeeds or the retry machine gives up.
   func repeating<Result>(
-    _ visit: PageVisit, traffic: inout Traffic, _ attempt: (inout Traffic) async throws -> Result
+    _ visit: PageVisit, traffic: inout Traffic,
+    _ attempt: (PageVisit, inout Traffic) async throws -> Result
   ) async throws -> Result {
     let listing = visit.listing
+    var visit = visit
     var retry = visit.retryMachine
     let before = traffic.requests - traffic.redirects
     while true {
+      visit.requestsLeft = retry.requestsLeft(
+        afterWireRequests: traffic.requests - traffic.redirects - before)
       do {
-        return try await attempt(&traffic)
+        return try await attempt(visit, &traffic)
       } catch let failure as RetryMachine.Failure {
         let action = retry.failed(
           failure, wireRequests: traffic.requests - traffic.redirects - before,
@@ -125,7 +129,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
 
 extension HTTPRequest.Method {
   /// Whether the method asks for nothing but an answer (RFC 9110, §9.2.1).
-  var isSafe: Bool {
+  package var isSafe: Bool {
     switch self {
     case .get, .head, .options: true
     default: ["QUERY", "PROPFIND", "REPORT", "SEARCH"].contains(rawValue)

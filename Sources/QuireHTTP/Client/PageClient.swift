@@ -46,6 +46,14 @@ public struct PageClient: Sendable {
     public var maximumRedirects = 5
     /// Signs each request once everything else is in it. Default: nothing is signed.
     public var signer: RequestSigner?
+    /// What authorizes requests to one origin, and is renewed when the server refuses it; for tokens
+    /// that end. All walks of the client share one credential and one renewal of it. Default: none.
+    public var credentials: (any CredentialSource)? {
+      get { keeper?.source }
+      set { keeper = newValue.map(CredentialKeeper.init) }
+    }
+    /// A reference, for clients and walks are copied.
+    var keeper: CredentialKeeper?
     /// Whether plain http may leave this machine. Default: no, only to loopback addresses.
     public var allowsPlainHTTP = false
     /// Whether a body that only the end of its connection ends is accepted where the format cannot
@@ -64,6 +72,8 @@ public struct PageClient: Sendable {
   package struct Environment: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     package var now: @Sendable () -> Double = { WallClock.secondsSince1970 }
+    /// What the body of a refused answer is waited for by.
+    package var refusalClock: any Clock<Duration> = ContinuousClock()
 
     package init() {}
   }

@@ -5,7 +5,9 @@ struct PageTransfer<Item: Sendable> {
   let response: TransportResponse
   let hop: RedirectMachine.Hop
   var session: any PageDecoding<Item>
-  let isSelfDelimiting: Bool
+  let decoder: any PageDecoder<Item>
+  /// The first 64 KiB of the body, in case it explains a failure.
+  var beginning: [[UInt8]] = []
   /// Bytes of the body so far.
   var received = 0
   /// Items so far, those set aside included.

@@ -1,6 +1,7 @@
 import HTTPTypes
 import Logging
 import QuireCore
+import Synchronization
 
 extension PageVisit {
   /// Judges an answer whose status is no success: an end, an empty page or a failure.
@@ -17,8 +18,9 @@ extension PageVisit {
       var page = Page<Item>([])
       page.traffic = traffic
       return page
-    case .failure(let failure): throw describe(failure, response.head)
-    case .page: throw describe(status: response.head, body: body)
+    case .failure(let failure):
+      throw describe(failure, self.response(response.head, hop, body, decoder))
+    case .page: throw describe(status: self.response(response.head, hop, body, decoder))
     }
   }
 
@@ -38,24 +40,44 @@ extension PageVisit {
     }
   }
 
-  /// The first 64 KiB of a body that explains a failure; whatever goes wrong with it is no news.
-  private func beginning(
-    of response: TransportResponse, traffic: inout Traffic
-  ) async -> [UInt8] {
-    var body: [UInt8] = []
-    while body.count < 64 << 10, let slice = try? await response.body.next() { body += slice }
-    traffic.bytes += body.count
-    return body
+  /// How much is kept of a body that explains a failure.
+  static let longestRefusal = 64 << 10
+
+  /// How long such a body is waited for.
+  static let refusalPatience = Duration.seconds(5)
+
+  /// The first 64 KiB of a body that explains a failure, or what comes of them in time; whatever goes
+  /// wrong with it is no news.
+  func beginning(of response: TransportResponse, traffic: inout Traffic) async -> [UInt8] {
+    let beginning = Beginning()
+    let clock = listing.client.environment.refusalClock
+    let body = response.body
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while beginning.count < Self.longestRefusal, let slice = try? await body.next() {
+          beginning.add(slice)
+        }
+      }
+      group.addTask { try? await clock.sleep(for: Self.refusalPatience) }
+      await group.next()
+      group.cancelAll()
+    }
+    let received = beginning.bytes
+    traffic.bytes += received.count
+    return Array(received.prefix(Self.longestRefusal))
   }
 
   /// A failure that the description recognised.
-  func describe(_ failure: PageFailure, _ head: HTTPResponse) -> RetryMachine.Failure {
+  func describe(
+    _ failure: PageFailure, _ response: PageClient.Response
+  ) -> RetryMachine.Failure {
+    let head = response.head
     let words = failure.message.map { " It says: \(redactor.snippet($0.utf8))" } ?? ""
     let wait =
       failure.delay ?? ThrottleSignal.wait(
         in: head.headerFields, now: listing.client.environment.now())
       ?? failure.standardDelay
-    let underlying = HTTPFailure(head: head, replacement: failure.cursor)
+    let underlying = HTTPFailure(response: response, replacement: failure.cursor)
     func error(_ code: PageError.Code, _ sentence: String, _ advice: String = "") -> PageError {
       PageError(code, "\(sentence)\(words)\(advice)", underlying: underlying)
     }
@@ -87,7 +109,8 @@ extension PageVisit {
   }
 
   /// A status that nobody claimed.
-  private func describe(status head: HTTPResponse, body: [UInt8]) -> RetryMachine.Failure {
+  private func describe(status response: PageClient.Response) -> RetryMachine.Failure {
+    let (head, body) = (response.head, response.body)
     let status = head.status
     let wait = ThrottleSignal.wait(in: head.headerFields, now: listing.client.environment.now())
     // GitHub and Google throttle with 403; only a signal tells that from a refusal.
@@ -100,7 +123,13 @@ extension PageVisit {
       }
     let snippet = body.isEmpty ? "" : " It says: \(redactor.snippet(body))"
     var error = PageError(code, "The server answered \(status.words).\(snippet)")
-    error.underlying = HTTPFailure(head: head)
+    if status.code == 401, let keeper = configuration.keeper, keeper.serves {
+      error.message +=
+        keeper.origin == listing.home
+        ? " A credential that was just renewed is refused as well: check what the source gives."
+        : " The client's credentials are for \(keeper.source.origin), and were not sent elsewhere."
+    }
+    error.underlying = HTTPFailure(response: response)
     let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
     // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
     return RetryMachine.Failure(
@@ -130,4 +159,14 @@ extension PageVisit {
 extension HTTPResponse.Status {
   /// `404 Not Found`; HTTP/2 has no reasons.
   var words: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
+}
+
+/// What has come of a body, for whoever reads it and whoever ends that.
+private final class Beginning: Sendable {
+  private let received = Mutex<[UInt8]>([])
+
+  var bytes: [UInt8] { received.withLock { $0 } }
+  var count: Int { received.withLock { $0.count } }
+
+  func add(_ slice: [UInt8]) { received.withLock { $0 += slice } }
 }

@@ -21,11 +21,14 @@ extension PageVisit {
       method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
     var redirects = RedirectMachine(
       first, home: listing.home, longest: configuration.maximumRedirects)
+    let before = traffic.requests - traffic.redirects
     while true {
       let hop = redirects.current
       try checkScheme(of: hop.origin)
       try Task.checkCancellation()
-      let response = try await send(hop, traffic: &traffic)
+      let sent = traffic.requests - traffic.redirects - before
+      let response = try await authorized(
+        hop, replays: requestsLeft - sent - 1, traffic: &traffic)
       let (status, fields) = (response.head.status, response.head.headerFields)
       guard status.kind == .redirection,
         try redirects.received(status: status.code, location: fields[.location]) != nil
@@ -36,14 +39,57 @@ extension PageVisit {
     }
   }
 
+  /// Sends one request with the client's credential, if that is for its origin, and once more with
+  /// another where the server refuses the first: to a 401 the server has not acted.
+  private func authorized(
+    _ hop: RedirectMachine.Hop, replays: Int, traffic: inout Traffic
+  ) async throws -> TransportResponse {
+    guard let keeper = configuration.keeper, keeper.serves else {
+      return try await send(hop, replays: replays, traffic: &traffic)
+    }
+    guard let origin = keeper.origin else {
+      throw PageError(
+        .invalidArgument,
+        "The credentials' origin, \(keeper.source.origin), is no such thing; write it as "
+          + "https://api.example.com.")
+    }
+    guard hop.origin == origin, hop.origin == listing.home else {
+      return try await send(hop, replays: replays, traffic: &traffic)
+    }
+    let now = listing.client.environment.now
+    let first = try await keeper.ticket(now)
+    var response = try await send(
+      hop, with: first.credential, replays: replays, traffic: &traffic)
+    guard response.head.status.code == 401 else {
+      keeper.accepted(first)
+      return response
+    }
+    // Read first: a connection held meanwhile may be the one that the renewal needs.
+    response.body = .bytes(await beginning(of: response, traffic: &traffic))
+    guard let second = try await keeper.ticket(after: first, now) else { return response }
+    configuration.logger.notice("credential renewed", metadata: ["origin": "\(origin)"])
+    let answer = try await send(hop, with: second.credential, replays: 0, traffic: &traffic)
+    if answer.head.status.code == 401 {
+      keeper.refusedAgain(second)
+    } else {
+      keeper.accepted(second)
+    }
+    return answer
+  }
+
   /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
   /// in vain.
   private func send(
-    _ hop: RedirectMachine.Hop, traffic: inout Traffic
+    _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int,
+    traffic: inout Traffic
   ) async throws -> TransportResponse {
     configuration.logger.debug(
       "request", metadata: ["request": "\(redactor.describe(hop.method, hop.url.text))"])
     var wire = try transportRequest(for: hop)
+    wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
+    let names = Set(credential?.fields.map(\.name) ?? [])
+    for name in names { wire.head.headerFields[name] = nil }
+    for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
     if hop.origin == listing.home, let signer = configuration.signer {
       try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
     }

@@ -21,7 +21,7 @@ extension PageVisit {
       }
       let answer = answer(to: response, at: hop, document: try session.finish())
       if case .failure(let failure) = try engine.screen(answer) {
-        throw describe(failure, response.head)
+        throw describe(failure, self.response(response.head, hop, [], decoder))
       }
       return answer
     } catch let error as PageError {

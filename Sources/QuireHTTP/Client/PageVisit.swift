@@ -10,20 +10,25 @@ struct PageVisit {
   let request: PageRequest
   let position: Position
   var indexes: [String: [String]] = [:]
+  /// Requests that the next attempt may put on the wire, silent replays included, redirects not.
+  var requestsLeft = 1
 
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
 
   /// What decides about further attempts; each page, and each part of one, begins anew.
   var retryMachine: RetryMachine {
-    RetryMachine(
-      policy: configuration.retry, isRepeatable: listing.isRepeatable || request.method.isSafe)
+    RetryMachine(policy: configuration.retry, isRepeatable: isRepeatable)
   }
+
+  /// Whether the request may be sent again when the server may have acted on it.
+  var isRepeatable: Bool { request.method.isSafe || engine.pagination.request.isQuery }
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
     Redactor(
-      fields: configuration.headers.appending(request.headerFields),
+      fields: configuration.headers.appending(request.headerFields)
+        .appending(configuration.keeper?.fields ?? [:]),
       urls: [request.url, engine.first.url])
   }
 
@@ -74,7 +79,7 @@ struct PageVisit {
     let session = try decoder.begin(context(of: response, delivery))
     return .transfer(
       PageTransfer(
-        response: response, hop: hop, session: session, isSelfDelimiting: decoder.isSelfDelimiting))
+        response: response, hop: hop, session: session, decoder: decoder))
   }
 
   /// Decodes the next slice of the body; false when there is none.
@@ -82,6 +87,7 @@ struct PageVisit {
     _ transfer: inout PageTransfer<Item>, traffic: inout Traffic
   ) async throws -> Bool {
     guard let slice = try await transfer.response.body.next() else { return false }
+    if transfer.received < Self.longestRefusal { transfer.beginning.append(slice) }
     transfer.received += slice.count
     traffic.bytes += slice.count
     try transfer.session.receive(slice)
@@ -97,7 +103,7 @@ struct PageVisit {
     let response = transfer.response
     // An empty body that was declared empty is an answer; one that merely stopped is a truncation.
     let isEmpty = transfer.received == 0 && response.framing == .explicit
-    let proven = response.framing == .explicit || transfer.isSelfDelimiting
+    let proven = response.framing == .explicit || transfer.decoder.isSelfDelimiting
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
@@ -107,7 +113,10 @@ struct PageVisit {
     let answer = answer(to: response, at: transfer.hop, document: document)
     switch try engine.screen(answer) {
     case .end: return nil
-    case .failure(let failure): throw describe(failure, response.head)
+    case .failure(let failure):
+      let body = Array(transfer.beginning.joined().prefix(Self.longestRefusal))
+      throw describe(
+        failure, self.response(response.head, transfer.hop, body, transfer.decoder))
     case .emptyPage: return (answer, DecodedItems([]))
     case .page:
       let items = isEmpty ? DecodedItems([]) : try transfer.session.items()

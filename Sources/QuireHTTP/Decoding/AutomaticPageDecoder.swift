@@ -28,6 +28,16 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     }
   }
 
+  /// Reads a body that is one value, of JSON or XML as a page would be.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    let format = Self.format(of: context.contentType)
+    let first = body.first { !Undecided.isSilent($0) }
+    let isXML = format.map { $0 == .xml } ?? (first == UInt8(ascii: "<"))
+    return try (isXML ? xml : json).value(type, of: body, context)
+  }
+
   private enum Format { case json, xml }
 
   /// The format that a Content-Type names (RFC 8259, section 11; RFC 7303, section 9).
@@ -68,7 +78,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     private static var longestSilence: Int { 64 << 10 }
 
     /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
-    private static func isSilent(_ byte: UInt8) -> Bool {
+    fileprivate static func isSilent(_ byte: UInt8) -> Bool {
       [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
     }
 

@@ -27,6 +27,13 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
     Session(base: try base.begin(context), policy: context.badItems, decode: decode)
   }
 
+  /// As the decoder below it.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try base.value(type, of: body, context)
+  }
+
   private struct Session: PageDecoding {
     var base: any PageDecoding<RawItem>
     let policy: BadItemPolicy

@@ -17,6 +17,12 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
     Session(base: try base.begin(context), transform: transform)
   }
 
+  package func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try base.value(type, of: body, context)
+  }
+
   private struct Session: PageDecoding {
     var base: any PageDecoding<Base>
     let transform: @Sendable (Base) throws -> Item

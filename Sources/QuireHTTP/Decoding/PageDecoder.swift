@@ -28,6 +28,15 @@ public protocol PageDecoder<Item>: Sendable {
   /// Whether `finish()` notices that the end of a document is missing, as JSON and XML decoders do
   /// and CSV decoders cannot. Default false.
   var isSelfDelimiting: Bool { get }
+
+  /// Reads a body that is one value and no page, such as an error's problem document, with the
+  /// decoder's own settings. The default reads JSON.
+  ///
+  /// Throws `PageError`: `unexpectedMediaType`, `truncated`, `malformed`, or `itemDecoding` where the
+  /// body does not fit the type.
+  func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value
 }
 
 extension PageDecoder {

@@ -74,7 +74,13 @@ package struct RetryMachine {
       case .oneRetry: failures == 1
       case .retries: true
       }
-    guard isCurable, isRepeatable || failure.wasRefused else { return .fail(error) }
+    guard isCurable else { return .fail(error) }
+    guard isRepeatable || failure.wasRefused else {
+      error.message +=
+        " Nothing was tried again, because the request is not safe to repeat; if it only asks, say so "
+        + "in the description with request.isQuery."
+      return .fail(error)
+    }
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
       error.code = .throttled
       error.message +=
@@ -86,6 +92,12 @@ package struct RetryMachine {
     if let wait = failure.retryAfter { return .retry(after: wait) }
     let longest = policy.longestDelay(afterFailures: failures, throttled: failure.isThrottling)
     return .retry(after: longest * random)
+  }
+
+  /// Requests that the next attempt may put on the wire, silent replays included, after `wireRequests`
+  /// of them.
+  package func requestsLeft(afterWireRequests wireRequests: Int) -> Int {
+    max(1, policy.attempts - max(wireRequests - polls, failures))
   }
 
   /// The server is still working: asks again as often as the time for that allows.

@@ -1,7 +1,7 @@
 /// The door to the wire: something that sends one HTTP request and streams back one response.
 ///
-/// A transport never follows redirects, never retries and never decides what a response means;
-/// pages are made above it. A fake takes five lines:
+/// A transport never follows redirects, never decides what a response means, and sends a request again
+/// only as often as its `TransportRequest.replays` allows; pages are made above it. A fake takes five lines:
 /// ```swift
 /// struct Canned: HTTPTransport {
 ///   func send(_ request: TransportRequest) async throws -> TransportResponse {

@@ -33,7 +33,7 @@ struct XMLItemFailure: Error {
     }
   }
 
-  private static func words(of error: any Error) -> String {
+  static func words(of error: any Error) -> String {
     switch error {
     case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
       DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):

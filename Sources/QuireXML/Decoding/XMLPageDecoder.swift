@@ -26,6 +26,14 @@ public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   /// True: a page is complete when its root element is.
   public var isSelfDelimiting: Bool { true }
 
+  /// Reads a body that is one value: its root element, with the same options. JSON, which explains errors beside pages of
+  /// XML too, is read by a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try XMLBody.decode(type, from: body, context, options, limits, leniency)
+  }
+
   /// Starts one page.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
     let options = options

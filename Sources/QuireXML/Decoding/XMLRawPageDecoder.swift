@@ -15,6 +15,14 @@ public struct XMLRawPageDecoder: PageDecoder {
   /// True: a page is complete when its root element is.
   public var isSelfDelimiting: Bool { true }
 
+  /// Reads a body that is one value: its root element. JSON, which explains errors beside pages of
+  /// XML too, is read by a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try XMLBody.decode(type, from: body, context, XMLDecodingOptions(), limits, leniency)
+  }
+
   /// Starts one page.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<RawItem> {
     try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in

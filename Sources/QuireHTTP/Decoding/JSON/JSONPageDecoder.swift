@@ -21,6 +21,13 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   /// True: a document that is not closed is an error.
   public var isSelfDelimiting: Bool { true }
 
+  /// Reads a body that is one value, with the same `JSONDecoder`.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try JSONBody.decode(type, from: body, context, decoder)
+  }
+
   /// Starts one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     JSONPageDecoding(

@@ -1,0 +1,177 @@
+public import HTTPTypes
+import QuireCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+extension PageClient {
+  /// An answer as a whole: that of one plain request, or the one that was refused as a page.
+  ///
+  /// Printed, it shows its status and the beginning of its body, secrets cut out; the body itself is as
+  /// the server sent it.
+  public struct Response: Sendable {
+    /// Status and header fields.
+    public let head: HTTPResponse
+    /// Where it came from after redirects.
+    public let url: String
+    /// The body, content coding removed. Of a refused answer at most the first 64 KiB, and what came
+    /// of them within 5 seconds.
+    public let body: [UInt8]
+    /// What printing shows of the body.
+    private let shown: String
+    private let decoder: any PageDecoder
+    private let limits: DecodingLimits
+
+    init(
+      _ head: HTTPResponse, url: String, body: [UInt8], decoder: any PageDecoder,
+      limits: DecodingLimits, redactor: Redactor
+    ) {
+      self.head = head
+      self.url = url
+      self.body = body
+      self.decoder = decoder
+      self.limits = limits
+      shown =
+        redactor.printable(head.status.words) + (body.isEmpty ? "" : ": " + redactor.snippet(body))
+    }
+
+    /// The status.
+    public var status: HTTPResponse.Status { head.status }
+
+    /// The header fields.
+    public var headerFields: HTTPFields { head.headerFields }
+
+    /// The body as a value of yours, read as the listing's decoder reads items: JSON or XML, the whole
+    /// document or root element being the value.
+    ///
+    /// ```swift
+    /// struct Problem: Decodable { let title: String?; let detail: String? }   // RFC 9457
+    /// let problem = try error.response?.decode(Problem.self)
+    /// ```
+    /// Throws `PageError`: `unexpectedMediaType` for a body of another format, `truncated` or
+    /// `malformed` for one that is cut or broken, `itemDecoding` for one that does not fit, with what
+    /// the decoder threw as `underlying`.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+      let context = DecodingContext(
+        contentType: headerFields.first(.contentType), limits: limits)
+      return try decoder.value(type, of: body, context)
+    }
+  }
+}
+
+extension PageClient.Response: CustomStringConvertible, CustomReflectable {
+  /// The status and the beginning of the body, secrets cut out.
+  public var description: String { shown }
+
+  /// The same: what is dumped is read by people too.
+  public var customMirror: Mirror { Mirror(self, children: ["description": shown]) }
+}
+
+extension PageDecoder {
+  /// Reads JSON with a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try JSONBody.decode(type, from: body, context, JSONDecoder())
+  }
+}
+
+/// A body of JSON that is one value.
+enum JSONBody {
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from body: [UInt8], _ context: DecodingContext, _ decoder: JSONDecoder
+  ) throws -> Value {
+    try JSONMediaType.check(body, contentType: context.contentType)
+    _ = try JSONDocument(body, limits: context.limits)
+    do {
+      return try decoder.decode(type, from: Data(body))
+    } catch {
+      let failure = ItemFailure(error, at: 0)
+      let place = failure.path.isEmpty ? "" : ", at \(failure.path)"
+      throw PageError(
+        .itemDecoding, "The answer's body is no \(type)\(place): \(failure.message)",
+        underlying: error)
+    }
+  }
+}
+
+extension PageClient {
+  /// Makes one plain request, such as that for a token, and returns the answer with its whole body.
+  ///
+  /// ```swift
+  /// let answer = try await client.response(
+  ///   to: PageRequest(method: .post, url: tokenURL, body: .form("grant_type=client_credentials")))
+  /// let token = try answer.decode(Token.self)
+  /// ```
+  /// It goes the way of a page: the same transport, timeouts, limits and signer, the client's fields
+  /// and credentials to the request's own origin alone, redirects followed, secrets cut out of errors
+  /// and logs, and retries where the method is safe to repeat. A status that is no success throws
+  /// `status` or `throttled`, with the answer as `error.response`.
+  /// - Parameters:
+  ///   - request: The request, its URL absolute.
+  ///   - decoder: Reads JSON in `decode(_:)`. Default: `JSONDecoder()`.
+  ///
+  /// The module Quire has the same for answers of JSON or XML, and is preferred where it is imported.
+  @_disfavoredOverload
+  public func response(
+    to request: PageRequest, decoder: JSONDecoder = JSONDecoder()
+  ) async throws -> Response {
+    try await response(to: request, reading: JSONPageDecoder<Bool>(decoder: decoder))
+  }
+
+  /// The same, read by any decoder.
+  package func response<Item: Sendable>(
+    to request: PageRequest, reading decoder: any PageDecoder<Item>
+  ) async throws -> Response {
+    let source = HTTPPageSource(
+      client: self, pagination: Pagination(next: .linkHeader()), first: request, pageSize: nil,
+      decoder: decoder)
+    let visit = try source.listing.get().visit(request, at: .start)
+    var traffic = Traffic(requests: 0)
+    return try await source.repeating(visit, traffic: &traffic) { visit, traffic in
+      try await visit.response(decoder: decoder, traffic: &traffic)
+    }
+  }
+}
+
+extension PageVisit {
+  /// Makes one attempt at an answer that is no page.
+  fileprivate func response<Item: Sendable>(
+    decoder: any PageDecoder<Item>, traffic: inout Traffic
+  ) async throws -> PageClient.Response {
+    do {
+      let (response, hop) = try await send(traffic: &traffic)
+      guard response.head.status.kind == .successful else {
+        _ = try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic)
+        throw PageError(.status, "The server answered \(response.head.status.words).")
+      }
+      var body: [UInt8] = []
+      while let slice = try await response.body.next() {
+        traffic.bytes += slice.count
+        body += slice
+        try Task.checkCancellation()
+      }
+      if response.framing == .untilClose, !configuration.acceptsUnprovenEnd {
+        // Only the format can show that nothing is missing.
+        var session = try decoder.begin(context(of: response))
+        try session.receive(body)
+        _ = try session.finish()
+      }
+      return self.response(response.head, hop, body, decoder)
+    } catch let error as PageError {
+      throw Self.failure(error)
+    }
+  }
+
+  /// An answer for people to look at.
+  func response(
+    _ head: HTTPResponse, _ hop: RedirectMachine.Hop, _ body: [UInt8], _ decoder: any PageDecoder
+  ) -> PageClient.Response {
+    PageClient.Response(
+      head, url: hop.url.text, body: body, decoder: decoder,
+      limits: configuration.decodingLimits, redactor: redactor)
+  }
+}

@@ -1,0 +1,144 @@
+import HTTPTypes
+import QuireCore
+import Synchronization
+
+/// The credential that the walks of a client share, and its renewal, which they wait for together.
+final class CredentialKeeper: Sendable {
+  typealias Ticket = CredentialMachine.Ticket
+
+  let source: any CredentialSource
+  /// Nil where the source names none.
+  let origin: Origin?
+  private let state = Mutex(State())
+
+  private struct State {
+    var machine = CredentialMachine()
+    var waiters: [Int: [Suspension<Ticket>]] = [:]
+    var renewals: [Int: Task<Void, Never>] = [:]
+  }
+
+  /// The keeper whose source is at work in this task: its own requests cannot wait for it.
+  @TaskLocal private static var atWork: ObjectIdentifier?
+
+  init(_ source: any CredentialSource) {
+    self.source = source
+    origin = try? Origin(url: source.origin)
+  }
+
+  /// Whether requests of the current task get the credential.
+  var serves: Bool { Self.atWork != ObjectIdentifier(self) }
+
+  /// The fields of the last credentials, for whoever must not show them.
+  var fields: HTTPFields {
+    state.withLock { $0.machine.recent }.reduce(into: HTTPFields()) { fields, credential in
+      for field in credential.fields { fields.append(field) }
+    }
+  }
+
+  /// The credential for a request that is about to go out.
+  func ticket(_ now: @escaping @Sendable () -> Double) async throws -> Ticket {
+    guard let ticket = try await settle(now, { $0.wanted(at: now()) }) else {
+      preconditionFailure("CredentialKeeper: a request gave up before it was sent")
+    }
+    return ticket
+  }
+
+  /// The credential to try once more with after a 401; nil where the 401 stands.
+  func ticket(
+    after refused: Ticket, _ now: @escaping @Sendable () -> Double
+  ) async throws -> Ticket? {
+    try await settle(now) { $0.refused(refused, at: now()) }
+  }
+
+  func accepted(_ ticket: Ticket) { state.withLock { $0.machine.accepted(ticket) } }
+
+  func refusedAgain(_ ticket: Ticket) { state.withLock { $0.machine.refusedAgain(ticket) } }
+
+  // MARK: Waiting
+
+  private func settle(
+    _ now: @escaping @Sendable () -> Double,
+    _ decide: @Sendable (inout CredentialMachine) -> CredentialMachine.Action
+  ) async throws -> Ticket? {
+    try Task.checkCancellation()
+    let waiter = Suspension<Ticket>()
+    let action = state.withLock { state in
+      let action = decide(&state.machine)
+      switch action {
+      case .wait(let number): state.waiters[number, default: []].append(waiter)
+      case .renew(let number, let replaced):
+        state.waiters[number, default: []].append(waiter)
+        state.renewals[number] = Task { await self.renew(number, replacing: replaced, now) }
+      case .use, .fail, .giveUp: break
+      }
+      return action
+    }
+    switch action {
+    case .use(let ticket): return ticket
+    case .fail(let error): throw error
+    case .giveUp: return nil
+    case .wait(let number), .renew(let number, _):
+      return try await waiter.value { self.leave(number, waiter) }
+    }
+  }
+
+  /// A waiter was cancelled. The others go on waiting; without any, the renewal is cancelled, and the
+  /// last waiter goes when it has ended.
+  private func leave(_ number: Int, _ waiter: Suspension<Ticket>) {
+    let (isLast, renewal) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+      guard let waiters = state.waiters[number], waiters.contains(where: { $0 === waiter }) else {
+        return (false, nil)
+      }
+      if waiters.count > 1 {
+        state.waiters[number]?.removeAll { $0 === waiter }
+        return (false, nil)
+      }
+      state.machine.abandoned(number)
+      return (true, state.renewals[number])
+    }
+    if isLast {
+      renewal?.cancel()
+    } else {
+      waiter.resume(throwing: CancellationError())
+    }
+  }
+
+  private func renew(
+    _ number: Int, replacing replaced: Credential?, _ now: @Sendable () -> Double
+  ) async {
+    let outcome: Result<Credential, any Error>
+    do {
+      outcome = .success(
+        try await Self.$atWork.withValue(ObjectIdentifier(self)) {
+          try await source.credential(replacing: replaced)
+        })
+    } catch {
+      outcome = .failure(error)
+    }
+    let (waiters, result) = state.withLock {
+      state -> ([Suspension<Ticket>], Result<Ticket, any Error>) in
+      state.renewals[number] = nil
+      let waiters = state.waiters.removeValue(forKey: number) ?? []
+      guard state.machine.flight == number else { return (waiters, .failure(CancellationError())) }
+      switch outcome {
+      case .success(let credential):
+        let ticket = state.machine.renewed(number, credential, at: now())
+        return (waiters, ticket.map(Result.success) ?? .failure(CancellationError()))
+      case .failure(let error):
+        let failure = self.failure(error)
+        let ticket = state.machine.failed(number, failure, at: now())
+        return (waiters, ticket.map(Result.success) ?? .failure(failure))
+      }
+    }
+    for waiter in waiters { waiter.resume(with: result) }
+  }
+
+  private func failure(_ error: any Error) -> PageError {
+    let message =
+      (error as? PageError)?.message ?? "The source of credentials threw; see underlying."
+    return PageError(
+      .credentialsFailed,
+      "No credential could be had for \(source.origin), and nothing was sent without one. \(message)",
+      underlying: error)
+  }
+}

@@ -1,0 +1,110 @@
+import QuireCore
+
+/// Decides which credential a request carries, and when that one is renewed: once for all.
+///
+/// Pure: the caller tells the time, in seconds since 1970, and asks the source.
+struct CredentialMachine {
+  /// A credential in use. What a request was sent with is told again when it is refused.
+  struct Ticket {
+    var credential: Credential
+    /// Which one it is, counted from 1.
+    var number: Int
+    /// Renewals that had failed when it was given out.
+    var failures: Int
+  }
+
+  /// What a request does next.
+  enum Action {
+    case use(Ticket)
+    /// Wait for the renewal of this number.
+    case wait(Int)
+    /// Begin the renewal of this number, then wait for it.
+    case renew(Int, replacing: Credential?)
+    case fail(PageError)
+    /// Take the refusal for an answer: what was refused had just been renewed.
+    case giveUp
+  }
+
+  private var current: Ticket?
+  /// When the current one is renewed, and when it ends.
+  private var (renewal, end) = (Double.infinity, Double.infinity)
+  private var isRefused = false
+  /// Whether the current one took the place of another, and whether the server has accepted it.
+  private var (isRenewed, isAccepted) = (false, false)
+  /// The renewal under way.
+  private(set) var flight: Int?
+  private var flights = 0
+  private var failures = 0
+  private var lastFailure: PageError?
+  /// What must not be shown: the last credentials, the newest first.
+  private(set) var recent: [Credential] = []
+
+  /// A request is about to go out.
+  mutating func wanted(at now: Double) -> Action {
+    if let flight { return .wait(flight) }
+    if var ticket = current, !isRefused, now < renewal {
+      ticket.failures = failures
+      return .use(ticket)
+    }
+    return start()
+  }
+
+  /// The server answered 401 to a request that was sent with `ticket`.
+  mutating func refused(_ ticket: Ticket, at now: Double) -> Action {
+    guard ticket.number == current?.number else { return wanted(at: now) }
+    if let flight { return .wait(flight) }
+    // The renewal that this refusal asks for has been tried since.
+    if ticket.failures < failures, let lastFailure { return .fail(lastFailure) }
+    isRefused = true
+    return isRenewed && !isAccepted ? .giveUp : start()
+  }
+
+  /// The server refused the request again, with a credential that another had just been replaced by.
+  mutating func refusedAgain(_ ticket: Ticket) {
+    if ticket.number == current?.number, !isAccepted { isRefused = true }
+  }
+
+  /// The server answered a request that was sent with `ticket` by anything but 401.
+  mutating func accepted(_ ticket: Ticket) {
+    if ticket.number == current?.number { isAccepted = true }
+  }
+
+  private mutating func start() -> Action {
+    flights += 1
+    flight = flights
+    return .renew(flights, replacing: current?.credential)
+  }
+
+  /// No request waits for a renewal any more.
+  mutating func abandoned(_ number: Int) {
+    if flight == number { flight = nil }
+  }
+
+  /// A renewal gave a credential; returns what its waiters go on with, nil where it was abandoned.
+  mutating func renewed(_ number: Int, _ credential: Credential, at now: Double) -> Ticket? {
+    guard flight == number else { return nil }
+    flight = nil
+    isRenewed = current != nil
+    (isRefused, isAccepted) = (false, false)
+    let lifetime = credential.lifetime.map { $0 / .seconds(1) } ?? .infinity
+    end = now + lifetime
+    renewal = end - min(60, lifetime / 10)
+    if !lifetime.isFinite { renewal = .infinity }
+    let ticket = Ticket(
+      credential: credential, number: (current?.number ?? 0) + 1, failures: failures)
+    current = ticket
+    recent = Array(([credential] + recent).prefix(8))
+    return ticket
+  }
+
+  /// A renewal failed; returns the credential in use if that is good for a while yet.
+  mutating func failed(_ number: Int, _ error: PageError, at now: Double) -> Ticket? {
+    guard flight == number else { return nil }
+    flight = nil
+    failures += 1
+    lastFailure = error
+    guard var ticket = current, !isRefused, now < end else { return nil }
+    ticket.failures = failures
+    return ticket
+  }
+}
