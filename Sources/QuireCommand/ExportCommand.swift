@@ -142,16 +142,24 @@ struct ExportCommand: AsyncParsableCommand {
   func run() async throws {
     let plan = try ExportPlan(self)
     if self.plan { return try await forecast(plan) }
-    let (result, signal) = await Interruption.catching { try await plan.run() }
-    let outcome = try result.get()
-    try outcome.publish(signal: signal, report: plan.files.report)
+    let (result, _) = await Interruption.catching(untilExit: true) {
+      try await plan.run { outcome in
+        try await outcome.publish(signal: Interruption.caught, report: plan.files.report)
+      }
+    }
+    do {
+      _ = try result.get()
+    } catch let error as FileInUse {
+      Diagnostics.write("quire: \(error)")
+      throw ExitStatus.failed
+    }
   }
 
   private func forecast(_ plan: ExportPlan) async throws {
     let (result, signal) = await Interruption.catching { try await plan.forecast() }
     if let signal { throw ExitStatus.interrupted(signal: signal) }
     do {
-      try result.get().publish(report: plan.files.report)
+      try await result.get().publish(report: plan.files.report)
     } catch let error as PageError {
       throw Diagnostics.failure(error)
     }

@@ -94,6 +94,8 @@ struct Command {
     }
   }
 
+  var processIdentifier: Int32 { process.processIdentifier }
+
   func send(signal: Int32) { kill(process.processIdentifier, signal) }
 
   /// Waits for the end.
