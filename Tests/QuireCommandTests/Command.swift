@@ -66,7 +66,7 @@ struct Command {
     let quire = folder.appendingPathComponent("quire").path
     // A child inherits what the thread that starts it has blocked, which is no terminal's way.
     return try Command(
-      ["--default-signal=INT,TERM", "bash", "-c", script], of: "/usr/bin/env",
+      ["--default-signal=HUP,INT,TERM", "bash", "-c", script], of: "/usr/bin/env",
       environment: ["quire": quire])
   }
 
@@ -151,6 +151,32 @@ final class TemporaryFile: Sendable {
       }
       var event = [UInt8](repeating: 0, count: 4096)
       _ = read(watch, &event, event.count)
+    }
+  }
+
+  /// The first line, as soon as the file has a whole one.
+  @discardableResult
+  func line() async -> String {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [self] in continuation.resume(returning: waitForLine()) }
+    }
+  }
+
+  /// Returns once the file is there.
+  func waitUntilThere() async {
+    await withCheckedContinuation { continuation in
+      // Waiting for the kernel's word blocks a thread, and the tests' own threads are few.
+      DispatchQueue.global().async { [path] in
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO))
+        while !FileManager.default.fileExists(atPath: path) {
+          var event = [UInt8](repeating: 0, count: 4096)
+          _ = read(watch, &event, event.count)
+        }
+        continuation.resume()
+      }
     }
   }
 
