@@ -94,7 +94,15 @@ struct ExportCommand: AsyncParsableCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Further requests for a page that failed and may yet come; 0 for none.", valueName: "n"))
-  var retries = RetryPolicy().attempts - 1
+  var retries = RetryPolicy.export.attempts - 1
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long to wait for a server that is away, in seconds, or as 90s, 15m or 2h; 0 for not at "
+        + "all. Default: 15m, or 0 with '--retries 0'.",
+      valueName: "time"))
+  var patience: String?
 
   @Option(
     help: ArgumentHelp(

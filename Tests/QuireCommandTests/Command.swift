@@ -94,6 +94,16 @@ struct Command {
     }
   }
 
+  /// Returns once a line on stderr is as wanted.
+  func line(where condition: @escaping @Sendable (String) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [standardError] in
+        standardError.waitForLine(where: condition)
+        continuation.resume()
+      }
+    }
+  }
+
   var processIdentifier: Int32 { process.processIdentifier }
 
   func send(signal: Int32) { kill(process.processIdentifier, signal) }
@@ -141,14 +151,14 @@ final class TemporaryFile: Sendable {
   }
 
   /// Waits until the file has a whole line, and returns it.
-  func waitForLine() -> String {
+  @discardableResult
+  func waitForLine(where condition: (String) -> Bool = { _ in true }) -> String {
     let watch = inotify_init1(Int32(IN_CLOEXEC))
     defer { close(watch) }
     inotify_add_watch(watch, path, UInt32(IN_MODIFY))
     while true {
-      if let content = try? text(), let end = content.firstIndex(of: "\n") {
-        return String(content[..<end])
-      }
+      let whole = (try? text())?.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      if let line = whole?.map(String.init).first(where: condition) { return line }
       var event = [UInt8](repeating: 0, count: 4096)
       _ = read(watch, &event, event.count)
     }

@@ -58,7 +58,7 @@ extension ExportOutcome {
   /// What went wrong, in full; nil when nothing did.
   private var explanation: String? {
     switch end {
-    case .failed(let error): return OptionWords.applied(to: "\(error)")
+    case .failed(let error): return words(for: OptionWords.applied(to: "\(error)"))
     case .outputFailed(let failure): return "\(failure)"
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }

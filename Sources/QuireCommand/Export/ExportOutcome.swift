@@ -30,6 +30,8 @@ struct ExportOutcome: Sendable {
   var output: FileRecord?
   /// The same of the file of items that were set aside.
   var badItemsOutput: FileRecord?
+  /// Whether options such as --end cannot change the description.
+  var isDescribed = false
   /// What is to be said of the files.
   var fileWarnings: [String] = []
   /// What fetching the written pages took, and the page that failed.
@@ -62,11 +64,18 @@ struct ExportOutcome: Sendable {
     let isFailed = if case .failed = end { true } else { false }
     let warnings =
       fileWarnings + (watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? [])
-    guard isFailed, pages > 0, let word = checkpoint?.endWord else { return warnings }
-    return warnings + [
-      "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
-        + "--end \(CommandLineText.quoted(["sentinel:" + word]))."
-    ]
+    guard isFailed, pages > 0, let word = checkpoint?.endWord else { return warnings.map(words) }
+    let advice =
+      warnings + [
+        "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
+          + "--end \(CommandLineText.quoted(["sentinel:" + word]))."
+      ]
+    return advice.map(words)
+  }
+
+  /// A message in words that this command line can follow.
+  func words(for message: String) -> String {
+    isDescribed ? DescriptionWords.applied(to: message) : message
   }
 
   /// Takes in a page whose lines are out.

@@ -12,6 +12,7 @@ extension ExportPlan {
   ) async throws -> ExportOutcome {
     let meter = ProgressMeter(progress)
     var outcome = ExportOutcome(start: start, watch: watch)
+    outcome.isDescribed = isDescribed
     // What was written before is not lost to an export that never comes to its own files.
     (outcome.output, outcome.badItemsOutput) = (files.point?.output, files.point?.badItems)
     let clock = ContinuousClock()
@@ -38,9 +39,11 @@ extension ExportPlan {
     let writer = open.items
     let aside = BadItemWriter(open.badItems, meter: meter)
     let count = WireCount()
-    var pages = makePages(meter, count)
+    let notes = WaitNotes(isOn: !meter.isShown)
+    var pages = makePages(meter, count, notes)
     do {
       while let page = try await pages.next() {
+        notes.delivered()
         for item in page.items { writer.appendLine(item.append) }
         try aside.write(page)
         try writer.commit()
@@ -81,11 +84,17 @@ extension ExportPlan {
     }
   }
 
-  private func makePages(_ meter: ProgressMeter, _ count: WireCount) -> ExportPages {
+  private func makePages(
+    _ meter: ProgressMeter, _ count: WireCount, _ notes: WaitNotes
+  ) -> ExportPages {
     var configuration = configuration
-    configuration.logger = Logger(label: "quire") { _ in RetryNotice(meter: meter, count: count) }
+    configuration.logger = Logger(label: "quire") { _ in
+      RetryNotice(meter: meter, count: count, notes: notes)
+    }
+    configuration.logger.logLevel = .info
     let client = PageClient(
-      transport: CountingTransport(base: transport, count: count), configuration: configuration)
+      transport: CountingTransport(base: transport, count: count, notes: notes),
+      configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))

@@ -71,7 +71,8 @@ struct ExportReport: Encodable {
     switch outcome.end {
     case .failed(let error):
       self.error = Failure(
-        code: error.code.description, message: OptionWords.applied(to: error.message),
+        code: error.code.description,
+        message: outcome.words(for: OptionWords.applied(to: error.message)),
         page: error.pageIndex, request: error.request, attempts: error.attempts)
     case .outputFailed(let failure):
       error = Failure(
