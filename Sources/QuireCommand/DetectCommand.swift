@@ -40,10 +40,12 @@ struct DetectCommand: AsyncParsableCommand {
         at: url, request: options, links: links, checks: checks, decoder: decoder)
     }
     if let signal { throw ExitStatus.interrupted(signal: signal) }
-    try publish(result, words)
+    try await publish(result, words)
   }
 
-  private func publish(_ result: Result<Detection, any Error>, _ words: DetectionText) throws {
+  private func publish(
+    _ result: Result<Detection, any Error>, _ words: DetectionText
+  ) async throws {
     let detection: Detection
     do {
       detection = try result.get()
@@ -54,7 +56,8 @@ struct DetectCommand: AsyncParsableCommand {
     guard let best = detection.best else { throw ExitStatus.failed }
     guard let save else { return }
     do {
-      try ReportFile.file(save).write(Data((best.pagination.json + "\n").utf8))
+      try await ReportFile.file(save).write(
+        Data((best.pagination.json + "\n").utf8), isPrivate: false)
       Diagnostics.write("quire: wrote the description to \(save).")
     } catch {
       Diagnostics.write("quire: cannot write the description to \(save).")

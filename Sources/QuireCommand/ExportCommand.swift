@@ -94,7 +94,15 @@ struct ExportCommand: AsyncParsableCommand {
     parsing: .unconditional,
     help: ArgumentHelp(
       "Further requests for a page that failed and may yet come; 0 for none.", valueName: "n"))
-  var retries = RetryPolicy().attempts - 1
+  var retries = RetryPolicy.export.attempts - 1
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long to wait for a server that is away, in seconds, or as 90s, 15m or 2h; 0 for not at "
+        + "all. Default: 15m, or 0 with '--retries 0'.",
+      valueName: "time"))
+  var patience: String?
 
   @Option(
     help: ArgumentHelp(
@@ -142,16 +150,24 @@ struct ExportCommand: AsyncParsableCommand {
   func run() async throws {
     let plan = try ExportPlan(self)
     if self.plan { return try await forecast(plan) }
-    let (result, signal) = await Interruption.catching { try await plan.run() }
-    let outcome = try result.get()
-    try outcome.publish(signal: signal, report: plan.files.report)
+    let (result, _) = await Interruption.catching(untilExit: true) {
+      try await plan.run { outcome in
+        try await outcome.publish(signal: Interruption.caught, report: plan.files.report)
+      }
+    }
+    do {
+      _ = try result.get()
+    } catch let error as FileInUse {
+      Diagnostics.write("quire: \(error)")
+      throw ExitStatus.failed
+    }
   }
 
   private func forecast(_ plan: ExportPlan) async throws {
     let (result, signal) = await Interruption.catching { try await plan.forecast() }
     if let signal { throw ExitStatus.interrupted(signal: signal) }
     do {
-      try result.get().publish(report: plan.files.report)
+      try await result.get().publish(report: plan.files.report)
     } catch let error as PageError {
       throw Diagnostics.failure(error)
     }

@@ -10,7 +10,8 @@ struct QuireCommand: AsyncParsableCommand {
     abstract: "Drain paged HTTP listings, safely and exactly.",
     discussion: """
       Exit status: 0 when it ended as asked, 1 when it failed, 2 when the command line cannot be \
-      right. Ctrl-C and SIGTERM end it cleanly, then as a signal does: 130 and 143 in a shell.
+      right. Ctrl-C, SIGTERM and SIGHUP end it cleanly, then as a signal does: 130, 143 and 129 in a \
+      shell.
       """,
     version: "0.1.0-dev",
     subcommands: [
@@ -18,6 +19,7 @@ struct QuireCommand: AsyncParsableCommand {
     ])
 
   static func main() async {
+    StandardDescriptors.secure()
     // A reader that goes away is an error of `write`, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     Diagnostics.exit(with: await status(of: CommandLine.arguments.dropFirst().map { $0 }))

@@ -66,7 +66,7 @@ struct Command {
     let quire = folder.appendingPathComponent("quire").path
     // A child inherits what the thread that starts it has blocked, which is no terminal's way.
     return try Command(
-      ["--default-signal=INT,TERM", "bash", "-c", script], of: "/usr/bin/env",
+      ["--default-signal=HUP,INT,TERM", "bash", "-c", script], of: "/usr/bin/env",
       environment: ["quire": quire])
   }
 
@@ -93,6 +93,18 @@ struct Command {
       }
     }
   }
+
+  /// Returns once a line on stderr is as wanted.
+  func line(where condition: @escaping @Sendable (String) -> Bool) async {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [standardError] in
+        standardError.waitForLine(where: condition)
+        continuation.resume()
+      }
+    }
+  }
+
+  var processIdentifier: Int32 { process.processIdentifier }
 
   func send(signal: Int32) { kill(process.processIdentifier, signal) }
 
@@ -139,16 +151,42 @@ final class TemporaryFile: Sendable {
   }
 
   /// Waits until the file has a whole line, and returns it.
-  func waitForLine() -> String {
+  @discardableResult
+  func waitForLine(where condition: (String) -> Bool = { _ in true }) -> String {
     let watch = inotify_init1(Int32(IN_CLOEXEC))
     defer { close(watch) }
     inotify_add_watch(watch, path, UInt32(IN_MODIFY))
     while true {
-      if let content = try? text(), let end = content.firstIndex(of: "\n") {
-        return String(content[..<end])
-      }
+      let whole = (try? text())?.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+      if let line = whole?.map(String.init).first(where: condition) { return line }
       var event = [UInt8](repeating: 0, count: 4096)
       _ = read(watch, &event, event.count)
+    }
+  }
+
+  /// The first line, as soon as the file has a whole one.
+  @discardableResult
+  func line() async -> String {
+    await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { [self] in continuation.resume(returning: waitForLine()) }
+    }
+  }
+
+  /// Returns once the file is there.
+  func waitUntilThere() async {
+    await withCheckedContinuation { continuation in
+      // Waiting for the kernel's word blocks a thread, and the tests' own threads are few.
+      DispatchQueue.global().async { [path] in
+        let watch = inotify_init1(Int32(IN_CLOEXEC))
+        defer { close(watch) }
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+        inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO))
+        while !FileManager.default.fileExists(atPath: path) {
+          var event = [UInt8](repeating: 0, count: 4096)
+          _ = read(watch, &event, event.count)
+        }
+        continuation.resume()
+      }
     }
   }
 

@@ -407,7 +407,7 @@ struct ExportFailureTests {
     defer { server.stop() }
     let report = TemporaryFile()
     let ending = try await Command.quire([
-      "export", server.url(), "--preset", "linkHeader", "--report", report.path,
+      "export", server.url(), "--preset", "linkHeader", "--report", report.path, "--patience", "0",
     ])
     #expect(ending.status == 1)
     #expect(ending.report.hasSuffix(count), "\(ending.report)")
@@ -424,7 +424,8 @@ struct ExportFailureTests {
     defer { server.stop() }
     let report = TemporaryFile()
     let ending = try await Command.quire([
-      "export", server.url("/"), "--preset", "linkHeader", "--report", report.path,
+      "export", server.url("/"), "--preset", "linkHeader", "--report", report.path, "--patience",
+      "0",
     ])
     #expect(ending.status == 1)
     let fields = try #require(
@@ -444,7 +445,7 @@ struct ExportFailureTests {
       }
       defer { server.stop() }
       let ending = try await Command.quire([
-        "export", server.url(), "--preset", "linkHeader", "--retries", retries,
+        "export", server.url(), "--preset", "linkHeader", "--retries", retries, "--patience", "0",
       ])
       #expect(ending.status == 1)
       #expect(server.requests.count == requests, "\(ending.errors)")

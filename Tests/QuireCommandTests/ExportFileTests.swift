@@ -207,7 +207,7 @@ struct ExportFileTests {
     let report = try await export(server, "-o", file.path, "--report", "-")
     #expect(report.status == 0, "\(report.errors)")
     #expect(try file.text() == Self.text(0..<2))
-    #expect(try ResumePoint(report.output).outputBytes == 4)
+    #expect(try ResumePoint(report.output).output?.bytes == 4)
     for arguments in [["--report", "-"], ["--report", "-", "-o", "-"]] {
       let both = try await Command.quire(
         ["export", server.url("/list"), "--preset", "linkHeader"] + arguments)

@@ -155,7 +155,7 @@ struct ExportOptionTests {
       "{\"end\": \"interrupted\", \"outputBytes\": 7, \"checkpoint\": {\"value\": \"abc\"}}")
     let point = try ResumePoint("@\(report.path)")
     #expect(point.position == "abc")
-    #expect(point.outputBytes == 7)
+    #expect(point.output?.bytes == 7)
     for text in [try report.text(), "{\"checkpoint\": {\"value\": \"abc\"}}"] {
       #expect(try ResumePoint(text).position == "abc")
     }

@@ -29,14 +29,15 @@ package final class FaultServer: Sendable {
   private let listening: Mutex<Listener?>
   private let acceptThread = Mutex<ServerThread?>(nil)
 
-  /// Listens on a free port of `address`, which may be any of 127.0.0.0/8, and accepts at once.
+  /// Listens on a port of `address`, which may be any of 127.0.0.0/8, and accepts at once. Port 0 is
+  /// any free one; a server that comes back has the port of the one before it.
   ///
   /// A server for very many requests can do without `requests`, which would grow with each of them.
   package convenience init(
-    address: String = "127.0.0.1", tls: FaultTLS? = nil, keepsRequests: Bool = true,
-    onAccept: @escaping OnAccept = { _ in [] }, respond: @escaping Respond
+    address: String = "127.0.0.1", port: Int = 0, tls: FaultTLS? = nil,
+    keepsRequests: Bool = true, onAccept: @escaping OnAccept = { _ in [] }, respond: @escaping Respond
   ) throws {
-    let listener = try Listener(address: address, backlog: 512)
+    let listener = try Listener(address: address, port: port, backlog: 512)
     let context = try tls.map { try TLSContext($0) }
     let core = Core(
       tls: context, keepsRequests: keepsRequests, onAccept: onAccept, respond: respond)

@@ -5,7 +5,7 @@ struct Listener: Sendable {
   let descriptor: Int32
   let port: Int
 
-  init(address: String, backlog: Int32) throws {
+  init(address: String, port: Int = 0, backlog: Int32) throws {
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     descriptor = try check("socket", socket(AF_INET, type | Int32(SOCK_NONBLOCK.rawValue), 0))
     do {
@@ -13,9 +13,9 @@ struct Listener: Sendable {
       _ = try check(
         "setsockopt", setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(4)))
       _ = try check(
-        "bind", try Self.withAddress(address, port: 0) { [descriptor] in bind(descriptor, $0, $1) })
+        "bind", try Self.withAddress(address, port: port) { [descriptor] in bind(descriptor, $0, $1) })
       _ = try check("listen", listen(descriptor, backlog))
-      port = try Self.boundPort(of: descriptor)
+      self.port = try Self.boundPort(of: descriptor)
     } catch {
       close(descriptor)
       throw error

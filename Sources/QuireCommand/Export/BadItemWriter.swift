@@ -6,14 +6,14 @@ struct BadItemWriter {
   private let file: LineWriter?
   private let meter: ProgressMeter
 
-  /// A writer for what `option` says; a file is continued where `appending`, as the items' own is.
-  init(_ option: BadItemsOption, appending: Bool, meter: ProgressMeter) throws(OutputFailure) {
+  /// A writer into `file`, or to stderr where it is nil.
+  init(_ file: LineWriter?, meter: ProgressMeter) {
+    self.file = file
     self.meter = meter
-    file =
-      if case .setAside(let path?) = option {
-        try LineWriter(path: path, appending: appending)
-      } else { nil }
   }
+
+  /// What a report keeps of the file.
+  var record: FileRecord? { file?.record }
 
   /// Writes the items that were set aside on `page`, before the page itself counts as written: a
   /// failure in between repeats them, and loses none.
@@ -32,6 +32,9 @@ struct BadItemWriter {
 
   /// Makes sure that the file holds what was written.
   func finish() throws { try file?.finish() }
+
+  /// Has the system confirm what is in the file.
+  func confirm() { file?.confirm() }
 
   private static func line(_ item: BadItem, on page: Page<ExportItem>) throws -> [UInt8] {
     let encoder = JSONEncoder()

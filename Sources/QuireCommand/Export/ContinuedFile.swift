@@ -2,85 +2,144 @@ import ArgumentParser
 import Foundation
 import QuireCore
 
-/// A file that `--from` continues. What is wrong with it would show in no error later, so it is
-/// looked at before the first request.
+/// A file that is written on. What is wrong with it would show in no error later, so it is looked at
+/// before the first request.
 struct ContinuedFile {
-  private let option: String
-  private let path: String
+  private let file: OutputFile
+  private let size: Int
 
-  init(_ option: String, _ path: String) { (self.option, self.path) = (option, path) }
-
-  /// Throws a usage error where going on at `point` would glue, repeat or lose items.
-  func check(_ point: ResumePoint) throws {
-    // Opening a pipe that nobody writes to would wait for somebody.
-    let descriptor = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard descriptor >= 0 else { return }
-    defer { close(descriptor) }
-    var status = stat()
-    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size > 0
-    else { return }
-    let size = Int(status.st_size)
-    guard point.position != .start else {
-      throw refusal(
-        "has \(size) bytes, and the export to resume stopped before its first page: they are of "
-          + "another one. Leave --from out to write the file anew, or name another file.")
-    }
-    let known = point.outputBytes.flatMap { isLineEnd(at: $0, in: descriptor) ? $0 : nil }
-    if !isLineEnd(at: size, in: descriptor) {
-      throw unfinished(descriptor, size: size, known: known)
-    }
-    guard let written = point.outputBytes, size != written else { return }
-    guard size < written else {
-      throw refusal(
-        "has \(size) bytes, and had \(written) when the report was written: what came since would "
-          + "come again. Resume from the last report, or \(cut(to: written)).")
-    }
-    throw refusal(
-      "has \(size) bytes, and had \(written) when the report was written: items are missing. Leave "
-        + "--from out to write the file anew, or write the rest to another file.")
+  init(_ file: OutputFile) {
+    self.file = file
+    size = file.length
   }
 
-  private func unfinished(_ descriptor: Int32, size: Int, known: Int?) -> ValidationError {
-    let (lines, end) = wholeLines(in: descriptor)
+  /// What is in a file, as of one reading.
+  struct Content {
+    /// The check sum of all of it; nil where it could not be read.
+    var checksum: Checksum?
+    /// The check sum of as much as a report counts.
+    fileprivate var recorded: Checksum?
+    /// How many whole lines there are, and where they end.
+    fileprivate var lines = 0
+    fileprivate var lineEnd = 0
+    /// Whether a line ends where what a report counts does.
+    fileprivate var isLineEndRecorded = false
+  }
+
+  /// Reads the file once, up to where it is written on. A cancelled reading throws.
+  func content(upTo recorded: Int? = nil) throws -> Content {
+    var content = Content()
+    var (sum, offset) = (Checksum(), 0)
+    if recorded == 0 { (content.recorded, content.isLineEndRecorded) = (sum, true) }
+    var chunk = [UInt8](repeating: 0, count: 1 << 20)
+    while offset < size {
+      try Task.checkCancellation()
+      guard let count = file.read(&chunk, at: offset), count > 0 else { return content }
+      let used = min(count, size - offset)
+      chunk.withUnsafeBytes { bytes in
+        let part = bytes[..<used]
+        if let recorded, (1...used).contains(recorded - offset) {
+          let inside = recorded - offset
+          var before = sum
+          before.add(UnsafeRawBufferPointer(rebasing: part[..<inside]))
+          content.recorded = before
+          content.isLineEndRecorded = part[inside - 1] == UInt8(ascii: "\n")
+        }
+        sum.add(UnsafeRawBufferPointer(rebasing: part))
+        for index in part.indices where part[index] == UInt8(ascii: "\n") {
+          content.lines += 1
+          content.lineEnd = offset + index + 1
+        }
+      }
+      offset += used
+    }
+    content.checksum = sum
+    return content
+  }
+
+  /// Reads the file, and throws a usage error where going on at `point` would glue, repeat or lose
+  /// items. `record` is what the report to resume from keeps of it.
+  func checkedContent(for point: ResumePoint, record: FileRecord?) throws -> Content {
+    let content = try content(upTo: record?.bytes)
+    try check(content, point, record)
+    return content
+  }
+
+  private func check(_ content: Content, _ point: ResumePoint, _ record: FileRecord?) throws {
+    guard file.isFile else { return }
+    guard size > 0 else {
+      // A file of another name gets the rest alone.
+      guard let record, record.bytes > 0, record.path == file.resolvedPath else { return }
+      throw refusal(
+        "is empty or was deleted, and had \(record.bytes) bytes when the report was written: items "
+          + "are missing. \(anew)")
+    }
+    guard let whole = content.checksum else {
+      throw refusal(
+        "cannot be read, so nothing shows that it is the file to go on with. \(anew)")
+    }
+    if record == nil, file.path != nil, point.position == .start {
+      throw refusal(
+        "has \(size) bytes, and the export to resume stopped before its first page: they are of "
+          + "another one. \(anew)")
+    }
+    let isKnown = record.map { isUnchanged(content.recorded, $0) } ?? false
+    if content.lineEnd < size {
+      let known = isKnown && content.isLineEndRecorded ? record?.bytes : nil
+      throw unfinished(content, known: known)
+    }
+    guard let record else { return }
+    guard size >= record.bytes else {
+      throw refusal(
+        "has \(size) bytes, and had \(record.bytes) when the report was written: items are missing. "
+          + anew)
+    }
+    guard isKnown else {
+      throw refusal(
+        "has other content than when the report was written: its first \(record.bytes) bytes have "
+          + "the CRC-32 \(content.recorded?.text ?? whole.text), and had \(record.checksum ?? ""). "
+          + anew)
+    }
+    guard size > record.bytes else { return }
+    throw refusal(
+      "has \(size) bytes, and had \(record.bytes) when the report was written: what came since would "
+        + "come again. Resume from the last report, or \(cut(to: record.bytes)).")
+  }
+
+  private func isUnchanged(_ sum: Checksum?, _ record: FileRecord) -> Bool {
+    guard let sum else { return false }
+    return record.checksum.map { $0 == sum.text } ?? true
+  }
+
+  private func unfinished(_ content: Content, known: Int?) -> ValidationError {
+    let end = content.lineEnd
     var start = [UInt8](repeating: 0, count: min(size - end, 40))
-    let count = pread(descriptor, &start, start.count, off_t(end))
-    let text = String(decoding: start.prefix(max(count, 0)), as: UTF8.self).debugDescription
+    let count = file.read(&start, at: end) ?? 0
+    let text = String(decoding: start.prefix(count), as: UTF8.self).debugDescription
     let advice =
       known.map { "the report was written after \($0) bytes: \(cut(to: $0))" }
       ?? "take it away and go on: \(cut(to: end))"
     return refusal(
       "ends in the middle of a line, as a machine that stops leaves it: after "
-        + "\(lines.counted("whole line")) (\(end) bytes) come \(size - end) bytes, "
+        + "\(content.lines.counted("whole line")) (\(end) bytes) come \(size - end) bytes, "
         + "\(text)…, without a line end. The next item would be glued to them; \(advice).")
   }
 
-  /// How many whole lines there are, and where they end.
-  private func wholeLines(in descriptor: Int32) -> (count: Int, end: Int) {
-    var (lines, end, offset) = (0, 0, 0)
-    var chunk = [UInt8](repeating: 0, count: 1 << 20)
-    while true {
-      let count = pread(descriptor, &chunk, chunk.count, off_t(offset))
-      guard count > 0 else { return (lines, end) }
-      for index in 0..<count where chunk[index] == UInt8(ascii: "\n") {
-        lines += 1
-        end = offset + index + 1
-      }
-      offset += count
-    }
-  }
-
-  /// Whether a line ends in front of `offset`.
-  private func isLineEnd(at offset: Int, in descriptor: Int32) -> Bool {
-    var byte: UInt8 = 0
-    guard offset > 0 else { return offset == 0 }
-    return pread(descriptor, &byte, 1, off_t(offset - 1)) == 1 && byte == UInt8(ascii: "\n")
+  /// What to do where the file cannot be continued.
+  private var anew: String {
+    file.path != nil
+      ? "Leave --from out to write the file anew, or write the rest to another file."
+      : "Leave --from out to fetch everything again, or write the rest to another file. A shell's > "
+        + "empties a file before the export begins; >> and -o continue it."
   }
 
   private func cut(to size: Int) -> String {
-    CommandLineText.quoted(["truncate", "-s", "\(size)", path])
+    CommandLineText.quoted([
+      "truncate", "-s", "\(size)", file.path ?? file.resolvedPath ?? "FILE",
+    ])
   }
 
   private func refusal(_ reason: String) -> ValidationError {
-    ValidationError("\(option) \(path) \(reason)")
+    ValidationError("\(file.name) \(reason)")
   }
 }

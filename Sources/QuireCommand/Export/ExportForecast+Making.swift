@@ -6,6 +6,9 @@ extension ExportPlan {
   ///
   /// Throws what a walk throws whose first page cannot be had.
   func forecast() async throws -> ExportForecast {
+    var configuration = configuration
+    // Whoever asks what an export would do is there to ask again.
+    configuration.retry.patience = .zero
     let client = PageClient(transport: transport, configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
@@ -26,11 +29,11 @@ extension ExportPlan {
       pageSize: try size(of: page, engine.pageSize))
     forecast.notes = engine.notices
     if let failure = page.nextFailure {
-      forecast.notes.append(OptionWords.applied(to: failure.message))
+      forecast.notes.append(words(for: failure.message))
     }
     var watch = watch
     watch?.saw(page)
-    forecast.notes += watch?.warnings(isExhausted: page.next == nil) ?? []
+    forecast.notes += (watch?.warnings(isExhausted: page.next == nil) ?? []).map(words)
     if let head = page.http?.head {
       forecast.budget = RateLimitBudget(head.headerFields, now: Date().timeIntervalSince1970)
     }

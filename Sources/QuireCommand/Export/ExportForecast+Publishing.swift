@@ -4,13 +4,13 @@ import Quire
 extension ExportForecast {
   /// Prints the forecast, and writes it as JSON where a file is named; standard output gets one of
   /// the two.
-  func publish(report file: ReportFile?) throws {
+  func publish(report file: ReportFile?) async throws {
     if file != .standardOutput { print(text) }
     guard let file else { return }
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      try file.write(try encoder.encode(self) + Data("\n".utf8))
+      try await file.write(try encoder.encode(self) + Data("\n".utf8))
     } catch {
       Diagnostics.write("quire: cannot write the report to \(file.name).")
       throw ExitStatus.failed

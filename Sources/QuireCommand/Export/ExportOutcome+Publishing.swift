@@ -5,16 +5,17 @@ extension ExportOutcome {
   /// Says how the export ended: the reason where there is one, the report's file where one is
   /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is
   /// a success.
-  func publish(signal: Int32?, report file: ReportFile?) throws {
+  func publish(signal: Int32?, report file: ReportFile?) async throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
     for warning in warnings { Diagnostics.write("warning: \(warning)") }
     var written = file
     do {
-      try file?.write(try json(signal: signal))
+      try await file?.write(try json(signal: signal))
     } catch {
       Diagnostics.write("quire: cannot write the report to \(file?.name ?? "").")
-      (status, written) = (.failed, nil)
+      // Nothing but a signal ends the wait for a pipe that nobody reads.
+      (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }
     if let advice = advice(report: written) { Diagnostics.write("quire: \(advice)") }
     Diagnostics.write(line(signal: signal))
@@ -57,7 +58,7 @@ extension ExportOutcome {
   /// What went wrong, in full; nil when nothing did.
   private var explanation: String? {
     switch end {
-    case .failed(let error): return OptionWords.applied(to: "\(error)")
+    case .failed(let error): return words(for: OptionWords.applied(to: "\(error)"))
     case .outputFailed(let failure): return "\(failure)"
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }

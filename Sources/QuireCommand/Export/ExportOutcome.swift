@@ -26,8 +26,14 @@ struct ExportOutcome: Sendable {
   private(set) var items = 0
   /// Bytes written.
   private(set) var bytesWritten = 0
-  /// How long the file is that was written to; nil where it was none.
-  var outputBytes: Int?
+  /// What is known of the file that was written to; nil where it was none.
+  var output: FileRecord?
+  /// The same of the file of items that were set aside.
+  var badItemsOutput: FileRecord?
+  /// Whether options such as --end cannot change the description.
+  var isDescribed = false
+  /// What is to be said of the files.
+  var fileWarnings: [String] = []
   /// What fetching the written pages took, and the page that failed.
   private(set) var traffic = Traffic(requests: 0)
   /// What went over the wire.
@@ -56,12 +62,20 @@ struct ExportOutcome: Sendable {
   /// What the caller should know besides how the export ended.
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
-    let warnings = watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? []
-    guard isFailed, pages > 0, let word = checkpoint?.endWord else { return warnings }
-    return warnings + [
-      "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
-        + "--end \(CommandLineText.quoted(["sentinel:" + word]))."
-    ]
+    let warnings =
+      fileWarnings + (watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? [])
+    guard isFailed, pages > 0, let word = checkpoint?.endWord else { return warnings.map(words) }
+    let advice =
+      warnings + [
+        "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
+          + "--end \(CommandLineText.quoted(["sentinel:" + word]))."
+      ]
+    return advice.map(words)
+  }
+
+  /// A message in words that this command line can follow.
+  func words(for message: String) -> String {
+    isDescribed ? DescriptionWords.applied(to: message) : message
   }
 
   /// Takes in a page whose lines are out.

@@ -3,25 +3,47 @@ import Logging
 import Quire
 
 extension ExportPlan {
-  /// Walks the listing and writes its items. Whatever ends it is in the outcome; only an output
-  /// that cannot be opened throws, a usage error.
-  func run() async throws -> ExportOutcome {
+  /// Walks the listing and writes its items. Whatever ends it is in the outcome; only files that
+  /// cannot be written throw, before anything is requested, and what `publish` throws. The files stay
+  /// ours until that has returned.
+  @discardableResult
+  func run(
+    publish: (ExportOutcome) async throws -> Void = { _ in }
+  ) async throws -> ExportOutcome {
     let meter = ProgressMeter(progress)
-    let writer: LineWriter
-    let aside: BadItemWriter
-    do {
-      writer = try LineWriter(path: files.items, appending: isResumed)
-      aside = try BadItemWriter(badItems, appending: isResumed, meter: meter)
-    } catch {
-      throw ValidationError("\(error)")
-    }
     var outcome = ExportOutcome(start: start, watch: watch)
-    let count = WireCount()
-    var pages = makePages(meter, count)
+    outcome.isDescribed = isDescribed
+    // What was written before is not lost to an export that never comes to its own files.
+    (outcome.output, outcome.badItemsOutput) = (files.point?.output, files.point?.badItems)
     let clock = ContinuousClock()
     let began = clock.now
+    var open: OutputFiles.Open?
+    defer { withExtendedLifetime(open) {} }
+    do {
+      let files = try await files.open()
+      open = files
+      outcome.fileWarnings = files.warnings
+      try await export(to: files, meter, &outcome)
+    } catch is CancellationError {
+      outcome.end = .interrupted
+    }
+    outcome.elapsed = clock.now - began
+    meter.clear()
+    try await publish(outcome)
+    return outcome
+  }
+
+  private func export(
+    to open: OutputFiles.Open, _ meter: ProgressMeter, _ outcome: inout ExportOutcome
+  ) async throws {
+    let writer = open.items
+    let aside = BadItemWriter(open.badItems, meter: meter)
+    let count = WireCount()
+    let notes = WaitNotes(isOn: !meter.isShown)
+    var pages = makePages(meter, count, notes)
     do {
       while let page = try await pages.next() {
+        notes.delivered()
         for item in page.items { writer.appendLine(item.append) }
         try aside.write(page)
         try writer.commit()
@@ -39,14 +61,15 @@ extension ExportPlan {
       outcome.failed(error)
     }
     // What a crash of the machine takes back must not be in a report.
-    if case .walk = outcome.end {} else { writer.confirm() }
-    outcome.outputBytes = writer.fileBytes
+    if case .walk = outcome.end {
+    } else {
+      writer.confirm()
+      aside.confirm()
+    }
+    (outcome.output, outcome.badItemsOutput) = (writer.record, aside.record)
     outcome.report = pages.report
     await pages.close()
     outcome.wire = count.numbers
-    outcome.elapsed = clock.now - began
-    meter.clear()
-    return outcome
   }
 
   private func show(_ outcome: ExportOutcome, on meter: ProgressMeter) {
@@ -61,11 +84,17 @@ extension ExportPlan {
     }
   }
 
-  private func makePages(_ meter: ProgressMeter, _ count: WireCount) -> ExportPages {
+  private func makePages(
+    _ meter: ProgressMeter, _ count: WireCount, _ notes: WaitNotes
+  ) -> ExportPages {
     var configuration = configuration
-    configuration.logger = Logger(label: "quire") { _ in RetryNotice(meter: meter, count: count) }
+    configuration.logger = Logger(label: "quire") { _ in
+      RetryNotice(meter: meter, count: count, notes: notes)
+    }
+    configuration.logger.logLevel = .info
     let client = PageClient(
-      transport: CountingTransport(base: transport, count: count), configuration: configuration)
+      transport: CountingTransport(base: transport, count: count, notes: notes),
+      configuration: configuration)
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))

@@ -7,6 +7,8 @@ import Quire
 struct ExportPlan: Sendable {
   var url: String
   var pagination: Pagination
+  /// Whether a preset or a file has it, which options such as --end do not change.
+  var isDescribed: Bool
   var format: RequestArguments.Format
   var isRaw: Bool
   var pageSize: Int?
@@ -30,6 +32,7 @@ struct ExportPlan: Sendable {
   init(_ command: ExportCommand) throws {
     url = try command.request.absoluteURL()
     pagination = try PaginationOption.description(command)
+    isDescribed = command.next == nil
     format = command.request.format
     isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")
@@ -62,6 +65,12 @@ struct ExportPlan: Sendable {
     guard command.retries >= 0 else {
       throw ValidationError("--retries: a number of requests cannot be negative.")
     }
+    configuration.retry = .export
+    if let patience = command.patience {
+      configuration.retry.patience = try DurationOption.duration(patience, for: "--patience")
+    } else if command.retries == 0 {
+      configuration.retry.patience = .zero
+    }
     configuration.retry.attempts = command.retries == .max ? .max : command.retries + 1
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")
@@ -88,7 +97,7 @@ struct ExportPlan: Sendable {
       }
       return engine.pageSize
     } catch let error as PageError {
-      throw ValidationError(OptionWords.applied(to: error.message))
+      throw ValidationError(words(for: error.message))
     }
   }
 
@@ -98,6 +107,12 @@ struct ExportPlan: Sendable {
       method: request.method, url: url, headerFields: request.headers, body: request.body)
     return try PaginationEngine(
       pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
+  }
+
+  /// The library's advice in words that this command line can follow.
+  func words(for message: String) -> String {
+    let text = OptionWords.applied(to: message)
+    return isDescribed ? DescriptionWords.applied(to: text) : text
   }
 
   private static func positive(_ value: Int?, _ option: String) throws -> Int? {

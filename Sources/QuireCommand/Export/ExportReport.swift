@@ -10,12 +10,19 @@ struct ExportReport: Encodable {
   let items: Int
   /// Bytes of the items written, line breaks included.
   let bytesWritten: Int
-  /// The length of the file of `-o` once they were in it; nothing for standard output.
+  /// The file that they are in, its length once they were in it, and the CRC-32 of so many bytes of
+  /// it: what `--from` goes on with. Nothing for what is no file.
+  let outputFile: String?
   let outputBytes: Int?
+  let outputChecksum: String?
   /// Bytes of the bodies received, content coding removed.
   let bytesReceived: Int
   /// Items set aside by `--bad-items collect`.
   let badItems: Int
+  /// The same of the file that those are in.
+  let badItemsFile: String?
+  let badItemsBytes: Int?
+  let badItemsChecksum: String?
   /// Requests on the wire, retries, replays and redirects included.
   let requests: Int
   /// Requests that repeated a failed one.
@@ -45,7 +52,12 @@ struct ExportReport: Encodable {
     pages = outcome.pages
     items = outcome.items
     bytesWritten = outcome.bytesWritten
-    outputBytes = outcome.outputBytes
+    outputFile = outcome.output?.path
+    outputBytes = outcome.output?.bytes
+    outputChecksum = outcome.output?.checksum
+    badItemsFile = outcome.badItemsOutput?.path
+    badItemsBytes = outcome.badItemsOutput?.bytes
+    badItemsChecksum = outcome.badItemsOutput?.checksum
     bytesReceived = outcome.wire.bytes
     badItems = outcome.traffic.badItems
     requests = outcome.wire.requests
@@ -59,7 +71,8 @@ struct ExportReport: Encodable {
     switch outcome.end {
     case .failed(let error):
       self.error = Failure(
-        code: error.code.description, message: OptionWords.applied(to: error.message),
+        code: error.code.description,
+        message: outcome.words(for: OptionWords.applied(to: error.message)),
         page: error.pageIndex, request: error.request, attempts: error.attempts)
     case .outputFailed(let failure):
       error = Failure(

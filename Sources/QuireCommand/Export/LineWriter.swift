@@ -5,6 +5,7 @@ import Foundation
 /// What `commit()` has returned for is out of the process. After a failure the output is cut back
 /// to the last commit where it is a file, so that it never ends inside a line.
 final class LineWriter {
+  private let file: OutputFile
   private let descriptor: Int32
   private let isFile: Bool
   private var buffer: [UInt8] = []
@@ -14,50 +15,38 @@ final class LineWriter {
   private var inherited: off_t
   /// Whether a file is still to be emptied.
   private var isStale: Bool
-  /// Whether a file was made here and nothing is committed to it.
-  private var isNew = false
+  /// The check sum of a file up to the last commit; nil where it could not be read.
+  private var checksum: Checksum?
 
   /// Bytes committed so far.
   private(set) var bytesWritten = 0
 
-  /// Opens `path`, or standard output where it is nil.
+  /// Writes into `file`.
   ///
-  /// An existing file is continued where `appending`, and otherwise emptied with the first commit:
+  /// One that has a path is continued where `appending`, and otherwise emptied with the first commit:
   /// what it holds is not lost to a walk that never comes to its first page. A new one is taken away
-  /// again where nothing is committed.
-  init(path: String?, appending: Bool) throws(OutputFailure) {
-    if let path {
-      let mode = O_WRONLY | O_CREAT | O_CLOEXEC | (appending ? O_APPEND : 0)
-      let created = open(path, mode | O_EXCL, 0o666)
-      isNew = created >= 0
-      descriptor = isNew ? created : open(path, mode, 0o666)
-      guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
-    } else {
-      descriptor = STDOUT_FILENO
-    }
-    self.path = path
-    var status = stat()
-    isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
-    inherited = isFile ? status.st_size : 0
-    isStale = isFile && path != nil && !appending
-    // Writes to a descriptor that appends go to the end, wherever it stands before the first one.
-    let isAppending = fcntl(descriptor, F_GETFL) & O_APPEND != 0
-    committed = isFile ? lseek(descriptor, 0, isAppending ? SEEK_END : SEEK_CUR) : 0
+  /// again where nothing is committed. Standard output is written wherever it stands.
+  init(_ file: OutputFile, appending: Bool) {
+    self.file = file
+    (descriptor, isFile) = (file.descriptor, file.isFile)
+    isStale = isFile && file.path != nil && !appending
+    let length = file.length
+    inherited = off_t(file.size)
+    committed = off_t(isStale ? 0 : length)
+    checksum = isStale ? Checksum() : nil
   }
 
-  private let path: String?
-
-  deinit {
-    guard let path else { return }
-    close(descriptor)
-    if isNew { unlink(path) }
-  }
+  /// Writes on behind what `content` found in the file.
+  func go(on content: ContinuedFile.Content) { checksum = content.checksum }
 
   /// Adds the line that `write` appends; it stays in memory until the next commit.
   func appendLine(_ write: (inout [UInt8]) -> Void) {
     write(&buffer)
     buffer.append(UInt8(ascii: "\n"))
   }
+
+  /// Adds bytes that are no line of ours.
+  func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
 
   /// Writes all lines so far.
   ///
@@ -76,9 +65,10 @@ final class LineWriter {
       if isFile { _ = ftruncate(descriptor, max(committed, inherited)) }
       throw error
     }
-    isNew = false
+    file.isNew = false
     bytesWritten += buffer.count
     committed += off_t(buffer.count)
+    buffer.withUnsafeBytes { checksum?.add($0) }
     buffer.removeAll(keepingCapacity: true)
   }
 
@@ -89,19 +79,23 @@ final class LineWriter {
     isStale = false
   }
 
-  /// Commits, and has the system confirm it where the output is a file of ours.
+  /// Commits, and has the system confirm it where the output is a file.
   func finish() throws {
     try commit()
     // Not every file system can; what counts is whether data were lost.
     if !confirm(), errno == EIO || errno == ENOSPC { throw failure }
   }
 
-  /// Has the system confirm what is committed to a file of ours; whether it did.
+  /// Has the system confirm what is committed to a file; whether it did.
   @discardableResult
-  func confirm() -> Bool { !isFile || path == nil || fsync(descriptor) == 0 }
+  func confirm() -> Bool { !isFile || fsync(descriptor) == 0 }
 
-  /// How long a file of ours is as of the last commit; nil where the output is none.
-  var fileBytes: Int? { isFile && path != nil && !isStale ? Int(committed) : nil }
+  /// What a report keeps of the file as of the last commit; nil where the output is none, and where
+  /// the file still has what was in it before.
+  var record: FileRecord? {
+    guard isFile, !isStale else { return nil }
+    return FileRecord(path: file.resolvedPath, bytes: Int(committed), checksum: checksum?.text)
+  }
 
   private func writeSome(_ bytes: UnsafeRawBufferPointer) throws -> Int {
     var count = bytes.count
@@ -127,7 +121,7 @@ final class LineWriter {
     while poll(&entry, 1, 100) <= 0 { try Task.checkCancellation() }
   }
 
-  private var failure: OutputFailure { OutputFailure(reason: errno, path: path) }
+  private var failure: OutputFailure { OutputFailure(reason: errno, path: file.path) }
 }
 
 /// The output takes no more.

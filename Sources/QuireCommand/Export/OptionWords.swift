@@ -37,6 +37,7 @@ enum OptionWords {
     ("decode it as JSON", "use --format json"),
     ("decode it as XML", "use --format xml"),
     ("RetryPolicy.maximumRetryAfter", "--max-retry-after"),
+    ("RetryPolicy.patience", "--patience"),
     ("RetryPolicy.maximumPolling", "--limit pollingTimeout"),
     ("Make it a POST.", "Make it one by --method POST."),
   ]

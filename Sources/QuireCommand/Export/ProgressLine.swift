@@ -119,6 +119,16 @@ struct ProgressLine: Equatable {
     return "\(hours):" + (minutes < 10 ? "0\(minutes)" : "\(minutes)") + ":\(tail)"
   }
 
+  /// A time to wait: `0.4 s` or `30 s`, and from a minute on as a clock shows it.
+  static func span(_ duration: Duration) -> String {
+    let tenths = max(0, Int((min(duration / .seconds(1), 359_999) * 10).rounded()))
+    switch tenths {
+    case ..<100: return "\(tenths / 10).\(tenths % 10) s"
+    case ..<600: return "\(tenths / 10) s"
+    default: return clock(Double(tenths) / 10)
+    }
+  }
+
   private static func tenths(_ value: Int, _ unit: Int) -> String {
     "\(value / unit).\(value % unit * 10 / unit)"
   }

@@ -13,7 +13,8 @@ final class ProgressMeter: Sendable {
     var drawn: ContinuousClock.Instant?
   }
 
-  private let isShown: Bool
+  /// Whether anything is drawn.
+  let isShown: Bool
   private let start: ContinuousClock.Instant
   private let write: @Sendable (String) -> Void
   private let state = Mutex(State())
@@ -58,12 +59,14 @@ final class ProgressMeter: Sendable {
   }
 }
 
-/// Counts a retry, which the client logs, and shows it as what the walk waits for.
+/// Counts a retry, which the client logs, and shows what the walk waits for: on the progress line, or
+/// in a note where that is off.
 struct RetryNotice: LogHandler {
   let meter: ProgressMeter
   let count: WireCount
+  let notes: WaitNotes
   var metadata: Logger.Metadata = [:]
-  var logLevel: Logger.Level = .notice
+  var logLevel: Logger.Level = .info
 
   subscript(metadataKey key: String) -> Logger.Metadata.Value? {
     get { metadata[key] }
@@ -71,13 +74,29 @@ struct RetryNotice: LogHandler {
   }
 
   func log(event: LogEvent) {
-    guard event.message == "retry" else { return }
-    count.add { $0.retries += 1 }
-    let code = event.metadata?["code"].map { "\($0)" } ?? "an error"
-    let wait = event.metadata?["after"].map { " for \($0)" } ?? ""
-    meter.update(urgent: true) {
-      $0.retries += 1
-      $0.waitingFor = "waiting\(wait) after \(code)"
+    guard let wait = Self.duration(event.metadata?["after"]) else { return }
+    switch "\(event.message)" {
+    case "retry":
+      count.add { $0.retries += 1 }
+      let reason = event.metadata?["code"].map { "\($0)" } ?? "an error"
+      let remaining = Self.duration(event.metadata?["remaining"])
+      let left = remaining.map { ", \(ProgressLine.span($0)) of patience left" } ?? ""
+      meter.update(urgent: true) {
+        $0.retries += 1
+        $0.waitingFor = "waiting for \(ProgressLine.span(wait)) after \(reason)\(left)"
+      }
+      notes.retry(
+        after: wait, reason: event.metadata?["error"].map { "\($0)" } ?? reason,
+        remaining: remaining)
+    case "pause":
+      meter.update(urgent: true) { $0.waitingFor = "pausing for \(ProgressLine.span(wait))" }
+      notes.pause(for: wait)
+    default: break
     }
+  }
+
+  private static func duration(_ value: Logger.Metadata.Value?) -> Duration? {
+    guard case .stringConvertible(let value) = value else { return nil }
+    return value as? Duration
   }
 }

@@ -34,16 +34,61 @@ enum ReportFile: Equatable, Sendable {
   }
 
   /// Writes the report; where a file is to be replaced, the old one stays until the new one is whole.
-  func write(_ report: Data) throws {
+  ///
+  /// One that `isPrivate` is for nobody's eyes but the user's, whatever it replaces: it holds a
+  /// position, and a server may put secrets into those. A pipe that nobody reads is waited for; a
+  /// cancelled wait throws.
+  func write(_ report: Data, isPrivate: Bool = true) async throws {
     switch self {
-    case .standardOutput: try FileHandle.standardOutput.write(contentsOf: report)
+    case .standardOutput: try await Self.append(report, to: nil)
     case .file(let path):
       var status = stat()
       if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
-        try FileHandle(forWritingTo: URL(fileURLWithPath: path)).write(contentsOf: report)
+        try await Self.append(report, to: path)
       } else {
-        try report.write(to: URL(fileURLWithPath: path), options: .atomic)
+        try Self.replace(path, with: report, mode: isPrivate ? 0o600 : 0o666)
       }
+    }
+  }
+
+  /// Writes into what takes bytes as they come: a pipe, or standard output where `path` is nil.
+  private static func append(_ content: Data, to path: String?) async throws {
+    let writer = LineWriter(
+      try await OutputFile("--report", path: path, appending: true), appending: true)
+    writer.append(content)
+    try writer.commit()
+  }
+
+  /// Puts a file in the place of another at once, so that a crash leaves one of the two.
+  private static func replace(_ path: String, with content: Data, mode: mode_t) throws {
+    let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
+    let folder = target.deletingLastPathComponent().path
+    let new = "\(folder)/.\(target.lastPathComponent).\(UInt64.random(in: .min ... .max))"
+    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
+    guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
+    do {
+      defer { close(descriptor) }
+      var rest = Array(content)[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes {
+          Foundation.write(descriptor, $0.baseAddress, $0.count)
+        }
+        guard count >= 0 || errno == EINTR else { throw OutputFailure(reason: errno, path: path) }
+        rest = rest.dropFirst(max(count, 0))
+      }
+      guard fsync(descriptor) == 0 || errno != EIO && errno != ENOSPC else {
+        throw OutputFailure(reason: errno, path: path)
+      }
+      guard rename(new, target.path) == 0 else { throw OutputFailure(reason: errno, path: path) }
+    } catch {
+      unlink(new)
+      throw error
+    }
+    // That the name leads to the new file is kept in the folder; not every file system can confirm it.
+    let place = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    if place >= 0 {
+      _ = fsync(place)
+      close(place)
     }
   }
 }

@@ -7,8 +7,10 @@ import QuireHTTP
 struct ResumePoint: Equatable {
   /// Where the next page starts.
   var position: Position
-  /// How long the output was when the report was written, if it says so.
-  var outputBytes: Int?
+  /// What the report says of the file with the items.
+  var output: FileRecord?
+  /// What it says of the file with the items that were set aside.
+  var badItems: FileRecord?
 
   /// At a position, whatever was written before.
   init(_ position: Position) { self.position = position }
@@ -24,7 +26,8 @@ struct ResumePoint: Equatable {
     let isReport = value["end"]?.string != nil
     if let checkpoint = value["checkpoint"], isReport || members.count == 1 {
       position = try Self.position(checkpoint)
-      outputBytes = value["outputBytes"]?.integer
+      output = FileRecord(in: value, prefix: "output")
+      badItems = FileRecord(in: value, prefix: "badItems")
       return
     }
     guard !isReport else {

@@ -1,3 +1,4 @@
+import HTTPTypes
 import QuireCore
 import QuireHTTP
 import Synchronization
@@ -27,11 +28,13 @@ final class WireCount: Sendable {
 struct CountingTransport: HTTPTransport {
   let base: any HTTPTransport
   let count: WireCount
+  var notes: WaitNotes?
 
   func send(_ request: TransportRequest) async throws -> TransportResponse {
     count.add { $0.requests += 1 }
     do {
       var response = try await base.send(request)
+      if !RetryPolicy.outageStatuses.contains(response.head.status.code) { notes?.answered() }
       replayed(response.body.metrics.wireRequests)
       let body = response.body
       response.body = TransportBody(

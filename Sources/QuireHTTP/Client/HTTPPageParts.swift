@@ -11,6 +11,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
 
   private var transfer: PageTransfer<Item>?
   private var retry: RetryMachine
+  private let stopwatch: Stopwatch
   /// Requests for the page since somebody asked for it anew, without redirects followed.
   private var requests = 0
   /// What was spent since the last part.
@@ -37,6 +38,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     self.position = position
     handedOut = position.itemOffset
     retry = visit.retryMachine
+    stopwatch = Stopwatch(visit.listing.client.configuration.clock)
   }
 
   func next() async throws -> Page<Item>? {
@@ -53,7 +55,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private func judge(_ failure: RetryMachine.Failure) async throws {
     let client = visit.listing.client
     let action = retry.failed(
-      failure, wireRequests: requests, random: client.environment.random())
+      failure, wireRequests: requests, random: client.environment.random(),
+      now: stopwatch.elapsed(), debt: visit.listing.outage.debt)
     switch action {
     case .fail(let error):
       retry = visit.retryMachine
@@ -61,10 +64,19 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       defer { traffic = Traffic(requests: 0) }
       throw visit.describe(error, after: traffic)
     case .retry(let delay):
-      visit.logRetry(of: failure.error, after: delay)
-      traffic.retries += 1
-      try await client.configuration.clock.sleep(for: delay)
+      try await wait(delay, after: failure.error)
+    case .probe(let delay, let remaining):
+      try await wait(delay, after: failure.error, remaining: remaining)
     }
+  }
+
+  private func wait(
+    _ delay: Duration, after error: PageError, remaining: Duration? = nil
+  ) async throws {
+    visit.logRetry(of: error, after: delay, remaining: remaining)
+    traffic.retries += 1
+    visit.listing.outage.retried()
+    try await visit.listing.client.configuration.clock.sleep(for: delay)
   }
 
   private func attempt() async throws -> Page<Item>? {
@@ -100,6 +112,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       return part
     }
     guard let (answer, rest) = try visit.finish(&transfer) else { return nil }
+    visit.listing.outage.paid()
     let items = handOut(try unseen(of: rest))
     if passed < handedOut, digest != nil { throw Self.changed(passed) }
     var page = visit.page(items, of: transfer, answer: answer, traffic: spent)

@@ -103,25 +103,42 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   ) async throws -> Result {
     let listing = visit.listing
     var visit = visit
+    let clock = listing.client.configuration.clock
+    let stopwatch = Stopwatch(clock)
     var retry = visit.retryMachine
     let before = traffic.requests - traffic.redirects
+    var isProbing = false
+    defer { if isProbing { listing.outage.leave() } }
     while true {
       visit.requestsLeft = retry.requestsLeft(
         afterWireRequests: traffic.requests - traffic.redirects - before)
       do {
-        return try await attempt(visit, &traffic)
+        let result = try await attempt(visit, &traffic)
+        listing.outage.paid()
+        return result
       } catch let failure as RetryMachine.Failure {
         let action = retry.failed(
           failure, wireRequests: traffic.requests - traffic.redirects - before,
-          random: listing.client.environment.random())
+          random: listing.client.environment.random(), now: stopwatch.elapsed(),
+          debt: listing.outage.debt)
         switch action {
         case .fail(let error):
           throw visit.describe(error, after: traffic)
         case .retry(let delay):
           visit.logRetry(of: failure.error, after: delay)
-          traffic.retries += 1
-          try await listing.client.configuration.clock.sleep(for: delay)
+          try await clock.sleep(for: delay)
+        case .probe(let delay, let remaining):
+          isProbing = isProbing || listing.outage.lead()
+          if isProbing {
+            visit.logRetry(of: failure.error, after: delay, remaining: remaining)
+            try await clock.sleep(for: delay)
+          } else {
+            try await listing.outage.follow()
+            visit.logRetry(of: failure.error, after: .zero)
+          }
         }
+        traffic.retries += 1
+        listing.outage.retried()
       }
     }
   }

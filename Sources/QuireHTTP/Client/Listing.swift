@@ -16,6 +16,7 @@ final class Listing: Sendable {
   /// Nil where nothing asks for a pace.
   let pacer: Pacer?
   let indexes = IndexCache()
+  let outage = OutageWatch()
 
   init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,

@@ -14,15 +14,17 @@ final class Pacer: Sendable {
     stopwatch = Stopwatch(clock)
   }
 
-  /// Returns when the next request may go out.
-  func ready() async throws {
+  /// Returns when the next request may go out; `willWait` hears how long that takes, if it does.
+  func ready(willWait: (Duration) -> Void = { _ in }) async throws {
     let now = stopwatch.elapsed()
     let wait = earliest.withLock { earliest in
       let begin = max(now, earliest)
       earliest = begin + interval
       return begin - now
     }
-    if wait > .zero { try await clock.sleep(for: wait) }
+    guard wait > .zero else { return }
+    willWait(wait)
+    try await clock.sleep(for: wait)
   }
 
   /// Lets nothing out for a while.

@@ -134,7 +134,7 @@ extension PageVisit {
     // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
     return RetryMachine.Failure(
       error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling, retryAfter: wait,
-      wasRefused: isThrottling)
+      wasRefused: isThrottling, isOutage: RetryPolicy.outageStatuses.contains(status.code))
   }
 
   /// The error as the caller gets to see it: with its request and what was spent, without secrets.
@@ -146,13 +146,15 @@ extension PageVisit {
     return error
   }
 
-  func logRetry(of error: PageError, after delay: Duration) {
-    configuration.logger.notice(
-      "retry",
-      metadata: [
-        "request": "\(redactor.describe(request.method, request.url))",
-        "after": "\(delay)", "code": "\(error.code)", "error": "\(redactor.scrub(error.message))",
-      ])
+  /// Says that a request is made again; `remaining` is how long an outage is still waited out.
+  func logRetry(of error: PageError, after delay: Duration, remaining: Duration? = nil) {
+    var metadata: Logger.Metadata = [
+      "request": "\(redactor.describe(request.method, request.url))",
+      "after": .stringConvertible(delay), "code": "\(error.code)",
+      "error": "\(redactor.scrub(error.message))",
+    ]
+    metadata["remaining"] = remaining.map { .stringConvertible($0) }
+    configuration.logger.notice("retry", metadata: metadata)
   }
 }
 

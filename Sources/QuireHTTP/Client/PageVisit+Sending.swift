@@ -15,7 +15,9 @@ extension PageVisit {
   func send(
     traffic: inout Traffic
   ) async throws -> (TransportResponse, RedirectMachine.Hop) {
-    try await listing.pacer?.ready()
+    try await listing.pacer?.ready { wait in
+      configuration.logger.info("pause", metadata: ["after": .stringConvertible(wait)])
+    }
     let url = try URLReference(request.url)
     let first = RedirectMachine.Hop(
       method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
@@ -100,7 +102,7 @@ extension PageVisit {
       return response
     } catch let error as PageError {
       traffic.requests += max(0, error.attempts - 1)
-      throw error
+      throw Self.failure(unanswered: error)
     }
   }
 

@@ -31,7 +31,12 @@ extension PageVisit {
 
   /// Sends the request once; nobody waits for its answer to say anything.
   func discard(traffic: inout Traffic) async throws {
-    let (response, _) = try await send(traffic: &traffic)
+    let response: TransportResponse
+    do {
+      (response, _) = try await send(traffic: &traffic)
+    } catch let failure as RetryMachine.Failure {
+      throw failure.error
+    }
     while try await response.body.next() != nil {}
     guard response.head.status.kind == .successful else {
       throw PageError(.status, "The server answered \(response.head.status.words).")

@@ -45,7 +45,16 @@ struct PageVisit {
 
   static func failure(_ error: PageError) -> RetryMachine.Failure {
     // A transport that failed before the wire has made its attempt all the same.
-    RetryMachine.Failure(error, cure: error.code.cure, wasRefused: error.code == .connectFailed)
+    RetryMachine.Failure(
+      error, cure: error.code.cure, wasRefused: error.code == .connectFailed,
+      isOutage: error.code == .connectFailed)
+  }
+
+  /// The failure of a request that got no answer, not even the beginning of one.
+  static func failure(unanswered error: PageError) -> RetryMachine.Failure {
+    var failure = failure(error)
+    failure.isOutage = [.connectFailed, .timedOut, .truncated].contains(error.code)
+    return failure
   }
 
   private func attemptRaw<Item: Sendable>(

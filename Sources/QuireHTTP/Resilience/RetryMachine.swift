@@ -17,10 +17,13 @@ package struct RetryMachine {
     package var wasRefused: Bool
     /// Whether the server is still working on it: asking again is no retry, but polling.
     package var isPending: Bool
+    /// Whether there was nobody to answer.
+    package var isOutage: Bool
 
     package init(
       _ error: PageError, cure: Cure, isThrottling: Bool = false,
-      retryAfter: Duration? = nil, wasRefused: Bool = false, isPending: Bool = false
+      retryAfter: Duration? = nil, wasRefused: Bool = false, isPending: Bool = false,
+      isOutage: Bool = false
     ) {
       self.error = error
       self.cure = cure
@@ -28,6 +31,7 @@ package struct RetryMachine {
       self.retryAfter = retryAfter
       self.wasRefused = wasRefused
       self.isPending = isPending
+      self.isOutage = isOutage
     }
   }
 
@@ -44,6 +48,8 @@ package struct RetryMachine {
   package enum Action {
     /// Wait, then ask again.
     case retry(after: Duration)
+    /// Nobody answers: wait, then ask again, for so long at most from now on.
+    case probe(after: Duration, remaining: Duration)
     /// Give up with this error.
     case fail(PageError)
   }
@@ -54,6 +60,11 @@ package struct RetryMachine {
   private var failures = 0
   private var polls = 0
   private var polling = Duration.zero
+  /// Outages so far, and when the first began.
+  private var outages = 0
+  private var outageBegan = Duration.zero
+  /// Requests on the wire that ended in an outage.
+  private var outageRequests = 0
 
   package init(policy: RetryPolicy, isRepeatable: Bool) {
     self.policy = policy
@@ -61,11 +72,17 @@ package struct RetryMachine {
   }
 
   /// An attempt failed, after `wireRequests` requests for this page in all, not counting redirects
-  /// that were followed; `random` is drawn from 0..<1.
-  package mutating func failed(_ failure: Failure, wireRequests: Int, random: Double) -> Action {
+  /// that were followed; `random` is drawn from 0..<1, `now` is the time by any clock that goes on
+  /// while the page is asked for, and `debt` is how many retries no page of the walk has paid for.
+  package mutating func failed(
+    _ failure: Failure, wireRequests: Int, random: Double, now: Duration = .zero, debt: Int = 0
+  ) -> Action {
     if failure.isPending { return poll(failure, wireRequests: wireRequests) }
+    if failure.isOutage, policy.patience > .zero, isRepeatable || failure.wasRefused {
+      return waitOut(failure, wireRequests: wireRequests, random: random, now: now, debt: debt)
+    }
     failures += 1
-    let wireRequests = wireRequests - polls
+    let wireRequests = wireRequests - polls - outageRequests
     var error = failure.error
     error.attempts = max(wireRequests, failures)
     let isCurable =
@@ -82,16 +99,64 @@ package struct RetryMachine {
       return .fail(error)
     }
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
-      error.code = .throttled
-      error.message +=
-        " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) of "
-        + "RetryPolicy.maximumRetryAfter. Resume later from the checkpoint."
-      return .fail(error)
+      return .fail(tooLong(wait, error))
     }
     guard max(wireRequests, failures) < policy.attempts else { return .fail(error) }
+    if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
     if let wait = failure.retryAfter { return .retry(after: wait) }
     let longest = policy.longestDelay(afterFailures: failures, throttled: failure.isThrottling)
-    return .retry(after: longest * random)
+    let owed =
+      policy.patience > .zero ? Self.wait(beforeProbe: debt - RetryPolicy.credit, random) : .zero
+    return .retry(after: max(longest * random, owed))
+  }
+
+  /// Nobody answers: waits until somebody does, or the patience is over.
+  private mutating func waitOut(
+    _ failure: Failure, wireRequests: Int, random: Double, now: Duration, debt: Int
+  ) -> Action {
+    if outages == 0 { outageBegan = now }
+    outages += 1
+    outageRequests = max(wireRequests - polls - failures, outages)
+    var error = failure.error
+    error.attempts = max(wireRequests, outages)
+    if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
+      return .fail(tooLong(wait, error))
+    }
+    let remaining = policy.patience - (now - outageBegan)
+    guard remaining > .zero else {
+      error.message +=
+        " It was away for longer than the \(policy.patience) of RetryPolicy.patience; raise that, or "
+        + "resume later from the checkpoint."
+      return .fail(error)
+    }
+    if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
+    let probe = max(outages - 1, debt - RetryPolicy.credit)
+    let own = probe > 0 ? Self.wait(beforeProbe: probe, random) : policy.delay * random
+    let wait = max(min(own, remaining), failure.retryAfter ?? .zero)
+    return .probe(after: wait, remaining: remaining)
+  }
+
+  private static func wait(beforeProbe probe: Int, _ random: Double) -> Duration {
+    probe > 0 ? RetryPolicy.longestWait(beforeProbe: probe) * (0.5 + random / 2) : .zero
+  }
+
+  /// The error where a walk has been repeating more than its pages can pay for.
+  private func bankruptcy(_ error: PageError, debt: Int) -> PageError? {
+    guard policy.patience > .zero, debt >= policy.maximumDebt else { return nil }
+    var error = error
+    error.message +=
+      " More than one request in ten had to be made again, \(debt) too many by now. Resume later from "
+      + "the checkpoint."
+    return error
+  }
+
+  private func tooLong(_ wait: Duration, _ error: PageError) -> PageError {
+    var error = error
+    error.code = .throttled
+    error.message +=
+      " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) of "
+      + "RetryPolicy.maximumRetryAfter. Resume later from the checkpoint."
+    return error
   }
 
   /// Requests that the next attempt may put on the wire, silent replays included, after `wireRequests`

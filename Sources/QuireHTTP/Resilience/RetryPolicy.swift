@@ -4,6 +4,16 @@
 /// `min(maximumDelay, delay × 2ⁿ⁻¹)`. A server's Retry-After comes first. Only what is safe to
 /// repeat is repeated: a request whose method is safe (RFC 9110, §9.2.1) or that the pagination
 /// description declares a query; any other only if the server cannot have acted on it.
+///
+/// An *outage* is a failure without an answer, or a gateway's word that there is none: no address, no
+/// connection, a reset or a time-out before the first byte, 502, 503 and 504. With `patience` it uses
+/// up no attempts, but is waited out: one quick retry, then probes one at a time, each after a random
+/// time between half of and all of 1 s, 2 s, 4 s and so on up to 5 min, and not before a Retry-After.
+/// What is in the way for good, such as a certificate or a 404, is not waited for.
+///
+/// With `patience`, retries have to be paid for by pages: ten pages pay for one. A walk that owes more
+/// than eight begins with longer waits, and one that owes more than two outages cost ends: in the long
+/// run there are no more than 1.1 requests a page, however often the server is away.
 public struct RetryPolicy: Hashable, Sendable {
   /// Requests for one page, the first one included and silent replays counted; following a redirect
   /// is part of its attempt. Default 3.
@@ -19,11 +29,15 @@ public struct RetryPolicy: Hashable, Sendable {
   /// How long a page is waited for that the server is still working on. Default 5 min.
   public var maximumPolling: Duration
 
+  /// How long an outage is waited out, from its first failure on; the last probe is made when it is
+  /// over. Default zero: an outage is a failure like any other, and `attempts` bounds it.
+  public var patience: Duration
+
   /// A policy; every parameter has the default of its property.
   public init(
     attempts: Int = 3, delay: Duration = .milliseconds(50), throttledDelay: Duration = .seconds(1),
     maximumDelay: Duration = .seconds(20), maximumRetryAfter: Duration = .seconds(15 * 60),
-    maximumPolling: Duration = .seconds(5 * 60)
+    maximumPolling: Duration = .seconds(5 * 60), patience: Duration = .zero
   ) {
     self.attempts = attempts
     self.delay = delay
@@ -31,13 +45,40 @@ public struct RetryPolicy: Hashable, Sendable {
     self.maximumDelay = maximumDelay
     self.maximumRetryAfter = maximumRetryAfter
     self.maximumPolling = maximumPolling
+    self.patience = patience
   }
 
   /// Every page is asked for once.
   public static let never = RetryPolicy(attempts: 1)
 
+  /// For walks of hours that nobody watches: an outage is waited out for 15 min. `quire export` uses
+  /// it.
+  public static let export = RetryPolicy(patience: .seconds(15 * 60))
+
   /// The statuses that another attempt may cure.
   package static let retryableStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+
+  /// The statuses by which a gateway says that there is no answer.
+  package static let outageStatuses: Set<Int> = [502, 503, 504]
+
+  /// The first wait of a probe, and the longest.
+  package static let (firstProbe, longestProbe) = (Duration.seconds(1), Duration.seconds(5 * 60))
+
+  /// How many retries a walk may owe before it waits longer for it.
+  package static let credit = 8
+
+  /// How many retries a walk may owe at all: as many as two outages take that last as long as the
+  /// patience, and the credit. The first ten probes take five minutes at least, and each one behind
+  /// them half of the longest wait.
+  package var maximumDebt: Int {
+    let further = min(patience / (Self.longestProbe / 2), 1_000_000)
+    return Self.credit + 2 * (12 + Int(further))
+  }
+
+  /// The longest wait before probe number `probe`, from 1 on; the wait itself is at least half of it.
+  package static func longestWait(beforeProbe probe: Int) -> Duration {
+    min(longestProbe, firstProbe * (1 << min(max(probe - 1, 0), 30)))
+  }
 
   /// The longest wait before attempt `failures + 1`; the wait itself is a random part of it.
   package func longestDelay(afterFailures failures: Int, throttled: Bool) -> Duration {

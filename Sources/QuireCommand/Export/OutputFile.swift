@@ -1,0 +1,150 @@
+import Foundation
+
+/// A file that an export writes, or standard output: open, and locked where it is a regular file.
+final class OutputFile {
+  /// What messages call it: `-o out.jsonl`, or `standard output`.
+  let name: String
+  /// The file; nil for standard output.
+  let path: String?
+  let descriptor: Int32
+  /// Whether it is a regular file, which keeps what is written.
+  let isFile: Bool
+  /// Why it could not be locked; nil where it was.
+  let lockFailure: Int32?
+  /// Whether it was made here and nothing is in it yet.
+  var isNew: Bool
+  /// Reads what is in it. Kept open, for closing any descriptor of a file gives up its lock.
+  private var reader: Int32?
+
+  /// Opens `path`, or takes standard output where it is nil; `option` is for messages.
+  ///
+  /// What is made here is nobody's but the user's: items may be private, and positions are. A pipe
+  /// that nobody reads yet is waited for; a cancelled wait throws `CancellationError`. Throws
+  /// `OutputFailure` for a file that cannot be opened, and `FileInUse` for one that another export
+  /// writes.
+  init(_ option: String, path: String?, appending: Bool) async throws {
+    self.path = path
+    name = path.map { "\(option) \($0)" } ?? "standard output"
+    guard let path else {
+      descriptor = STDOUT_FILENO
+      (isFile, isNew) = (Self.isRegular(descriptor), false)
+      lockFailure = isFile ? try Self.lock(descriptor, named: name) : nil
+      return
+    }
+    while true {
+      let (opened, isNew) = try await Self.open(path, appending: appending)
+      guard Self.isRegular(opened) else {
+        (descriptor, isFile, self.isNew, lockFailure) = (opened, false, false, nil)
+        return
+      }
+      let failure: Int32?
+      do {
+        failure = try Self.lock(opened, named: name)
+      } catch {
+        close(opened)
+        throw error
+      }
+      // Another export may have put a new file in its place, or taken its own away, before the lock
+      // was ours.
+      if FileIdentity(descriptor: opened) == FileIdentity(path: path) {
+        (descriptor, isFile, self.isNew, lockFailure) = (opened, true, isNew, failure)
+        return
+      }
+      close(opened)
+    }
+  }
+
+  deinit {
+    guard let path else { return }
+    if isNew, FileIdentity(descriptor: descriptor) == FileIdentity(path: path) { unlink(path) }
+    if let reader { close(reader) }
+    close(descriptor)
+  }
+
+  /// Takes from others what they may do with a file that was there before.
+  func makePrivate() {
+    var status = stat()
+    guard isFile, fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 else { return }
+    fchmod(descriptor, 0o600)
+  }
+
+  /// The absolute path of the file, links followed; nil where the system does not tell.
+  var resolvedPath: String? {
+    try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+  }
+
+  /// How long a regular file is; 0 for anything else.
+  var size: Int {
+    var status = stat()
+    return isFile && fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+  }
+
+  /// How much is in front of what is written next: the whole file, or, where standard output is one
+  /// that does not append, what is before its offset.
+  var length: Int {
+    let isWhole = path != nil || fcntl(descriptor, F_GETFL) & O_APPEND != 0
+    return isWhole || !isFile ? size : max(0, Int(lseek(descriptor, 0, SEEK_CUR)))
+  }
+
+  /// Reads bytes at `offset`, as many as there are up to the chunk's size; nil where that fails.
+  func read(_ chunk: inout [UInt8], at offset: Int) -> Int? {
+    let reader =
+      self.reader
+      ?? Foundation.open("/proc/self/fd/\(descriptor)", O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard reader >= 0 else { return nil }
+    self.reader = reader
+    while true {
+      let count = pread(reader, &chunk, chunk.count, off_t(offset))
+      if count >= 0 { return count }
+      if errno != EINTR { return nil }
+    }
+  }
+
+  private static func open(_ path: String, appending: Bool) async throws -> (Int32, isNew: Bool) {
+    // Opening a pipe for writing would wait for a reader, and could not be cancelled.
+    let mode = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (appending ? O_APPEND : 0)
+    while true {
+      let created = Foundation.open(path, mode | O_EXCL, 0o600)
+      let descriptor = created >= 0 ? created : Foundation.open(path, mode, 0o600)
+      if descriptor >= 0 {
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
+        return (descriptor, created >= 0)
+      }
+      let reason = errno
+      var status = stat()
+      guard reason == ENXIO, stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFIFO else {
+        if reason == EINTR { continue }
+        throw OutputFailure(reason: reason, path: path)
+      }
+      try await Task.sleep(for: .milliseconds(50))
+    }
+  }
+
+  private static func isRegular(_ descriptor: Int32) -> Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
+  /// Locks the file, and returns why that is not possible where no file of its kind can be locked.
+  private static func lock(_ descriptor: Int32, named name: String) throws(FileInUse) -> Int32? {
+    switch FileLock.take(descriptor) {
+    case .taken: return nil
+    case .held(let process): throw FileInUse(name: name, process: process)
+    case .unsupported(let reason): return reason
+    }
+  }
+}
+
+/// Another export writes the file.
+struct FileInUse: Error, CustomStringConvertible {
+  var name: String
+  /// The other one's process; 0 where the system does not tell.
+  var process: pid_t
+
+  var description: String {
+    let other = process > 0 ? "process \(process)" : "another process"
+    return
+      "\(name): another export, \(other), is writing to it: the two would repeat items and tear "
+      + "lines. Wait for it, end it, or write to another file. Nothing was requested."
+  }
+}

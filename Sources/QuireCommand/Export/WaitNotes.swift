@@ -1,0 +1,90 @@
+import Foundation
+import Synchronization
+
+/// Says on stderr what an export waits for, where no progress line shows it: when a wait begins that
+/// one would notice, now and then while it lasts, and when it is over.
+final class WaitNotes: Sendable {
+  private struct State {
+    /// When the wait for the page began; nil while nothing is waited for.
+    var began: ContinuousClock.Instant?
+    var isNoted = false
+    var isOutage = false
+    var isPauseNoted = false
+  }
+
+  private let isOn: Bool
+  private let write: @Sendable (String) -> Void
+  private let state = Mutex(State())
+
+  init(isOn: Bool, write: @escaping @Sendable (String) -> Void = Diagnostics.write) {
+    self.isOn = isOn
+    self.write = write
+  }
+
+  /// A request is made again after a while; `remaining` is how long an outage is still waited out.
+  func retry(
+    after wait: Duration, reason: String, remaining: Duration?,
+    at now: ContinuousClock.Instant = .now
+  ) {
+    guard isOn else { return }
+    let (isFirst, waited) = state.withLock { state in
+      let began = state.began ?? now
+      state.began = began
+      state.isOutage = state.isOutage || remaining != nil
+      let isLong = wait >= (state.isNoted ? .seconds(30) : .milliseconds(400))
+      defer { state.isNoted = state.isNoted || isLong }
+      return (isLong ? !state.isNoted : nil, now - began)
+    }
+    guard let isFirst else { return }
+    let next = "asking again in \(ProgressLine.span(wait))"
+    let left = remaining.map { ", for \(ProgressLine.span($0)) at most (--patience)" } ?? ""
+    write(
+      isFirst
+        ? "quire: \(Self.firstSentence(of: reason)) Waiting: \(next)\(left)."
+        : "quire: waiting for \(ProgressLine.span(waited)) by now, \(next)\(left).")
+  }
+
+  /// The next request waits, because the description or the server wants them apart. Said once.
+  func pause(for wait: Duration) {
+    guard isOn, wait >= .milliseconds(400) else { return }
+    let isNew = state.withLock { state in
+      defer { state.isPauseNoted = true }
+      return !state.isPauseNoted
+    }
+    guard isNew else { return }
+    write(
+      "quire: pausing for \(ProgressLine.span(wait)), and again between requests: the description or "
+        + "the server asks for it.")
+  }
+
+  /// The server has answered something: an outage is over.
+  func answered(at now: ContinuousClock.Instant = .now) {
+    let waited = state.withLock { state -> Duration? in
+      guard state.isOutage else { return nil }
+      defer { (state.began, state.isNoted, state.isOutage) = (nil, false, false) }
+      return state.isNoted ? state.began.map { now - $0 } : nil
+    }
+    guard let waited else { return }
+    write("quire: the server answers again, after \(ProgressLine.span(waited)).")
+  }
+
+  /// A page came: the next wait is another one.
+  func delivered() {
+    state.withLock { state in
+      if !state.isOutage { (state.began, state.isNoted) = (nil, false) }
+    }
+  }
+
+  /// The beginning of an error's message, without what could pass for something else on a terminal.
+  private static func firstSentence(of message: String) -> String {
+    let end = message.firstRange(of: ". ")?.lowerBound ?? message.endIndex
+    let safe = message[..<end].unicodeScalars.map { scalar in
+      switch scalar.properties.generalCategory {
+      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: "?"
+      default: String(scalar)
+      }
+    }
+    let text = safe.joined().prefix(200)
+    return text.hasSuffix(".") ? String(text) : text + "."
+  }
+}
