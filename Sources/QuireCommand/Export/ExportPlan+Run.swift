@@ -41,7 +41,7 @@ extension ExportPlan {
     // What a crash of the machine takes back must not be in a report.
     if case .walk = outcome.end {} else { writer.confirm() }
     outcome.outputBytes = writer.fileBytes
-    outcome.report = pages.report
+    outcome.left(pages.report)
     await pages.close()
     outcome.wire = count.numbers
     outcome.elapsed = clock.now - began
