@@ -23,20 +23,24 @@ struct ExportWithResume {
       let cursor = PageClient().cursor(
         at: CommandLine.arguments[1], pagination: .linkHeader, decoder: JSONRawPageDecoder())
       // Look-ahead: the next page loads while this one is written.
-      for try await page in Paginator(cursor.resuming(from: start)) {
+      let pages = Paginator(cursor.resuming(from: start))
+      for try await page in pages {
         try output.write(contentsOf: Data(page.items.map { $0.description + "\n" }.joined().utf8))
         // The lines are on the disk before the bookmark says so.
         try output.synchronize()
-        bookmark = Bookmark(next: page.next, length: try output.offset())
+        bookmark = Bookmark(next: page.checkpoint, length: try output.offset())
         try save(bookmark, to: bookmarkFile)
       }
+      // The end may be an answer behind the last page, which then did not say that it was the last.
+      bookmark.next = pages.report.checkpoint
+      try save(bookmark, to: bookmarkFile)
     }
-    print("complete")
+    print(bookmark.next == nil ? "complete" : "stopped early")
   }
 
   /// How far the export is: kept beside the file, and written after what it speaks of.
   struct Bookmark: Codable {
-    /// Where the next page starts; nil when the listing is complete.
+    /// Where to go on; nil when nothing is left.
     var next: Position?
     /// The bytes of the file that are whole pages.
     var length: UInt64

@@ -129,6 +129,14 @@ struct ExportCommand: AsyncParsableCommand {
       valueName: "position"))
   var from: String?
 
+  @Flag(help: "Begin anew, whatever --from says; the output is written anew, too.")
+  var restart = false
+
+  @Flag(
+    help: ArgumentHelp(
+      "Take --from as it is, though it was written by hand or made by another listing."))
+  var unchecked = false
+
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(

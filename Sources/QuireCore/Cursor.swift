@@ -56,7 +56,10 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
 
   /// The same listing from another position: a stored one, or `PageError.checkpoint`.
   ///
-  /// `visited` makes the loop guard remember what an earlier walk has seen. Default: nothing.
+  /// A position that another listing made is refused by the first `next()`, with
+  /// `PageError.Code.positionMismatch`, where the source can tell listings apart; see
+  /// `Position.unchecked`. `visited` makes the loop guard remember what an earlier walk has seen.
+  /// Default: nothing.
   public func resuming(from start: Position, visited: [Position] = []) -> Cursor {
     var cursor = self
     cursor.start = start
@@ -81,7 +84,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     let context = ReaderContext(limits: limits, clock: clock)
     let reader = makeReader(context)
     let machine = WalkMachine(
-      start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions)
+      start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
+      objection: reader.identity?.objection(to: start))
     return Walk(reader, clock: clock, machine: machine) { [makeReader] in
       var context = context
       context.direction = .backward

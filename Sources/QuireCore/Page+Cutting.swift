@@ -1,12 +1,20 @@
 extension Page {
-  /// Where a walk goes on once the first `count` items are handled: inside this page, or at `next`
-  /// when all are; nil after the last item of the last page.
+  /// Where a walk goes on once the first `count` items are handled: inside this page, or at
+  /// `checkpoint` when all are.
   ///
   /// Store it to resume at exactly the next item. O(1) for pages as the source sent them.
   public func position(afterItems count: Int) -> Position? {
-    if count >= items.count { return next }
+    if count >= items.count { return checkpoint }
     return count <= 0 ? position : position(ofItem: count)
   }
+
+  /// Where a later walk goes on once the whole page is handled: at `next`, or, where the way on is
+  /// broken (`nextFailure`), at the end of this page, so that a later walk raises the failure, too.
+  ///
+  /// Nil where nothing is left. The opposite does not hold: where the end of a listing is an answer of
+  /// its own, such as a 404 behind the last page, its last page leads there. `WalkReport.checkpoint`
+  /// is nil then, once the walk has ended.
+  public var checkpoint: Position? { nextFailure == nil ? next : end }
 
   /// The end of this page, as a position inside it: reading there fetches the page again, for its
   /// way on and for what was added since.
@@ -20,12 +28,12 @@ extension Page {
   /// Where the item at `index` lies.
   func position(ofItem index: Int) -> Position {
     guard let origins else {
-      return Position(position.value, itemOffset: position.itemOffset + index)
+      return position.at(itemOffset: position.itemOffset + index)
     }
     var rest = index
     for run in origins {
       if rest < run.offsets.count {
-        return Position(run.page.value, itemOffset: run.offsets[rest])
+        return run.page.at(itemOffset: run.offsets[rest])
       }
       rest -= run.offsets.count
     }

@@ -68,6 +68,13 @@ extension PageError.Code {
   public static let throttled = Self("throttled")
   /// The listing has not ended and does not go on either.
   public static let noProgress = Self("noProgress")
+  /// The page is not what it was when items of it were handed out: it has fewer now, or others.
+  public static let pageChanged = Self("pageChanged")
+  /// A walk was to begin at a position that another listing made, or none that is known; the message
+  /// says what differs. See `Position.unchecked`.
+  public static let positionMismatch = Self("positionMismatch")
+  /// A walk was to go on from one that is over, and whose server holds nothing for it any more.
+  public static let notResumable = Self("notResumable")
   /// An argument cannot work; the message says which and why.
   public static let invalidArgument = Self("invalidArgument")
   /// Two tasks asked one walk for a page at the same time.
@@ -79,9 +86,21 @@ extension PageError.Code {
 }
 
 extension PageError {
+  /// A page that has `count` items and should have given `offset` before.
+  static func pageChanged(_ count: Int, _ offset: Int) -> PageError {
+    PageError(
+      .pageChanged,
+      """
+      The walk was to go on behind \(offset.counted("item")) of a page, and the page has \(count) now: \
+      it is not what it was, and items may be missing or come twice. Begin at the start, or, if that \
+      is all the same, at the start of the page: position.page.
+      """)
+  }
+
   /// Whether the walk can only fail again in the same way.
   var isFinal: Bool {
-    [.loopDetected, .limitExceeded, .invalidArgument].contains(code)
+    [.loopDetected, .limitExceeded, .invalidArgument, .positionMismatch, .notResumable]
+      .contains(code)
   }
 }
 

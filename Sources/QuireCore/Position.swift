@@ -2,14 +2,22 @@
 ///
 /// A page source writes whatever it needs into `value` (a token, an offset, a link) and gets it
 /// back unchanged. Store a position as JSON and a new process goes on at exactly the next page, or,
-/// with `itemOffset`, at exactly the next item. Encodes as `{"value": …, "itemOffset": n}`; both
-/// members are left out when they say nothing.
-public struct Position: Hashable, Sendable {
+/// with `itemOffset`, at exactly the next item.
+///
+/// A position also knows which listing made it, where the source can tell listings apart, as those
+/// over HTTP can. A walk over another listing refuses it with `PageError.Code.positionMismatch`,
+/// which names what differs; see `unchecked`. Two positions are equal when `value` and `itemOffset`
+/// are.
+public struct Position: Sendable {
   /// What the source needs to find the page; nil is the start of the listing.
   public var value: JSONValue?
 
   /// How many items at the front of the page were already handed out. Default 0.
   public var itemOffset: Int
+
+  /// The listing that made the position; nil where it was made by hand, or by a source that cannot
+  /// tell listings apart.
+  package var listing: ListingIdentity?
 
   /// A position at the page that `value` leads to, `itemOffset` items in.
   public init(_ value: JSONValue?, itemOffset: Int = 0) {
@@ -21,7 +29,46 @@ public struct Position: Hashable, Sendable {
   public static let start = Position(nil)
 
   /// The page this position lies in, without the offset inside it.
-  public var page: Position { Position(value) }
+  public var page: Position { at(itemOffset: 0) }
+
+  /// The same place for whatever listing is walked: nothing is compared with the listing that made the
+  /// position.
+  ///
+  /// For positions that were written by hand, stored by an earlier version, or made by a listing that
+  /// differs from this one in nothing that matters. Where it does matter, items are lost or come
+  /// twice.
+  public var unchecked: Position { Position(value, itemOffset: itemOffset) }
+
+  /// The same page, so many items in.
+  package func at(itemOffset: Int) -> Position {
+    var position = self
+    position.itemOffset = itemOffset
+    return position
+  }
+
+  /// The position as it is once its walk is over, and has closed what it held at the server.
+  package var afterWalk: Position {
+    guard self != .start, let listing else { return self }
+    var position = self
+    position.listing = listing.over
+    return position
+  }
+
+  /// Whether the walk is over that alone could go on from here.
+  package var isOver: Bool { listing?.isOver ?? false }
+}
+
+extension Position: Hashable {
+  /// Whether both are the same place, whatever made them.
+  public static func == (left: Position, right: Position) -> Bool {
+    left.itemOffset == right.itemOffset && left.value == right.value
+  }
+
+  /// Feeds what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(value)
+    hasher.combine(itemOffset)
+  }
 }
 
 extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
@@ -29,47 +76,4 @@ extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
   public init(stringLiteral value: String) { self.init(.string(value)) }
   /// A position that is a whole number.
   public init(integerLiteral value: Int) { self.init(.number(String(value))) }
-}
-
-extension Position: Codable {
-  private enum CodingKeys: String, CodingKey { case value, itemOffset }
-
-  /// Any member's name.
-  private struct MemberName: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
-  /// Reads a stored position; a negative offset is refused, and so is an object with other members:
-  /// taken for the start of the listing, it would lose everything that a walk had behind it.
-  public init(from decoder: any Decoder) throws {
-    let names = try decoder.container(keyedBy: MemberName.self).allKeys
-    if let name = names.first(where: { CodingKeys(stringValue: $0.stringValue) == nil }) {
-      throw DecodingError.dataCorrupted(
-        DecodingError.Context(
-          codingPath: decoder.codingPath,
-          debugDescription:
-            "A position has the members \"value\" and \"itemOffset\", not \"\(name.stringValue)\".")
-      )
-    }
-    let fields = try decoder.container(keyedBy: CodingKeys.self)
-    value =
-      try fields.contains(.value) ? fields.decode(TaggedJSONValue.self, forKey: .value).value : nil
-    itemOffset = try fields.decodeIfPresent(Int.self, forKey: .itemOffset) ?? 0
-    guard itemOffset >= 0 else {
-      throw DecodingError.dataCorruptedError(
-        forKey: .itemOffset, in: fields,
-        debugDescription:
-          "A position's itemOffset is \(itemOffset); it counts items and cannot be negative.")
-    }
-  }
-
-  /// Writes `{"value": …, "itemOffset": n}`, without what says nothing.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(value.map(TaggedJSONValue.init), forKey: .value)
-    if itemOffset > 0 { try fields.encode(itemOffset, forKey: .itemOffset) }
-  }
 }

@@ -46,10 +46,6 @@ extension PageError.Code {
   /// An item does not fit its type; the message names the path.
   public static let itemDecoding = Self("itemDecoding")
 
-  /// The page changed while it was being read in parts: what was handed out of it cannot be told
-  /// from the rest.
-  public static let pageChanged = Self("pageChanged")
-
   // MARK: The way on
 
   /// The server says that more follows, and not where.

@@ -42,6 +42,9 @@ extension ExportOutcome {
   /// How to get the rest, by the report where there is one; nil where there is none to get, or where
   /// an export without the option does the same.
   func advice(report: ReportFile?) -> String? {
+    if whyNotResumable != nil {
+      return "this export cannot be resumed: to get the rest, run the same command again"
+    }
     guard let checkpoint, checkpoint != .start, !isComplete else { return nil }
     let point =
       if case .file(let path) = report { "@\(path)" } else { PositionText.write(checkpoint) }

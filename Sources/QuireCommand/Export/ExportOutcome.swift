@@ -40,8 +40,10 @@ struct ExportOutcome: Sendable {
   var wire = WireCount.Numbers()
   /// The last total the server declared.
   private(set) var total: Total?
-  /// Where to resume: after the last page written; nil when nothing is left.
+  /// Where to resume: after the last page written; nil when nothing is left, or nothing leads there.
   private(set) var checkpoint: Position?
+  /// Why the rest cannot be had by resuming; nil where it can, and where there is none.
+  private(set) var whyNotResumable: String?
   /// What the walk itself has to say.
   var report = WalkReport()
   var elapsed: Duration = .zero
@@ -62,15 +64,18 @@ struct ExportOutcome: Sendable {
   /// What the caller should know besides how the export ended.
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
-    let warnings =
+    var warnings =
       fileWarnings + (watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? [])
-    guard isFailed, pages > 0, let word = checkpoint?.endWord else { return warnings.map(words) }
-    let advice =
-      warnings + [
+    if case .walk = end, let failure = report.nextFailure {
+      warnings.append(
+        "what follows the last page cannot be reached: \(OptionWords.applied(to: failure.message))")
+    }
+    if isFailed, pages > 0, let word = checkpoint?.endWord {
+      warnings.append(
         "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
-          + "--end \(CommandLineText.quoted(["sentinel:" + word]))."
-      ]
-    return advice.map(words)
+          + "--end \(CommandLineText.quoted(["sentinel:" + word])).")
+    }
+    return warnings.map(words)
   }
 
   /// A message in words that this command line can follow.
@@ -85,8 +90,18 @@ struct ExportOutcome: Sendable {
     bytesWritten = bytes
     traffic = traffic + page.traffic
     total = page.total ?? total
-    checkpoint = page.next
+    checkpoint = page.checkpoint
     watch?.saw(page)
+  }
+
+  /// Takes in what the walk has to say once it is left. A position that its end makes useless is no
+  /// checkpoint, nor is there one behind the end.
+  mutating func left(_ report: WalkReport) {
+    self.report = report
+    if case .walk = end, report.checkpoint == nil { checkpoint = nil }
+    guard let position = checkpoint?.afterWalk, position.isOver else { return }
+    checkpoint = nil
+    whyNotResumable = ListingIdentity.whyNotResumable
   }
 
   /// Takes in what ended the walk.

@@ -67,7 +67,7 @@ extension ExportPlan {
       aside.confirm()
     }
     (outcome.output, outcome.badItemsOutput) = (writer.record, aside.record)
-    outcome.report = pages.report
+    outcome.left(pages.report)
     await pages.close()
     outcome.wire = count.numbers
   }

@@ -49,7 +49,12 @@ struct ExportPlan: Sendable {
       throw ValidationError("--look-ahead: a number of pages cannot be negative.")
     }
     lookAhead = command.lookAhead
-    let point = try command.from.map { try ResumePoint($0) }
+    let point =
+      command.restart
+      ? nil : try command.from.map { try ResumePoint($0, isChecked: !command.unchecked) }
+    guard !command.unchecked || command.from != nil else {
+      throw ValidationError("--unchecked needs --from: there is nothing to check.")
+    }
     start = point?.position ?? .start
     isResumed = point != nil
     if start == .start {
@@ -92,6 +97,9 @@ struct ExportPlan: Sendable {
     }
     do {
       let engine = try engine()
+      if let error = engine.identity.objection(to: start) {
+        throw ValidationError("--from: \(OptionWords.applied(to: error.message))")
+      }
       if needsPageSize, engine.pageSize == nil {
         throw ValidationError("--end short: say by --page-size how many items a full page has.")
       }

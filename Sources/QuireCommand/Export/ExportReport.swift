@@ -34,8 +34,10 @@ struct ExportReport: Encodable {
   let secondsWaitingForOutput: Double
   /// The last total the server declared.
   let total: Total?
-  /// Where to resume; nothing when the listing is complete.
+  /// Where to resume; nothing when the listing is complete, or cannot be resumed.
   let checkpoint: Position?
+  /// Why there is no checkpoint although something is left.
+  let notResumable: String?
   let error: Failure?
 
   struct Failure: Encodable {
@@ -68,6 +70,7 @@ struct ExportReport: Encodable {
     secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
     total = outcome.total
     checkpoint = outcome.checkpoint
+    notResumable = outcome.whyNotResumable
     switch outcome.end {
     case .failed(let error):
       self.error = Failure(
@@ -78,7 +81,12 @@ struct ExportReport: Encodable {
       error = Failure(
         code: "outputFailed", message: failure.description, page: nil, request: nil, attempts: 0)
     case .walk, .interrupted, .outputClosed:
-      error = nil
+      // The walk stopped before it came to this; resuming does.
+      error = outcome.report.nextFailure.map { error in
+        Failure(
+          code: error.code.description, message: OptionWords.applied(to: error.message),
+          page: error.pageIndex, request: error.request, attempts: error.attempts)
+      }
     }
   }
 }

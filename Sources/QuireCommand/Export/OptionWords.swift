@@ -20,6 +20,18 @@ enum OptionWords {
   }
 
   static let phrases = [
+    (
+      "Begin at the start, or, if you know that it fits",
+      "Begin anew by --restart, or, if you know that it fits"
+    ),
+    ("or begin at the start.", "or begin anew by --restart."),
+    ("Begin at the start.", "Begin anew by --restart."),
+    ("Begin at the start, or,", "Begin anew by --restart, or,"),
+    (
+      "at the start of the page: position.page",
+      "at the page: its position without the itemOffset, by --unchecked"
+    ),
+    ("go on from position.unchecked", "add --unchecked"),
     ("set configuration.badItems to .collect", "use --bad-items collect"),
     (
       "policy.handle in a description, repeatedPositions in a source",

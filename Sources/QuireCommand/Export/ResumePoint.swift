@@ -17,29 +17,65 @@ struct ResumePoint: Equatable {
 
   /// Reads JSON, or `@file` with JSON in it: a position, a report, or an object whose only member is
   /// a report's `checkpoint`. Anything else is a usage error: it would start at the beginning.
-  init(_ text: String) throws {
+  /// Two members of one name are refused wherever they are. Without `isChecked`, a position is taken
+  /// for what it says, whatever its seal says.
+  init(_ text: String, isChecked: Bool = true) throws {
     let bytes =
       text.hasPrefix("@")
       ? try InputFile.read(String(text.dropFirst()), for: "--from") : Array(text.utf8)
     guard let value = try? JSONDocument(bytes).value(at: ""), case .object(let members) = value
     else { throw Self.refusal("that is no JSON object.") }
+    if let name = Self.repeatedName(in: value) {
+      throw Self.refusal("it has two members \"\(name.prefix(40))\".")
+    }
     let isReport = value["end"]?.string != nil
     if let checkpoint = value["checkpoint"], isReport || members.count == 1 {
-      position = try Self.position(checkpoint)
+      position = try Self.position(checkpoint, isChecked: isChecked)
       output = FileRecord(in: value, prefix: "output")
       badItems = FileRecord(in: value, prefix: "badItems")
       return
     }
-    guard !isReport else {
-      throw ValidationError("--from: that export is complete; there is nothing to resume.")
-    }
+    guard !isReport else { throw Self.noCheckpoint(in: value) }
     guard !members.isEmpty else {
       throw ValidationError("--from: {} is the start of the listing. Leave --from out.")
     }
-    position = try Self.position(value)
+    position = try Self.position(value, isChecked: isChecked)
   }
 
-  private static func position(_ value: JSONValue) throws -> Position {
+  /// Why a report has no checkpoint.
+  private static func noCheckpoint(in report: JSONValue) -> ValidationError {
+    if let reason = report["notResumable"]?.string {
+      return ValidationError(
+        "--from: that export cannot be resumed: \(reason). Begin anew by --restart.")
+    }
+    switch report["end"]?.string {
+    case "exhausted":
+      return ValidationError("--from: that export is complete; there is nothing to resume.")
+    case "truncation suspected":
+      return ValidationError(
+        "--from: that export came to the end of the listing, with fewer items than the server "
+          + "declared; there is nothing to resume. Begin anew by --restart.")
+    default: return refusal("that report has no checkpoint.")
+    }
+  }
+
+  /// A name that two members of one object have.
+  private static func repeatedName(in value: JSONValue) -> String? {
+    switch value {
+    case .null, .bool, .number, .string: return nil
+    case .array(let elements): return elements.lazy.compactMap(repeatedName).first
+    case .object(let members):
+      var names: Set<String> = []
+      for member in members where !names.insert(member.name).inserted { return member.name }
+      return members.lazy.compactMap { repeatedName(in: $0.value) }.first
+    }
+  }
+
+  private static func position(_ value: JSONValue, isChecked: Bool) throws -> Position {
+    if !isChecked, case .object(let members) = value {
+      let bare = JSONValue.object(members.filter { $0.name != "seal" })
+      return try position(bare, isChecked: true).unchecked
+    }
     do {
       return try JSONDecoder().decode(Position.self, from: Data(value.description.utf8))
     } catch DecodingError.dataCorrupted(let context) {

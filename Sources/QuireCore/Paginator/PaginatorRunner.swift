@@ -120,6 +120,8 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
       report.waitingForNetwork = state.times.forNetwork
       report.waitingForConsumer = state.times.forConsumer
       report.end = state.machine.end(ofWalk: report.end)
+      if !store.isRead { report.nextFailure = nil }
+      report.markCheckpoint()
       return report
     }
   }

@@ -57,4 +57,5 @@ struct ObservedReader<Item: Sendable>: PageReader {
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
+  var identity: ListingIdentity? { base.identity }
 }

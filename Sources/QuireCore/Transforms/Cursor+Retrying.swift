@@ -60,4 +60,5 @@ struct RetryingReader<Item: Sendable>: PageReader {
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
+  var identity: ListingIdentity? { base.identity }
 }

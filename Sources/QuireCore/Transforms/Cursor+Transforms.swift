@@ -102,4 +102,5 @@ struct TransformReader<Base: Sendable, Item: Sendable>: PageReader {
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
+  var identity: ListingIdentity? { base.identity }
 }

@@ -48,8 +48,8 @@ extension PagedReader {
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
       let rest = last.dropping(items: size - before)
       var result = last.withItems(Array(pages.flatMap(\.items).prefix(size)))
-      result.origins = origins(upTo: size)
       result.position = position ?? pages[0].position
+      result.origins = origins(upTo: size, from: result.position)
       result.traffic = traffic
       result.hasMoreParts = false
       result.fingerprint = nil
@@ -67,8 +67,9 @@ extension PagedReader {
       return result
     }
 
-    private func origins(upTo size: Int) -> [ItemOrigins]? {
-      if pages.count == 1, pages[0].origins == nil { return nil }
+    private func origins(upTo size: Int, from start: Position) -> [ItemOrigins]? {
+      // The page may have begun with empty ones, which are gone: then its items are not where it starts.
+      if pages.count == 1, pages[0].origins == nil, pages[0].position == start { return nil }
       var room = size
       return pages.flatMap { page in
         let own = 0..<min(room, page.items.count)

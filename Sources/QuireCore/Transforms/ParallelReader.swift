@@ -134,4 +134,5 @@ final class ParallelReader<Item: Sendable>: PageReader {
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
+  var identity: ListingIdentity? { base.identity }
 }

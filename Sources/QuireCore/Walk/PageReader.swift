@@ -24,6 +24,9 @@ protocol PageReader<Item>: Sendable {
   var needsClosing: Bool { get }
   var repeatedPositions: RepeatedPositions { get }
   var allowsLookAhead: Bool { get }
+
+  /// By what the listing is known from others; nil where nothing is known.
+  var identity: ListingIdentity? { get }
 }
 
 extension PageReader {
@@ -31,6 +34,8 @@ extension PageReader {
   func leave() {}
   /// Unknown.
   func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
+  /// Unknown.
+  var identity: ListingIdentity? { nil }
   /// There is no state.
   func copy() -> any PageReader<Item> { self }
 }
@@ -71,6 +76,13 @@ struct BackwardReader<Item: Sendable>: PageReader {
 extension Page {
   /// Takes the way back for the way on.
   mutating func turnAround() { (next, previous) = (previous, next) }
+
+  /// Notes in the page's positions which listing they are places in.
+  mutating func belong(to identity: ListingIdentity) {
+    head.position.listing = identity
+    head.next?.listing = identity
+    head.previous?.listing = identity
+  }
 }
 
 /// Reads from a source. Offsets are applied here, in front of all transforms, so that they always
@@ -79,16 +91,28 @@ extension Page {
 /// Leaves the consumer's actor: a page must not be decoded on a main thread.
 struct SourceReader<Source: PageSource>: PageReader {
   let source: Source
+  let identity: ListingIdentity?
+
+  init(source: Source) {
+    self.source = source
+    identity = (source as? any IdentifiedPageSource)?.identity
+  }
 
   @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
     guard var page = try await fetch(position.value == nil ? nil : position.page) else {
+      guard position.itemOffset == 0 else { throw PageError.pageChanged(0, position.itemOffset) }
       return nil
     }
     page.position = position
+    if let identity { page.belong(to: identity) }
     if position.itemOffset > 0 {
-      page.position = position.page
+      guard position.itemOffset <= page.items.count else {
+        throw PageError.pageChanged(page.items.count, position.itemOffset)
+      }
+      let place = page.position
+      page.position = place.page
       page = page.dropping(items: position.itemOffset)
-      page.position = position
+      page.position = place
     }
     page.traffic.items = page.items.count
     return page

@@ -9,9 +9,13 @@ final class PartReader<Source: PartedPageSource>: PageReader {
   }
 
   private let source: Source
+  let identity: ListingIdentity?
   private let open = Mutex<Open?>(nil)
 
-  init(source: Source) { self.source = source }
+  init(source: Source) {
+    self.source = source
+    identity = (source as? any IdentifiedPageSource)?.identity
+  }
 
   @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
     let parts = try take(at: position) ?? source.parts(at: position)
@@ -24,6 +28,7 @@ final class PartReader<Source: PartedPageSource>: PageReader {
       throw error
     }
     part?.position = position
+    if let identity { part?.belong(to: identity) }
     if let count = part?.items.count { part?.traffic.items = count }
     if let part, part.hasMoreParts, let next = part.next { keep(parts, at: next) }
     return part

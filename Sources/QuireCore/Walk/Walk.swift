@@ -55,7 +55,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     open.withLock { open in
       report.items -= open.unread
       report.checkpoint = open.checkpoint ?? report.checkpoint
+      if open.unread > 0 { report.nextFailure = nil }
     }
+    report.markCheckpoint()
     return report
   }
 

@@ -119,7 +119,7 @@ extension WalkMachine {
     var error = error
     error.pageIndex = pageIndex
     error.position = position
-    error.checkpoint = position
+    error.checkpoint = position.afterWalk
     return error
   }
 }

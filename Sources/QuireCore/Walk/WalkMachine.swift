@@ -42,7 +42,7 @@ struct WalkMachine: Sendable {
 
   let start: Position
   let limits: Limits
-  /// Why the limits cannot work, if they cannot.
+  /// Why the limits or the start cannot work, if they cannot.
   private let objection: PageError?
   var state: State
   var loops: LoopGuard?
@@ -63,7 +63,8 @@ struct WalkMachine: Sendable {
 
   init(
     start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
-    repeatedPositions: RepeatedPositions = .refused, loops: LoopGuard = LoopGuard()
+    repeatedPositions: RepeatedPositions = .refused, loops: LoopGuard = LoopGuard(),
+    objection: PageError? = nil
   ) {
     self.start = start
     self.limits = limits
@@ -74,7 +75,7 @@ struct WalkMachine: Sendable {
       self.loops = loops
       self.loops?.begin(at: start, after: visited)
     }
-    objection = Self.objection(to: limits)
+    self.objection = Self.objection(to: limits) ?? objection
   }
 
   /// The consumer asks for the next page.
@@ -119,6 +120,7 @@ struct WalkMachine: Sendable {
     if !page.items.isEmpty { emptyPages = 0 } else if !isWithinPage { emptyPages += 1 }
     isWithinPage = page.hasMoreParts
     closing = page.closing
+    report.nextFailure = page.nextFailure
     advance(after: page)
   }
 
@@ -237,6 +239,7 @@ extension WalkMachine {
   }
 
   private mutating func fail(_ error: PageError, _ closing: Closing?) -> NextAction {
+    report.nextFailure = nil
     report.end = .failed(error)
     return .fail(error, closing)
   }

@@ -38,11 +38,24 @@ public struct WalkReport: Sendable {
   public package(set) var waitingForConsumer: Duration = .zero
   /// Where a later walk goes on: after the last page delivered, or the last item taken; nil when the
   /// listing is exhausted.
+  ///
+  /// Where the walk's end closes what the server held for it, such as a scroll, the position leads
+  /// nowhere: a walk from there throws `PageError.Code.notResumable` and requests nothing, also when the
+  /// position was stored, and `warnings` say so before anything is closed.
   public package(set) var checkpoint: Position? = .start
+  /// What is wrong with the way on behind the last page delivered, where the walk ended before it was
+  /// thrown, at a limit for example; nil otherwise. A walk from `checkpoint` throws it.
+  public package(set) var nextFailure: PageError?
   /// The last total the server declared.
   public package(set) var total: Total?
   /// What speaks against the walk being whole, though it is no failure; each once, at most 64.
   public package(set) var warnings: [Warning] = []
+
+  /// Whether the walk came to the end of the listing, and nothing speaks against it having been all:
+  /// `end` is `.exhausted`. What a server lists behind its own end is not known.
+  public var isComplete: Bool {
+    if case .exhausted = end { true } else { false }
+  }
 
   /// The report of a walk that has not begun.
   public init() {}

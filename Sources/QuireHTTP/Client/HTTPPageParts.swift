@@ -93,7 +93,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private func part(spent: inout Traffic) async throws -> Page<Item>? {
     let opening = try await takeTransfer(spent: &spent)
     guard case .transfer(var transfer) = opening else {
-      if case .answer(let page) = opening { return page.map(visit.listing.secrets.conceal) }
+      guard handedOut == 0 else { throw Self.changed(1) }
+      if case .answer(let page) = opening { return page.map(visit.listing.conceal) }
       return nil
     }
     while try await visit.receive(&transfer, traffic: &spent) {
@@ -111,14 +112,17 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       self.transfer = transfer
       return part
     }
-    guard let (answer, rest) = try visit.finish(&transfer) else { return nil }
+    guard let (answer, rest) = try visit.finish(&transfer) else {
+      guard handedOut == 0 else { throw Self.changed(1) }
+      return nil
+    }
     visit.listing.outage.paid()
     let items = handOut(try unseen(of: rest))
-    if passed < handedOut, digest != nil { throw Self.changed(passed) }
+    if passed < handedOut { throw Self.changed(passed + 1) }
     var page = visit.page(items, of: transfer, answer: answer, traffic: spent)
     page.fingerprint = page.fingerprint ?? fingerprint.value
     spent = Traffic(requests: 0)
-    return visit.listing.secrets.conceal(page)
+    return visit.listing.conceal(page)
   }
 
   private func takeTransfer(spent: inout Traffic) async throws -> PageTransfer<Item>.Opening {

@@ -4,7 +4,7 @@ import QuireCore
 
 /// The pages of one listing over HTTP: asks the description what to request, the transport to send
 /// it, the decoder to read it, and the retry machine whether to do so again.
-struct HTTPPageSource<Item: Sendable>: PartedPageSource {
+struct HTTPPageSource<Item: Sendable>: PartedPageSource, IdentifiedPageSource {
   let decoder: any PageDecoder<Item>
   /// A description or a URL that cannot work is thrown at the first page, where the caller is
   /// listening.
@@ -25,6 +25,8 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
   var repeatedPositions: RepeatedPositions {
     (try? listing.get())?.policy.handle == true ? .allowed : .refused
   }
+
+  var identity: ListingIdentity? { (try? listing.get())?.identity }
 
   var needsClosing: Bool { (try? listing.get())?.policy.close != nil }
 
@@ -93,7 +95,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
     {
       page.fingerprint = nil
     }
-    return listing.secrets.conceal(page)
+    return listing.conceal(page)
   }
 
   /// Makes attempts until one succeeds or the retry machine gives up.

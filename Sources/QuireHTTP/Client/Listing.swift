@@ -11,6 +11,8 @@ final class Listing: Sendable {
   /// Where the first request goes.
   let home: Origin
   let secrets: SecretParameters
+  /// By what positions of this listing are known.
+  let identity: ListingIdentity
   /// Whether a page may be asked for again.
   let isRepeatable: Bool
   /// Nil where nothing asks for a pace.
@@ -26,6 +28,7 @@ final class Listing: Sendable {
     home = try Origin(url: first.url)
     engine = try PaginationEngine(
       pagination, first: first, home: home, pageSize: pageSize, custom: custom)
+    identity = engine.identity
     secrets = SecretParameters(
       of: first.url, fields: client.configuration.headers.appending(first.headerFields))
     isRepeatable = first.method.isSafe || pagination.request.isQuery
@@ -50,6 +53,16 @@ final class Listing: Sendable {
         "The next link would take a secret of the walk from \(home) to \(origin).")
     }
     return try secrets.reveal(position)
+  }
+
+  /// The page as it may be seen and stored: without secrets, and with positions that say whose they
+  /// are.
+  func conceal<Item>(_ page: Page<Item>) -> Page<Item> {
+    var page = secrets.conceal(page)
+    if page.http?.resume != nil {
+      page.metadata[HTTPPageInfo.self]?.resume?.listing = identity
+    }
+    return page
   }
 
   func visit(_ request: PageRequest, at position: Position) -> PageVisit {

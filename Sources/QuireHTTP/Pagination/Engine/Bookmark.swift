@@ -52,6 +52,12 @@ struct Bookmark: Hashable {
         "A position does not belong to this listing: it has none of \"url\", \"token\", "
           + "\"offset\" and \"page\". Use positions only with the description that made them.")
     }
+    guard !Self.isAmbiguous(value) else {
+      throw PageError(
+        .invalidArgument,
+        "A position says twice where it leads, or has two members of one name. Use it as it was "
+          + "stored.")
+    }
     self.target = target
     route = value["via"]?.integer ?? 0
     seen = value["seen"]?.integer
@@ -63,6 +69,19 @@ struct Bookmark: Hashable {
     restarts = value["restarts"]?.count ?? 0
     state = value["state"]
     if case .array(let urls)? = value["within"] { within = urls.compactMap(\.string) }
+  }
+
+  private static let targets = ["url", "token", "offset", "page", "request", "start"]
+
+  /// Whether there are two targets, or two members of one name.
+  private static func isAmbiguous(_ value: JSONValue) -> Bool {
+    guard case .object(let members) = value, members.count > 1 else { return false }
+    var targetCount = 0
+    for (index, member) in members.enumerated() {
+      if targets.contains(member.name) { targetCount += 1 }
+      if members[..<index].contains(where: { $0.name == member.name }) { return true }
+    }
+    return targetCount > 1
   }
 
   private static func target(in value: JSONValue) -> Target? {
