@@ -35,7 +35,8 @@ package final class FaultServer: Sendable {
   /// A server for very many requests can do without `requests`, which would grow with each of them.
   package convenience init(
     address: String = "127.0.0.1", port: Int = 0, tls: FaultTLS? = nil,
-    keepsRequests: Bool = true, onAccept: @escaping OnAccept = { _ in [] }, respond: @escaping Respond
+    keepsRequests: Bool = true, onAccept: @escaping OnAccept = { _ in [] },
+    respond: @escaping Respond
   ) throws {
     let listener = try Listener(address: address, port: port, backlog: 512)
     let context = try tls.map { try TLSContext($0) }

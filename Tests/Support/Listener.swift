@@ -13,7 +13,8 @@ struct Listener: Sendable {
       _ = try check(
         "setsockopt", setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &on, socklen_t(4)))
       _ = try check(
-        "bind", try Self.withAddress(address, port: port) { [descriptor] in bind(descriptor, $0, $1) })
+        "bind",
+        try Self.withAddress(address, port: port) { [descriptor] in bind(descriptor, $0, $1) })
       _ = try check("listen", listen(descriptor, backlog))
       self.port = try Self.boundPort(of: descriptor)
     } catch {
