@@ -95,25 +95,40 @@ struct PageVisit {
     _ transfer: inout PageTransfer<Item>
   ) throws -> (PageAnswer, DecodedItems<Item>)? {
     let response = transfer.response
-    // An empty body that was declared empty is an answer; one that merely stopped is a truncation.
-    let isEmpty = transfer.received == 0 && response.framing == .explicit
+    // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
+    let isBodyless = [204, 205].contains(response.head.status.code)
     let proven = response.framing == .explicit || transfer.isSelfDelimiting
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
         "The body ended with its connection, and this format cannot show that nothing is missing.")
     }
-    let document = isEmpty ? EmptyDocument() : try transfer.session.finish()
+    let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
     let answer = answer(to: response, at: transfer.hop, document: document)
     switch try engine.screen(answer) {
-    case .end: return nil
+    case .end:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return nil
     case .failure(let failure): throw describe(failure, response.head)
-    case .emptyPage: return (answer, DecodedItems([]))
+    case .emptyPage:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return (answer, DecodedItems([]))
     case .page:
-      let items = isEmpty ? DecodedItems([]) : try transfer.session.items()
+      guard !isBodyless else { throw Self.noPage(response.head.status) }
+      let items = try transfer.session.items()
+      try engine.checkTotals(of: answer)
       transfer.itemCount += items.count
       return try engine.isRepetition(answer) ? nil : (answer, items)
     }
+  }
+
+  /// A status without a body, of which the description does not say what it means.
+  private static func noPage(_ status: HTTPResponse.Status) -> PageError {
+    PageError(
+      .status,
+      "The server answered \(status.words), which is neither a page nor an end by the description. Where "
+        + "this API ends its listings so, add the end rule .status([\(status.code)]); where it means a page "
+        + "without items, add the failure rule FailureRule(when: .status(\(status.code)), .empty).")
   }
 
   /// Whether the part that came is the one that was asked for: from the same item on, and no further
@@ -161,6 +176,8 @@ struct PageVisit {
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
+    page.warnings += continuation.warnings
+    page.endDoubt = continuation.endDoubt.map { describe($0, after: Traffic(requests: 0)) }
     if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
     return page
   }

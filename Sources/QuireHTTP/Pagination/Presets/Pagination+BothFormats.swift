@@ -97,7 +97,7 @@ extension Pagination {
   /// Errors come with 200.
   public static let worldBank = Pagination(
     next: .pageNumber, send: .query("page"), end: [.pages("/0/pages | /*/@pages"), .emptyPage],
-    items: "/1 | /*/*", size: PageSize(.query("per_page"), default: 50, max: 32_500),
+    items: .optional("/1 | /*/*"), size: PageSize(.query("per_page"), default: 50, max: 32_500),
     total: "/0/total | /*/@total",
     policy: PagePolicy(failure: [
       FailureRule(

@@ -39,8 +39,8 @@ extension Pagination {
   /// then the answer is 410; with `policy.expiry = .resume("/metadata/continue")` the walk goes on
   /// by the token in that answer, over what changed meanwhile.
   public static let kubernetes = Pagination(
-    next: .body("/metadata/continue"), send: .query("continue"), items: "/items",
-    size: PageSize(.query("limit")),
+    next: .body("/metadata/continue"), send: .query("continue"),
+    items: .optional("/items"), size: PageSize(.query("limit")),
     total: TotalSource("/metadata/remainingItemCount", .remaining),
     policy: PagePolicy(failure: [FailureRule(when: .status(410), .expired, message: "/message")]))
 

@@ -85,16 +85,17 @@ extension Pagination {
   ///
   /// Page size: `limit`, 100 by default and 500 at most. An empty page has null for its list.
   public static let pipedrive = Pagination(
-    next: .body("/additional_data/next_cursor"), send: .query("cursor"), items: "/data",
-    size: PageSize(.query("limit"), default: 100, max: 500))
+    next: .body("/additional_data/next_cursor"), send: .query("cursor"),
+    items: .optional("/data"), size: PageSize(.query("limit"), default: 100, max: 500))
 
   /// Pipedrive's API v1: `{"data": […], "additional_data": {"pagination":
   /// {"more_items_in_collection": true, "next_start": 100}}}`.
   ///
-  /// Page size: `limit`, 100 by default and 500 at most.
+  /// Page size: `limit`, 100 by default and 500 at most. An empty page has null for its list.
   public static let pipedriveV1 = Pagination(
     next: .body("/additional_data/pagination/next_start"), send: .query("start"),
-    end: [.flag("/additional_data/pagination/more_items_in_collection")], items: "/data",
+    end: [.flag("/additional_data/pagination/more_items_in_collection")],
+    items: .optional("/data"),
     size: PageSize(.query("limit"), default: 100, max: 500))
 
   /// Zoho CRM: `{"data": […], "info": {"more_records": true, "next_page_token": "…"}}`.

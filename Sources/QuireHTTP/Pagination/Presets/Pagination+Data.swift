@@ -156,11 +156,12 @@ extension Pagination {
   ///
   /// Page size: `limitToFirst`. One member more than that is asked for: where the next page starts,
   /// because a start key is part of its page. Sorts by key, which is how the server writes its
-  /// members. Not exact where all keys are small numbers: the server makes a list of them.
+  /// members, and null where there is none. Not exact where all keys are small numbers: the server
+  /// makes a list of them.
   public static let realtimeDB = Pagination(
     next: .jsonText(.lastItem("/name")), send: .query("startAt"),
     request: RequestRule(always: RequestConstants(query: ["orderBy": "\"$key\""])),
-    end: [.shortPage, .emptyPage], items: .members(.root),
+    end: [.shortPage, .emptyPage], items: .optional(.members(.root)),
     size: PageSize(.query("limitToFirst"), default: 1000), policy: PagePolicy(overlap: 1))
 
   static let dataPresets = [

@@ -7,7 +7,7 @@ extension Pagination {
   /// Page size: `n`, a wish. Links are relative; null tags are none. Where a registry sends no links,
   /// the last tag leads on: `next: .lastItem(""), send: .query("last"), end: [.emptyPage]`.
   public static let ociRegistry = Pagination(
-    next: .linkHeader, items: .firstOf(["/tags", "/repositories", "/manifests"]),
+    next: .linkHeader, items: .optional(.firstOf(["/tags", "/repositories", "/manifests"])),
     size: PageSize(.query("n")))
 
   /// crates.io: `{"crates": […], "meta": {"next_page": "?page=2", "total": 57}}`.

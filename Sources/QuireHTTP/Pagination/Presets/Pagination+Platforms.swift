@@ -104,6 +104,32 @@ extension Pagination {
         message: "/error_message"),
     ]))
 
+  /// The lists of the Model Context Protocol: `{"jsonrpc": "2.0", "id": 1, "result": {"tools": […],
+  /// "nextCursor": "…"}}`.
+  ///
+  /// For POST, its body such as `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`; the server
+  /// chooses the page size. An empty text is a cursor like any other: only without `nextCursor` is a
+  /// page the last. For servers that answer in JSON, not by an event stream.
+  /// - Parameter items: Where the items are. Default: tools, resources, templates or prompts.
+  public static func mcp(
+    items: ItemSelector = .firstOf([
+      "/result/tools", "/result/resources", "/result/resourceTemplates", "/result/prompts",
+    ])
+  ) -> Pagination {
+    Pagination(
+      next: .body("/result/nextCursor"), send: .jsonBody("/params/cursor"),
+      request: RequestRule(
+        always: RequestConstants(header: ["Accept": "application/json, text/event-stream"]),
+        isQuery: true),
+      items: items,
+      policy: PagePolicy(
+        failure: [
+          FailureRule(
+            when: .value("/error/code", .equals(-32602)), .expired, message: "/error/message"),
+          FailureRule(when: .value("/error"), message: "/error/message"),
+        ], emptyCursor: .value))
+  }
+
   static let platformPresets = [
     PaginationPreset("heroku", "a list, Next-Range header", .heroku),
     PaginationPreset("nomad", "a list, X-Nomad-NextToken header", .nomad),
@@ -114,6 +140,7 @@ extension Pagination {
     PaginationPreset("datadog", "data, meta.page.after in a POST body", .datadog),
     PaginationPreset("openAI", "data, last_id or the last item's id, has_more", .openAI),
     PaginationPreset("anthropic", "data, last_id, has_more", .anthropic),
+    PaginationPreset("mcp", "result.tools and others, nextCursor in a POST body", .mcp()),
     PaginationPreset("googlePlaces", "results, next_page_token", .googlePlaces),
   ]
 }

@@ -20,6 +20,9 @@ extension Transcript {
     else {
       return nil
     }
+    if !pagination.items.absentMeansEmpty, bodies.contains(where: hasNullItems) {
+      throw Inexpressible(reason: "null for a list")
+    }
     var copy = self
     for index in exchanges.indices where !exchanges[index].answerBody.isEmpty {
       copy.exchanges[index].answerBody = try Self.xml(exchanges[index].answerBody)
@@ -33,6 +36,11 @@ extension Transcript {
 
   private static func isXML(_ body: String) -> Bool {
     body.unicodeScalars.first { $0 != "\u{FEFF}" } == "<"
+  }
+
+  private func hasNullItems(_ body: String) -> Bool {
+    guard let page = try? JSONDocument(Array(body.utf8)) else { return false }
+    return pagination.items.paths.contains { (try? page.value(at: $0)) == .some(.null) }
   }
 
   // MARK: Pages
