@@ -16,6 +16,8 @@ final class Listing: Sendable {
   /// Nil where nothing asks for a pace.
   let pacer: Pacer?
   let indexes = IndexCache()
+  /// The format of the first page, which binds the later ones.
+  let format = PageFormatNote()
 
   init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,

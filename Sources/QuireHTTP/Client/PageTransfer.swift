@@ -5,6 +5,7 @@ struct PageTransfer<Item: Sendable> {
   let response: TransportResponse
   let hop: RedirectMachine.Hop
   var session: any PageDecoding<Item>
+  let note: PageFormatNote?
   let isSelfDelimiting: Bool
   /// Bytes of the body so far.
   var received = 0

@@ -71,10 +71,14 @@ struct PageVisit {
         "The server answered 206 Partial Content, and this part was not asked for: items would be "
           + "missing.")
     }
-    let session = try decoder.begin(context(of: response, delivery))
+    var context = context(of: response, delivery)
+    context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
+    context.note = PageFormatNote()
+    let session = try decoder.begin(context)
     return .transfer(
       PageTransfer(
-        response: response, hop: hop, session: session, isSelfDelimiting: decoder.isSelfDelimiting))
+        response: response, hop: hop, session: session, note: context.note,
+        isSelfDelimiting: decoder.isSelfDelimiting))
   }
 
   /// Decodes the next slice of the body; false when there is none.
@@ -117,6 +121,8 @@ struct PageVisit {
       guard !isBodyless else { throw Self.noPage(response.head.status) }
       let items = try transfer.session.items()
       try engine.checkTotals(of: answer)
+      if transfer.itemCount + items.count == 0 { try engine.checkMembers(of: answer) }
+      listing.format.bind(transfer.note?.format)
       transfer.itemCount += items.count
       return try engine.isRepetition(answer) ? nil : (answer, items)
     }

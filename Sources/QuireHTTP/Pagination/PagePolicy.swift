@@ -2,7 +2,7 @@
 ///
 /// Encodes as `{"failure": [rules], "links": policy, "handle": true, "open": request, "close":
 /// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true, "emptyCursor":
-/// "value"}`, with only what differs from the default.
+/// "value", "marks": [paths]}`, with only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -30,6 +30,11 @@ public struct PagePolicy: Hashable, Sendable {
   /// What an empty text in the place of the cursor means. Default: the end.
   public var emptyCursor: EmptyCursor
 
+  /// What shows that an answer is a page where it has nothing else: members that stand on every page,
+  /// beside items that are `optional`. Default: none, and an answer without items, continuation or
+  /// total is `shape`.
+  public var marks: [PagePath]
+
   /// What an empty text in the place of a cursor means.
   public enum EmptyCursor: String, Hashable, Codable, Sendable, CaseIterable {
     /// No page follows, as with most servers. Where a flag or a total says that more follows all the
@@ -45,7 +50,7 @@ public struct PagePolicy: Hashable, Sendable {
     failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false,
     open: SideRequest? = nil, close: SideRequest? = nil, expiry: ExpiryRule = .fail,
     pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false,
-    emptyCursor: EmptyCursor = .end
+    emptyCursor: EmptyCursor = .end, marks: [PagePath] = []
   ) {
     self.failure = failure
     self.links = links
@@ -57,13 +62,14 @@ public struct PagePolicy: Hashable, Sendable {
     self.overlap = overlap
     self.reversesItems = reversesItems
     self.emptyCursor = emptyCursor
+    self.marks = marks
   }
 }
 
 extension PagePolicy: Codable {
   private static let names = [
     "failure", "links", "handle", "open", "close", "expiry", "pacing", "overlap", "reversesItems",
-    "emptyCursor",
+    "emptyCursor", "marks",
   ]
 
   /// Reads an object as above.
@@ -83,7 +89,8 @@ extension PagePolicy: Codable {
       expiry: try object.optional("expiry") ?? .fail,
       pacing: try object.optional("pacing") ?? Pacing(),
       overlap: try object.optional("overlap") ?? 0,
-      reversesItems: try object.optional("reversesItems") ?? false, emptyCursor: emptyCursor)
+      reversesItems: try object.optional("reversesItems") ?? false, emptyCursor: emptyCursor,
+      marks: try object.optional("marks") ?? [])
   }
 
   /// Writes an object as above.
@@ -99,5 +106,6 @@ extension PagePolicy: Codable {
     if overlap != 0 { try fields.encode(overlap, forKey: "overlap") }
     if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
     if emptyCursor != .end { try fields.encode(emptyCursor, forKey: "emptyCursor") }
+    if !marks.isEmpty { try fields.encode(marks, forKey: "marks") }
   }
 }

@@ -31,6 +31,7 @@ extension Transcript {
     let description = try JSONDocument(Array(pagination.json.utf8)).value(at: "")
     let rewritten = try Self.rewrite(description ?? .null, under: "")
     copy.pagination = try Pagination(json: rewritten.description.utf8)
+    copy.pagination.formats = []
     return copy
   }
 
