@@ -120,6 +120,13 @@ extension Page {
     set { head.warnings = newValue }
   }
 
+  /// What is raised after this page if it is the last one and the server declared more items than
+  /// came; nil where the page's end is no more doubtful than any other.
+  package var endDoubt: PageError? {
+    get { head.endDoubt }
+    set { head.endDoubt = newValue }
+  }
+
   /// What came with the page besides its items.
   public var metadata: PageMetadata {
     _read { yield head.metadata }

@@ -13,6 +13,7 @@ package struct PageHead: Sendable {
   package var metadata = PageMetadata()
   package var traffic = Traffic()
   package var warnings: [WalkReport.Warning] = []
+  package var endDoubt: PageError?
   package var origins: [ItemOrigins]?
   var mark: ItemMark?
 

@@ -222,6 +222,9 @@ extension WalkMachine {
     } else if let next = page.next {
       state = .ready(next, .unjudged)
       report.checkpoint = next
+    } else if let doubt = page.endDoubt, case .truncationSuspected = exhaustion {
+      state = .ready(page.end, .broken(doubt))
+      report.checkpoint = page.end
     } else {
       state = .drained
       report.checkpoint = nil

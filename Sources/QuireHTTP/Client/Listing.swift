@@ -19,6 +19,8 @@ final class Listing: Sendable {
   let pacer: Pacer?
   let indexes = IndexCache()
   let outage = OutageWatch()
+  /// The format of the first page, which binds the later ones.
+  let format = PageFormatNote()
 
   init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,

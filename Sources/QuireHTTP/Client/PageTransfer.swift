@@ -6,6 +6,7 @@ struct PageTransfer<Item: Sendable> {
   let hop: RedirectMachine.Hop
   var session: any PageDecoding<Item>
   let decoder: any PageDecoder<Item>
+  let note: PageFormatNote?
   /// The first 64 KiB of the body, in case it explains a failure.
   var beginning: [[UInt8]] = []
   /// Bytes of the body so far.

@@ -13,8 +13,11 @@ extension PageVisit {
     let answer = answer(
       to: response, at: hop, document: document(of: body, response: response, decoder: decoder))
     switch try engine.screen(answer) {
-    case .end: return nil
+    case .end:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return nil
     case .emptyPage:
+      try engine.brokenPromise(by: answer).map { throw $0 }
       var page = Page<Item>([])
       page.traffic = traffic
       return page

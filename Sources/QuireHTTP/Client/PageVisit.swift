@@ -85,10 +85,13 @@ struct PageVisit {
         "The server answered 206 Partial Content, and this part was not asked for: items would be "
           + "missing.")
     }
-    let session = try decoder.begin(context(of: response, delivery))
+    var context = context(of: response, delivery)
+    context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
+    context.note = PageFormatNote()
+    let session = try decoder.begin(context)
     return .transfer(
       PageTransfer(
-        response: response, hop: hop, session: session, decoder: decoder))
+        response: response, hop: hop, session: session, decoder: decoder, note: context.note))
   }
 
   /// Decodes the next slice of the body; false when there is none.
@@ -110,28 +113,45 @@ struct PageVisit {
     _ transfer: inout PageTransfer<Item>
   ) throws -> (PageAnswer, DecodedItems<Item>)? {
     let response = transfer.response
-    // An empty body that was declared empty is an answer; one that merely stopped is a truncation.
-    let isEmpty = transfer.received == 0 && response.framing == .explicit
+    // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
+    let isBodyless = [204, 205].contains(response.head.status.code)
     let proven = response.framing == .explicit || transfer.decoder.isSelfDelimiting
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
         "The body ended with its connection, and this format cannot show that nothing is missing.")
     }
-    let document = isEmpty ? EmptyDocument() : try transfer.session.finish()
+    let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
     let answer = answer(to: response, at: transfer.hop, document: document)
     switch try engine.screen(answer) {
-    case .end: return nil
+    case .end:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return nil
     case .failure(let failure):
       let body = Array(transfer.beginning.joined().prefix(Self.longestRefusal))
       throw describe(
         failure, self.response(response.head, transfer.hop, body, transfer.decoder))
-    case .emptyPage: return (answer, DecodedItems([]))
+    case .emptyPage:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return (answer, DecodedItems([]))
     case .page:
-      let items = isEmpty ? DecodedItems([]) : try transfer.session.items()
+      guard !isBodyless else { throw Self.noPage(response.head.status) }
+      let items = try transfer.session.items()
+      try engine.checkTotals(of: answer)
+      if transfer.itemCount + items.count == 0 { try engine.checkMembers(of: answer) }
+      listing.format.bind(transfer.note?.format)
       transfer.itemCount += items.count
       return try engine.isRepetition(answer) ? nil : (answer, items)
     }
+  }
+
+  /// A status without a body, of which the description does not say what it means.
+  private static func noPage(_ status: HTTPResponse.Status) -> PageError {
+    PageError(
+      .status,
+      "The server answered \(status.words), which is neither a page nor an end by the description. Where "
+        + "this API ends its listings so, add the end rule .status([\(status.code)]); where it means a page "
+        + "without items, add the failure rule FailureRule(when: .status(\(status.code)), .empty).")
   }
 
   /// Whether the part that came is the one that was asked for: from the same item on, and no further
@@ -179,6 +199,8 @@ struct PageVisit {
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
+    page.warnings += continuation.warnings
+    page.endDoubt = continuation.endDoubt.map { describe($0, after: Traffic(requests: 0)) }
     if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
     return page
   }

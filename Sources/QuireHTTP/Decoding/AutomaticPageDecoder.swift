@@ -3,7 +3,9 @@ import QuireCore
 /// Decodes pages of JSON or XML, whichever a server sends.
 ///
 /// The Content-Type decides where it names one of the two, and the page's first byte where it does
-/// not: `<` starts XML. A page of HTML is neither, and both decoders say so.
+/// not: `<` starts XML. A page of HTML is neither, and both decoders say so. Where the context says
+/// which formats a page may be in, the first byte has to agree: what starts as another one is
+/// `unexpectedMediaType`.
 public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
   private let json: any PageDecoder<Item>
   private let xml: any PageDecoder<Item>
@@ -19,13 +21,10 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
 
   /// Starts one page.
   ///
-  /// Throws what the chosen decoder throws; where the first byte chooses, `receive(_:)` does.
-  public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
-    switch Self.format(of: context.contentType) {
-    case .json?: return try json.begin(context)
-    case .xml?: return try xml.begin(context)
-    case nil: return Undecided(context: context, json: json, xml: xml)
-    }
+  /// What the chosen decoder throws, `receive(_:)` throws: nothing is chosen before the first byte.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
+    Undecided(
+      context: context, declared: Self.format(of: context.contentType), json: json, xml: xml)
   }
 
   /// Reads a body that is one value, of JSON or XML as a page would be.
@@ -38,10 +37,8 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     return try (isXML ? xml : json).value(type, of: body, context)
   }
 
-  private enum Format { case json, xml }
-
   /// The format that a Content-Type names (RFC 8259, section 11; RFC 7303, section 9).
-  private static func format(of contentType: String?) -> Format? {
+  private static func format(of contentType: String?) -> PageFormat? {
     let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
     if type.hasSuffix("/json") || type.hasSuffix("+json") { return .json }
     if type.hasSuffix("/xml") || type.hasSuffix("+xml") { return .xml }
@@ -51,6 +48,8 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
   /// A page whose first byte that means something has not come yet.
   private struct Undecided: PageDecoding {
     let context: DecodingContext
+    /// What the Content-Type says.
+    let declared: PageFormat?
     let json: any PageDecoder<Item>
     let xml: any PageDecoder<Item>
     var head: [UInt8] = []
@@ -64,7 +63,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       head += slice
       if let first = slice.first(where: { !Self.isSilent($0) }) {
         try choose(first)
-      } else if head.count > Self.longestSilence {
+      } else if declared == nil, head.count > Self.longestSilence {
         throw PageError(
           .malformed,
           """
@@ -82,8 +81,30 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
     }
 
+    /// The format of a page that begins so.
+    private func format(_ first: UInt8?) throws -> PageFormat {
+      let allowed = context.formats
+      guard let first else { return declared ?? (allowed == [.xml] ? .xml : .json) }
+      let looks: PageFormat = first == UInt8(ascii: "<") ? .xml : .json
+      guard !allowed.isEmpty else { return declared ?? looks }
+      if allowed.contains(looks) {
+        return declared.map { allowed.contains($0) ? $0 : looks } ?? looks
+      }
+      let start = String(decoding: head.prefix(1024), as: UTF8.self).lowercased()
+      // What came from a login page or a proxy, the decoder of JSON says in better words.
+      if start.contains("<html") || start.contains("<!doctype html") { return .json }
+      let names = allowed.map(\.words).joined(separator: " or ")
+      throw PageError(
+        .unexpectedMediaType,
+        "The page looks like \(looks.words), and the pages of this listing are \(names): an error in "
+          + "another format, or another server, answered. If the listing comes in both, leave "
+          + "\"formats\" out of its description.")
+    }
+
     private mutating func choose(_ first: UInt8?) throws {
-      let decoder = first == UInt8(ascii: "<") ? xml : json
+      let format = try format(first)
+      context.note?.bind(format)
+      let decoder = format == .xml ? xml : json
       var session = try decoder.begin(context)
       if !head.isEmpty { try session.receive(head) }
       head = []

@@ -91,12 +91,18 @@ public struct DecodingContext: Sendable {
   public var limits: DecodingLimits
   /// Whether the items are wanted before the page is whole.
   public var delivery: PageDelivery
+  /// The formats that the page may be in, as the description says or the first page of the listing
+  /// showed. Empty: any. A decoder of one format need not look.
+  public var formats: [PageFormat]
+  /// Where a decoder of several formats notes which one it chose.
+  package var note: PageFormatNote?
 
   /// A context; items at the root, bad ones thrown, and the profile for APIs unless told otherwise.
   public init(
     contentType: String? = nil, items: ItemSelector = .root, badItems: BadItemPolicy = .throw,
-    limits: DecodingLimits = .api, delivery: PageDelivery = .whole
+    limits: DecodingLimits = .api, delivery: PageDelivery = .whole, formats: [PageFormat] = []
   ) {
+    self.formats = formats
     self.contentType = contentType
     self.items = items
     self.badItems = badItems

@@ -1,9 +1,9 @@
 /// Where a page keeps its items.
 ///
-/// An explicit null is an empty list everywhere: that is how Go and many others write one. A list
-/// that is missing is an error unless the selector is `optional`, and anything that is no list is an
-/// error always; a page never ends a walk by being misread. Where a path of JSON has the step `*`,
-/// the items are all that is found there, lists among them taken apart: `/groups/*/members`.
+/// A list that is missing, or null, is an error unless the selector is `optional`, and anything that
+/// is no list is an error always; a page never ends a walk by being misread. Where a path of JSON has
+/// the step `*`, the items are all that is found there, lists among them taken apart and null left
+/// out: `/groups/*/members`.
 ///
 /// Encodes as a path, `{"firstOf": [paths]}`, `{"all": [paths]}`, or one of `{"optional":
 /// selector}`, `{"members": selector}` and `{"columns": selector}`.
@@ -15,8 +15,8 @@ public indirect enum ItemSelector: Hashable, Sendable {
   /// The arrays at all of these paths, one after the other; absent ones are empty, but not all of
   /// them.
   case all([PagePath])
-  /// The same, where the server leaves an empty list out (AIP-158, protocol buffers). Only for
-  /// servers that do: a misspelt path looks like an empty page.
+  /// The same, where the server leaves an empty list out (AIP-158, protocol buffers) or writes null for
+  /// it (Go). Only for servers that do: a misspelt path looks like an empty page.
   case optional(ItemSelector)
   /// The members of an object instead of the elements of an array, each as `{"name": …, "value":
   /// …}`, in the order of the page. JSON only.

@@ -20,8 +20,17 @@ extension JSONValue {
   /// Whether both are written alike, whatever their kinds: `"0"` and `0` are the same.
   func isSame(as other: JSONValue) -> Bool { plainText == other.plainText }
 
-  /// A whole number of things: a lenient integer that is not negative.
-  var count: Int? { integer.flatMap { $0 >= 0 ? $0 : nil } }
+  /// A whole number in any spelling, from a number's text or from a string that holds one.
+  var wholeNumber: Int? {
+    switch self {
+    case .number(let text): WholeNumber.read(text)
+    case .string(let text): WholeNumber.read(text, isText: true)
+    case .null, .bool, .array, .object: nil
+    }
+  }
+
+  /// A whole number of things: one that is not negative.
+  var count: Int? { wholeNumber.flatMap { $0 >= 0 ? $0 : nil } }
 
   /// The link in a value: a text, or an object's `href`, `url`, `@id` or `id`, without the
   /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams).

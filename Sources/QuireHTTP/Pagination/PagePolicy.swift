@@ -1,8 +1,8 @@
 /// What is a failure, which links are followed, and what an unchanged cursor means.
 ///
 /// Encodes as `{"failure": [rules], "links": policy, "handle": true, "open": request, "close":
-/// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true}`, with only what
-/// differs from the default.
+/// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true, "emptyCursor":
+/// "value", "marks": [paths]}`, with only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -27,12 +27,30 @@ public struct PagePolicy: Hashable, Sendable {
   /// Whether a page's items are delivered from its last to its first: for listings that are walked
   /// from their end. Default false.
   public var reversesItems: Bool
+  /// What an empty text in the place of the cursor means. Default: the end.
+  public var emptyCursor: EmptyCursor
+
+  /// What shows that an answer is a page where it has nothing else: members that stand on every page,
+  /// beside items that are `optional`. Default: none, and an answer without items, continuation or
+  /// total is `shape`.
+  public var marks: [PagePath]
+
+  /// What an empty text in the place of a cursor means.
+  public enum EmptyCursor: String, Hashable, Codable, Sendable, CaseIterable {
+    /// No page follows, as with most servers. Where a flag or a total says that more follows all the
+    /// same, the walk fails with `inconsistentTermination` behind the page.
+    case end
+    /// A cursor like any other, which is sent: only null, or none at all, is the end. In XML an empty
+    /// element is an empty text.
+    case value
+  }
 
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
   public init(
     failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false,
     open: SideRequest? = nil, close: SideRequest? = nil, expiry: ExpiryRule = .fail,
-    pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false
+    pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false,
+    emptyCursor: EmptyCursor = .end, marks: [PagePath] = []
   ) {
     self.failure = failure
     self.links = links
@@ -43,17 +61,26 @@ public struct PagePolicy: Hashable, Sendable {
     self.pacing = pacing
     self.overlap = overlap
     self.reversesItems = reversesItems
+    self.emptyCursor = emptyCursor
+    self.marks = marks
   }
 }
 
 extension PagePolicy: Codable {
   private static let names = [
     "failure", "links", "handle", "open", "close", "expiry", "pacing", "overlap", "reversesItems",
+    "emptyCursor", "marks",
   ]
 
   /// Reads an object as above.
   public init(from decoder: any Decoder) throws {
     let object = try DescriptionObject(decoder, "The policy", names: Self.names)
+    let empty = try object.optional("emptyCursor", as: String.self) ?? "end"
+    guard let emptyCursor = EmptyCursor(rawValue: empty) else {
+      throw DescriptionObject.error(
+        decoder.codingPath,
+        "The policy's \"emptyCursor\" is \"end\" or \"value\", not \"\(empty)\".")
+    }
     self.init(
       failure: try object.optional("failure") ?? [],
       links: try object.optional("links") ?? .sameOrigin,
@@ -62,7 +89,8 @@ extension PagePolicy: Codable {
       expiry: try object.optional("expiry") ?? .fail,
       pacing: try object.optional("pacing") ?? Pacing(),
       overlap: try object.optional("overlap") ?? 0,
-      reversesItems: try object.optional("reversesItems") ?? false)
+      reversesItems: try object.optional("reversesItems") ?? false, emptyCursor: emptyCursor,
+      marks: try object.optional("marks") ?? [])
   }
 
   /// Writes an object as above.
@@ -77,5 +105,7 @@ extension PagePolicy: Codable {
     if pacing != Pacing() { try fields.encode(pacing, forKey: "pacing") }
     if overlap != 0 { try fields.encode(overlap, forKey: "overlap") }
     if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
+    if emptyCursor != .end { try fields.encode(emptyCursor, forKey: "emptyCursor") }
+    if !marks.isEmpty { try fields.encode(marks, forKey: "marks") }
   }
 }

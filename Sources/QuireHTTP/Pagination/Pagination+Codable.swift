@@ -1,6 +1,7 @@
 extension Pagination: Codable {
   private static let names = [
     "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
+    "formats",
   ]
 
   /// Reads an object with the names of the answers, of which only `next` is required.
@@ -15,7 +16,17 @@ extension Pagination: Codable {
       end: try object.optional("end") ?? [], items: try object.optional("items") ?? .root,
       size: try object.optional("size"), total: try object.optional("total"),
       policy: try object.optional("policy") ?? PagePolicy(),
-      previous: try object.optional("previous"), resume: try object.optional("resume"))
+      previous: try object.optional("previous"), resume: try object.optional("resume"),
+      formats: try Self.formats(object))
+  }
+
+  private static func formats(_ object: DescriptionObject) throws -> [PageFormat] {
+    try (object.optional("formats", as: [String].self) ?? []).map { name in
+      guard let format = PageFormat(rawValue: name) else {
+        throw object.error("\"\(name)\" is no format; expected \"json\" or \"xml\".")
+      }
+      return format
+    }
   }
 
   /// Writes the answers, without those that are the default.
@@ -31,5 +42,6 @@ extension Pagination: Codable {
     if policy != PagePolicy() { try fields.encode(policy, forKey: "policy") }
     try fields.encodeIfPresent(previous, forKey: "previous")
     try fields.encodeIfPresent(resume, forKey: "resume")
+    if !formats.isEmpty { try fields.encode(formats, forKey: "formats") }
   }
 }

@@ -42,12 +42,16 @@ public struct Pagination: Hashable, Sendable {
   /// That walk sends it with every page. Default nil: nothing.
   public var resume: Route?
 
+  /// The formats that the server answers in; a page in another one is `unexpectedMediaType`. Default:
+  /// empty, which is any, and the first page's binds the later ones.
+  public var formats: [PageFormat]
+
   /// A description. Whether its parts fit together is checked when a walk is made of it.
   public init(
     next: NextSource, send: Placement = .url, request: RequestRule = RequestRule(),
     end: [EndRule] = [], items: ItemSelector = .root, size: PageSize? = nil,
     total: TotalSource? = nil, policy: PagePolicy = PagePolicy(), previous: PreviousRule? = nil,
-    resume: Route? = nil
+    resume: Route? = nil, formats: [PageFormat] = []
   ) {
     self.next = next
     self.send = send
@@ -59,12 +63,20 @@ public struct Pagination: Hashable, Sendable {
     self.policy = policy
     self.previous = previous
     self.resume = resume
+    self.formats = formats
   }
 
   /// The same description for items that are elsewhere in the page.
   public func items(at selector: ItemSelector) -> Pagination {
     var changed = self
     changed.items = selector
+    return changed
+  }
+
+  /// The same description for a server that answers in these formats.
+  public func formats(_ formats: [PageFormat]) -> Pagination {
+    var changed = self
+    changed.formats = formats
     return changed
   }
 

@@ -14,7 +14,7 @@ struct AutomaticPageDecoderTests {
     let context = DecodingContext(contentType: contentType, items: "/rows | /r/row")
     var results: [[Row]] = []
     for slices in [[page], page.map { [$0] }] {
-      var session = try decoder.begin(context)
+      var session = decoder.begin(context)
       for slice in slices { try session.receive(slice) }
       _ = try session.finish()
       results.append(try session.items().items)
@@ -58,7 +58,7 @@ struct AutomaticPageDecoderTests {
   @Test("D-4: white space without end is an error after 64 KiB of it")
   func silence() throws {
     let decoder = AutomaticPageDecoder(json: JSONPageDecoder<Row>(), xml: XMLPageDecoder<Row>())
-    var session = try decoder.begin(DecodingContext(contentType: "text/plain"))
+    var session = decoder.begin(DecodingContext(contentType: "text/plain"))
     let spaces = [UInt8](repeating: 0x20, count: 1 << 16)
     try session.receive(spaces)
     let error = #expect(throws: PageError.self) { try session.receive(spaces) }

@@ -24,13 +24,18 @@ extension JSONDocument {
 
   private func addMatches(of selector: ItemSelector, to composer: inout ItemComposer) throws {
     var isThere = selector.absentMeansEmpty
+    var nullPath: PagePath?
     for path in selector.paths {
       guard let nodes = try findAll(path) else { continue }
+      if !nodes.isEmpty, nodes.allSatisfy({ word(at: $0).kind == .null }) {
+        nullPath = nullPath ?? path
+        continue
+      }
       isThere = true
       for node in nodes { try composer.addValues(at: node) }
       if selector.takesFirst, !nodes.isEmpty { break }
     }
-    guard isThere else { throw missing(selector) }
+    guard isThere else { throw nullPath.map { null(at: $0, selector) } ?? missing(selector) }
   }
 }
 

@@ -5,25 +5,24 @@ extension JSONDocument {
   /// The arrays that hold the page's items, in order; none for an empty page. With another `kind`,
   /// the objects.
   ///
-  /// Throws `shape` when they are missing, or something else stands in their place.
+  /// Throws `shape` when they are missing or null and not optional, or something else stands in their
+  /// place.
   func lists(
     of selector: ItemSelector, kind wanted: JSONWord.Kind = .array
   ) throws -> [Int] {
     var arrays: [Int] = []
-    var hasNull = false
+    var nullPath: PagePath?
     var misfit: PageError?
     for path in selector.paths {
       switch try find(path) {
       case .node(let node):
         switch word(at: node).kind {
         case wanted: arrays.append(node)
-        case .null: hasNull = true
+        case .null: nullPath = nullPath ?? path
         default: misfit = misfit ?? self.misfit(node, at: path, wanted: wanted)
         }
       case .absent(let parent):
-        // Only an object leaves a member out; anything else is another page than was described.
-        let kind = word(at: parent).kind
-        if selector.absentMeansEmpty, kind != .object, kind != .null {
+        if selector.absentMeansEmpty, !canLackItems(parent, path) {
           misfit = misfit ?? missing(selector)
         }
       }
@@ -33,8 +32,25 @@ extension JSONDocument {
       if !arrays.isEmpty { return [] }
     }
     if let misfit { throw misfit }
-    guard !arrays.isEmpty || hasNull || selector.absentMeansEmpty else { throw missing(selector) }
+    guard !arrays.isEmpty || selector.absentMeansEmpty else {
+      throw nullPath.map { null(at: $0, selector) } ?? missing(selector)
+    }
     return arrays
+  }
+
+  /// Whether a node may be where an empty list was left out: an object without a member, or a list too
+  /// short for its place. Anything else is another page than was described.
+  private func canLackItems(_ node: Int, _ path: PagePath) -> Bool {
+    switch word(at: node).kind {
+    case .object, .null: true
+    case .array:
+      if case .name(let name)? = path.steps.last {
+        Int(name) != nil && word(at: node).length > 0
+      } else {
+        false
+      }
+    default: false
+    }
   }
 
   /// A hash of everything the server wrote between the brackets of the arrays.
@@ -69,6 +85,17 @@ extension JSONDocument {
       """
       The page has no items at \(paths). \(advice()) For a server that leaves an empty list out, \
       use .items(at: .optional("\(selector.paths.first?.text ?? "")")).
+      """)
+  }
+
+  /// A null where the list should be: of a server that writes an empty list so, or of one that failed.
+  func null(at path: PagePath, _ selector: ItemSelector) -> PageError {
+    PageError(
+      .shape,
+      """
+      The page has null in place of the items at \(path.place): that may be an empty list, or data \
+      that could not be had. For a server that writes an empty list so, use \
+      .items(at: .optional("\(selector.paths.first?.text ?? "")")).
       """)
   }
 

@@ -33,13 +33,14 @@ extension JSONDocument {
     return .node(node)
   }
 
-  /// Every node that `path` leads to, in order; nil where not even what its first `*` means is there.
+  /// Every node that `path` leads to, in order; nil where no list or object is where its first `*`
+  /// means one.
   func findAll(_ path: PagePath) throws -> [Int]? {
     var nodes = [0]
     var hasContainer = false
     for step in path.steps {
       if step == .each {
-        hasContainer = hasContainer || !nodes.isEmpty
+        hasContainer = hasContainer || nodes.contains { word(at: $0).kind.isContainer }
         nodes = nodes.flatMap { children(of: $0) }
       } else {
         nodes = try nodes.compactMap { try child(of: $0, at: step, in: path) }

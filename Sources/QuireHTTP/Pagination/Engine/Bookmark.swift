@@ -6,7 +6,8 @@ import QuireCore
 /// …}`, `{"offset": n}`, `{"page": n}` or `{"request": {…}}`, and besides it only what the
 /// description asks for: `via` for a route that is not the first, `back` for one that leads to the
 /// page before, `seen` for the items before the page where a total has to be
-/// reached, `total` for one that only the first page says, `carry` for values that every request
+/// reached, with `largest` for the most items of a page where nobody said how many it has, `total` for
+/// one that only the first page says, `more` where the page before said outright that this one follows, `carry` for values that every request
 /// repeats, `shown` for a watch on pages that come again, `anchor` for the last item's key, `restarts`
 /// for how often the listing was begun anew, `state` for what a closure remembers, `within` for the
 /// indexes that list the page.
@@ -29,6 +30,11 @@ struct Bookmark: Hashable {
   var carried: [JSONValue.Member] = []
   /// The total that the first page said.
   var total: Int?
+  /// The most items that a page of the walk had; nil where the page size is known.
+  var largest: Int?
+  /// Whether a flag or a number of pages said that this page follows, where an answer may say that it
+  /// does not.
+  var isPromised = false
   var shown: ContentWatch?
   /// Whether the route is one of those to the page before.
   var isBackward = false
@@ -63,6 +69,8 @@ struct Bookmark: Hashable {
     seen = value["seen"]?.integer
     if case .object(let members)? = value["carry"] { carried = members }
     total = value["total"]?.integer
+    largest = value["largest"]?.count
+    isPromised = value["more"]?.boolean ?? false
     shown = value["shown"].flatMap(ContentWatch.init)
     isBackward = value["back"]?.boolean ?? false
     anchor = value["anchor"]
@@ -108,6 +116,8 @@ struct Bookmark: Hashable {
     if isBackward { members.append(.init("back", true)) }
     if let seen { members.append(.init("seen", .number(String(seen)))) }
     if let total { members.append(.init("total", .number(String(total)))) }
+    if let largest { members.append(.init("largest", .number(String(largest)))) }
+    if isPromised { members.append(.init("more", true)) }
     if let shown { members.append(.init("shown", shown.value)) }
     if !carried.isEmpty { members.append(.init("carry", .object(carried))) }
     if let anchor { members.append(.init("anchor", anchor)) }

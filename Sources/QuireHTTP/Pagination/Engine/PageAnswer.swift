@@ -80,6 +80,10 @@ package struct Continuation {
   package var total: Total?
   /// Where a later walk for changes starts.
   package var resume: Position?
+  /// What speaks against what was taken from the page.
+  package var warnings: [WalkReport.Warning] = []
+  /// What is raised after the page if it is the last one and the server declared more items than came.
+  package var endDoubt: PageError?
 
   package init(
     next: Position? = nil, nextFailure: PageError? = nil, previous: Position? = nil,

@@ -9,7 +9,8 @@ extension PaginationEngine {
   package func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
     var result = Continuation()
     do {
-      result.total = try total(in: answer)
+      result.total = try total(in: answer, itemCount: itemCount, warnings: &result.warnings)
+      unreadableTotalWarning(for: answer).map { result.warnings.append($0) }
       do {
         result.previous = try previous(of: answer, itemCount: itemCount)
       } catch  where answer.bookmark?.isBackward != true {
@@ -18,6 +19,7 @@ extension PaginationEngine {
       try findNext(after: answer, itemCount: itemCount, &result)
       if result.next == nil, result.nextFailure == nil {
         result.resume = try resumption(after: answer)
+        noteEnd(of: answer, &result)
       }
     } catch let error as PageError {
       result.nextFailure = error
@@ -39,13 +41,26 @@ extension PaginationEngine {
     let isBackward = answer.bookmark?.isBackward ?? false
     if !isBackward, try flag == .end || isLast(answer) { return }
     guard var next = try bookmark(after: answer, itemCount: itemCount) else {
-      if flag == .more, !isBackward { result.nextFailure = Self.moreWithoutCursor }
+      guard !isBackward else { return }
+      let isBlank = try hasEmptyCursor(answer)
+      if flag == .more {
+        result.nextFailure = isBlank ? Self.moreBehindEmptyCursor : Self.moreWithoutCursor
+      } else if isBlank {
+        if result.total?.kind == .remaining, result.total?.value != 0 {
+          result.nextFailure = Self.moreBehindEmptyCursor
+        } else {
+          result.endDoubt = Self.moreBehindEmptyCursor
+        }
+      }
       return
     }
-    if !isBackward, flag != .more, try isEnd(answer, next: next, itemCount: itemCount) { return }
-    if case .offset(let offset) = next.target, custom == nil,
-      offset == count(of: answer, on: routes[next.route])
+    let counts = try readTotals(of: answer, next: next, itemCount: itemCount, &result)
+    if !isBackward, flag != .more,
+      try isEnd(answer, next: next, itemCount: itemCount, counts, &result)
     {
+      return
+    }
+    if case .offset(let offset) = next.target, isStandstill(next, after: answer) {
       result.nextFailure = Self.standstill(at: offset)
       return
     }
@@ -58,7 +73,11 @@ extension PaginationEngine {
     next.shown = try shown(with: answer)
     next.anchor = try anchor(after: answer)
     next.restarts = answer.sent?.restarts ?? 0
-    if pagination.total?.scope == .firstPage { next.total = result.total?.value }
+    next.isPromised = endsByAnswer && (flag == .more || counts.promisesMore)
+    if let source = pagination.total, source.scope == .firstPage, result.total?.kind == source.kind
+    {
+      next.total = result.total?.value
+    }
     result.next = next.position
   }
 
@@ -66,6 +85,37 @@ extension PaginationEngine {
     .inconsistentTermination,
     "The server says that more follows, and does not say where. Data may be missing: check the "
       + "description's \"next\", or ask the server's owner.")
+
+  private static let moreBehindEmptyCursor = PageError(
+    .inconsistentTermination,
+    "The server says that more follows, and its cursor is an empty text, which was taken for the end. "
+      + "If this server means an empty text for a cursor like any other, set "
+      + "policy.emptyCursor to .value; if what it says of how much there is cannot be relied on, leave "
+      + "that out of the description.")
+
+  /// Whether the next offset is that of this page.
+  private func isStandstill(_ next: Bookmark, after answer: PageAnswer) -> Bool {
+    guard case .offset(let offset) = next.target, custom == nil else { return false }
+    return offset == count(of: answer, on: routes[next.route])
+  }
+
+  /// Whether an answer without a page may come in the place of one, as the description says.
+  private var endsByAnswer: Bool {
+    pagination.policy.failure.contains { $0.kind == .empty }
+      || pagination.end.contains { if case .status = $0 { true } else { false } }
+  }
+
+  /// Doubts about an end that the page told by leading nowhere.
+  private func noteEnd(of answer: PageAnswer, _ result: inout Continuation) {
+    guard answer.bookmark?.isBackward != true, let total = result.total,
+      total.kind == .remaining, total.value > 0
+    else { return }
+    result.warnings.append(
+      WalkReport.Warning(
+        .endBeforeTotal,
+        "The last page says that \(total.value) items remain behind it, and leads to none.",
+        remedy: Remedy(.next)))
+  }
 
   private static func standstill(at offset: Int) -> PageError {
     PageError(
@@ -91,36 +141,61 @@ extension PaginationEngine {
     return verdict
   }
 
-  private func total(in answer: PageAnswer) throws -> Total? {
-    guard let source = pagination.total else { return nil }
-    return try total(source, in: answer)
+  /// What the totals of a page say together about the way on.
+  private struct Counts {
+    /// Whether one that ends the walk is reached.
+    var isReached = false
+    /// Whether one that ends the walk says that more follows.
+    var saysMore = false
+    /// The first that says so, among those that end nothing too.
+    var more: Total?
+    /// Whether one says outright that a page follows.
+    var promisesMore = false
   }
 
-  private func total(_ source: TotalSource, in answer: PageAnswer) throws -> Total? {
-    if source.scope == .firstPage, let bookmark = answer.bookmark {
-      return bookmark.total.map { Total($0, source.kind) }
+  private func readTotals(
+    of answer: PageAnswer, next: Bookmark, itemCount: Int, _ result: inout Continuation
+  ) throws -> Counts {
+    var counts = Counts()
+    for source in totalSources {
+      guard let total = try total(source, in: answer) else { continue }
+      let endsWalk = pagination.end.contains(.total(source))
+      switch verdict(on: total, answer: answer, next: next, itemCount: itemCount) {
+      case .reached: counts.isReached = counts.isReached || endsWalk
+      case .more where !endsWalk && total.kind == .estimate: break
+      case .more:
+        counts.saysMore = counts.saysMore || endsWalk
+        counts.more = counts.more ?? total
+        counts.promisesMore = counts.promisesMore || [.pages, .remaining].contains(total.kind)
+      case .contradicted:
+        let warning = Self.contradicted(total)
+        if endsWalk, !result.warnings.contains(warning) { result.warnings.append(warning) }
+      case .silent: break
+      }
     }
-    return try answer.value(at: source.source, items: items)?.count.map { Total($0, source.kind) }
+    return counts
   }
 
   /// Whether one of the rules that infer says that this was the last page.
-  private func isEnd(_ answer: PageAnswer, next: Bookmark, itemCount: Int) throws -> Bool {
-    var saysMore = false
-    for case .total(let source) in pagination.end {
-      guard let total = try total(source, in: answer),
-        let isReached = isReached(total, answer: answer, next: next, itemCount: itemCount)
-      else { continue }
-      if isReached { return true }
-      saysMore = true
+  private func isEnd(
+    _ answer: PageAnswer, next: Bookmark, itemCount: Int, _ counts: Counts,
+    _ result: inout Continuation
+  ) throws -> Bool {
+    if counts.isReached { return true }
+    if itemCount == 0, pagination.end.contains(.emptyPage) {
+      guard let total = counts.more else { return true }
+      if isStandstill(next, after: answer) {
+        result.warnings.append(Self.emptyPage(before: total))
+        return true
+      }
     }
     return try pagination.end.contains { rule in
       switch rule {
-      case .emptyPage: itemCount == 0
       case .shortPage:
-        try !saysMore && pageSize(of: answer).map { itemCount < $0 } ?? false
+        try !counts.saysMore && pageSize(of: answer).map { itemCount < $0 } ?? false
       case .sameCursor: isSame(next, asSentFor: answer)
       case .notAdvancing: isBehind(next, sentFor: answer)
-      case .noNext, .flag, .total, .status, .noNewItems, .lastPage: false
+      case .emptyPage, .noNext, .flag, .total, .status, .noNewItems, .lastPage: false
       }
     }
   }
@@ -142,18 +217,6 @@ extension PaginationEngine {
       ?? RequestEditor(first).value(at: route.send)?.integer ?? pagination.request.first?.integer
       ?? routes.lazy.compactMap(\.next.firstCount).first
     return sent.map { number <= $0 } ?? false
-  }
-
-  /// Whether a total was reached with this page; nil when the position does not say.
-  private func isReached(
-    _ total: Total, answer: PageAnswer, next: Bookmark, itemCount: Int
-  ) -> Bool? {
-    switch total.kind {
-    case .remaining: total.value == 0
-    case .pages: pagesSeen(before: answer).map { $0.plus(1) >= total.value }
-    case .items, .estimate, .lowerBound:
-      itemsSeen(with: answer, next: next, itemCount: itemCount).map { $0 >= total.value }
-    }
   }
 
   private func isSame(_ next: Bookmark, asSentFor answer: PageAnswer) -> Bool {

@@ -16,6 +16,7 @@ extension PaginationEngine {
         let seen = itemsSeen(before: answer)
         let advances = count(of: answer, on: route).map { page > $0 } ?? true
         bookmark.seen = advances ? seen.map { $0.plus(itemCount) } : seen
+        if pageSize == nil { bookmark.largest = max(itemCount, answer.bookmark?.largest ?? 0) }
       }
       return bookmark
     }
@@ -32,7 +33,7 @@ extension PaginationEngine {
       else { return nil }
       return .offset(try Self.sum(offset, advance))
     case .pageNumber(_, let path):
-      let echoed = try path.flatMap { try answer.document.value(at: $0)?.integer }
+      let echoed = try path.flatMap { try answer.document.value(at: $0)?.wholeNumber }
       guard let page = echoed ?? count(of: answer, on: route) else { return nil }
       return .page(try Self.sum(page, 1))
     case .contentRange:
@@ -75,7 +76,7 @@ extension PaginationEngine {
       case .linkHeader(let rel, let conditions):
         answer.links.first(relation: rel, where: conditions).map { .string($0.target) }
       case .header(let name): answer.field(name)
-      case .body(let path): try answer.document.value(at: path)
+      case .body(let path): try bodyValue(at: path, in: answer)
       case .lastItem(let path): try answer.document.value(at: path, inLastItemOf: items)
       case .firstItem(let path):
         try answer.document.values(at: path, inItemsOf: items).first ?? nil
@@ -99,9 +100,41 @@ extension PaginationEngine {
     return .object(members)
   }
 
+  /// The value at a path; where an empty text is a cursor like any other, that of an empty element of
+  /// XML too.
+  private func bodyValue(at path: PagePath, in answer: PageAnswer) throws -> JSONValue? {
+    if let value = try answer.document.value(at: path) { return value }
+    guard pagination.policy.emptyCursor == .value, try answer.document.count(at: path) ?? 0 > 0
+    else { return nil }
+    return ""
+  }
+
+  /// Whether a page that leads nowhere has an empty text where its cursor is.
+  func hasEmptyCursor(_ answer: PageAnswer) throws -> Bool {
+    try routes.contains { route in
+      // An empty link leads nowhere by anyone's word.
+      guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else { return false }
+      switch route.next.root {
+      case .body(let path):
+        guard let value = try answer.document.value(at: path) else {
+          return try answer.document.count(at: path) ?? 0 > 0
+        }
+        return value.string != nil && value.isBlank
+      case .header(let name): return answer.field(name)?.isBlank ?? false
+      default: return false
+      }
+    }
+  }
+
   private func isNothing(_ value: JSONValue) -> Bool {
-    if value.isBlank { return true }
-    return pagination.end.contains { rule in
+    if case .string = value, pagination.policy.emptyCursor == .value {
+      return isSentinel(value)
+    }
+    return value.isBlank || isSentinel(value)
+  }
+
+  private func isSentinel(_ value: JSONValue) -> Bool {
+    pagination.end.contains { rule in
       guard case .noNext(let sentinels) = rule else { return false }
       return sentinels.contains(value.plainText)
     }

@@ -10,11 +10,18 @@ extension PaginationEngine {
     if let failure = try pagination.policy.failure.first(where: { try applies($0, to: answer) }) {
       return try screen(answer, failing: failure)
     }
-    if try isEnd(answer) { return .end }
-    switch answer.status {
-    case 204, 205: return .emptyPage
-    default: return .page
-    }
+    return try isEnd(answer) ? .end : .page
+  }
+
+  /// Why an answer that says that there is nothing cannot be believed, if it cannot: the page before
+  /// said outright that there is.
+  func brokenPromise(by answer: PageAnswer) -> PageError? {
+    guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
+    return PageError(
+      .inconsistentTermination,
+      "The page before said that this one follows, and the server answered \(answer.status), which the "
+        + "description takes for the end. Data may be missing: try again later, or check the "
+        + "description's flag or number of pages.")
   }
 
   private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {

@@ -12,7 +12,7 @@ extension Pagination {
       always: RequestConstants(header: ["Content-Type": "application/x-amz-json-1.0"]),
       isQuery: true),
     items: "/Items", size: PageSize(.jsonBody("/Limit")),
-    policy: PagePolicy(failure: amazonFailures))
+    policy: PagePolicy(failure: amazonFailures), formats: [.json])
 
   /// Services of Amazon that speak JSON: `{"Items": […], "NextToken": "…"}`.
   ///
@@ -33,7 +33,8 @@ extension Pagination {
       request: RequestRule(
         always: RequestConstants(header: ["Content-Type": "application/x-amz-json-1.1"]),
         isQuery: true),
-      items: items, size: PageSize(.jsonBody(size)), policy: PagePolicy(failure: amazonFailures))
+      items: items, size: PageSize(.jsonBody(size)), policy: PagePolicy(failure: amazonFailures),
+      formats: [.json])
   }
 
   /// Amazon Kinesis, DescribeStream: `{"StreamDescription": {"Shards": […], "HasMoreShards": true}}`.
@@ -47,7 +48,7 @@ extension Pagination {
       isQuery: true),
     end: [.flag("/StreamDescription/HasMoreShards")], items: "/StreamDescription/Shards",
     size: PageSize(.jsonBody("/Limit"), default: 100, max: 10_000),
-    policy: PagePolicy(failure: amazonFailures))
+    policy: PagePolicy(failure: amazonFailures), formats: [.json])
 
   /// What services of Amazon that speak JSON answer with, all with status 400.
   private static let amazonFailures = [
@@ -87,7 +88,7 @@ extension Pagination {
         FailureRule(
           when: .value("//Error/Code", .contains("NextToken")), .expired,
           message: "//Error/Message"),
-      ]))
+      ]), formats: [.xml])
   }
 
   /// Route 53's ListResourceRecordSets: `<IsTruncated>true</IsTruncated><NextRecordName>…
@@ -107,7 +108,7 @@ extension Pagination {
     policy: PagePolicy(failure: [
       FailureRule(
         when: .value("//Error/Code", .contains("Throttl")), .throttled, message: "//Error/Message")
-    ]))
+    ]), formats: [.xml])
 
   /// Amazon MWS and what is built like it: `<ListOrdersResponse><ListOrdersResult><NextToken>…`.
   ///
@@ -129,7 +130,7 @@ extension Pagination {
         FailureRule(
           when: .value("//Error/Code", .contains("Throttled")), .throttled,
           message: "//Error/Message")
-      ]))
+      ]), formats: [.xml])
   }
 
   static let amazonPresets = [

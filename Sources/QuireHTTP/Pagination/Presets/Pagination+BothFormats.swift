@@ -13,14 +13,15 @@ extension Pagination {
     request: RequestRule(method: .get, isQuery: true),
     items: .optional("/entry | /Bundle/entry"), size: PageSize(.query("_count")),
     total: "/total | /Bundle/total/@value",
-    policy: PagePolicy(failure: [
-      FailureRule(
-        when: .status(410), .expired,
-        message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value"),
-      FailureRule(
-        when: .value("/issue | /OperationOutcome"),
-        message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value"),
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(
+          when: .status(410), .expired,
+          message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value"),
+        FailureRule(
+          when: .value("/issue | /OperationOutcome"),
+          message: "/issue/0/diagnostics | /OperationOutcome/issue/diagnostics/@value"),
+      ], marks: ["/resourceType | /Bundle"]))
 
   /// Flickr's lists of photos: `{"photos": {"page": 1, "pages": 2, "total": "57", "photo": […]},
   /// "stat": "ok"}`, or `<rsp stat="ok"><photos page="1" pages="2"><photo …/>`.
@@ -97,7 +98,7 @@ extension Pagination {
   /// Errors come with 200.
   public static let worldBank = Pagination(
     next: .pageNumber, send: .query("page"), end: [.pages("/0/pages | /*/@pages"), .emptyPage],
-    items: "/1 | /*/*", size: PageSize(.query("per_page"), default: 50, max: 32_500),
+    items: .optional("/1 | /*/*"), size: PageSize(.query("per_page"), default: 50, max: 32_500),
     total: "/0/total | /*/@total",
     policy: PagePolicy(failure: [
       FailureRule(
@@ -116,13 +117,14 @@ extension Pagination {
     Pagination(
       next: .body("/continue | //continue/@*"), send: .queryMerge, items: .optional(items),
       size: PageSize(.query(limit), default: 10, max: 500),
-      policy: PagePolicy(failure: [
-        FailureRule(
-          when: .value("/error/code | //error/@code", .isOneOf(["maxlag", "ratelimited"])),
-          .throttled, message: "/error/info | //error/@info"),
-        FailureRule(
-          when: .value("/error/code | //error/@code"), message: "/error/info | //error/@info"),
-      ]))
+      policy: PagePolicy(
+        failure: [
+          FailureRule(
+            when: .value("/error/code | //error/@code", .isOneOf(["maxlag", "ratelimited"])),
+            .throttled, message: "/error/info | //error/@info"),
+          FailureRule(
+            when: .value("/error/code | //error/@code"), message: "/error/info | //error/@info"),
+        ], marks: ["/batchcomplete | /api"]))
   }
 
   static let bothFormatsPresets = [

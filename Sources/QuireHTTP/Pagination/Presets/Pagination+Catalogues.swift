@@ -20,7 +20,7 @@ extension Pagination {
       end: [
         .total("//totalResults"), .lastPage(when: .value("//totalResults", .isMissing)), .emptyPage,
       ],
-      items: items, size: PageSize(.query(count)), total: "//totalResults")
+      items: items, size: PageSize(.query(count)), total: "//totalResults", formats: [.xml])
   }
 
   /// arXiv's API: `<feed><totalResults>57</totalResults><entry>…</entry></feed>`.
@@ -41,7 +41,7 @@ extension Pagination {
           when: .value("/feed/entry[title='Error']"), message: "/feed/entry[title='Error']/summary"),
         FailureRule(when: .value("/feed/totalResults", .equals(0)), .empty),
         FailureRule(when: .value("/feed/entry", .isMissing, statuses: [200]), .notReady, delay: 3),
-      ], pacing: Pacing(interval: 3)))
+      ], pacing: Pacing(interval: 3)), formats: [.xml])
 
   /// SRU 1.1 to 2.0: `<searchRetrieveResponse><numberOfRecords>57</numberOfRecords><records><record>…
   /// </records><nextRecordPosition>11</nextRecordPosition></searchRetrieveResponse>`.
@@ -67,7 +67,7 @@ extension Pagination {
       FailureRule(
         when: .value("/searchRetrieveResponse/numberOfRecords", .isMissing, statuses: [200]),
         message: diagnostic("message")),
-    ]))
+    ]), formats: [.xml])
 
   /// OGC catalogues, CSW 2.0.2 and 3.0: `<GetRecordsResponse><SearchResults nextRecord="11"
   /// numberOfRecordsMatched="57"><Record>…`.
@@ -89,7 +89,7 @@ extension Pagination {
     items: "/GetRecordsResponse/SearchResults/*",
     size: PageSize(.query("maxRecords"), default: 10),
     total: "/GetRecordsResponse/SearchResults/@numberOfRecordsMatched",
-    policy: PagePolicy(failure: [owsFailure]))
+    policy: PagePolicy(failure: [owsFailure]), formats: [.xml])
 
   /// OGC features, WFS 2.0: `<FeatureCollection numberReturned="10" next="…"><member>…`, or GeoJSON
   /// with `features` and `links`.

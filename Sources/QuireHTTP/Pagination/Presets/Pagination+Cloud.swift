@@ -11,7 +11,8 @@ extension Pagination {
       "NextPartitionKey": .header("x-ms-continuation-NextPartitionKey"),
       "NextRowKey": .header("x-ms-continuation-NextRowKey"),
     ]),
-    send: .queryMerge, items: "/value", size: PageSize(.query("$top"), default: 1000, max: 1000))
+    send: .queryMerge, items: "/value", size: PageSize(.query("$top"), default: 1000, max: 1000),
+    formats: [.json])
 
   /// Azure Cosmos DB for NoSQL: `{"Documents": […], "_count": 2}`, and `x-ms-continuation` beside
   /// it.
@@ -24,14 +25,15 @@ extension Pagination {
       always: RequestConstants(header: [
         "Content-Type": "application/query+json", "x-ms-documentdb-isquery": "true",
       ]), isQuery: true),
-    items: "/Documents", size: PageSize(.header("x-ms-max-item-count"), default: 100))
+    items: "/Documents", size: PageSize(.header("x-ms-max-item-count"), default: 100),
+    formats: [.json])
 
   /// Azure Resource Manager: `{"value": […], "nextLink": "https://…"}`.
   ///
   /// Page size: `$top`, where the service takes one. Links go out byte for byte, spaces encoded;
   /// pages may be empty in the middle.
   public static let arm = Pagination(
-    next: .body("/nextLink"), items: "/value", size: PageSize(.query("$top")))
+    next: .body("/nextLink"), items: "/value", size: PageSize(.query("$top")), formats: [.json])
 
   /// Kubernetes: `{"items": […], "metadata": {"continue": "…", "remainingItemCount": 37}}`.
   ///
@@ -39,10 +41,11 @@ extension Pagination {
   /// then the answer is 410; with `policy.expiry = .resume("/metadata/continue")` the walk goes on
   /// by the token in that answer, over what changed meanwhile.
   public static let kubernetes = Pagination(
-    next: .body("/metadata/continue"), send: .query("continue"), items: "/items",
-    size: PageSize(.query("limit")),
+    next: .body("/metadata/continue"), send: .query("continue"),
+    items: .optional("/items"), size: PageSize(.query("limit")),
     total: TotalSource("/metadata/remainingItemCount", .remaining),
-    policy: PagePolicy(failure: [FailureRule(when: .status(410), .expired, message: "/message")]))
+    policy: PagePolicy(failure: [FailureRule(when: .status(410), .expired, message: "/message")]),
+    formats: [.json])
 
   /// OpenStack Swift and other lists by marker: a list of `{"name": "…"}` and `{"subdir": "…"}`.
   ///
@@ -56,7 +59,7 @@ extension Pagination {
     request: RequestRule(always: RequestConstants(query: ["format": "json"])),
     end: [.emptyPage, .status([204])],
     size: PageSize(.query("limit"), default: 10_000, max: 10_000),
-    total: TotalSource(.header("X-Container-Object-Count")))
+    total: TotalSource(.header("X-Container-Object-Count")), formats: [.json])
 
   /// OpenStack's lists with links: `{"servers": […], "servers_links": [{"rel": "next", "href":
   /// "…"}]}`.
@@ -66,7 +69,8 @@ extension Pagination {
   public static func openStackLinks(items: PagePath) -> Pagination {
     Pagination(
       next: .body(PagePath(stringLiteral: items.text + "_links[rel=next]/href")),
-      items: .path(items), size: PageSize(.query("limit")), policy: PagePolicy(links: .rebase))
+      items: .path(items), size: PageSize(.query("limit")), policy: PagePolicy(links: .rebase),
+      formats: [.json])
   }
 
   /// Changes in Microsoft Graph: `{"value": […], "@odata.nextLink": "…"}`, on the last page
@@ -81,7 +85,7 @@ extension Pagination {
     policy: PagePolicy(failure: [
       FailureRule(when: .status(410), .expired, message: "/error/message")
     ]),
-    resume: Route(.body("/@odata.deltaLink"), send: .url))
+    resume: Route(.body("/@odata.deltaLink"), send: .url), formats: [.json])
 
   /// Changes in Google's Calendar, People and Directory: `{"items": […], "nextPageToken": "…"}`, on
   /// the last page `"nextSyncToken"`.
@@ -96,7 +100,7 @@ extension Pagination {
       policy: PagePolicy(failure: [
         FailureRule(when: .status(410), .expired, message: "/error/message")
       ]),
-      resume: Route(.body("/nextSyncToken"), send: .query("syncToken")))
+      resume: Route(.body("/nextSyncToken"), send: .query("syncToken")), formats: [.json])
   }
 
   static let cloudPresets = [

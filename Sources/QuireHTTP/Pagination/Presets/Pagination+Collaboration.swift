@@ -17,7 +17,7 @@ extension Pagination {
           when: .value("/error", .isOneOf(["ratelimited", "rate_limited"])), .throttled,
           message: "/error"),
         FailureRule(when: .value("/ok", .equals(false)), message: "/error"),
-      ]))
+      ]), formats: [.json])
   }
 
   /// Notion: `{"results": […], "has_more": true, "next_cursor": "…"}`.
@@ -27,7 +27,7 @@ extension Pagination {
   public static let notion = Pagination(
     next: .body("/next_cursor"), send: .jsonBody("/start_cursor"),
     request: RequestRule(isQuery: true), end: [.flag("/has_more")], items: "/results",
-    size: PageSize(.jsonBody("/page_size"), default: 100, max: 100))
+    size: PageSize(.jsonBody("/page_size"), default: 100, max: 100), formats: [.json])
 
   /// Airtable: `{"records": […], "offset": "itr…/rec…"}`.
   ///
@@ -41,7 +41,7 @@ extension Pagination {
         when: .value("/error/type", .equals("LIST_RECORDS_ITERATOR_NOT_AVAILABLE")), .expired,
         message: "/error/message"),
       FailureRule(when: .status(429), .throttled, message: "/error/message", delay: 30),
-    ]))
+    ]), formats: [.json])
 
   /// Asana: `{"data": […], "next_page": {"offset": "…"}}`.
   ///
@@ -49,7 +49,7 @@ extension Pagination {
   public static let asana = Pagination(
     next: .body("/next_page/offset"), send: .query("offset"),
     request: RequestRule(always: RequestConstants(query: ["limit": "100"])), items: "/data",
-    size: PageSize(.query("limit"), max: 100))
+    size: PageSize(.query("limit"), max: 100), formats: [.json])
 
   /// Trello's actions: a list, newest first.
   ///
@@ -57,7 +57,7 @@ extension Pagination {
   /// is a short page.
   public static let trello = Pagination(
     next: .lastItem("/id"), send: .query("before"), end: [.shortPage, .emptyPage],
-    size: PageSize(.query("limit"), default: 50, max: 1000))
+    size: PageSize(.query("limit"), default: 50, max: 1000), formats: [.json])
 
   /// Box: `{"entries": […], "limit": 100, "next_marker": "…"}`.
   ///
@@ -66,7 +66,7 @@ extension Pagination {
   public static let box = Pagination(
     next: .body("/next_marker"), send: .query("marker"),
     request: RequestRule(always: RequestConstants(query: ["usemarker": "true"])),
-    items: "/entries", size: PageSize(.query("limit"), default: 100, max: 1000))
+    items: "/entries", size: PageSize(.query("limit"), default: 100, max: 1000), formats: [.json])
 
   /// Dropbox, `list_folder`: `{"entries": […], "cursor": "…", "has_more": true}`.
   ///
@@ -83,7 +83,7 @@ extension Pagination {
         when: .value("/error/.tag", .equals("reset"), statuses: [409]), .expired,
         message: "/error_summary")
     ]),
-    resume: Route(.body("/cursor"), send: .jsonBody("/cursor")))
+    resume: Route(.body("/cursor"), send: .jsonBody("/cursor")), formats: [.json])
 
   /// monday.com: `{"data": {"boards": [{"items_page": {"cursor": "…", "items": […]}}]}}`, then
   /// `{"data": {"next_items_page": {"cursor": "…", "items": […]}}}`.
@@ -115,7 +115,7 @@ extension Pagination {
           when: .value("/errors/0/extensions/code", .contains("ursorExpired")), .expired,
           message: "/errors/0/message"),
         FailureRule(when: .value("/errors"), message: "/errors/0/message"),
-      ]))
+      ]), formats: [.json])
   }
 
   static let collaborationPresets = [

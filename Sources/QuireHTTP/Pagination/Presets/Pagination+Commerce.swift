@@ -15,7 +15,8 @@ extension Pagination {
         message: "/error/message")
     ]),
     previous: PreviousRule(
-      .firstItem("/id"), send: .query("ending_before"), end: [.flag("/has_more")]))
+      .firstItem("/id"), send: .query("ending_before"), end: [.flag("/has_more")]), formats: [.json]
+  )
 
   /// Shopify's REST Admin API: `{"orders": […]}`, and a Link header beside it.
   ///
@@ -28,7 +29,8 @@ extension Pagination {
       request: RequestRule(keep: .only(["limit", "fields"])), items: items,
       size: PageSize(.query("limit"), default: 50, max: 250),
       previous: PreviousRule(
-        .queryItem("page_info", of: .linkHeader(rel: "previous")), send: .query("page_info")))
+        .queryItem("page_info", of: .linkHeader(rel: "previous")), send: .query("page_info")),
+      formats: [.json])
   }
 
   /// BigCommerce: `{"data": […], "meta": {"pagination": {"links": {"next": "?page=2&limit=50"}}}}`.
@@ -37,7 +39,8 @@ extension Pagination {
   /// filters: it is merged into them.
   public static let bigCommerce = Pagination(
     next: .body("/meta/pagination/links/next"), send: .queryMerge, items: "/data",
-    size: PageSize(.query("limit"), default: 50, max: 250), total: "/meta/pagination/total")
+    size: PageSize(.query("limit"), default: 50, max: 250), total: "/meta/pagination/total",
+    formats: [.json])
 
   /// Magento: `{"items": […], "total_count": 57}`.
   ///
@@ -46,7 +49,8 @@ extension Pagination {
   public static let magento = Pagination(
     next: .pageNumber, send: .query("searchCriteria[currentPage]"),
     end: [.total("/total_count"), .noNewItems()],
-    items: "/items", size: PageSize(.query("searchCriteria[pageSize]")), total: "/total_count")
+    items: "/items", size: PageSize(.query("searchCriteria[pageSize]")), total: "/total_count",
+    formats: [.json])
 
   /// Walmart's orders: `{"list": {"meta": {"nextCursor": "?limit=1&soIndex=2&"}, "elements":
   /// {"order": […]}}}`.
@@ -56,7 +60,7 @@ extension Pagination {
   public static let walmart = Pagination(
     next: .body("/list/meta/nextCursor"), send: .queryMerge,
     request: RequestRule(keep: .except(["nextCursor"])), items: "/list/elements/order",
-    size: PageSize(.query("limit")), total: "/list/meta/totalCount")
+    size: PageSize(.query("limit")), total: "/list/meta/totalCount", formats: [.json])
 
   /// Plaid's `/transactions/sync`: `{"added": […], "modified": […], "removed": […], "next_cursor":
   /// "…", "has_more": true}`.
@@ -73,14 +77,14 @@ extension Pagination {
           "/error_code", .equals("TRANSACTIONS_SYNC_MUTATION_DURING_PAGINATION")),
         .expired, message: "/error_message")
     ]),
-    resume: Route(.body("/next_cursor"), send: .jsonBody("/cursor")))
+    resume: Route(.body("/next_cursor"), send: .jsonBody("/cursor")), formats: [.json])
 
   /// BigCommerce's API v2: a list.
   ///
   /// Page size: `limit`, 50 by default and 250 at most. Past the end the answer is 204.
   public static let bigCommerceV2 = Pagination(
     next: .pageNumber, send: .query("page"), end: [.status([204]), .emptyPage],
-    size: PageSize(.query("limit"), default: 50, max: 250))
+    size: PageSize(.query("limit"), default: 50, max: 250), formats: [.json])
 
   /// Square: `{"payments": […], "cursor": "…"}`.
   ///
@@ -90,7 +94,7 @@ extension Pagination {
   public static func square(items: PagePath) -> Pagination {
     Pagination(
       next: .body("/cursor"), send: .query("cursor"), items: .optional(.path(items)),
-      size: PageSize(.query("limit"), max: 100))
+      size: PageSize(.query("limit"), max: 100), formats: [.json])
   }
 
   /// PayPal: `{"plans": […], "total_items": 57, "links": [{"rel": "next", "href": "…"}]}`.
@@ -102,7 +106,7 @@ extension Pagination {
     Pagination(
       next: .body("/links[rel=next]/href"),
       request: RequestRule(always: RequestConstants(query: ["total_required": "true"])),
-      items: items, size: PageSize(.query("page_size")), total: "/total_items")
+      items: items, size: PageSize(.query("page_size")), total: "/total_items", formats: [.json])
   }
 
   /// Chargebee: `{"list": […], "next_offset": "[\"1612…\",\"230…\"]"}`.
@@ -110,7 +114,7 @@ extension Pagination {
   /// Page size: `limit`, 10 by default and 100 at most. The offset is a list inside a text.
   public static let chargebee = Pagination(
     next: .body("/next_offset"), send: .query("offset"), items: "/list",
-    size: PageSize(.query("limit"), default: 10, max: 100))
+    size: PageSize(.query("limit"), default: 10, max: 100), formats: [.json])
 
   /// Amazon's Selling Partner API: `{"payload": {"Orders": […], "NextToken": "…"}}`, or
   /// `{"pagination": {"nextToken": "…"}}`.
@@ -125,7 +129,7 @@ extension Pagination {
         Route(.body("/pagination/nextToken"), send: .query("NextToken")),
       ]),
       request: RequestRule(keep: .only(["MarketplaceIds"])), items: items,
-      size: PageSize(.query("MaxResultsPerPage"), max: 100))
+      size: PageSize(.query("MaxResultsPerPage"), max: 100), formats: [.json])
   }
 
   /// eBay's REST APIs: `{"itemSummaries": […], "next": "https://…", "total": 57}`.
@@ -136,7 +140,7 @@ extension Pagination {
   public static func eBay(items: PagePath) -> Pagination {
     Pagination(
       next: .body("/next"), items: .optional(.path(items)), size: PageSize(.query("limit")),
-      total: "/total")
+      total: "/total", formats: [.json])
   }
 
   /// Coinbase Exchange: a list, newest first, and `CB-AFTER` beside it.
@@ -145,7 +149,8 @@ extension Pagination {
   public static let coinbase = Pagination(
     next: .header("CB-AFTER"), send: .query("after"), end: [.emptyPage],
     size: PageSize(.query("limit"), max: 1000),
-    previous: PreviousRule(.header("CB-BEFORE"), send: .query("before"), end: [.emptyPage]))
+    previous: PreviousRule(.header("CB-BEFORE"), send: .query("before"), end: [.emptyPage]),
+    formats: [.json])
 
   /// Recurly's API v2: XML such as `<accounts type="array"><account>…</account></accounts>`, and a
   /// Link header beside it.
@@ -153,7 +158,7 @@ extension Pagination {
   /// Page size: `per_page`, 50 by default and 200 at most.
   public static let recurlyV2 = Pagination(
     next: .linkHeader, items: "/*/*", size: PageSize(.query("per_page"), default: 50, max: 200),
-    total: TotalSource(.header("X-Records")))
+    total: TotalSource(.header("X-Records")), formats: [.xml])
 
   /// eBay's Trading API: `<GetSellerListResponse><HasMoreItems>true</HasMoreItems>
   /// <PaginationResult><TotalNumberOfEntries>57</TotalNumberOfEntries>…`.
@@ -170,7 +175,7 @@ extension Pagination {
       total: "//PaginationResult/TotalNumberOfEntries",
       policy: PagePolicy(failure: [
         FailureRule(when: .value("//Ack", .equals("Failure")), message: "//Errors/LongMessage")
-      ]))
+      ]), formats: [.xml])
   }
 
   static let commercePresets = [
@@ -183,7 +188,7 @@ extension Pagination {
       variants: [
         "stripeSearch": Pagination(
           next: .body("/next_page"), send: .query("page"), end: [.flag("/has_more")],
-          items: "/data", size: PageSize(.query("limit"), default: 10, max: 100))
+          items: "/data", size: PageSize(.query("limit"), default: 10, max: 100), formats: [.json])
       ]),
     PaginationPreset(
       "walmart", "list.elements.order, list.meta.nextCursor", .walmart,
@@ -191,7 +196,7 @@ extension Pagination {
         "walmartItems": Pagination(
           next: .body("/nextCursor"), send: .query("nextCursor"),
           request: RequestRule(first: "*"), items: .optional("/ItemResponse"),
-          size: PageSize(.query("limit")), total: "/totalItems")
+          size: PageSize(.query("limit")), total: "/totalItems", formats: [.json])
       ]),
     PaginationPreset("bigCommerceV2", "a list, page number until 204", .bigCommerceV2),
     PaginationPreset("square", "items elsewhere, cursor", .square(items: "/payments")),

@@ -8,7 +8,7 @@ extension Pagination {
   /// links name another region's host, add `.links(.allow([…]))`.
   public static let mailgun = Pagination(
     next: .body("/paging/next"), end: [.emptyPage], items: "/items",
-    size: PageSize(.query("limit"), max: 300))
+    size: PageSize(.query("limit"), max: 300), formats: [.json])
 
   /// SendGrid: `{"result": […], "_metadata": {"next": "…", "count": 57}}`, or a bare list.
   ///
@@ -20,7 +20,7 @@ extension Pagination {
     ]),
     end: [.total("/_metadata/count"), .shortPage, .emptyPage],
     items: .firstOf(["/result", "/results", ""]), size: PageSize(.query("limit"), max: 500),
-    total: "/_metadata/count", policy: PagePolicy(links: .rebase))
+    total: "/_metadata/count", policy: PagePolicy(links: .rebase), formats: [.json])
 
   /// Twilio: `{"messages": […], "next_page_uri": "/2010-04-01/…"}`, or `{"messages": […], "meta":
   /// {"next_page_url": "…"}}`.
@@ -33,7 +33,7 @@ extension Pagination {
         Route(.body("/next_page_uri"), send: .url),
         Route(.body("/meta/next_page_url"), send: .url),
       ]),
-      items: items, size: PageSize(.query("PageSize"), default: 50, max: 1000))
+      items: items, size: PageSize(.query("PageSize"), default: 50, max: 1000), formats: [.json])
   }
 
   /// Zoom: `{"users": […], "page_size": 30, "total_records": 57, "next_page_token": "…"}`.
@@ -47,7 +47,7 @@ extension Pagination {
       size: PageSize(.query("page_size"), default: 30, max: 300), total: "/total_records",
       policy: PagePolicy(failure: [
         FailureRule(when: .value("/code", .equals(300)), .expired, message: "/message")
-      ]))
+      ]), formats: [.json])
   }
 
   static let communicationPresets = [

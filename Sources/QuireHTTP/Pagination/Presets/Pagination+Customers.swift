@@ -16,7 +16,7 @@ extension Pagination {
       FailureRule(
         when: .value("/message", .contains("10000"), statuses: [400]), .window,
         message: "/message"),
-    ]))
+    ]), formats: [.json])
 
   /// Salesforce queries: `{"totalSize": 57, "done": false, "nextRecordsUrl": "/services/…",
   /// "records": […]}`.
@@ -33,7 +33,7 @@ extension Pagination {
       FailureRule(
         when: .value("/0/errorCode", .equals("INVALID_QUERY_LOCATOR")), .expired,
         message: "/0/message")
-    ]))
+    ]), formats: [.json])
 
   /// Results of Salesforce's Bulk API 2.0: CSV, and `Sforce-Locator` beside it.
   ///
@@ -53,7 +53,8 @@ extension Pagination {
         Route(.body("/links/next"), send: .url), Route(.body("/next_page"), send: .url),
       ]),
       end: [.flag("/meta/has_more")], items: items,
-      size: PageSize(.query("page[size]"), default: 100, max: 100), total: "/count")
+      size: PageSize(.query("page[size]"), default: 100, max: 100), total: "/count",
+      formats: [.json])
   }
 
   /// Zendesk's incremental exports: `{"tickets": […], "end_of_stream": false, "after_url": "…"}`.
@@ -67,7 +68,7 @@ extension Pagination {
         Route(.body("/after_url"), send: .url), Route(.body("/next_page"), send: .url),
       ]),
       end: [.flag("/end_of_stream", continuesWhile: false), .sameCursor], items: items,
-      size: PageSize(.query("per_page"), default: 1000, max: 1000))
+      size: PageSize(.query("per_page"), default: 1000, max: 1000), formats: [.json])
   }
 
   /// Intercom: `{"data": […], "pages": {"next": {"starting_after": "…"}}, "total_count": 57}`.
@@ -79,23 +80,26 @@ extension Pagination {
       Route(.body("/pages/next/starting_after"), send: .query("starting_after")),
       Route(.body("/pages/next"), send: .url),
     ]),
-    items: "/data", size: PageSize(.query("per_page"), max: 150), total: "/total_count")
+    items: "/data", size: PageSize(.query("per_page"), max: 150), total: "/total_count",
+    formats: [.json])
 
   /// Pipedrive's API v2: `{"success": true, "data": […], "additional_data": {"next_cursor": "…"}}`.
   ///
   /// Page size: `limit`, 100 by default and 500 at most. An empty page has null for its list.
   public static let pipedrive = Pagination(
-    next: .body("/additional_data/next_cursor"), send: .query("cursor"), items: "/data",
-    size: PageSize(.query("limit"), default: 100, max: 500))
+    next: .body("/additional_data/next_cursor"), send: .query("cursor"),
+    items: .optional("/data"), size: PageSize(.query("limit"), default: 100, max: 500),
+    formats: [.json])
 
   /// Pipedrive's API v1: `{"data": […], "additional_data": {"pagination":
   /// {"more_items_in_collection": true, "next_start": 100}}}`.
   ///
-  /// Page size: `limit`, 100 by default and 500 at most.
+  /// Page size: `limit`, 100 by default and 500 at most. An empty page has null for its list.
   public static let pipedriveV1 = Pagination(
     next: .body("/additional_data/pagination/next_start"), send: .query("start"),
-    end: [.flag("/additional_data/pagination/more_items_in_collection")], items: "/data",
-    size: PageSize(.query("limit"), default: 100, max: 500))
+    end: [.flag("/additional_data/pagination/more_items_in_collection")],
+    items: .optional("/data"),
+    size: PageSize(.query("limit"), default: 100, max: 500), formats: [.json])
 
   /// Zoho CRM: `{"data": […], "info": {"more_records": true, "next_page_token": "…"}}`.
   ///
@@ -108,7 +112,7 @@ extension Pagination {
     ]),
     request: RequestRule(keep: .except(["page"])),
     end: [.flag("/info/more_records", ifAbsent: .end), .status([204])], items: "/data",
-    size: PageSize(.query("per_page"), default: 200, max: 200))
+    size: PageSize(.query("per_page"), default: 200, max: 200), formats: [.json])
 
   /// Marketo: `{"success": true, "result": […], "moreResult": true, "nextPageToken": "…"}`.
   ///
@@ -118,14 +122,15 @@ extension Pagination {
   public static let marketo = Pagination(
     next: .body("/nextPageToken"), send: .query("nextPageToken"), end: [.flag("/moreResult")],
     items: .optional("/result"), size: PageSize(.query("batchSize"), default: 300, max: 300),
-    policy: PagePolicy(failure: [
-      FailureRule(
-        when: .value("/errors/0/code", .isOneOf(["606", "615"])), .throttled,
-        message: "/errors/0/message"),
-      FailureRule(
-        when: .value("/errors/0/code", .equals("602")), .expired, message: "/errors/0/message"),
-      FailureRule(when: .value("/success", .equals(false)), message: "/errors/0/message"),
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(
+          when: .value("/errors/0/code", .isOneOf(["606", "615"])), .throttled,
+          message: "/errors/0/message"),
+        FailureRule(
+          when: .value("/errors/0/code", .equals("602")), .expired, message: "/errors/0/message"),
+        FailureRule(when: .value("/success", .equals(false)), message: "/errors/0/message"),
+      ], marks: ["/success"]), formats: [.json])
 
   /// Customer.io: `{"campaigns": […], "next": "…"}`.
   ///
@@ -134,7 +139,7 @@ extension Pagination {
   public static func customerIO(items: ItemSelector) -> Pagination {
     Pagination(
       next: .body("/next"), send: .query("start", encoding: .allowing("=")), items: items,
-      size: PageSize(.query("limit")))
+      size: PageSize(.query("limit")), formats: [.json])
   }
 
   /// Salesloft, by time of change: `{"data": […]}`, sorted by `updated_at`.
@@ -148,7 +153,7 @@ extension Pagination {
       keep: .except(["page", "updated_at[gte]"]),
       always: RequestConstants(query: ["sort_by": "updated_at", "sort_direction": "ASC"])),
     end: [.shortPage, .emptyPage], items: "/data",
-    size: PageSize(.query("per_page"), default: 25, max: 100))
+    size: PageSize(.query("per_page"), default: 25, max: 100), formats: [.json])
 
   /// LinkedIn: `{"elements": […], "paging": {"links": [{"rel": "next", "href": "…"}], "total": 57}}`,
   /// or `{"elements": […], "metadata": {"nextPageToken": "…"}}`.
@@ -159,7 +164,7 @@ extension Pagination {
       Route(.body("/metadata/nextPageToken"), send: .query("pageToken")),
       Route(.body("/paging/links[rel=next]/href"), send: .url),
     ]),
-    items: "/elements", size: PageSize(.query("count")), total: "/paging/total")
+    items: "/elements", size: PageSize(.query("count")), total: "/paging/total", formats: [.json])
 
   static let customerPresets = [
     PaginationPreset(
@@ -181,7 +186,8 @@ extension Pagination {
         "intercomSearch": Pagination(
           next: .body("/pages/next/starting_after"), send: .jsonBody("/pagination/starting_after"),
           request: RequestRule(isQuery: true), items: "/data",
-          size: PageSize(.jsonBody("/pagination/per_page"), max: 150), total: "/total_count")
+          size: PageSize(.jsonBody("/pagination/per_page"), max: 150), total: "/total_count",
+          formats: [.json])
       ]),
     PaginationPreset("pipedrive", "data, additional_data.next_cursor", .pipedrive),
     PaginationPreset("pipedriveV1", "data, additional_data.pagination.next_start", .pipedriveV1),

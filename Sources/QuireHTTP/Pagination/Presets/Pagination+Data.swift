@@ -10,7 +10,7 @@ extension Pagination {
     next: .body("/last_seq"), send: .query("since"),
     end: [.total(TotalSource("/pending", .remaining)), .emptyPage], items: "/results",
     size: PageSize(.query("limit")), total: TotalSource("/pending", .remaining),
-    resume: Route(.body("/last_seq"), send: .query("since")))
+    resume: Route(.body("/last_seq"), send: .query("since")), formats: [.json])
 
   /// CouchDB's and Cloudant's `_find`: `{"docs": […], "bookmark": "…"}`.
   ///
@@ -19,7 +19,7 @@ extension Pagination {
   public static let couchFind = Pagination(
     next: .body("/bookmark"), send: .jsonBody("/bookmark"), request: RequestRule(isQuery: true),
     end: [.noNext(sentinels: ["nil"]), .shortPage, .emptyPage], items: "/docs",
-    size: PageSize(.jsonBody("/limit"), default: 25))
+    size: PageSize(.jsonBody("/limit"), default: 25), formats: [.json])
 
   /// Socrata (SODA 2): a list.
   ///
@@ -29,7 +29,7 @@ extension Pagination {
     next: .offset, send: .query("$offset"),
     request: RequestRule(always: RequestConstants(query: ["$order": ":id"])),
     end: [.shortPage, .emptyPage],
-    size: PageSize(.query("$limit"), default: 1000, max: 50_000))
+    size: PageSize(.query("$limit"), default: 1000, max: 50_000), formats: [.json])
 
   /// CKAN's `package_search`: `{"success": true, "result": {"count": 57, "results": […]}}`.
   ///
@@ -40,7 +40,7 @@ extension Pagination {
     total: "/result/count",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/success", .equals(false)), message: "/error/message")
-    ]))
+    ]), formats: [.json])
 
   /// CKAN's `datastore_search`: `{"success": true, "result": {"total": 57, "records": […]}}`.
   ///
@@ -52,7 +52,7 @@ extension Pagination {
     total: "/result/total",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/success", .equals(false)), message: "/error/message")
-    ]))
+    ]), formats: [.json])
 
   /// BigQuery's `getQueryResults`: `{"jobComplete": true, "rows": […], "totalRows": "57",
   /// "pageToken": "…"}`.
@@ -64,7 +64,7 @@ extension Pagination {
     size: PageSize(.query("maxResults")), total: "/totalRows",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/jobComplete", .equals(false)), .notReady)
-    ]))
+    ]), formats: [.json])
 
   /// Databricks' SQL statements: `{"status": {"state": "SUCCEEDED"}, "result": {"data_array": […],
   /// "next_chunk_internal_link": "/api/2.0/sql/statements/…"}}`, later chunks without `result`.
@@ -78,12 +78,13 @@ extension Pagination {
     ]),
     items: .optional(.firstOf(["/result/data_array", "/data_array"])),
     total: "/manifest/total_row_count",
-    policy: PagePolicy(failure: [
-      FailureRule(when: .value("/status/state", .isOneOf(["PENDING", "RUNNING"])), .notReady),
-      FailureRule(
-        when: .value("/status/state", .isOneOf(["FAILED", "CANCELED", "CLOSED"])),
-        message: "/status/error/message"),
-    ]))
+    policy: PagePolicy(
+      failure: [
+        FailureRule(when: .value("/status/state", .isOneOf(["PENDING", "RUNNING"])), .notReady),
+        FailureRule(
+          when: .value("/status/state", .isOneOf(["FAILED", "CANCELED", "CLOSED"])),
+          message: "/status/error/message"),
+      ], marks: ["/manifest", "/statement_id"]), formats: [.json])
 
   /// SPARQL: `{"results": {"bindings": […]}}`, or `<sparql><results><result>…`.
   ///
@@ -104,7 +105,7 @@ extension Pagination {
     next: .all(["startkey": .jsonText(.lastItem("/key")), "startkey_docid": .lastItem("/id")]),
     send: .queryMerge, end: [.shortPage, .emptyPage], items: "/rows",
     size: PageSize(.query("limit"), default: 100), total: "/total_rows",
-    policy: PagePolicy(overlap: 1))
+    policy: PagePolicy(overlap: 1), formats: [.json])
 
   /// ArcGIS queries: `{"features": […], "exceededTransferLimit": true}`; in GeoJSON, the flag may be
   /// in `properties`.
@@ -123,7 +124,7 @@ extension Pagination {
     items: "/features", size: PageSize(.query("resultRecordCount")),
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/error"), message: "/error/message")
-    ]))
+    ]), formats: [.json])
 
   /// Trino and Presto: `{"id": "…", "nextUri": "https://…", "columns": […], "data": […]}`.
   ///
@@ -133,7 +134,7 @@ extension Pagination {
     next: .body("/nextUri"), request: RequestRule(method: .get), items: .optional("/data"),
     policy: PagePolicy(
       failure: [FailureRule(when: .value("/error"), message: "/error/message")],
-      close: SideRequest("DELETE", send: ["cursor": .url])))
+      close: SideRequest("DELETE", send: ["cursor": .url]), marks: ["/stats"]), formats: [.json])
 
   /// Snowflake's SQL API: `{"resultSetMetaData": {"numRows": 57, "partitionInfo": [{…}, …]}, "data":
   /// […]}`, later partitions `{"data": […]}`.
@@ -149,19 +150,22 @@ extension Pagination {
     ],
     items: "/data",
     total: TotalSource(.count("/resultSetMetaData/partitionInfo"), .pages, scope: .firstPage),
-    policy: PagePolicy(failure: [FailureRule(when: .status(202), .notReady, delay: 1)]))
+    policy: PagePolicy(failure: [FailureRule(when: .status(202), .notReady, delay: 1)]),
+    formats: [.json])
 
   /// Firebase's Realtime Database: `{"-Na1": {…}, "-Na2": {…}}`, each member an item `{"name": "-Na1",
   /// "value": {…}}`.
   ///
   /// Page size: `limitToFirst`. One member more than that is asked for: where the next page starts,
   /// because a start key is part of its page. Sorts by key, which is how the server writes its
-  /// members. Not exact where all keys are small numbers: the server makes a list of them.
+  /// members, and null where there is none. Not exact where all keys are small numbers: the server
+  /// makes a list of them.
   public static let realtimeDB = Pagination(
     next: .jsonText(.lastItem("/name")), send: .query("startAt"),
     request: RequestRule(always: RequestConstants(query: ["orderBy": "\"$key\""])),
-    end: [.shortPage, .emptyPage], items: .members(.root),
-    size: PageSize(.query("limitToFirst"), default: 1000), policy: PagePolicy(overlap: 1))
+    end: [.shortPage, .emptyPage], items: .optional(.members(.root)),
+    size: PageSize(.query("limitToFirst"), default: 1000), policy: PagePolicy(overlap: 1),
+    formats: [.json])
 
   static let dataPresets = [
     PaginationPreset(

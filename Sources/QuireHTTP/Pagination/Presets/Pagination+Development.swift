@@ -20,7 +20,7 @@ extension Pagination {
       FailureRule(
         when: .value("/message", .contains("first 1000"), statuses: [422]), .window,
         message: "/message"),
-    ]), previous: .linkHeader)
+    ]), previous: .linkHeader, formats: [.json])
 
   /// GitLab: a list, and a Link header beside it.
   ///
@@ -32,14 +32,14 @@ extension Pagination {
     total: TotalSource(.header("X-Total")),
     policy: PagePolicy(
       failure: [FailureRule(when: .status(405), .window, message: "/error")], links: .rebase),
-    previous: .linkHeader)
+    previous: .linkHeader, formats: [.json])
 
   /// Bitbucket Cloud: `{"values": […], "next": "…", "size": 57}`.
   ///
   /// Page size: `pagelen`, 10 by default and 100 at most.
   public static let bitbucket = Pagination(
     next: .body("/next"), items: "/values",
-    size: PageSize(.query("pagelen"), default: 10, max: 100), total: "/size")
+    size: PageSize(.query("pagelen"), default: 10, max: 100), total: "/size", formats: [.json])
 
   /// Bitbucket Server and Data Center: `{"values": […], "isLastPage": false, "nextPageStart": 25}`.
   ///
@@ -48,7 +48,7 @@ extension Pagination {
   public static let bitbucketServer = Pagination(
     next: .body("/nextPageStart"), send: .query("start"),
     end: [.flag("/isLastPage", continuesWhile: false)], items: "/values",
-    size: PageSize(.query("limit"), default: 25, max: 1000))
+    size: PageSize(.query("limit"), default: 25, max: 1000), formats: [.json])
 
   /// Jira Cloud's `search/jql`: `{"issues": […], "nextPageToken": "…", "isLast": false}`.
   ///
@@ -57,7 +57,8 @@ extension Pagination {
   public static let jira = Pagination(
     next: .body("/nextPageToken"), send: .jsonBody("/nextPageToken"),
     request: RequestRule(isQuery: true), end: [.flag("/isLast", continuesWhile: false)],
-    items: "/issues", size: PageSize(.jsonBody("/maxResults"), default: 50, max: 5000))
+    items: "/issues", size: PageSize(.jsonBody("/maxResults"), default: 50, max: 5000),
+    formats: [.json])
 
   /// Jira's older lists: `{"startAt": 0, "maxResults": 50, "total": 57, "values": […]}`.
   ///
@@ -66,7 +67,8 @@ extension Pagination {
     next: .offset, send: .query("startAt"),
     end: [.flag("/isLast", continuesWhile: false), .total("/total"), .emptyPage],
     items: .firstOf(["/issues", "/values"]),
-    size: PageSize(.query("maxResults"), default: 50, echo: "/maxResults"), total: "/total")
+    size: PageSize(.query("maxResults"), default: 50, echo: "/maxResults"), total: "/total",
+    formats: [.json])
 
   /// Sentry: a list, and `Link: <…>; rel="next"; results="true"` beside it.
   ///
@@ -74,14 +76,15 @@ extension Pagination {
   public static let sentry = Pagination(
     next: .linkHeader(where: ["results": "true"]), size: PageSize(.query("per_page"), max: 100),
     total: TotalSource(.header("X-Hits")),
-    previous: PreviousRule(.linkHeader(rel: "previous", where: ["results": "true"])))
+    previous: PreviousRule(.linkHeader(rel: "previous", where: ["results": "true"])),
+    formats: [.json])
 
   /// Azure DevOps: `{"count": 2, "value": […]}`, and `x-ms-continuationtoken` beside it.
   ///
   /// Page size: `$top`. The count is the page's, not the total.
   public static let azureDevOps = Pagination(
     next: .header("x-ms-continuationtoken"), send: .query("continuationToken"), items: "/value",
-    size: PageSize(.query("$top")))
+    size: PageSize(.query("$top")), formats: [.json])
 
   /// GitLab's keyset pagination: a list, and a Link header beside it.
   ///
@@ -92,7 +95,7 @@ extension Pagination {
     request: RequestRule(
       always: RequestConstants(query: ["pagination": "keyset", "order_by": "id"])),
     size: PageSize(.query("per_page"), default: 20, max: 100),
-    policy: PagePolicy(links: .rebase))
+    policy: PagePolicy(links: .rebase), formats: [.json])
 
   /// Confluence, v1 and v2: `{"results": […], "_links": {"next": "/rest/api/content?start=25"}}`.
   ///
@@ -103,14 +106,14 @@ extension Pagination {
       Route(.queryItem("cursor", of: .body("/_links/next")), send: .query("cursor")),
       Route(.queryItem("start", of: .body("/_links/next")), send: .query("start")),
     ]),
-    items: "/results", size: PageSize(.query("limit"), default: 25, max: 250))
+    items: "/results", size: PageSize(.query("limit"), default: 25, max: 250), formats: [.json])
 
   /// Gerrit: a list, of which the last item has `"_more_changes": true` when more follow.
   ///
   /// Page size: `n`, lowered silently. The offset is `S`; the `)]}'` before the list is skipped.
   public static let gerrit = Pagination(
     next: .offset, send: .query("S"), end: [.flag(.lastItem("/_more_changes"), ifAbsent: .end)],
-    size: PageSize(.query("n")))
+    size: PageSize(.query("n")), formats: [.json])
 
   /// TeamCity: `{"count": 100, "nextHref": "/app/rest/builds?locator=start:100", "build": […]}`, or
   /// the same in XML.

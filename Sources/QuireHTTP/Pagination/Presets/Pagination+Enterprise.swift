@@ -5,7 +5,8 @@ extension Pagination {
   /// Okta: a list, and Link fields beside it, one for each relation.
   ///
   /// Page size: `limit`, 200 by default with most lists. An empty page may have a next link.
-  public static let okta = Pagination(next: .linkHeader, size: PageSize(.query("limit")))
+  public static let okta = Pagination(
+    next: .linkHeader, size: PageSize(.query("limit")), formats: [.json])
 
   /// Auth0: `{"users": […], "start": 0, "limit": 50, "total": 57}`.
   ///
@@ -23,7 +24,7 @@ extension Pagination {
         FailureRule(
           when: .value("/message", .contains("1000"), statuses: [400]), .window,
           message: "/message")
-      ]))
+      ]), formats: [.json])
   }
 
   /// Auth0's checkpoint pagination: `{"users": […], "next": "…"}`.
@@ -34,7 +35,7 @@ extension Pagination {
     Pagination(
       next: .body("/next"), send: .query("from"),
       request: RequestRule(always: RequestConstants(query: ["take": "50"])), items: items,
-      size: PageSize(.query("take"), default: 50, max: 100))
+      size: PageSize(.query("take"), default: 50, max: 100), formats: [.json])
   }
 
   /// ServiceNow's tables: `{"result": […]}`, and a Link header beside it.
@@ -44,7 +45,8 @@ extension Pagination {
   /// at ours.
   public static let serviceNow = Pagination(
     next: .linkHeader, items: "/result", size: PageSize(.query("sysparm_limit"), default: 10_000),
-    total: TotalSource(.header("X-Total-Count")), policy: PagePolicy(links: .rebase))
+    total: TotalSource(.header("X-Total-Count")), policy: PagePolicy(links: .rebase),
+    formats: [.json])
 
   /// NetSuite, records and SuiteQL: `{"items": […], "hasMore": true, "totalResults": 57, "links":
   /// [{"rel": "next", "href": "…"}]}`.
@@ -56,7 +58,8 @@ extension Pagination {
     request: RequestRule(
       always: RequestConstants(header: ["Prefer": "transient"]), isQuery: true),
     end: [.flag("/hasMore")], items: "/items",
-    size: PageSize(.query("limit"), default: 1000, max: 1000), total: "/totalResults")
+    size: PageSize(.query("limit"), default: 1000, max: 1000), total: "/totalResults",
+    formats: [.json])
 
   /// QuickBooks Online's queries: `{"QueryResponse": {"Customer": […], "startPosition": 1,
   /// "maxResults": 100}}`.
@@ -68,7 +71,8 @@ extension Pagination {
   public static func quickBooks(items: PagePath) -> Pagination {
     Pagination(
       next: .offset(first: 1), send: .placeholder("{{start}}"), end: [.shortPage, .emptyPage],
-      items: .optional(.path(items)), size: PageSize(.placeholder("{{size}}"), max: 1000))
+      items: .optional(.path(items)), size: PageSize(.placeholder("{{size}}"), max: 1000),
+      formats: [.json])
   }
 
   /// Exchange Web Services, FindItem: `<RootFolder IndexedPagingOffset="2" TotalItemsInView="57"
@@ -88,7 +92,7 @@ extension Pagination {
         when: .value("//ResponseCode", .equals("ErrorServerBusy")), .throttled,
         message: "//MessageText"),
       FailureRule(when: .value("//ResponseCode", .notEquals("NoError")), message: "//MessageText"),
-    ]))
+    ]), formats: [.xml])
 
   /// Toggl's detailed reports: a list, and `X-Next-ID` and `X-Next-Row-Number` beside it.
   ///
@@ -100,7 +104,7 @@ extension Pagination {
       "/first_row_number": .json(.header("X-Next-Row-Number")),
     ]),
     send: .bodyMerge, request: RequestRule(isQuery: true),
-    size: PageSize(.jsonBody("/page_size"), default: 50))
+    size: PageSize(.jsonBody("/page_size"), default: 50), formats: [.json])
 
   /// Zuora's queries: `{"records": […], "size": 57, "done": false, "queryLocator": "…"}`.
   ///
@@ -109,7 +113,8 @@ extension Pagination {
   public static let zuora = Pagination(
     next: .body("/queryLocator"), send: .jsonBody("/queryLocator"),
     request: RequestRule(keep: .none, then: RequestChange(url: "queryMore"), isQuery: true),
-    end: [.flag("/done", continuesWhile: false)], items: "/records", total: "/size")
+    end: [.flag("/done", continuesWhile: false)], items: "/records", total: "/size",
+    formats: [.json])
 
   static let enterprisePresets = [
     PaginationPreset("okta", "a list, several Link fields", .okta),

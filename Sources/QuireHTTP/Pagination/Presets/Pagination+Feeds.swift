@@ -10,7 +10,7 @@ extension Pagination {
   public static let atom = Pagination(
     next: .body("/feed/link[@rel='next']/@href"), items: "/feed/entry",
     total: TotalSource("/feed/totalResults", .estimate),
-    previous: PreviousRule(.body("/feed/link[@rel='previous']/@href")))
+    previous: PreviousRule(.body("/feed/link[@rel='previous']/@href")), formats: [.xml])
 
   /// Archived Atom feeds, newest first: `<feed><link rel="prev-archive" href="…"/><entry>…` (RFC
   /// 5005, section 4).
@@ -18,7 +18,7 @@ extension Pagination {
   /// No page size. The documents behind the first never change. An entry that was edited comes again
   /// with the same `id`: the one that comes first is the newest.
   public static let atomArchive = Pagination(
-    next: .body("/feed/link[@rel='prev-archive']/@href"), items: "/feed/entry")
+    next: .body("/feed/link[@rel='prev-archive']/@href"), items: "/feed/entry", formats: [.xml])
 
   /// RSS with links to further pages: `<rss><channel><link rel="next" href="…"/><item>…`, the link
   /// being Atom's.
@@ -26,7 +26,7 @@ extension Pagination {
   /// No page size. Most feeds have one page. In RSS 1.0, items stand beside the channel.
   public static let rss = Pagination(
     next: .body("//channel/link[@rel='next']/@href"),
-    items: .firstOf(["/rss/channel/item", "/RDF/item"]))
+    items: .firstOf(["/rss/channel/item", "/RDF/item"]), formats: [.xml])
 
   /// OAI-PMH 2.0, for records, identifiers and sets: `<OAI-PMH><ListRecords><record>…</record>
   /// <resumptionToken completeListSize="57">…</resumptionToken></ListRecords></OAI-PMH>`.
@@ -49,7 +49,7 @@ extension Pagination {
       FailureRule(
         when: .value("/OAI-PMH/error/@code", .notEquals("noRecordsMatch")),
         message: "/OAI-PMH/error"),
-    ]))
+    ]), formats: [.xml])
 
   /// WordPress's feeds by number: `<rss><channel><item><guid>…</guid></item>…`.
   ///
@@ -57,7 +57,8 @@ extension Pagination {
   /// `paged` repeats the first page, which ends the walk.
   public static let wordpressFeed = Pagination(
     next: .pageNumber, send: .query("paged"),
-    end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item")
+    end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item",
+    formats: [.xml])
 
   /// A sitemap, or an index of sitemaps: `<sitemapindex><sitemap><loc>…`, `<urlset><url><loc>…`.
   ///
@@ -65,7 +66,7 @@ extension Pagination {
   /// may be gzip files. Sitemaps on other hosts need `links(.allow([…]))`.
   public static let sitemap = Pagination(
     next: .index("/sitemapindex/sitemap", link: "/loc"),
-    items: .optional(.all(["/urlset/url", "/sitemapindex/url"])))
+    items: .optional(.all(["/urlset/url", "/sitemapindex/url"])), formats: [.xml])
 
   static let feedPresets = [
     PaginationPreset("atom", "feed/entry, link rel=next", .atom, aliases: ["atomPub", "opds"]),

@@ -14,7 +14,7 @@ extension Pagination {
     total: TotalSource(.firstOf(["/@odata.count", "/@count"]), scope: .firstPage),
     policy: PagePolicy(failure: [
       FailureRule(when: .status(410), .expired, message: "/error/message")
-    ]))
+    ]), formats: [.json])
 
   /// GraphQL connections (Relay): `{"data": {"repo": {"issues": {"pageInfo": {"hasNextPage": true,
   /// "endCursor": "…"}, "nodes": […]}}}}`.
@@ -43,7 +43,7 @@ extension Pagination {
       previous: PreviousRule(
         .body(path("/pageInfo/startCursor")), send: .jsonBody("/variables/before"),
         end: [.flag(.body(path("/pageInfo/hasPreviousPage")), ifAbsent: .end)],
-        size: .jsonBody("/variables/last")))
+        size: .jsonBody("/variables/last")), formats: [.json])
   }
 
   /// Google's AIP-158: `{"books": […], "nextPageToken": "…"}`.
@@ -59,21 +59,23 @@ extension Pagination {
       next: .body("/nextPageToken"), send: .query("pageToken"), items: .optional(.path(items)),
       size: PageSize(.query(size)),
       total: TotalSource(.firstOf(["/totalSize", "/pageInfo/totalResults"]), .estimate),
-      policy: PagePolicy(failure: [
-        FailureRule(
-          when: .value("/error/status", .equals("INVALID_ARGUMENT"), statuses: [400]), .expired,
-          message: "/error/message"),
-        FailureRule(
-          when: .value("/error/errors/0/reason", .contains("ateLimitExceeded"), statuses: [403]),
-          .throttled, message: "/error/message"),
-      ]),
-      previous: PreviousRule(.body("/prevPageToken"), send: .query("pageToken")))
+      policy: PagePolicy(
+        failure: [
+          FailureRule(
+            when: .value("/error/status", .equals("INVALID_ARGUMENT"), statuses: [400]), .expired,
+            message: "/error/message"),
+          FailureRule(
+            when: .value("/error/errors/0/reason", .contains("ateLimitExceeded"), statuses: [403]),
+            .throttled, message: "/error/message"),
+        ], marks: ["/kind", "/etag"]),
+      previous: PreviousRule(.body("/prevPageToken"), send: .query("pageToken")), formats: [.json])
   }
 
   /// JSON Feed 1.1: `{"items": […], "next_url": "…"}`.
   ///
   /// The last page has no `next_url`. An address that came before is a loop.
-  public static let jsonFeed = Pagination(next: .body("/next_url"), items: "/items")
+  public static let jsonFeed = Pagination(
+    next: .body("/next_url"), items: "/items", formats: [.json])
 
   /// SCIM 2.0 (RFC 7644): `{"totalResults": 57, "startIndex": 1, "itemsPerPage": 20, "Resources":
   /// […]}`.
@@ -83,7 +85,7 @@ extension Pagination {
   public static let scim = Pagination(
     next: .offset(first: 1), send: .query("startIndex"),
     end: [.total("/totalResults"), .emptyPage], items: .optional("/Resources"),
-    size: PageSize(.query("count")), total: "/totalResults")
+    size: PageSize(.query("count")), total: "/totalResults", formats: [.json])
 
   /// SCIM 2.0 with cursors (RFC 9865): `{"Resources": […], "nextCursor": "…"}`.
   ///
@@ -96,7 +98,7 @@ extension Pagination {
       FailureRule(
         when: .value("/scimType", .isOneOf(["expiredCursor", "invalidCursor"])), .expired,
         message: "/detail")
-    ]))
+    ]), formats: [.json])
 
   /// TAXII 2.1: `{"more": true, "next": "…", "objects": […]}`.
   ///
@@ -108,7 +110,7 @@ extension Pagination {
     request: RequestRule(
       always: RequestConstants(header: ["Accept": "application/taxii+json;version=2.1"])),
     end: [.flag("/more", ifAbsent: .end)], items: .optional("/objects"),
-    size: PageSize(.query("limit")), policy: PagePolicy(handle: true))
+    size: PageSize(.query("limit")), policy: PagePolicy(handle: true), formats: [.json])
 
   /// JMAP queries (RFC 8620), the first call of a request: `{"methodResponses": [["Email/query",
   /// {"ids": […], "position": 0, "total": 57}, "0"]]}`.
@@ -126,7 +128,7 @@ extension Pagination {
       FailureRule(
         when: .value("/methodResponses/0/0", .equals("error")),
         message: "/methodResponses/0/1/type")
-    ]))
+    ]), formats: [.json])
 
   /// W3C Linked Data Platform paging: a page in JSON-LD, and a Link header beside it.
   ///
@@ -152,7 +154,8 @@ extension Pagination {
     send: .xmlBody("//StartingIndex"),
     request: RequestRule(isQuery: true),
     end: [.lastPage(when: .value("/Envelope/Body/BrowseResponse/NumberReturned", .equals("0")))],
-    items: "/Envelope/Body/BrowseResponse/Result", size: PageSize(.xmlBody("//RequestedCount")))
+    items: "/Envelope/Body/BrowseResponse/Result", size: PageSize(.xmlBody("//RequestedCount")),
+    formats: [.xml])
 
   /// WebDAV's sync-collection (RFC 6578): `<multistatus><response>…</response><sync-token>…
   /// </sync-token></multistatus>`.
@@ -168,7 +171,8 @@ extension Pagination {
     policy: PagePolicy(failure: [
       FailureRule(when: .value("//valid-sync-token", statuses: [403, 409]), .expired)
     ]),
-    resume: Route(.body("/multistatus/sync-token"), send: .xmlBody("//sync-token")))
+    resume: Route(.body("/multistatus/sync-token"), send: .xmlBody("//sync-token")), formats: [.xml]
+  )
 
   /// What servers write of the status 507 (RFC 4918 §11.5, and before).
   private static let insufficientStorage: [ValueSource] = [

@@ -14,7 +14,7 @@ extension Pagination {
       FailureRule(
         when: .value("/detail", .equals("Invalid cursor"), statuses: [404]), .expired,
         message: "/detail")
-    ]))
+    ]), formats: [.json])
 
   /// Laravel's paginators and API resources: `{"data": […], "next_page_url": "…"}`, or `{"data":
   /// […], "links": {"next": "…"}, "meta": {"total": 57}}`.
@@ -25,7 +25,8 @@ extension Pagination {
       Route(.body("/next_page_url"), send: .url), Route(.body("/links/next"), send: .url),
     ]),
     items: "/data", size: PageSize(.query("per_page")),
-    total: TotalSource(.firstOf(["/total", "/meta/total"])), policy: PagePolicy(links: .rebase))
+    total: TotalSource(.firstOf(["/total", "/meta/total"])), policy: PagePolicy(links: .rebase),
+    formats: [.json])
 
   /// Spring Data's pages: `{"content": […], "number": 0, "last": false, "totalPages": 2}`.
   ///
@@ -38,7 +39,7 @@ extension Pagination {
       .pages(.firstOf(["/totalPages", "/page/totalPages"])), .emptyPage,
     ],
     items: "/content", size: PageSize(.query("size"), default: 20, max: 2000),
-    total: TotalSource(.firstOf(["/totalElements", "/page/totalElements"])))
+    total: TotalSource(.firstOf(["/totalElements", "/page/totalElements"])), formats: [.json])
 
   /// WordPress and WooCommerce: a list, `X-WP-Total` and `X-WP-TotalPages` beside it.
   ///
@@ -51,7 +52,7 @@ extension Pagination {
       .status([400], matching: .value("/code", .contains("invalid_page_number"))),
     ],
     size: PageSize(.query("per_page"), default: 10, max: 100),
-    total: TotalSource(.header("X-WP-Total")))
+    total: TotalSource(.header("X-WP-Total")), formats: [.json])
 
   /// PostgREST and Supabase: a list, and `Content-Range: 0-24/57` beside it.
   ///
@@ -62,7 +63,8 @@ extension Pagination {
     request: RequestRule(
       always: RequestConstants(header: ["Range-Unit": "items", "Prefer": "count=exact"])),
     end: [.total(TotalSource(.contentRangeTotal)), .emptyPage, .status([416])],
-    size: PageSize(.itemRange, default: 1000), total: TotalSource(.contentRangeTotal))
+    size: PageSize(.itemRange, default: 1000), total: TotalSource(.contentRangeTotal),
+    formats: [.json])
 
   /// Datasette: `{"rows": […], "next": "…", "next_url": "…"}`.
   ///
@@ -70,7 +72,7 @@ extension Pagination {
   /// and the link is in a header: use `linkHeader`.
   public static let datasette = Pagination(
     next: .body("/next_url"), items: "/rows",
-    size: PageSize(.query("_size"), default: 100, max: 1000), total: "/count")
+    size: PageSize(.query("_size"), default: 100, max: 1000), total: "/count", formats: [.json])
 
   /// Laravel's cursor paginator: `{"data": […], "next_cursor": "…"}`, or `{"data": […], "meta":
   /// {"next_cursor": "…"}}`.
@@ -82,7 +84,7 @@ extension Pagination {
       Route(.body("/next_cursor"), send: .query("cursor")),
       Route(.body("/meta/next_cursor"), send: .query("cursor")),
     ]),
-    items: "/data", size: PageSize(.query("per_page")))
+    items: "/data", size: PageSize(.query("per_page")), formats: [.json])
 
   static let frameworkPresets = [
     PaginationPreset("datasette", "rows, next_url", .datasette),

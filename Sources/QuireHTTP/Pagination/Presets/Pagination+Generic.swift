@@ -99,21 +99,26 @@ extension Pagination {
       total: total.map { TotalSource(.header($0)) }, previous: .linkHeader)
   }
 
+  /// Services that speak one of these, all of them in JSON.
+  private static func inJSON(_ variants: [String: Pagination]) -> [String: Pagination] {
+    variants.mapValues { $0.formats([.json]) }
+  }
+
   static let genericPresets = [
     PaginationPreset(
       "linkHeader", "a list, Link header (RFC 8288)", .linkHeader,
       aliases: ["canvas", "freshdesk", "greenhouse", "procore"],
-      variants: [
+      variants: inJSON([
         "forgejo": .linkHeader(size: "limit", total: "X-Total-Count"),
         "gitea": .linkHeader(size: "limit", total: "X-Total-Count"),
         "harbor": .linkHeader(size: "page_size", total: "X-Total-Count"),
         "huggingFace": .linkHeader(size: "limit"),
         "uniProt": .linkHeader(items: "/results", size: "size", total: "X-Total-Results"),
         "webex": .linkHeader(items: "/items", size: "max"),
-      ]),
+      ])),
     PaginationPreset(
       "offsetLimit", "a list, offset and limit", .offsetLimit(),
-      variants: [
+      variants: inJSON([
         "contentful": .offsetLimit(items: "/items", offset: "skip", max: 1000, total: "/total"),
         "npmSearch": .offsetLimit(
           items: "/objects", offset: "from", limit: "size", max: 250, total: "/total"),
@@ -122,22 +127,22 @@ extension Pagination {
         "nvd": .offsetLimit(
           items: "/vulnerabilities", offset: "startIndex", limit: "resultsPerPage", max: 2000,
           total: "/totalResults"),
-      ]),
+      ])),
     PaginationPreset(
       "pages", "a list, page number until one is empty", .pages(), aliases: ["rubyGems"]),
     PaginationPreset(
       "totalPages", "data, page number, meta.total_pages",
       .totalPages("/meta/total_pages", items: "/data"),
-      variants: [
+      variants: inJSON([
         "hackerNews": .totalPages("/nbPages", items: "/hits", size: "hitsPerPage", first: 0),
         "strapi": .totalPages(
           "/meta/pagination/pageCount", items: "/data", page: "pagination[page]",
           size: "pagination[pageSize]"),
-      ]),
+      ])),
     PaginationPreset(
       "keyset", "a list; id_above = the last item's id", .keyset("/id", send: "id_above"),
-      variants: [
+      variants: inJSON([
         "binance": .keyset("/id", send: "fromId", adding: 1, max: 1000)
-      ]),
+      ])),
   ]
 }

@@ -7,7 +7,7 @@ extension Pagination {
   /// Page size: `page[size]`, where the server has one. The last page has no `next`, or null.
   public static let jsonAPI = Pagination(
     next: .body("/links/next"), items: "/data", size: PageSize(.query("page[size]")),
-    previous: PreviousRule(.body("/links/prev")))
+    previous: PreviousRule(.body("/links/prev")), formats: [.json])
 
   /// HAL: `{"_embedded": {"orders": […]}, "_links": {"next": {"href": "…"}}, "page":
   /// {"totalElements": 57}}`.
@@ -17,13 +17,14 @@ extension Pagination {
   public static func hal(items: ItemSelector) -> Pagination {
     Pagination(
       next: .body("/_links/next"), items: items, size: PageSize(.query("size")),
-      total: "/page/totalElements")
+      total: "/page/totalElements", formats: [.json])
   }
 
   /// Siren: `{"entities": […], "links": [{"rel": ["next"], "href": "…"}]}`.
   ///
   /// Page size: up to the server. The relation is a list, of which `next` may be one of several.
-  public static let siren = Pagination(next: .body("/links[rel=next]/href"), items: "/entities")
+  public static let siren = Pagination(
+    next: .body("/links[rel=next]/href"), items: "/entities", formats: [.json])
 
   /// Hydra and API Platform: `{"hydra:member": […], "hydra:view": {"hydra:next": "…"},
   /// "hydra:totalItems": 57}`, or the same names without `hydra:`.
@@ -35,7 +36,7 @@ extension Pagination {
       Route(.body("/hydra:view/hydra:next"), send: .url), Route(.body("/view/next"), send: .url),
     ]),
     items: .firstOf(["/hydra:member", "/member"]), size: PageSize(.query("itemsPerPage")),
-    total: TotalSource(.firstOf(["/hydra:totalItems", "/totalItems"])))
+    total: TotalSource(.firstOf(["/hydra:totalItems", "/totalItems"])), formats: [.json])
 
   /// Collection+JSON: `{"collection": {"items": […], "links": [{"rel": "next", "href": "…"}],
   /// "metadata": {"total_hits": 57}}}`.
@@ -44,7 +45,8 @@ extension Pagination {
   /// followed by https.
   public static let collectionJSON = Pagination(
     next: .body("/collection/links[rel=next]/href"), items: "/collection/items",
-    total: "/collection/metadata/total_hits", policy: PagePolicy(links: .upgradeScheme))
+    total: "/collection/metadata/total_hits", policy: PagePolicy(links: .upgradeScheme),
+    formats: [.json])
 
   /// ActivityStreams and ActivityPub: `{"type": "OrderedCollection", "first": "…", "totalItems":
   /// 57}`, then pages `{"orderedItems": […], "next": "…"}`.
@@ -56,7 +58,7 @@ extension Pagination {
     next: .firstOf([Route(.body("/next"), send: .url), Route(.body("/first"), send: .url)]),
     request: RequestRule(
       always: RequestConstants(header: ["Accept": "application/activity+json"])),
-    items: .optional(.firstOf(["/orderedItems", "/items"])), total: "/totalItems")
+    items: .optional(.firstOf(["/orderedItems", "/items"])), total: "/totalItems", formats: [.json])
 
   /// IIIF Change Discovery 1.0: `{"type": "OrderedCollection", "last": {"id": "…"}}`, then pages
   /// `{"orderedItems": […], "prev": {"id": "…"}}`.
@@ -66,7 +68,7 @@ extension Pagination {
   public static let iiifDiscovery = Pagination(
     next: .firstOf([Route(.body("/prev"), send: .url), Route(.body("/last"), send: .url)]),
     items: .optional("/orderedItems"), total: TotalSource("/totalItems", scope: .firstPage),
-    policy: PagePolicy(reversesItems: true))
+    policy: PagePolicy(reversesItems: true), formats: [.json])
 
   /// OGC API Features and Records, and STAC: `{"features": […], "links": [{"rel": "next", "href":
   /// "…"}]}`.
@@ -76,7 +78,7 @@ extension Pagination {
   public static let ogcFeatures = Pagination(
     next: .body("/links[rel=next]"), send: .request, request: RequestRule(isQuery: true),
     items: "/features", size: PageSize(.query("limit"), default: 10, max: 10_000),
-    total: TotalSource(.firstOf(["/numberMatched", "/context/matched"])))
+    total: TotalSource(.firstOf(["/numberMatched", "/context/matched"])), formats: [.json])
 
   static let hypermediaPresets = [
     PaginationPreset("jsonAPI", "data, links.next", .jsonAPI),

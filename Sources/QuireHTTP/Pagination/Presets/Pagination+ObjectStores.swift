@@ -19,7 +19,7 @@ extension Pagination {
         when: .value("/Error/ArgumentName", .equals("continuation-token"), statuses: [400]),
         .expired, message: "/Error/Message"),
       slowDown,
-    ]))
+    ]), formats: [.xml])
 
   /// S3's first ListObjects: `<ListBucketResult><IsTruncated>true</IsTruncated><NextMarker>…
   /// <Contents><Key>…</Key></Contents>…`.
@@ -37,7 +37,7 @@ extension Pagination {
     end: [.flag("/ListBucketResult/IsTruncated")],
     items: .all(["/ListBucketResult/Contents", "/ListBucketResult/CommonPrefixes"]),
     size: PageSize(.query("max-keys"), default: 1000, max: 1000),
-    policy: PagePolicy(failure: [slowDown]))
+    policy: PagePolicy(failure: [slowDown]), formats: [.xml])
 
   /// Azure's blobs: `<EnumerationResults><Blobs><Blob>…</Blob></Blobs><NextMarker>…</NextMarker>`.
   ///
@@ -53,7 +53,7 @@ extension Pagination {
       FailureRule(
         when: .value("/Error/Code", .equals("ServerBusy"), statuses: [503]), .throttled,
         message: "/Error/Message")
-    ]))
+    ]), formats: [.xml])
 
   private static let slowDown = FailureRule(
     when: .value("/Error/Code", .equals("SlowDown"), statuses: [503]), .throttled,
@@ -78,7 +78,7 @@ extension Pagination {
       "/ListVersionsResult/Version", "/ListVersionsResult/DeleteMarker",
       "/ListVersionsResult/CommonPrefixes",
     ]),
-    size: PageSize(.query("max-keys"), default: 1000, max: 1000))
+    size: PageSize(.query("max-keys"), default: 1000, max: 1000), formats: [.xml])
 
   /// S3's ListMultipartUploads: `<ListMultipartUploadsResult><IsTruncated>true</IsTruncated>
   /// <NextKeyMarker>…<NextUploadIdMarker>…<Upload>…</Upload>`.
@@ -96,7 +96,7 @@ extension Pagination {
     items: .all([
       "/ListMultipartUploadsResult/Upload", "/ListMultipartUploadsResult/CommonPrefixes",
     ]),
-    size: PageSize(.query("max-uploads"), default: 1000, max: 1000))
+    size: PageSize(.query("max-uploads"), default: 1000, max: 1000), formats: [.xml])
 
   static let objectStorePresets = [
     PaginationPreset("azureBlob", "Blobs/Blob and BlobPrefix, NextMarker", .azureBlob),

@@ -7,8 +7,8 @@ extension Pagination {
   /// Page size: `n`, a wish. Links are relative; null tags are none. Where a registry sends no links,
   /// the last tag leads on: `next: .lastItem(""), send: .query("last"), end: [.emptyPage]`.
   public static let ociRegistry = Pagination(
-    next: .linkHeader, items: .firstOf(["/tags", "/repositories", "/manifests"]),
-    size: PageSize(.query("n")))
+    next: .linkHeader, items: .optional(.firstOf(["/tags", "/repositories", "/manifests"])),
+    size: PageSize(.query("n")), formats: [.json])
 
   /// crates.io: `{"crates": […], "meta": {"next_page": "?page=2", "total": 57}}`.
   ///
@@ -17,14 +17,14 @@ extension Pagination {
   public static let cratesIO = Pagination(
     next: .body("/meta/next_page"), items: "/crates",
     size: PageSize(.query("per_page"), default: 10, max: 100), total: "/meta/total",
-    policy: PagePolicy(pacing: Pacing(interval: 1)))
+    policy: PagePolicy(pacing: Pacing(interval: 1)), formats: [.json])
 
   /// Packagist's search: `{"results": […], "total": 57, "next": "…"}`.
   ///
   /// Page size: `per_page`, 15 by default and 100 at most.
   public static let packagist = Pagination(
     next: .body("/next"), items: "/results",
-    size: PageSize(.query("per_page"), default: 15, max: 100), total: "/total")
+    size: PageSize(.query("per_page"), default: 15, max: 100), total: "/total", formats: [.json])
 
   /// PyPI's `changelog_since_serial` (XML-RPC): an array of `[name, version, time, action, serial]`.
   ///
@@ -38,7 +38,7 @@ extension Pagination {
       FailureRule(
         when: .value("/methodResponse/fault"),
         message: "/methodResponse/fault/value/struct/member[name='faultString']/value/string")
-    ]))
+    ]), formats: [.xml])
 
   /// NuGet's registrations: `{"items": [{"@id": "…/page/1.0.0/2.0.0.json"}, …]}`, then pages
   /// `{"items": [{"catalogEntry": {…}}, …]}`, or the pages inside the index.
@@ -47,7 +47,8 @@ extension Pagination {
   /// `count` of the index is that of its pages. NuGet's search is `nugetSearch` by name.
   public static let nuget = Pagination(
     next: .index("/items", link: "/@id", nested: false),
-    items: .optional(.all(["/items/*/items/*/catalogEntry", "/items/*/catalogEntry"])))
+    items: .optional(.all(["/items/*/items/*/catalogEntry", "/items/*/catalogEntry"])),
+    formats: [.json])
 
   static let packagePresets = [
     PaginationPreset("ociRegistry", "tags or repositories, relative Link header", .ociRegistry),

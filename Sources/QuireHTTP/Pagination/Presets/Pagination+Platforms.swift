@@ -8,14 +8,15 @@ extension Pagination {
   /// next range goes back byte for byte.
   public static let heroku = Pagination(
     next: .header("Next-Range"), send: .header("Range"),
-    size: PageSize(.header("Range"), default: 200, max: 1000, format: "id ..; max={n}"))
+    size: PageSize(.header("Range"), default: 200, max: 1000, format: "id ..; max={n}"),
+    formats: [.json])
 
   /// HashiCorp Nomad: a list, and `X-Nomad-NextToken` beside it.
   ///
   /// Page size: `per_page`.
   public static let nomad = Pagination(
     next: .header("X-Nomad-NextToken"), send: .query("next_token"),
-    size: PageSize(.query("per_page")))
+    size: PageSize(.query("per_page")), formats: [.json])
 
   /// Cloudflare: `{"success": true, "result": […], "result_info": {"page": 1, "total_pages": 3,
   /// "total_count": 57}}`.
@@ -29,7 +30,7 @@ extension Pagination {
     size: PageSize(.query("per_page")), total: "/result_info/total_count",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/success", .equals(false)), message: "/errors/0/message")
-    ]))
+    ]), formats: [.json])
 
   /// DigitalOcean: `{"droplets": […], "links": {"pages": {"next": "…"}}, "meta": {"total": 57}}`.
   ///
@@ -38,7 +39,8 @@ extension Pagination {
   public static func digitalOcean(items: ItemSelector) -> Pagination {
     Pagination(
       next: .body("/links/pages/next"), items: items,
-      size: PageSize(.query("per_page"), default: 20, max: 200), total: "/meta/total")
+      size: PageSize(.query("per_page"), default: 20, max: 200), total: "/meta/total",
+      formats: [.json])
   }
 
   /// PagerDuty: `{"incidents": […], "offset": 0, "limit": 25, "more": true, "total": 57}`.
@@ -52,7 +54,7 @@ extension Pagination {
       next: .offset, send: .query("offset"),
       request: RequestRule(always: RequestConstants(query: ["total": "true"])),
       end: [.flag("/more", ifAbsent: .end)], items: items,
-      size: PageSize(.query("limit"), default: 25, max: 100), total: "/total")
+      size: PageSize(.query("limit"), default: 25, max: 100), total: "/total", formats: [.json])
   }
 
   /// Datadog's search of logs and events: `{"data": […], "meta": {"page": {"after": "…"}}}`.
@@ -62,7 +64,7 @@ extension Pagination {
   public static let datadog = Pagination(
     next: .body("/meta/page/after"), send: .jsonBody("/page/cursor"),
     request: RequestRule(isQuery: true), items: "/data",
-    size: PageSize(.jsonBody("/page/limit"), default: 10, max: 1000))
+    size: PageSize(.jsonBody("/page/limit"), default: 10, max: 1000), formats: [.json])
 
   /// OpenAI's lists: `{"object": "list", "data": […], "last_id": "…", "has_more": true}`.
   ///
@@ -74,7 +76,7 @@ extension Pagination {
       Route(.lastItem("/id"), send: .query("after")),
     ]),
     end: [.flag("/has_more"), .emptyPage], items: "/data",
-    size: PageSize(.query("limit"), default: 20, max: 100))
+    size: PageSize(.query("limit"), default: 20, max: 100), formats: [.json])
 
   /// Anthropic's lists: `{"data": […], "first_id": "…", "last_id": "…", "has_more": true}`.
   ///
@@ -83,7 +85,7 @@ extension Pagination {
     next: .body("/last_id"), send: .query("after_id"), end: [.flag("/has_more")], items: "/data",
     size: PageSize(.query("limit"), default: 20, max: 1000),
     previous: PreviousRule(
-      .body("/first_id"), send: .query("before_id"), end: [.flag("/has_more")]))
+      .body("/first_id"), send: .query("before_id"), end: [.flag("/has_more")]), formats: [.json])
 
   /// Google Places, the older search: `{"status": "OK", "results": […], "next_page_token": "…"}`.
   ///
@@ -102,7 +104,33 @@ extension Pagination {
       FailureRule(
         when: .value("/status", .isOneOf(["REQUEST_DENIED", "UNKNOWN_ERROR", "NOT_FOUND"])),
         message: "/error_message"),
-    ]))
+    ]), formats: [.json])
+
+  /// The lists of the Model Context Protocol: `{"jsonrpc": "2.0", "id": 1, "result": {"tools": […],
+  /// "nextCursor": "…"}}`.
+  ///
+  /// For POST, its body such as `{"jsonrpc": "2.0", "id": 1, "method": "tools/list"}`; the server
+  /// chooses the page size. An empty text is a cursor like any other: only without `nextCursor` is a
+  /// page the last. For servers that answer in JSON, not by an event stream.
+  /// - Parameter items: Where the items are. Default: tools, resources, templates or prompts.
+  public static func mcp(
+    items: ItemSelector = .firstOf([
+      "/result/tools", "/result/resources", "/result/resourceTemplates", "/result/prompts",
+    ])
+  ) -> Pagination {
+    Pagination(
+      next: .body("/result/nextCursor"), send: .jsonBody("/params/cursor"),
+      request: RequestRule(
+        always: RequestConstants(header: ["Accept": "application/json, text/event-stream"]),
+        isQuery: true),
+      items: items,
+      policy: PagePolicy(
+        failure: [
+          FailureRule(
+            when: .value("/error/code", .equals(-32602)), .expired, message: "/error/message"),
+          FailureRule(when: .value("/error"), message: "/error/message"),
+        ], emptyCursor: .value), formats: [.json])
+  }
 
   static let platformPresets = [
     PaginationPreset("heroku", "a list, Next-Range header", .heroku),
@@ -114,6 +142,7 @@ extension Pagination {
     PaginationPreset("datadog", "data, meta.page.after in a POST body", .datadog),
     PaginationPreset("openAI", "data, last_id or the last item's id, has_more", .openAI),
     PaginationPreset("anthropic", "data, last_id, has_more", .anthropic),
+    PaginationPreset("mcp", "result.tools and others, nextCursor in a POST body", .mcp()),
     PaginationPreset("googlePlaces", "results, next_page_token", .googlePlaces),
   ]
 }

@@ -20,7 +20,7 @@ extension Pagination {
     next: .body("/message/next-cursor"), send: .query("cursor"), request: RequestRule(first: "*"),
     end: [.shortPage, .emptyPage], items: "/message/items",
     size: PageSize(.query("rows"), default: 20, max: 1000), total: "/message/total-results",
-    policy: PagePolicy(handle: true))
+    policy: PagePolicy(handle: true), formats: [.json])
 
   /// OpenAlex: `{"meta": {"count": 57, "next_cursor": "…"}, "results": […]}`.
   ///
@@ -28,7 +28,8 @@ extension Pagination {
   public static let openAlex = Pagination(
     next: .body("/meta/next_cursor"), send: .query("cursor"), request: RequestRule(first: "*"),
     end: [.emptyPage], items: "/results",
-    size: PageSize(.query("per-page"), default: 25, max: 200), total: "/meta/count")
+    size: PageSize(.query("per-page"), default: 25, max: 200), total: "/meta/count",
+    formats: [.json])
 
   /// Europe PMC: `{"hitCount": 57, "nextCursorMark": "…", "resultList": {"result": […]}}`.
   ///
@@ -45,7 +46,8 @@ extension Pagination {
   /// Page size: `limit`, 20 by default and 300 at most.
   public static let gbif = Pagination(
     next: .offset, send: .query("offset"), end: [.flag("/endOfRecords", continuesWhile: false)],
-    items: "/results", size: PageSize(.query("limit"), default: 20, max: 300), total: "/count")
+    items: "/results", size: PageSize(.query("limit"), default: 20, max: 300), total: "/count",
+    formats: [.json])
 
   /// bioRxiv and medRxiv: `{"messages": [{"total": "101"}], "collection": […]}`.
   ///
@@ -53,7 +55,7 @@ extension Pagination {
   /// {cursor}`. Pages have 100 items.
   public static let bioRxiv = Pagination(
     next: .offset, send: .path("{cursor}"), end: [.total("/messages/0/total"), .emptyPage],
-    items: "/collection", total: "/messages/0/total")
+    items: "/collection", total: "/messages/0/total", formats: [.json])
 
   /// openFDA: `{"meta": {"results": {"total": 57}}, "results": […]}`, and a Link header beside it.
   ///
@@ -63,7 +65,7 @@ extension Pagination {
     total: "/meta/results/total",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/error/code", .equals("NOT_FOUND"), statuses: [404]), .empty)
-    ]))
+    ]), formats: [.json])
 
   /// ClinicalTrials.gov v2: `{"totalCount": 57, "studies": […], "nextPageToken": "…"}`.
   ///
@@ -73,7 +75,7 @@ extension Pagination {
     next: .body("/nextPageToken"), send: .query("pageToken"),
     request: RequestRule(always: RequestConstants(query: ["countTotal": "true"])),
     items: "/studies", size: PageSize(.query("pageSize"), default: 10, max: 1000),
-    total: TotalSource("/totalCount", scope: .firstPage))
+    total: TotalSource("/totalCount", scope: .firstPage), formats: [.json])
 
   /// Semantic Scholar: `{"total": 57, "token": "…", "data": […]}` in bulk, else `{"total": 57,
   /// "offset": 0, "next": 100, "data": […]}`.
@@ -84,14 +86,15 @@ extension Pagination {
     next: .firstOf([
       Route(.body("/token"), send: .query("token")), Route(.body("/next"), send: .query("offset")),
     ]),
-    items: "/data", size: PageSize(.query("limit")), total: TotalSource("/total", .estimate))
+    items: "/data", size: PageSize(.query("limit")), total: TotalSource("/total", .estimate),
+    formats: [.json])
 
   /// The Internet Archive's scrape API: `{"items": […], "count": 100, "cursor": "…", "total": 57}`.
   ///
   /// Page size: `count`, 100 at least and 10,000 at most.
   public static let internetArchive = Pagination(
     next: .body("/cursor"), send: .query("cursor"), items: "/items",
-    size: PageSize(.query("count"), max: 10_000), total: "/total")
+    size: PageSize(.query("count"), max: 10_000), total: "/total", formats: [.json])
 
   /// ChEMBL: `{"molecules": […], "page_meta": {"next": "/chembl/api/…", "total_count": 57}}`, or
   /// the same in XML.
@@ -140,7 +143,7 @@ extension Pagination {
   public static let edgar = Pagination(
     next: .index("/filings/files", link: "/name"),
     items: .columns(.firstOf(["/filings/recent", ""])),
-    policy: PagePolicy(pacing: Pacing(interval: 0.1)))
+    policy: PagePolicy(pacing: Pacing(interval: 0.1)), formats: [.json])
 
   static let sciencePresets = [
     PaginationPreset("bioRxiv", "collection, offset in the path at {cursor}", .bioRxiv),

@@ -17,7 +17,7 @@ extension Pagination {
         when: .value(
           "/error/root_cause/0/reason", .contains("esult window is too large"), statuses: [400]),
         .window, message: "/error/root_cause/0/reason")
-    ]))
+    ]), formats: [.json])
 
   /// Solr by offset: `{"response": {"numFound": 57, "start": 0, "docs": […]}}`, or the same in XML.
   ///
@@ -42,7 +42,7 @@ extension Pagination {
     next: .pageNumber(first: 0), send: .jsonBody("/page"), request: RequestRule(isQuery: true),
     end: [.pages("/nbPages"), .emptyPage], items: "/hits",
     size: PageSize(.jsonBody("/hitsPerPage"), default: 20, max: 1000),
-    total: TotalSource("/nbHits", .estimate))
+    total: TotalSource("/nbHits", .estimate), formats: [.json])
 
   /// Algolia's browse: `{"hits": […], "cursor": "…"}`.
   ///
@@ -50,14 +50,14 @@ extension Pagination {
   public static let algoliaBrowse = Pagination(
     next: .body("/cursor"), send: .jsonBody("/cursor"), request: RequestRule(isQuery: true),
     items: "/hits", size: PageSize(.jsonBody("/hitsPerPage"), default: 1000, max: 1000),
-    total: TotalSource("/nbHits", .estimate))
+    total: TotalSource("/nbHits", .estimate), formats: [.json])
 
   /// Typesense: `{"found": 57, "out_of": 1000, "page": 1, "hits": […]}`.
   ///
   /// Page size: `per_page`, 10 by default and 250 at most. `out_of` is the whole collection.
   public static let typesense = Pagination(
     next: .pageNumber, send: .query("page"), end: [.total("/found"), .emptyPage], items: "/hits",
-    size: PageSize(.query("per_page"), default: 10, max: 250), total: "/found")
+    size: PageSize(.query("per_page"), default: 10, max: 250), total: "/found", formats: [.json])
 
   /// Meilisearch: `{"hits": […], "offset": 0, "limit": 20, "estimatedTotalHits": 57}`.
   ///
@@ -66,7 +66,7 @@ extension Pagination {
   public static let meilisearch = Pagination(
     next: .offset, send: .query("offset"), end: [.shortPage, .emptyPage], items: "/hits",
     size: PageSize(.query("limit"), default: 20),
-    total: TotalSource("/estimatedTotalHits", .estimate))
+    total: TotalSource("/estimatedTotalHits", .estimate), formats: [.json])
 
   /// Elasticsearch by `search_after` in a point in time: `{"pit_id": "…", "hits": {"hits": [{"sort":
   /// […]}]}}`.
@@ -94,7 +94,8 @@ extension Pagination {
       policy: PagePolicy(
         failure: [lostSearch],
         open: SideRequest("POST", url: "\(index)/_pit?keep_alive=\(keepAlive)"),
-        close: SideRequest("DELETE", url: "_pit", send: ["pit": .jsonBody("/id")])))
+        close: SideRequest("DELETE", url: "_pit", send: ["pit": .jsonBody("/id")])),
+      formats: [.json])
   }
 
   /// OpenSearch by `search_after` in a point in time: as `elastic`, at other addresses.
@@ -133,7 +134,8 @@ extension Pagination {
       policy: PagePolicy(
         failure: [lostSearch], handle: true,
         close: SideRequest(
-          "DELETE", url: "/_search/scroll", send: ["cursor": .jsonBody("/scroll_id")])))
+          "DELETE", url: "/_search/scroll", send: ["cursor": .jsonBody("/scroll_id")])),
+      formats: [.json])
   }
 
   /// A scroll or a point in time that was closed or forgotten.
@@ -155,7 +157,7 @@ extension Pagination {
       variants: [
         "meilisearchTasks": Pagination(
           next: .body("/next"), send: .query("from"), items: "/results",
-          size: PageSize(.query("limit"), default: 20), total: "/total")
+          size: PageSize(.query("limit"), default: 20), total: "/total", formats: [.json])
       ]),
     PaginationPreset(
       "elastic", "hits.hits, the last item's sort, a point in time", .elastic(index: "index")),

@@ -10,7 +10,7 @@ extension Pagination {
     next: .lastItem("/id"), send: .query("before"), end: [.shortPage, .emptyPage],
     size: PageSize(.query("limit"), default: 50, max: 100),
     previous: PreviousRule(
-      .firstItem("/id"), send: .query("after"), end: [.emptyPage]))
+      .firstItem("/id"), send: .query("after"), end: [.emptyPage]), formats: [.json])
 
   /// Facebook and Instagram: `{"data": […], "paging": {"cursors": {"after": "…"}, "next": "…"}}`.
   ///
@@ -20,7 +20,7 @@ extension Pagination {
   public static let facebook = Pagination(
     next: .body("/paging/next"), items: "/data",
     size: PageSize(.query("limit"), default: 25, max: 100), total: "/summary/total_count",
-    previous: PreviousRule(.body("/paging/previous"), end: [.emptyPage]))
+    previous: PreviousRule(.body("/paging/previous"), end: [.emptyPage]), formats: [.json])
 
   /// Mastodon: a list, newest first, and a Link header beside it.
   ///
@@ -28,7 +28,7 @@ extension Pagination {
   /// often not those of the items. The page before is the newer one; there is a link to it always.
   public static let mastodon = Pagination(
     next: .linkHeader, size: PageSize(.query("limit"), default: 20, max: 80),
-    previous: PreviousRule(.linkHeader(rel: "prev"), end: [.emptyPage]))
+    previous: PreviousRule(.linkHeader(rel: "prev"), end: [.emptyPage]), formats: [.json])
 
   /// X (Twitter) v2: `{"data": […], "meta": {"result_count": 10, "next_token": "…"}}`.
   ///
@@ -38,7 +38,7 @@ extension Pagination {
   public static func twitter(token: String = "pagination_token") -> Pagination {
     Pagination(
       next: .body("/meta/next_token"), send: .query(token), items: .optional("/data"),
-      size: PageSize(.query("max_results"), default: 10, max: 100))
+      size: PageSize(.query("max_results"), default: 10, max: 100), formats: [.json])
   }
 
   /// Reddit: `{"kind": "Listing", "data": {"children": […], "after": "t3_…"}}`.
@@ -48,7 +48,7 @@ extension Pagination {
   public static let reddit = Pagination(
     next: .body("/data/after"), send: .query("after"), items: "/data/children",
     size: PageSize(.query("limit"), default: 25, max: 100),
-    previous: PreviousRule(.body("/data/before"), send: .query("before")))
+    previous: PreviousRule(.body("/data/before"), send: .query("before")), formats: [.json])
 
   /// Bluesky and the AT Protocol: `{"feed": […], "cursor": "…"}`.
   ///
@@ -58,7 +58,7 @@ extension Pagination {
   public static func atproto(items: ItemSelector) -> Pagination {
     Pagination(
       next: .body("/cursor"), send: .query("cursor"), end: [.sameCursor], items: items,
-      size: PageSize(.query("limit"), default: 50, max: 100))
+      size: PageSize(.query("limit"), default: 50, max: 100), formats: [.json])
   }
 
   /// Twitch Helix: `{"data": […], "pagination": {"cursor": "…"}}`.
@@ -67,7 +67,7 @@ extension Pagination {
   /// rankings move: items may come twice.
   public static let twitch = Pagination(
     next: .body("/pagination/cursor"), send: .query("after"), items: "/data",
-    size: PageSize(.query("first"), default: 20, max: 100))
+    size: PageSize(.query("first"), default: 20, max: 100), formats: [.json])
 
   /// Spotify: `{"items": […], "next": "https://…", "total": 57}`.
   ///
@@ -78,7 +78,7 @@ extension Pagination {
     return Pagination(
       next: .body(path("/next")), items: .path(path("/items")),
       size: PageSize(.query("limit"), default: 20, max: 50),
-      total: TotalSource(.body(path("/total"))))
+      total: TotalSource(.body(path("/total"))), formats: [.json])
   }
 
   /// Stack Exchange: `{"items": […], "has_more": true, "quota_remaining": 299}`.
@@ -92,7 +92,7 @@ extension Pagination {
       failure: [
         FailureRule(when: .value("/error_id", .equals(502)), .throttled, message: "/error_message"),
         FailureRule(when: .value("/error_id"), message: "/error_message"),
-      ], pacing: Pacing(backoff: "/backoff")))
+      ], pacing: Pacing(backoff: "/backoff")), formats: [.json])
 
   /// Discourse's lists of topics: `{"topic_list": {"topics": […], "more_topics_url":
   /// "/latest?page=1"}}`.
@@ -100,21 +100,21 @@ extension Pagination {
   /// Page size: 30, fixed. Counts from 0. The link leads to HTML: only its `page` is taken.
   public static let discourse = Pagination(
     next: .queryItem("page", of: .body("/topic_list/more_topics_url")), send: .query("page"),
-    items: "/topic_list/topics")
+    items: "/topic_list/topics", formats: [.json])
 
   /// Pinterest v5: `{"items": […], "bookmark": "…"}`.
   ///
   /// Page size: `page_size`, 25 by default and 250 at most. The last bookmark is null.
   public static let pinterest = Pagination(
     next: .body("/bookmark"), send: .query("bookmark"), items: "/items",
-    size: PageSize(.query("page_size"), default: 25, max: 250))
+    size: PageSize(.query("page_size"), default: 25, max: 250), formats: [.json])
 
   /// Disqus: `{"code": 0, "cursor": {"next": "…", "hasNext": true}, "response": […]}`.
   ///
   /// Page size: `limit`, 25 by default and 100 at most. The last page has a next cursor too.
   public static let disqus = Pagination(
     next: .body("/cursor/next"), send: .query("cursor"), end: [.flag("/cursor/hasNext")],
-    items: "/response", size: PageSize(.query("limit"), default: 25, max: 100))
+    items: "/response", size: PageSize(.query("limit"), default: 25, max: 100), formats: [.json])
 
   /// Steam's reviews: `{"success": 1, "reviews": […], "cursor": "…", "query_summary":
   /// {"total_reviews": 57}}`.
@@ -126,7 +126,7 @@ extension Pagination {
     request: RequestRule(first: "*", always: RequestConstants(query: ["json": "1"])),
     end: [.sameCursor, .emptyPage], items: "/reviews",
     size: PageSize(.query("num_per_page"), default: 20, max: 100),
-    total: TotalSource("/query_summary/total_reviews", scope: .firstPage))
+    total: TotalSource("/query_summary/total_reviews", scope: .firstPage), formats: [.json])
 
   /// Telegram's `getUpdates`: `{"ok": true, "result": [{"update_id": 7}, …]}`.
   ///
@@ -142,7 +142,7 @@ extension Pagination {
           when: .value("/error_code", .equals(429)), .throttled, message: "/description",
           after: "/parameters/retry_after"),
         FailureRule(when: .value("/ok", .equals(false)), message: "/description"),
-      ], pacing: Pacing(readsAhead: false)))
+      ], pacing: Pacing(readsAhead: false)), formats: [.json])
 
   static let socialPresets = [
     PaginationPreset(
@@ -150,7 +150,7 @@ extension Pagination {
       variants: [
         "discordMembers": Pagination(
           next: .maxItem("/user/id"), send: .query("after"), end: [.shortPage, .emptyPage],
-          size: PageSize(.query("limit"), default: 1, max: 1000))
+          size: PageSize(.query("limit"), default: 1, max: 1000), formats: [.json])
       ]),
     PaginationPreset("facebook", "data, paging.next", .facebook, aliases: ["instagram"]),
     PaginationPreset("mastodon", "a list, Link header with max_id", .mastodon),

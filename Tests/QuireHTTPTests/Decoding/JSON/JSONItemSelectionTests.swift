@@ -44,18 +44,49 @@ struct JSONItemSelectionTests {
   }
 
   @Test(
-    "V02, V44: an explicit null is an empty list, and so is an absent one where that was declared",
+    "V02, V44: a list that is null or absent is empty where that was declared",
     arguments: [
-      (#"{"tags": null}"#, ItemSelector.path("/tags")), ("null", .root),
-      (#"{"items": []}"#, "/items"),
+      (#"{"items": []}"#, ItemSelector.path("/items")), ("null", .optional(.root)),
       (#"{"nextPageToken": "t1"}"#, .optional("/books")),
       (#"{"books": null}"#, .optional("/books")),
       (#"{"data": null}"#, .optional("/data/books")), (#"{}"#, .optional(.firstOf(["/a", "/b"]))),
-      (#"{}"#, .optional(.all(["/a", "/b"]))), (#"{"a": null}"#, .firstOf(["/a", "/b"])),
-      (#"{"a": [], "b": {}}"#, .firstOf(["/a", "/b"])), (#"{"b": null}"#, .all(["/a", "/b"])),
+      (#"{}"#, .optional(.all(["/a", "/b"]))), (#"{"a": [], "b": {}}"#, .firstOf(["/a", "/b"])),
+      (#"{"a": null, "b": []}"#, .firstOf(["/a", "/b"])),
+      (#"{"b": null}"#, .optional(.all(["/a", "/b"]))),
     ])
   func empty(_ page: String, _ selector: ItemSelector) throws {
     #expect(try items(page, selector) == [])
+  }
+
+  @Test(
+    "12-L10, J10: null in place of the items is an error that names the remedy, unless declared",
+    arguments: [
+      (#"{"items": null}"#, ItemSelector.path("/items")), ("null", .root),
+      (#"{"a": null}"#, .firstOf(["/a", "/b"])), (#"{"b": null}"#, .all(["/a", "/b"])),
+      (#"{"a": null, "b": null}"#, .all(["/a", "/b"])), ("null", .members(.root)),
+      (#"{"pages": null}"#, .members("/pages")), (#"{"t": null}"#, .columns("/t")),
+      (#"{"groups": [{"of": null}, {"of": null}]}"#, "/groups/*/of"),
+      (#"{"a": [{"b": null}]}"#, .firstOf(["/x/*/b", "/a/*/b"])),
+    ])
+  func undeclaredNull(_ page: String, _ selector: ItemSelector) throws {
+    let error = #expect(throws: PageError.self) {
+      try decode(JSONRawPageDecoder(), page, selector).items
+    }
+    #expect(error?.code == .shape)
+    #expect(error?.message.contains("null in place of the items") == true)
+    #expect(error?.message.contains(".optional(") == true)
+    #expect(
+      try decode(JSONRawPageDecoder(), page, .optional(selector)).items.map(\.description) == [])
+  }
+
+  @Test(
+    "12-L10: what is no list or object has no elements for a *, and is no empty page",
+    arguments: ["null", "5", "\"none\"", "true"])
+  func noContainer(_ groups: String) {
+    let error = #expect(throws: PageError.self) {
+      try decode(JSONRawPageDecoder(), "{\"groups\": \(groups)}", "/groups/*/of")
+    }
+    #expect(error?.code == .shape)
   }
 
   @Test("The first of several paths that has something is taken, or all of them in order")
@@ -74,7 +105,7 @@ struct JSONItemSelectionTests {
         #"{"a": {"x": 1}, "b\u0022": null}"#, ItemSelector.members(.root),
         #"[{"name":"a","value":{"x":1}},{"name":"b\u0022","value":null}]"#
       ),
-      (#"null"#, .members(.root), "[]"), (#"{"pages": {}}"#, .members("/pages"), "[]"),
+      (#"null"#, .optional(.members(.root)), "[]"), (#"{"pages": {}}"#, .members("/pages"), "[]"),
       (#"{}"#, .optional(.members("/pages")), "[]"), (#"{}"#, .members(.optional("/pages")), "[]"),
       (
         #"{"form": ["10-K", "8-K"], "n": [1.10, 9007199254740993]}"#, .columns(.root),

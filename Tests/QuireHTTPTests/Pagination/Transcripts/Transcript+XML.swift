@@ -20,6 +20,9 @@ extension Transcript {
     else {
       return nil
     }
+    if !pagination.items.absentMeansEmpty, bodies.contains(where: hasNullItems) {
+      throw Inexpressible(reason: "null for a list")
+    }
     var copy = self
     for index in exchanges.indices where !exchanges[index].answerBody.isEmpty {
       copy.exchanges[index].answerBody = try Self.xml(exchanges[index].answerBody)
@@ -28,11 +31,17 @@ extension Transcript {
     let description = try JSONDocument(Array(pagination.json.utf8)).value(at: "")
     let rewritten = try Self.rewrite(description ?? .null, under: "")
     copy.pagination = try Pagination(json: rewritten.description.utf8)
+    copy.pagination.formats = []
     return copy
   }
 
   private static func isXML(_ body: String) -> Bool {
     body.unicodeScalars.first { $0 != "\u{FEFF}" } == "<"
+  }
+
+  private func hasNullItems(_ body: String) -> Bool {
+    guard let page = try? JSONDocument(Array(body.utf8)) else { return false }
+    return pagination.items.paths.contains { (try? page.value(at: $0)) == .some(.null) }
   }
 
   // MARK: Pages

@@ -8,7 +8,7 @@ struct EngineRowTests {
   @Test("G4 (short page): a server that repeats its last page is left at the short one")
   func g4() async throws { try await play("G04") }
 
-  @Test("H15: an empty body is an empty page, behind which a walk that counts goes on")
+  @Test("H15, 12-L1: 204 is an empty page where the description says so, and an empty 200 is none")
   func h15() async throws { try await play("H15") }
 
   @Test("H20: 400 fails at once")
@@ -17,7 +17,7 @@ struct EngineRowTests {
   @Test("H27: an error in place of the items is an error")
   func h27() async throws { try await play("H27") }
 
-  @Test("J10: a list that is missing or no list is an error, and null an empty list")
+  @Test("J10: a list that is missing, null or no list is an error unless it was said to be optional")
   func j10() async throws { try await play("J10") }
 
   @Test("R14: a cursor with a line end in it is not sent, and its page is delivered first")
