@@ -59,10 +59,13 @@ struct ExportPlan: Sendable {
     configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = command.request.allowPlainHTTP
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
-    guard command.retries >= 0 else {
-      throw ValidationError("--retries: a number of requests cannot be negative.")
+    if let retries = command.retries {
+      guard retries >= 0 else {
+        throw ValidationError("--retries: a number of requests cannot be negative.")
+      }
+      configuration.retry.attempts = retries == .max ? .max : retries + 1
+      configuration.retry.polls = retries
     }
-    configuration.retry.attempts = command.retries == .max ? .max : command.retries + 1
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")
     configuration.badItems = badItems == .fail ? .throw : .collect

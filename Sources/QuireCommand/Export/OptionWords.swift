@@ -38,6 +38,8 @@ enum OptionWords {
     ("decode it as XML", "use --format xml"),
     ("RetryPolicy.maximumRetryAfter", "--max-retry-after"),
     ("RetryPolicy.maximumPolling", "--limit pollingTimeout"),
+    ("as RetryPolicy.polls allows", "as --retries allows"),
+    ("RetryPolicy allows one request", "--retries allows one request"),
     ("Make it a POST.", "Make it one by --method POST."),
   ]
 }

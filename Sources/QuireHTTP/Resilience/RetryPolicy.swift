@@ -18,12 +18,15 @@ public struct RetryPolicy: Hashable, Sendable {
   public var maximumRetryAfter: Duration
   /// How long a page is waited for that the server is still working on. Default 5 min.
   public var maximumPolling: Duration
+  /// How often a page is asked for again at most that the server is still working on. Default nil: as
+  /// often as `maximumPolling` has time for, but not at all where `attempts` is 1.
+  public var polls: Int?
 
   /// A policy; every parameter has the default of its property.
   public init(
     attempts: Int = 3, delay: Duration = .milliseconds(50), throttledDelay: Duration = .seconds(1),
     maximumDelay: Duration = .seconds(20), maximumRetryAfter: Duration = .seconds(15 * 60),
-    maximumPolling: Duration = .seconds(5 * 60)
+    maximumPolling: Duration = .seconds(5 * 60), polls: Int? = nil
   ) {
     self.attempts = attempts
     self.delay = delay
@@ -31,6 +34,7 @@ public struct RetryPolicy: Hashable, Sendable {
     self.maximumDelay = maximumDelay
     self.maximumRetryAfter = maximumRetryAfter
     self.maximumPolling = maximumPolling
+    self.polls = polls
   }
 
   /// Every page is asked for once.
