@@ -75,7 +75,8 @@ public struct PagePath: Hashable, Sendable {
   /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
   private static func isMeantForXML(_ text: String) -> Bool {
     text.hasPrefix("//")
-      || ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(where: text.contains)
+      || ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
+        where: text.contains)
   }
 
   // MARK: Pointers

@@ -68,7 +68,9 @@ extension AnswerCondition.Test {
 }
 
 extension AnswerCondition: Codable {
-  private static let tests = ["equals", "notEquals", "isOneOf", "contains", "lessThan", "isMissing"]
+  private static let tests = [
+    "equals", "notEquals", "isOneOf", "contains", "lessThan", "isMissing",
+  ]
 
   /// Reads an object as above; without a test, the value must exist.
   public init(from decoder: any Decoder) throws {

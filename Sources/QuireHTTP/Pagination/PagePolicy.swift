@@ -35,7 +35,8 @@ public struct PagePolicy: Hashable, Sendable {
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
   public init(
     failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, linkBase: ValueSource? = nil,
-    handle: Bool = false, open: SideRequest? = nil, close: SideRequest? = nil, expiry: ExpiryRule = .fail,
+    handle: Bool = false, open: SideRequest? = nil, close: SideRequest? = nil,
+    expiry: ExpiryRule = .fail,
     pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false
   ) {
     self.failure = failure

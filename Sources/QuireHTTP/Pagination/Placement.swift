@@ -65,7 +65,8 @@ extension Placement {
     case (.jsonBody, .json), (.bodyMerge, .json), (.form, .form), (.xmlBody, .xml): return true
     case (.jsonBody, _), (.bodyMerge, _), (.form, _): return takesAny
     case (.xmlBody, _): return false
-    case (.path(let text, _), _): return (try? URLReference(request.url))?.path.contains(text) ?? false
+    case (.path(let text, _), _):
+      return (try? URLReference(request.url))?.path.contains(text) ?? false
     case (.placeholder(let text, _), _): return RequestEditor(request).has(placeholder: text)
     case (.firstOf(let placements), _): return placements.contains { $0.fits(request) }
     case (.url, _), (.query, _), (.header, _), (.queryMerge, _), (.request, _), (.itemRange, _):
@@ -77,7 +78,9 @@ extension Placement {
 extension Pagination {
   /// The same description for one request: each value goes where that has room for it.
   func fitted(to request: PageRequest) -> Pagination {
-    func fit(_ route: Route) -> Route { Route(fit(route.next), send: route.send.fitted(to: request)) }
+    func fit(_ route: Route) -> Route {
+      Route(fit(route.next), send: route.send.fitted(to: request))
+    }
     func fit(_ source: NextSource) -> NextSource {
       guard case .firstOf(let routes) = source else { return source }
       return .firstOf(routes.map(fit))

@@ -64,9 +64,11 @@ extension PageClient {
     request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole
   ) async throws -> [String] {
     var items: [String] = []
-    let cursor = cursor(
+    var cursor = cursor(
       of: RawItem.self, at: url, pagination: pagination, pageSize: pageSize, request: request,
       delivery: delivery)
+    // Pages of a test are small, and may be alike.
+    cursor.limits.comparedPages = 0
     for try await item in cursor.items { items.append(item.description) }
     return items
   }

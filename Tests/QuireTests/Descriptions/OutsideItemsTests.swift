@@ -134,7 +134,8 @@ struct OutsideItemsTests {
     #expect(!"\(previous)".contains("evil"))
   }
 
-  @Test("12-S3: items that arrive one by one say the same as those of a whole page, and a field does")
+  @Test(
+    "12-S3: items that arrive one by one say the same as those of a whole page, and a field does")
   func delivery() async throws {
     let page = "<l><d><d><n>2</n></d></d><i><n>9</n></i><i><n>8</n></i></l>"
     let pagination = Self.next("//n", items: "/l/i")

@@ -52,7 +52,8 @@ extension PageAnswer {
     guard let source = condition.value else { return true }
     let value = try value(at: source, items: items)
     if case .isLess(let other) = condition.test {
-      guard let number = value?.integer, let limit = try self.value(at: other, items: items)?.integer
+      guard let number = value?.integer,
+        let limit = try self.value(at: other, items: items)?.integer
       else { return false }
       return number < limit
     }

@@ -79,7 +79,8 @@ extension Pagination {
   /// Starts with `cursorMark=*`; the same mark again is the end, so that the last page is empty.
   public static let solr = Pagination(
     next: .body("/nextCursorMark | /response/str[@name='nextCursorMark']"),
-    send: .parameter("cursorMark"), request: RequestRule(first: "*", isQuery: true), end: [.sameCursor],
+    send: .parameter("cursorMark"), request: RequestRule(first: "*", isQuery: true),
+    end: [.sameCursor],
     items: "/response/docs | /response/result/doc", size: PageSize(.parameter("rows"), default: 10),
     total: "/response/numFound | /response/result/@numFound")
 

@@ -43,6 +43,8 @@ extension Pagination {
         FailureRule(
           when: .value("/feed[not(entry)]/startIndex", .isLess(than: "/feed/totalResults")),
           .notReady, delay: 3),
+        FailureRule(
+          when: .value("/feed[not(entry)][not(startIndex)]/totalResults"), .notReady, delay: 3),
       ], pacing: Pacing(interval: 3)))
 
   /// SRU 1.1 to 2.0: `<searchRetrieveResponse><numberOfRecords>57</numberOfRecords><records><record>…

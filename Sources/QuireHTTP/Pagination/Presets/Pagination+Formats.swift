@@ -14,7 +14,9 @@ extension Pagination {
     items: .firstOf(["/value", "/d/results", "/d", "/results"]),
     size: PageSize(.header("Prefer"), format: "odata.maxpagesize={n}"),
     total: TotalSource(
-      .firstOf(["/@odata.count", "/@count", "/@iot.count", "/odata.count", "/d/__count", "/__count"]),
+      .firstOf([
+        "/@odata.count", "/@count", "/@iot.count", "/odata.count", "/d/__count", "/__count",
+      ]),
       scope: .firstPage),
     policy: PagePolicy(
       failure: [FailureRule(when: .status(410), .expired, message: "/error/message")],
@@ -210,7 +212,8 @@ extension Pagination {
     end: [
       .lastPage(when: .value("/multistatus/response[contains(status,' 507')]", .isMissing))
     ],
-    items: "/multistatus/response[not(contains(status,' 507'))]", size: PageSize(.xmlBody("//nresults")),
+    items: "/multistatus/response[not(contains(status,' 507'))]",
+    size: PageSize(.xmlBody("//nresults")),
     policy: PagePolicy(failure: [
       FailureRule(when: .value("//valid-sync-token", statuses: [403, 409]), .expired)
     ]),

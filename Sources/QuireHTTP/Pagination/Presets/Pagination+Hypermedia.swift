@@ -34,7 +34,8 @@ extension Pagination {
     next: .firstOf([
       Route(.body("/hydra:view/hydra:next"), send: .url), Route(.body("/view/next"), send: .url),
     ]),
-    items: .oneOrMany(.firstOf(["/hydra:member", "/member"])), size: PageSize(.query("itemsPerPage")),
+    items: .oneOrMany(.firstOf(["/hydra:member", "/member"])),
+    size: PageSize(.query("itemsPerPage")),
     total: TotalSource(.firstOf(["/hydra:totalItems", "/totalItems"])),
     policy: PagePolicy(linkBase: jsonLDBase))
 
