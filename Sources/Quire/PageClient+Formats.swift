@@ -66,6 +66,54 @@ extension PageClient {
       reading: AutomaticPageDecoder(
         json: JSONPageDecoder<Bool>(decoder: decoder), xml: XMLPageDecoder<Bool>(options: xml)))
   }
+
+  /// A cursor over a listing that no description can express, of JSON or XML: a closure decides what
+  /// comes after each page, by paths of the page's format.
+  ///
+  /// ```swift
+  /// client.cursor(of: Row.self, at: url, items: "/rows | /table/row") { page in
+  ///   guard let day = try page.document.value(at: "/day | /table/@day")?.string else { return nil }
+  ///   return NextPage(PageRequest(url: url + "?before=" + day))
+  /// }
+  /// ```
+  /// Otherwise as `cursor(of:at:pagination:)`.
+  /// - Parameters:
+  ///   - item: The type of an item.
+  ///   - url: The listing's first page, absolute.
+  ///   - items: Where a page keeps its items.
+  ///   - policy: Failures, links, lifecycle. Default: as in a description.
+  ///   - request: Method, fields and body of the first request.
+  ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
+  ///   - xml: How elements of XML become items. Default: keys as they are.
+  ///   - delivery: When items are handed out. Default: when their page is complete.
+  ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
+  ///     was delivered.
+  public func cursor<Item: Decodable & Sendable>(
+    of item: Item.Type = Item.self, at url: String, items: ItemSelector,
+    policy: PagePolicy = PagePolicy(), request: RequestOptions = RequestOptions(),
+    decoder: JSONDecoder = JSONDecoder(), xml: XMLDecodingOptions = XMLDecodingOptions(),
+    delivery: PageDelivery = .whole,
+    next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
+  ) -> Cursor<Item> {
+    cursor(
+      at: url, items: items, policy: policy, request: request,
+      decoder: AutomaticPageDecoder(
+        json: JSONPageDecoder<Item>(decoder: decoder), xml: XMLPageDecoder<Item>(options: xml)),
+      delivery: delivery, next: next)
+  }
+
+  /// A cursor over a listing whose next page a closure decides, its items as the server wrote them, as
+  /// `cursor(of:at:pagination:)` gives them for `RawItem`.
+  public func cursor(
+    of item: RawItem.Type, at url: String, items: ItemSelector, policy: PagePolicy = PagePolicy(),
+    request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole,
+    next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
+  ) -> Cursor<RawItem> {
+    cursor(
+      at: url, items: items, policy: policy, request: request,
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()),
+      delivery: delivery, next: next)
+  }
 }
 
 extension PageClient {

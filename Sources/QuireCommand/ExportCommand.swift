@@ -93,8 +93,10 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Further requests for a page that failed and may yet come; 0 for none.", valueName: "n"))
-  var retries = RetryPolicy.export.attempts - 1
+      "Further requests for a page that failed or is not ready, and may yet come; 0 for none. "
+        + "Default: \(RetryPolicy.export.attempts - 1), and for pages that are not ready as many as "
+        + "--limit pollingTimeout has time for.", valueName: "n"))
+  var retries: Int?
 
   @Option(
     parsing: .unconditional,

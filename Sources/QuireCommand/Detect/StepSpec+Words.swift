@@ -28,6 +28,8 @@ extension StepSpec {
     switch items {
     case .path(let path): path.text
     case .optional(.path(let path)): "optional:\(path)"
+    case .oneOrMany(.path(let path)): "oneOrMany:\(path)"
+    case .optional(.oneOrMany(.path(let path))): "optional:oneOrMany:\(path)"
     default: nil
     }
   }

@@ -30,6 +30,8 @@ enum BodyOption {
     for placement in pagination.placements {
       switch placement {
       case .form: return form
+      // Of several bodies that it may be, what begins like one.
+      case .xmlBody where pagination.hasAlternatives && !words.hasPrefix("<"): continue
       case .xmlBody: return .xml(words)
       case .jsonBody, .bodyMerge: throw noJSON(bytes)
       default: continue
@@ -53,9 +55,19 @@ enum BodyOption {
 }
 
 extension Pagination {
-  /// Where the description writes to.
-  fileprivate var placements: [Placement] {
+  /// Where the description writes to, or may write to.
+  fileprivate var placements: [Placement] { sends.flatMap(Self.alternatives) }
+
+  /// Whether it depends on the request where it writes to.
+  fileprivate var hasAlternatives: Bool { placements.count > sends.count }
+
+  private var sends: [Placement] {
     guard case .firstOf(let routes) = next else { return [send] }
     return routes.map(\.send)
+  }
+
+  private static func alternatives(_ placement: Placement) -> [Placement] {
+    guard case .firstOf(let placements) = placement else { return [placement] }
+    return placements.flatMap(alternatives)
   }
 }

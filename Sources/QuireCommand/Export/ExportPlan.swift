@@ -67,16 +67,19 @@ struct ExportPlan: Sendable {
     configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = command.request.allowPlainHTTP
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
-    guard command.retries >= 0 else {
-      throw ValidationError("--retries: a number of requests cannot be negative.")
-    }
     configuration.retry = .export
+    if let retries = command.retries {
+      guard retries >= 0 else {
+        throw ValidationError("--retries: a number of requests cannot be negative.")
+      }
+      configuration.retry.attempts = retries == .max ? .max : retries + 1
+      configuration.retry.polls = retries
+    }
     if let patience = command.patience {
       configuration.retry.patience = try DurationOption.duration(patience, for: "--patience")
     } else if command.retries == 0 {
       configuration.retry.patience = .zero
     }
-    configuration.retry.attempts = command.retries == .max ? .max : command.retries + 1
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")
     configuration.badItems = badItems == .fail ? .throw : .collect

@@ -51,6 +51,8 @@ enum OptionWords {
     ("RetryPolicy.maximumRetryAfter", "--max-retry-after"),
     ("RetryPolicy.patience", "--patience"),
     ("RetryPolicy.maximumPolling", "--limit pollingTimeout"),
+    ("as RetryPolicy.polls allows", "as --retries allows"),
+    ("RetryPolicy allows one request", "--retries allows one request"),
     ("Make it a POST.", "Make it one by --method POST."),
   ]
 }

@@ -43,7 +43,7 @@ struct PagePlace: Sendable {
     case .field(let text):
       guard let name = HTTPField.Name(text) else { return true }
       return info.head.headerFields[name] != nil
-    case .body(let path): return (try? info.document.count(at: path)) != nil
+    case .body(let path): return (try? info.document.count(at: path, outsideItemsOf: items)) != nil
     case .lastItem(let path):
       return (try? info.document.value(at: path, inLastItemOf: items)) != nil
     }

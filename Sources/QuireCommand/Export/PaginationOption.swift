@@ -6,7 +6,7 @@ enum PaginationOption {
   static func description(_ command: ExportCommand) throws -> Pagination {
     var pagination = try base(command)
     if let items = command.items {
-      pagination.items = try selector(items, like: pagination.items)
+      pagination = try moved(pagination, to: items, preset: command.preset)
     }
     if let size = command.size {
       let place = try StepSpec.size(size)
@@ -18,19 +18,45 @@ enum PaginationOption {
     return pagination
   }
 
-  /// The items at another path, after `optional:` where an empty list may be left out; where the
-  /// description says that an empty list is left out, or that they are an object's members, that
-  /// still holds.
-  private static func selector(_ text: String, like old: ItemSelector) throws -> ItemSelector {
-    let word = "optional:"
-    let isOptional = text.hasPrefix(word)
-    do {
-      let selector = old.moved(
-        to: try PagePath(isOptional ? String(text.dropFirst(word.count)) : text))
-      return isOptional && !selector.absentMeansEmpty ? .optional(selector) : selector
-    } catch let error as PageError {
-      throw ValidationError("--items: \(error.message)")
+  /// The words before a path that say how its list is written.
+  private static let itemWords = ["optional:", "oneOrMany:"]
+
+  /// The items at another path, after `optional:` where an empty list may be left out and `oneOrMany:`
+  /// where one item may stand for a list; where the description says so, or that they are an object's
+  /// members, that still holds. Of a preset, what leads on moves along where it stands beside them.
+  private static func moved(
+    _ pagination: Pagination, to text: String, preset name: String?
+  ) throws -> Pagination {
+    var rest = text[...]
+    var words: Set<String> = []
+    while let word = itemWords.first(where: rest.hasPrefix) {
+      words.insert(word)
+      rest = rest.dropFirst(word.count)
     }
+    var moved = pagination
+    do {
+      let path = try PagePath(String(rest))
+      let own = Pagination.presets.first { $0.name == name || $0.aliases.contains(name ?? "") }
+      if let own, own.pagination == pagination, own.takesContainer || own.hasLinksBesideItems {
+        moved = try own.pagination(itemsAt: path)
+      } else {
+        moved.items = pagination.items.moved(to: path)
+      }
+    } catch let error as PageError {
+      throw ValidationError("--items: \(error.message)\(wordHint(text))")
+    }
+    if words.contains("oneOrMany:"), !moved.items.admitsOne {
+      moved.items = .oneOrMany(moved.items)
+    }
+    if words.contains("optional:"), !moved.items.absentMeansEmpty {
+      moved.items = .optional(moved.items)
+    }
+    return moved
+  }
+
+  private static func wordHint(_ text: String) -> String {
+    guard let colon = text.firstIndex(of: ":"), !text.hasPrefix("/") else { return "" }
+    return NearestName.hint(String(text[...colon]), in: itemWords)
   }
 
   private static func base(_ command: ExportCommand) throws -> Pagination {

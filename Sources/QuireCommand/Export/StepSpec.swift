@@ -93,6 +93,20 @@ struct StepSpec {
 }
 
 extension StepSpec {
+  /// What a description in a file calls a word of these options.
+  private static let words: [String: [String: String]] = [
+    "--next": [
+      "linkHeader": "link", "lastItem": "last", "pageNumber": "page", "jsonBody": "body",
+      "url": "link",
+    ],
+    "--send": ["jsonBody": "body", "link": "url"],
+    "--size": ["jsonBody": "body"],
+    "--end": [
+      "emptyPage": "empty", "shortPage": "short", "sameCursor": "same", "noNext": "sentinel",
+      "lastPage": "last", "totalPages": "pages",
+    ],
+  ]
+
   private func alone<Value>(_ value: Value) throws -> Value {
     guard argument == nil else {
       throw ValidationError("\(option) \(text): \"\(word)\" takes nothing after it.")
@@ -131,7 +145,7 @@ extension StepSpec {
   }
 
   private func unknown(_ words: [String]) -> ValidationError {
-    let hint = NearestName.find(word, in: words).map { " Did you mean \"\($0)\"?" } ?? ""
+    let hint = NearestName.hint(word, in: words, words: Self.words[option] ?? [:])
     return ValidationError(
       "\(option) \(text): \"\(word)\" is none of \(words.joined(separator: ", ")).\(hint)")
   }

@@ -11,7 +11,8 @@ extension Page {
   ///
   /// Throws `PageError` with code `shape` for a name that occurs twice.
   public func field(_ path: PagePath) throws -> JSONValue? {
-    try http?.document.value(at: path)
+    guard let http else { return nil }
+    return try http.document.value(at: path, outsideItemsOf: http.visit.engine.items)
   }
 
   /// A field of the page, typed.

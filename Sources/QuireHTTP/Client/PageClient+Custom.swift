@@ -17,7 +17,7 @@ public struct AnsweredPage {
   public let status: Int
   /// The header fields.
   public let headerFields: HTTPFields
-  /// The decoded page, which paths can be asked of.
+  /// The decoded page, which paths can be asked of, in JSON as in XML.
   public let document: any PageDocument
   /// How many items the page has.
   public let itemCount: Int
@@ -62,10 +62,26 @@ extension PageClient {
   ///   - decoder: Decodes each item.
   ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
   ///     was delivered.
+  ///
+  /// The module Quire has the same for pages of JSON or XML, and is preferred where it is imported.
+  @_disfavoredOverload
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, items: ItemSelector,
     policy: PagePolicy = PagePolicy(), request: RequestOptions = RequestOptions(),
     decoder: JSONDecoder = JSONDecoder(),
+    next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
+  ) -> Cursor<Item> {
+    cursor(
+      at: url, items: items, policy: policy, request: request,
+      decoder: JSONPageDecoder<Item>(decoder: decoder), next: next)
+  }
+
+  /// A cursor over a listing whose next page a closure decides, its pages decoded by `decoder`; see
+  /// `cursor(of:at:items:next:)`. The closure asks the document of each page by paths of its format.
+  public func cursor<Item: Sendable>(
+    at url: String, items: ItemSelector, policy: PagePolicy = PagePolicy(),
+    request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
+    delivery: PageDelivery = .whole,
     next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
   ) -> Cursor<Item> {
     let pagination = Pagination(
@@ -74,8 +90,12 @@ extension PageClient {
       method: request.method, url: request.url(for: url), headerFields: request.headers,
       body: request.body)
     let source = HTTPPageSource(
-      client: self, pagination: pagination, first: first, pageSize: nil,
-      decoder: JSONPageDecoder<Item>(decoder: decoder), custom: next)
-    return Cursor(source, clock: configuration.clock)
+      client: self, pagination: pagination, first: first, pageSize: nil, decoder: decoder,
+      custom: next)
+    switch delivery {
+    case .asItArrives where !source.needsWholePages:
+      return Cursor(inParts: source, clock: configuration.clock)
+    case .whole, .asItArrives: return Cursor(source, clock: configuration.clock)
+    }
   }
 }

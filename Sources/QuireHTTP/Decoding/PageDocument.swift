@@ -11,6 +11,13 @@ public protocol PageDocument: Sendable {
   /// XML, 0 for an explicit null, nil where there is nothing.
   func count(at path: PagePath) throws -> Int?
 
+  /// The value at `path` that the page says of itself: as `value(at:)`, but a path that searches, by
+  /// `//` or `*`, looks into no item. The default is `value(at:)`.
+  func value(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> JSONValue?
+
+  /// As `count(at:)`, but a path that searches looks into no item. The default is `count(at:)`.
+  func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int?
+
   /// The value at `path` below the last item of the page, or nil where there is none.
   func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue?
 
@@ -22,9 +29,30 @@ public protocol PageDocument: Sendable {
   /// does with `xml:base`; it may be relative to the page's URL. Nil everywhere else, which is the
   /// default.
   func base(at path: PagePath) -> String?
+
+  /// As `base(at:)` for the place where `value(at:outsideItemsOf:)` finds its value. The default is
+  /// `base(at:)`.
+  func base(at path: PagePath, outsideItemsOf items: ItemSelector) -> String?
 }
 
 extension PageDocument {
+  /// The value at `path`, wherever it is.
+  public func value(
+    at path: PagePath, outsideItemsOf items: ItemSelector
+  ) throws -> JSONValue? {
+    try value(at: path)
+  }
+
+  /// The count at `path`, wherever it is.
+  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int? {
+    try count(at: path)
+  }
+
+  /// The base at `path`, wherever it is.
+  public func base(at path: PagePath, outsideItemsOf items: ItemSelector) -> String? {
+    base(at: path)
+  }
+
   /// Nothing.
   public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] { [] }
 

@@ -11,7 +11,8 @@ import QuireCore
 /// **XML**: names of elements from the root down (`/feed/entry`), or from anywhere with a leading
 /// `//`. Names match local names, whatever their prefix and namespace; `{uri}name` demands a
 /// namespace, `*` takes any. Behind a name: `[2]`, `[last()]`, `[@rel='next']`, `[status='open']`
-/// (a child's text), `[relation/@value='next']` (a child's attribute). A path may end in `@name`,
+/// (a child's text), `[relation/@value='next']` (a child's attribute), `[status]` (there is one, if
+/// only an empty one), `[contains(status, '507')]`, and `not(…)` around one of these. A path may end in `@name`,
 /// `@*` or `text()`. Text is trimmed, and an empty element counts as absent. Below an item, `/`
 /// stands for the item.
 ///
@@ -74,7 +75,8 @@ public struct PagePath: Hashable, Sendable {
   /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
   private static func isMeantForXML(_ text: String) -> Bool {
     text.hasPrefix("//")
-      || ["[@", "='", "=\"", "[last()", "/text()"].contains(where: text.contains)
+      || ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
+        where: text.contains)
   }
 
   // MARK: Pointers

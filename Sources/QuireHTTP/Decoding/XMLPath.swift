@@ -35,6 +35,26 @@ package struct XMLPath: Hashable, Sendable {
     case child(Name, value: String)
     /// A child element has an attribute with this value.
     case childAttribute(Name, attribute: Name, value: String)
+    /// Something is there, if only an empty element.
+    case exists(Operand)
+    /// Something has this text in it.
+    case contains(Operand, String)
+    /// The other predicate does not hold; none that counts.
+    indirect case not(Predicate)
+  }
+
+  /// What a predicate looks at.
+  package enum Operand: Hashable, Sendable {
+    case attribute(Name)
+    case child(Name)
+    case childAttribute(Name, attribute: Name)
+  }
+
+  /// Whether the path looks for its place, so that it could find it inside an item: by `//`, or by an
+  /// element of any name. One that names every element goes where it says.
+  package var searches: Bool {
+    startsAnywhere
+      || steps.contains { if case .element(.any, _) = $0 { true } else { false } }
   }
 
   package init(startsAnywhere: Bool, steps: [Step]) {

@@ -44,14 +44,45 @@ struct XMLPathParser {
   private mutating func predicate() throws(Fault) -> XMLPath.Predicate {
     if take("last()]") { return .last }
     if let digit = rest.first, digit.isASCII, digit.isNumber { return try position() }
-    if take("@") {
-      let name = try name()
-      return .attribute(name, value: try comparison())
+    let test = try test()
+    guard take("]") else { throw unexpected("\"]\"") }
+    return test
+  }
+
+  /// A predicate that does not count: a comparison, a function, or a name that has to be there.
+  private mutating func test() throws(Fault) -> XMLPath.Predicate {
+    if take("not(") {
+      let test = try test()
+      guard take(")") else { throw unexpected("\")\"") }
+      return .not(test)
     }
+    if take("contains(") {
+      let operand = try operand()
+      guard take(",") else { throw unexpected("\",\"") }
+      rest = rest.drop { $0 == " " }
+      let text = try literal()
+      guard take(")") else { throw unexpected("\")\"") }
+      return .contains(operand, text)
+    }
+    let operand = try operand()
+    guard take("=") else {
+      guard rest.hasPrefix("]") || rest.hasPrefix(")") else { throw unexpected("\"=\" or \"]\"") }
+      return .exists(operand)
+    }
+    let value = try literal()
+    return switch operand {
+    case .attribute(let name): .attribute(name, value: value)
+    case .child(let name): .child(name, value: value)
+    case .childAttribute(let name, let attribute):
+      .childAttribute(name, attribute: attribute, value: value)
+    }
+  }
+
+  /// `@name`, `name` or `name/@name`.
+  private mutating func operand() throws(Fault) -> XMLPath.Operand {
+    if take("@") { return .attribute(try name()) }
     let child = try name()
-    guard take("/@") else { return .child(child, value: try comparison()) }
-    let attribute = try name()
-    return .childAttribute(child, attribute: attribute, value: try comparison())
+    return take("/@") ? .childAttribute(child, attribute: try name()) : .child(child)
   }
 
   private mutating func position() throws(Fault) -> XMLPath.Predicate {
@@ -64,9 +95,8 @@ struct XMLPathParser {
     return .position(position)
   }
 
-  /// `='value']`, with quotes of either kind.
-  private mutating func comparison() throws(Fault) -> String {
-    guard take("=") else { throw unexpected("\"=\"") }
+  /// `'value'`, with quotes of either kind.
+  private mutating func literal() throws(Fault) -> String {
     guard let quote = rest.popFirst(), quote == "'" || quote == "\"" else {
       throw Fault(complaint: "compares with a value that has no quotes")
     }
@@ -75,7 +105,6 @@ struct XMLPathParser {
     }
     let value = String(rest[..<end])
     rest = rest[rest.index(after: end)...]
-    guard take("]") else { throw unexpected("\"]\"") }
     return value
   }
 

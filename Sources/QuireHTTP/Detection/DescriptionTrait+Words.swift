@@ -87,6 +87,7 @@ extension Placement {
     case .xmlBody(let path): "\"\(path.text)\" in its body"
     case .path(let text, _), .placeholder(let text, _): "the placeholder \(text)"
     case .itemRange: "a range of items"
+    case .firstOf(let placements): placements.last?.place ?? "a link"
     case .url, .request, .queryMerge, .bodyMerge: "a link"
     }
   }

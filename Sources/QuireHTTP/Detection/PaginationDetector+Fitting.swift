@@ -121,7 +121,7 @@ extension PaginationDetector {
       case .query, .header, .jsonBody, .form, .xmlBody, .path, .placeholder:
         if isWhole, route.next.transforms.isEmpty { fit.score -= 6 }
         if hasBody, case .query = route.send { fit.score -= 3 }
-      case .queryMerge, .bodyMerge, .itemRange: break
+      case .queryMerge, .bodyMerge, .itemRange, .firstOf: break
       }
     }
   }

@@ -58,7 +58,7 @@ package struct PaginationDetector {
   }
 
   private func fits(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
-    let pagination = preset.preset.pagination
+    let pagination = preset.preset.pagination.fitted(to: answer.request)
     let own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
     if let own, own.itemCount > 0 || !preset.preset.takesPlace { return [own] }
     // A preset that knows its place is found elsewhere only once in a while.
@@ -71,7 +71,7 @@ package struct PaginationDetector {
 
   /// How well a preset fits with its items at another place.
   private func fit(of preset: PaginationPreset, at place: PagePath) -> DetectorFit? {
-    guard let pagination = preset.pagination(at: place),
+    guard let pagination = preset.pagination(at: place)?.fitted(to: answer.request),
       var fit = fit(of: pagination, preset: preset, at: place)
     else { return nil }
     // That somebody's items are just there is nothing that only they would have.

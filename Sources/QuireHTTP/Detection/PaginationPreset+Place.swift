@@ -1,4 +1,4 @@
-import QuireCore
+package import QuireCore
 
 /// Presets that take parameters, as one writes them in Swift.
 extension PaginationPreset {
@@ -27,12 +27,32 @@ extension PaginationPreset {
   var takesPlace: Bool { Self.calls[name]?.contains("{}") == true }
 
   /// Whether the place is that of an object around the items and what leads on, not of the items.
-  var takesContainer: Bool { name == "relay" || name == "spotify" }
+  package var takesContainer: Bool { name == "relay" || name == "spotify" }
+
+  /// Whether what leads on stands beside the items under a name made of theirs.
+  package var hasLinksBesideItems: Bool { name == "openStackLinks" }
+
+  /// The description for items at a path of the page, what leads on moved along with them.
+  ///
+  /// Throws `invalidArgument` for a place that nothing can stand beside.
+  package func pagination(itemsAt path: PagePath) throws(PageError) -> Pagination {
+    var place = path
+    if name == "spotify", path.text.hasSuffix("/items") {
+      place = PagePath(stringLiteral: String(path.text.dropLast("/items".count)))
+    }
+    guard let pagination = pagination(at: place) else {
+      throw PageError(
+        .invalidArgument,
+        "The items of the preset \(name) cannot be at \"\(path)\": what leads on has to stand beside "
+          + "them.")
+    }
+    return pagination
+  }
 
   /// The description for a listing that is elsewhere in the page.
   ///
   /// Nil where the place cannot be gone on from.
-  func pagination(at place: PagePath) -> Pagination? {
+  package func pagination(at place: PagePath) -> Pagination? {
     let further = (try? PagePath(place.text + "_/more")) != nil
     switch name {
     case "relay" where !further, "spotify" where !further, "openStackLinks" where !further:

@@ -20,6 +20,8 @@ public struct AnswerCondition: Hashable, Sendable {
     case isOneOf([JSONValue])
     /// It is a text with this in it.
     case contains(String)
+    /// It is a whole number less than the one that is there.
+    case isLess(than: ValueSource)
   }
 
   /// The statuses the condition holds for. Empty, the default: all.
@@ -59,12 +61,16 @@ extension AnswerCondition.Test {
     case .notEquals(let unwanted): !value.isSame(as: unwanted)
     case .isOneOf(let wanted): wanted.contains { value.isSame(as: $0) }
     case .contains(let part): value.plainText.contains(part)
+    // Two values of one answer: for whoever has it.
+    case .isLess: false
     }
   }
 }
 
 extension AnswerCondition: Codable {
-  private static let tests = ["equals", "notEquals", "isOneOf", "contains", "isMissing"]
+  private static let tests = [
+    "equals", "notEquals", "isOneOf", "contains", "lessThan", "isMissing",
+  ]
 
   /// Reads an object as above; without a test, the value must exist.
   public init(from decoder: any Decoder) throws {
@@ -85,6 +91,7 @@ extension AnswerCondition: Codable {
     case "notEquals": test = .notEquals(try object("notEquals"))
     case "isOneOf": test = .isOneOf(try object("isOneOf"))
     case "contains": test = .contains(try object("contains"))
+    case "lessThan": test = .isLess(than: try object("lessThan"))
     default: test = .exists
     }
   }
@@ -101,6 +108,7 @@ extension AnswerCondition: Codable {
     case .notEquals(let unwanted): try fields.encode(unwanted, forKey: "notEquals")
     case .isOneOf(let wanted): try fields.encode(wanted, forKey: "isOneOf")
     case .contains(let part): try fields.encode(part, forKey: "contains")
+    case .isLess(let other): try fields.encode(other, forKey: "lessThan")
     }
   }
 }

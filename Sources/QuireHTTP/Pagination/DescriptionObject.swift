@@ -23,17 +23,32 @@ struct DescriptionObject {
       fields = try decoder.container(keyedBy: Name.self)
     } catch {
       throw Self.error(
-        decoder.codingPath, "\(subject) is an object with \(Self.list(names)), or a short form.")
+        decoder.codingPath,
+        "\(subject) is an object with \(Self.list(names))\(Self.shortForm(of: subject)).")
     }
     try check(names: names)
   }
 
+  /// What else than an object a part of a description may be, as an example.
+  private static func shortForm(of subject: String) -> String {
+    let forms = [
+      "An end rule": "\"emptyPage\"", "A next source": "\"linkHeader\"",
+      "A placement": "\"url\"", "A link header source": "\"next\"", "A keep rule": "\"none\"",
+      "A step": "\"pageSize\"", "An encoding": "\"strict\"",
+      "An expiry rule": "\"fail\"", "A value source": "a path such as \"/total\"",
+      "A flag": "a path such as \"/has_more\"", "A total": "a path such as \"/total\"",
+      "An item selector that is no path": "a path such as \"/items\"",
+    ]
+    return forms[subject].map { ", or in its short form \($0)" } ?? ""
+  }
+
   private func check(names: [String]) throws {
     for key in fields.allKeys where !names.contains(key.stringValue) {
-      let hint = NearestName.find(key.stringValue, in: names).map { " Did you mean \"\($0)\"?" }
+      let words = NearestName.words(among: names)
+      let hint = NearestName.hint(key.stringValue, in: names, words: words)
       throw Self.error(
         fields.codingPath,
-        "\(subject) has no \"\(key.stringValue)\"; expected \(Self.list(names)).\(hint ?? "")")
+        "\(subject) has no \"\(key.stringValue)\"; expected \(Self.list(names)).\(hint)")
     }
   }
 

@@ -10,11 +10,11 @@ extension EndRule: Codable {
     if let text = DescriptionObject.text(decoder) {
       let names = Self.names.keys.sorted()
       guard let rule = Self.names[text] else {
-        let hint = NearestName.find(text, in: names).map { " Did you mean \"\($0)\"?" }
+        let hint = NearestName.hint(text, in: names + Self.kinds, words: NearestName.ends)
         throw DescriptionObject.error(
           decoder.codingPath,
           "\"\(text)\" is no end rule; expected \(DescriptionObject.list(names)), or an "
-            + "object with \(DescriptionObject.list(Self.kinds)).\(hint ?? "")")
+            + "object with \(DescriptionObject.list(Self.kinds)).\(hint)")
       }
       self = rule
       return

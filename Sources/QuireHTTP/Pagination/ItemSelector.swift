@@ -6,7 +6,7 @@
 /// out: `/groups/*/members`.
 ///
 /// Encodes as a path, `{"firstOf": [paths]}`, `{"all": [paths]}`, or one of `{"optional":
-/// selector}`, `{"members": selector}` and `{"columns": selector}`.
+/// selector}`, `{"oneOrMany": selector}`, `{"members": selector}` and `{"columns": selector}`.
 public indirect enum ItemSelector: Hashable, Sendable {
   /// The array at one path.
   case path(PagePath)
@@ -18,6 +18,9 @@ public indirect enum ItemSelector: Hashable, Sendable {
   /// The same, where the server leaves an empty list out (AIP-158, protocol buffers) or writes null for
   /// it (Go). Only for servers that do: a misspelt path looks like an empty page.
   case optional(ItemSelector)
+  /// The same, where a list of one item is written as that item alone, as JSON-LD does and whatever
+  /// makes JSON of XML: a value that is no list is one item. In XML, one element is a list anyway.
+  case oneOrMany(ItemSelector)
   /// The members of an object instead of the elements of an array, each as `{"name": …, "value":
   /// …}`, in the order of the page. JSON only.
   case members(ItemSelector)
@@ -35,7 +38,7 @@ public indirect enum ItemSelector: Hashable, Sendable {
   package var arrangement: Arrangement {
     switch self {
     case .path, .firstOf, .all: paths.contains { $0.steps.contains(.each) } ? .matches : .lists
-    case .optional(let selector): selector.arrangement
+    case .optional(let selector), .oneOrMany(let selector): selector.arrangement
     case .members: .members
     case .columns: .columns
     }
@@ -46,7 +49,17 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .path, .firstOf, .all: false
     case .optional: true
-    case .members(let selector), .columns(let selector): selector.absentMeansEmpty
+    case .oneOrMany(let selector), .members(let selector), .columns(let selector):
+      selector.absentMeansEmpty
+    }
+  }
+
+  /// Whether a value that is no list is a list of one.
+  package var admitsOne: Bool {
+    switch self {
+    case .path, .firstOf, .all, .members, .columns: false
+    case .optional(let selector): selector.admitsOne
+    case .oneOrMany: true
     }
   }
 
@@ -55,7 +68,8 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .firstOf: true
     case .path, .all: false
-    case .optional(let selector), .members(let selector), .columns(let selector):
+    case .optional(let selector), .oneOrMany(let selector), .members(let selector),
+      .columns(let selector):
       selector.takesFirst
     }
   }
@@ -65,7 +79,9 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .path(let path): [path]
     case .firstOf(let paths), .all(let paths): paths
-    case .optional(let selector), .members(let selector), .columns(let selector): selector.paths
+    case .optional(let selector), .oneOrMany(let selector), .members(let selector),
+      .columns(let selector):
+      selector.paths
     }
   }
 
@@ -74,6 +90,7 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .path, .firstOf, .all: .path(path)
     case .optional(let selector): .optional(selector.moved(to: path))
+    case .oneOrMany(let selector): .oneOrMany(selector.moved(to: path))
     case .members(let selector): .members(selector.moved(to: path))
     case .columns(let selector): .columns(selector.moved(to: path))
     }
@@ -86,7 +103,7 @@ extension ItemSelector: ExpressibleByStringLiteral {
 }
 
 extension ItemSelector: Codable {
-  private static let kinds = ["firstOf", "all", "optional", "members", "columns"]
+  private static let kinds = ["firstOf", "all", "optional", "oneOrMany", "members", "columns"]
 
   /// Reads a path or an object with one of the names above.
   public init(from decoder: any Decoder) throws {
@@ -100,6 +117,7 @@ extension ItemSelector: Codable {
     case "firstOf": self = .firstOf(try object(kind))
     case "all": self = .all(try object(kind))
     case "optional": self = .optional(try object(kind))
+    case "oneOrMany": self = .oneOrMany(try object(kind))
     case "members": self = .members(try object(kind))
     default: self = .columns(try object(kind))
     }
@@ -114,6 +132,7 @@ extension ItemSelector: Codable {
     case .firstOf(let paths): try fields.encode(paths, forKey: "firstOf")
     case .all(let paths): try fields.encode(paths, forKey: "all")
     case .optional(let selector): try fields.encode(selector, forKey: "optional")
+    case .oneOrMany(let selector): try fields.encode(selector, forKey: "oneOrMany")
     case .members(let selector): try fields.encode(selector, forKey: "members")
     case .columns(let selector): try fields.encode(selector, forKey: "columns")
     }

@@ -37,7 +37,7 @@ extension NextSource: Codable {
     _ kind: String, _ object: DescriptionObject
   ) throws -> NextSource {
     switch kind {
-    case "formDecoded": return .formDecoded(try object(kind))
+    case "formDecoded": return try object(kind, as: FormDecodedForm.self).next
     case "json": return .json(try object(kind))
     case "jsonText": return .jsonText(try object(kind))
     case "adding":
@@ -63,7 +63,8 @@ extension NextSource: Codable {
       throw DescriptionObject.error(
         decoder.codingPath,
         "\"\(text)\" is no next source; expected \"linkHeader\", \"offset\", \"pageNumber\", "
-          + "\"contentRange\" or an object such as {\"body\": \"/next_cursor\"}.")
+          + "\"contentRange\" or an object such as {\"body\": \"/next_cursor\"}."
+          + NearestName.hint(text, in: kinds, words: NearestName.sources))
     }
   }
 
@@ -102,7 +103,9 @@ extension NextSource: Codable {
     in fields: inout KeyedEncodingContainer<DescriptionObject.Name>
   ) throws {
     switch transform {
-    case .formDecoded: try fields.encode(source, forKey: "formDecoded")
+    case .formDecoded(let condition):
+      try fields.encode(
+        FormDecodedForm(source: source, condition: condition), forKey: "formDecoded")
     case .json: try fields.encode(source, forKey: "json")
     case .jsonText: try fields.encode(source, forKey: "jsonText")
     case .queryItem(let name):

@@ -98,6 +98,36 @@ struct ContentRangeForm: Codable {
   }
 }
 
+/// A source, or `{"of": source, "when": condition}`.
+struct FormDecodedForm: Codable {
+  var source: NextSource
+  var condition: AnswerCondition?
+  var next: NextSource { .formDecoded(source, when: condition) }
+
+  init(source: NextSource, condition: AnswerCondition?) {
+    self.source = source
+    self.condition = condition
+  }
+
+  init(from decoder: any Decoder) throws {
+    let names = try? decoder.container(keyedBy: DescriptionObject.Name.self).allKeys
+    guard let names, names.contains(where: { ["of", "when"].contains($0.stringValue) }) else {
+      self.init(source: try NextSource(from: decoder), condition: nil)
+      return
+    }
+    let object = try DescriptionObject(
+      decoder, "The source \"formDecoded\"", names: ["of", "when"])
+    self.init(source: try object("of"), condition: try object.optional("when"))
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    guard let condition else { return try source.encode(to: encoder) }
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    try fields.encode(source, forKey: "of")
+    try fields.encode(condition, forKey: "when")
+  }
+}
+
 /// `{"name": "page_info", "of": source}`, and the like for other transforms with a parameter.
 struct TransformForm {
   /// What the parameter and the source are called.

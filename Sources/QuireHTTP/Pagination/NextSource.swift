@@ -51,8 +51,10 @@ extension NextSource {
   }
 
   /// A value that came form-encoded, decoded; see `ValueTransform.formDecoded`.
-  public static func formDecoded(_ source: NextSource) -> NextSource {
-    .transformed(source, .formDecoded)
+  public static func formDecoded(
+    _ source: NextSource, when condition: AnswerCondition? = nil
+  ) -> NextSource {
+    .transformed(source, .formDecoded(when: condition))
   }
 
   /// A whole number plus another one; see `ValueTransform.adding`.

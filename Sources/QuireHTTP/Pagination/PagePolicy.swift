@@ -1,13 +1,17 @@
 /// What is a failure, which links are followed, and what an unchanged cursor means.
 ///
-/// Encodes as `{"failure": [rules], "links": policy, "handle": true, "open": request, "close":
-/// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true, "emptyCursor":
-/// "value", "marks": [paths]}`, with only what differs from the default.
+/// Encodes as `{"failure": [rules], "links": policy, "linkBase": value, "handle": true, "open":
+/// request, "close": request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true,
+/// "emptyCursor": "value", "marks": [paths]}`, with only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
   /// Which next links are followed. Default: same origin.
   public var links: LinkPolicy
+  /// Where a page says what its relative links start from, such as OData's context URL; that may be
+  /// relative to the page's address. Links of the Link header start at that address always. Default
+  /// nil, and where a page says nothing: at `xml:base`, else at the page's address.
+  public var linkBase: ValueSource?
   /// Whether the cursor is the name of a session at the server, legally the same on every page.
   /// Default false: an unchanged cursor is a loop.
   public var handle: Bool
@@ -47,13 +51,14 @@ public struct PagePolicy: Hashable, Sendable {
 
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
   public init(
-    failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false,
-    open: SideRequest? = nil, close: SideRequest? = nil, expiry: ExpiryRule = .fail,
-    pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false,
-    emptyCursor: EmptyCursor = .end, marks: [PagePath] = []
+    failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, linkBase: ValueSource? = nil,
+    handle: Bool = false, open: SideRequest? = nil, close: SideRequest? = nil,
+    expiry: ExpiryRule = .fail, pacing: Pacing = Pacing(), overlap: Int = 0,
+    reversesItems: Bool = false, emptyCursor: EmptyCursor = .end, marks: [PagePath] = []
   ) {
     self.failure = failure
     self.links = links
+    self.linkBase = linkBase
     self.handle = handle
     self.open = open
     self.close = close
@@ -68,8 +73,8 @@ public struct PagePolicy: Hashable, Sendable {
 
 extension PagePolicy: Codable {
   private static let names = [
-    "failure", "links", "handle", "open", "close", "expiry", "pacing", "overlap", "reversesItems",
-    "emptyCursor", "marks",
+    "failure", "links", "linkBase", "handle", "open", "close", "expiry", "pacing", "overlap",
+    "reversesItems", "emptyCursor", "marks",
   ]
 
   /// Reads an object as above.
@@ -84,6 +89,7 @@ extension PagePolicy: Codable {
     self.init(
       failure: try object.optional("failure") ?? [],
       links: try object.optional("links") ?? .sameOrigin,
+      linkBase: try object.optional("linkBase"),
       handle: try object.optional("handle") ?? false,
       open: try object.optional("open"), close: try object.optional("close"),
       expiry: try object.optional("expiry") ?? .fail,
@@ -98,6 +104,7 @@ extension PagePolicy: Codable {
     var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
     if !failure.isEmpty { try fields.encode(failure, forKey: "failure") }
     if links != .sameOrigin { try fields.encode(links, forKey: "links") }
+    try fields.encodeIfPresent(linkBase, forKey: "linkBase")
     if handle { try fields.encode(handle, forKey: "handle") }
     try fields.encodeIfPresent(open, forKey: "open")
     try fields.encodeIfPresent(close, forKey: "close")

@@ -2,8 +2,8 @@
 ///
 /// Encodes as `"url"`, `"request"`, `"queryMerge"`, `"bodyMerge"`, `"itemRange"` or one of
 /// `{"query": name}`, `{"header": name}`, `{"jsonBody": pointer}`, `{"form": name}`, `{"xmlBody":
-/// path}`, `{"path": placeholder}` and `{"placeholder": text}`; `query`, `path` and `placeholder`
-/// take `"encoding"` as well.
+/// path}`, `{"path": placeholder}`, `{"placeholder": text}` and `{"firstOf": [placements]}`; `query`,
+/// `path` and `placeholder` take `"encoding"` as well.
 public enum Placement: Hashable, Sendable {
   /// The value is a link that replaces the whole request target, byte for byte.
   case url
@@ -36,11 +36,78 @@ public enum Placement: Hashable, Sendable {
   case request
   /// The Range field, from an offset and a page long: `Range: 50-149`.
   case itemRange
+  /// The first of these that fits the walk's own request, for servers that take the same by GET and by
+  /// POST: a form fits a body that is one, `jsonBody` and `bodyMerge` one of JSON, both a POST without a
+  /// body, `xmlBody` a body of XML, a placeholder where it stands, everything else always. Where none
+  /// fits, the last.
+  case firstOf([Placement])
+}
+
+extension Placement {
+  /// A parameter of the body where that is a form, else of the query.
+  static func parameter(_ name: String) -> Placement { .firstOf([.form(name), .query(name)]) }
+
+  /// A member of the JSON body where there is one, else a parameter of the query.
+  static func member(_ pointer: PagePath, or name: String) -> Placement {
+    .firstOf([.jsonBody(pointer), .query(name)])
+  }
+
+  /// The placement that a request has room for, of those that it may be.
+  func fitted(to request: PageRequest) -> Placement {
+    guard case .firstOf(let placements) = self else { return self }
+    let first = placements.first { $0.fits(request) } ?? placements.last
+    return first?.fitted(to: request) ?? .url
+  }
+
+  private func fits(_ request: PageRequest) -> Bool {
+    let takesAny = request.body == .none && !request.method.isSafe
+    switch (self, request.body) {
+    case (.jsonBody, .json), (.bodyMerge, .json), (.form, .form), (.xmlBody, .xml): return true
+    case (.jsonBody, _), (.bodyMerge, _), (.form, _): return takesAny
+    case (.xmlBody, _): return false
+    case (.path(let text, _), _):
+      return (try? URLReference(request.url))?.path.contains(text) ?? false
+    case (.placeholder(let text, _), _): return RequestEditor(request).has(placeholder: text)
+    case (.firstOf(let placements), _): return placements.contains { $0.fits(request) }
+    case (.url, _), (.query, _), (.header, _), (.queryMerge, _), (.request, _), (.itemRange, _):
+      return true
+    }
+  }
+}
+
+extension Pagination {
+  /// The same description for one request: each value goes where that has room for it.
+  func fitted(to request: PageRequest) -> Pagination {
+    func fit(_ route: Route) -> Route {
+      Route(fit(route.next), send: route.send.fitted(to: request))
+    }
+    func fit(_ source: NextSource) -> NextSource {
+      guard case .firstOf(let routes) = source else { return source }
+      return .firstOf(routes.map(fit))
+    }
+    var fitted = self
+    fitted.next = fit(next)
+    fitted.send = send.fitted(to: request)
+    fitted.size?.send = size?.send?.fitted(to: request)
+    fitted.resume = resume.map(fit)
+    if let rule = previous {
+      fitted.previous?.from = fit(rule.from)
+      fitted.previous?.send = rule.send.fitted(to: request)
+      fitted.previous?.size = rule.size?.fitted(to: request)
+    }
+    for (name, carried) in self.request.carry {
+      fitted.request.carry[name]?.send = carried.send.fitted(to: request)
+    }
+    if case .reanchor(let placement, let path) = policy.expiry {
+      fitted.policy.expiry = .reanchor(placement.fitted(to: request), from: path)
+    }
+    return fitted
+  }
 }
 
 extension Placement: Codable {
   private static let kinds = [
-    "query", "header", "jsonBody", "form", "xmlBody", "path", "placeholder",
+    "query", "header", "jsonBody", "form", "xmlBody", "path", "placeholder", "firstOf",
   ]
   private static let names: [String: Placement] = [
     "url": .url, "request": .request, "queryMerge": .queryMerge, "bodyMerge": .bodyMerge,
@@ -54,7 +121,7 @@ extension Placement: Codable {
         throw DescriptionObject.error(
           decoder.codingPath,
           "\"\(text)\" is no placement; expected \(DescriptionObject.list(Self.names.keys.sorted()))"
-            + " or an object such as {\"query\": \"cursor\"}.")
+            + " or an object such as {\"query\": \"cursor\"}.\(Self.hint(text))")
       }
       self = placement
       return
@@ -69,6 +136,10 @@ extension Placement: Codable {
     case "header": self = .header(try object(kind))
     case "form": self = .form(try object(kind))
     case "xmlBody": self = .xmlBody(try object(kind))
+    case "firstOf":
+      let placements = try object(kind, as: [Placement].self)
+      guard !placements.isEmpty else { throw object.error("\"firstOf\" has no placements.") }
+      self = .firstOf(placements)
     default: self = .jsonBody(try object(kind))
     }
     if encoding != nil, !["query", "path", "placeholder"].contains(kind) {
@@ -94,7 +165,12 @@ extension Placement: Codable {
     case .form(let name): try fields.encode(name, forKey: "form")
     case .jsonBody(let path): try fields.encode(path, forKey: "jsonBody")
     case .xmlBody(let path): try fields.encode(path, forKey: "xmlBody")
+    case .firstOf(let placements): try fields.encode(placements, forKey: "firstOf")
     }
+  }
+
+  private static func hint(_ text: String) -> String {
+    NearestName.hint(text, in: names.keys.sorted() + kinds, words: NearestName.placements)
   }
 
   private static func write(

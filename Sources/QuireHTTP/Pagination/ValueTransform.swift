@@ -4,8 +4,9 @@ import QuireCore
 public enum ValueTransform: Hashable, Sendable {
   /// One query parameter out of a link, decoded.
   case queryItem(String)
-  /// `%XX` decoded, and `+` as a space: for values that came form-encoded.
-  case formDecoded
+  /// `%XX` decoded, and `+` as a space: for values that came form-encoded. With a condition, only
+  /// where the answer is so: where it says that it is encoded. By default always.
+  case formDecoded(when: AnswerCondition?)
   /// A whole number plus this one. Anything else is `invalidCursor`.
   case adding(Int)
   /// A text around the value: `{}` stands for it, or `{name}` for a member where it is an object or
@@ -16,6 +17,9 @@ public enum ValueTransform: Hashable, Sendable {
   case json
   /// The value as JSON text: a text in quotes, an object on one line.
   case jsonText
+
+  /// A value that comes form-encoded always.
+  public static let formDecoded = ValueTransform.formDecoded(when: nil)
 
   /// Whether the transform needs to know the page size.
   var needsPageSize: Bool {

@@ -165,19 +165,33 @@ package struct RetryMachine {
     max(1, policy.attempts - max(wireRequests - polls, failures))
   }
 
-  /// The server is still working: asks again as often as the time for that allows.
+  /// The server is still working: asks again as often, and for as long, as the policy allows.
   private mutating func poll(_ failure: Failure, wireRequests: Int) -> Action {
     let wait =
       failure.retryAfter ?? policy.longestDelay(afterFailures: polls + 1, throttled: true)
-    guard polling + wait <= policy.maximumPolling else {
-      var error = failure.error
-      error.attempts = max(wireRequests, polls + 1)
-      error.message +=
-        " It was asked for \(polling); raise RetryPolicy.maximumPolling to wait longer."
-      return .fail(error)
+    guard let reason = reasonAgainstPolling(waiting: wait) else {
+      polls += 1
+      polling += wait
+      return .retry(after: wait)
     }
-    polls += 1
-    polling += wait
-    return .retry(after: wait)
+    var error = failure.error
+    error.attempts = max(wireRequests, polls + 1)
+    error.message += reason
+    return .fail(error)
+  }
+
+  /// Why the page is not asked for again; nil when it is.
+  private func reasonAgainstPolling(waiting wait: Duration) -> String? {
+    if polls >= policy.polls ?? (policy.attempts > 1 ? .max : 0) {
+      return polls == 0
+        ? " RetryPolicy allows one request for a page, so that it was not asked for again."
+        : " It was asked for \(polls + 1) times, as often as RetryPolicy.polls allows."
+    }
+    if wait > policy.maximumRetryAfter {
+      return " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) of "
+        + "RetryPolicy.maximumRetryAfter."
+    }
+    guard polling + wait > policy.maximumPolling else { return nil }
+    return " It was asked for \(polling); raise RetryPolicy.maximumPolling to wait longer."
   }
 }

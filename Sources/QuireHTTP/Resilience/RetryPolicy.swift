@@ -28,6 +28,9 @@ public struct RetryPolicy: Hashable, Sendable {
   public var maximumRetryAfter: Duration
   /// How long a page is waited for that the server is still working on. Default 5 min.
   public var maximumPolling: Duration
+  /// How often a page is asked for again at most that the server is still working on. Default nil: as
+  /// often as `maximumPolling` has time for, but not at all where `attempts` is 1.
+  public var polls: Int?
 
   /// How long an outage is waited out, from its first failure on; the last probe is made when it is
   /// over. Default zero: an outage is a failure like any other, and `attempts` bounds it.
@@ -37,7 +40,7 @@ public struct RetryPolicy: Hashable, Sendable {
   public init(
     attempts: Int = 3, delay: Duration = .milliseconds(50), throttledDelay: Duration = .seconds(1),
     maximumDelay: Duration = .seconds(20), maximumRetryAfter: Duration = .seconds(15 * 60),
-    maximumPolling: Duration = .seconds(5 * 60), patience: Duration = .zero
+    maximumPolling: Duration = .seconds(5 * 60), polls: Int? = nil, patience: Duration = .zero
   ) {
     self.attempts = attempts
     self.delay = delay
@@ -46,6 +49,7 @@ public struct RetryPolicy: Hashable, Sendable {
     self.maximumRetryAfter = maximumRetryAfter
     self.maximumPolling = maximumPolling
     self.patience = patience
+    self.polls = polls
   }
 
   /// Every page is asked for once.

@@ -44,8 +44,7 @@ public struct XMLDocument: PageDocument {
   /// The value at `path`, or nil where there is none: a string without white space around it, an
   /// object for an element that holds others (`XMLItem.value` tells how) and for `@*`.
   ///
-  /// Of several places that match, the one nearest to the root counts, and of those the first: what
-  /// an item holds does not stand for what the page says.
+  /// Of several places that match, the one nearest to the root counts, and of those the first.
   public func value(at path: PagePath) throws -> JSONValue? {
     try path.xml.flatMap { try index.value(at: $0, from: .document) }
   }
@@ -60,6 +59,24 @@ public struct XMLDocument: PageDocument {
     }
     let count = forgotten + index.outermost(index.matches(of: xml, from: .document)).count
     return count == 0 ? nil : count
+  }
+
+  /// The value at `path` that the page says of itself: what is in an item, an attribute of its start
+  /// tag included, does not count where the path has `//` or `*`.
+  public func value(
+    at path: PagePath, outsideItemsOf items: ItemSelector
+  ) throws -> JSONValue? {
+    guard let xml = path.xml, xml.searches else { return try value(at: path) }
+    return try index.value(of: index.matches(of: xml, outsideItemsOf: items))
+  }
+
+  /// How many elements `path` leads to, those in items left out as in `value(at:outsideItemsOf:)`; the
+  /// items themselves are elements like others.
+  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) -> Int? {
+    guard let xml = path.xml, xml.searches else { return count(at: path) }
+    let forgotten = forgotten.map { $0.path == xml ? $0.count : 0 } ?? 0
+    let found = index.outermost(index.matches(of: xml, outsideItemsOf: items)).count
+    return forgotten + found == 0 ? nil : forgotten + found
   }
 
   /// The value at `path` below the last item of the page, or nil where there is none.
@@ -78,5 +95,13 @@ public struct XMLDocument: PageDocument {
   /// nil when there is none.
   public func base(at path: PagePath) -> String? {
     path.xml.flatMap { index.place(for: $0, from: .document) }.flatMap { index.base(of: $0) }
+  }
+
+  /// The `xml:base` in force where `value(at:outsideItemsOf:)` finds its value.
+  public func base(at path: PagePath, outsideItemsOf items: ItemSelector) -> String? {
+    guard let xml = path.xml, xml.searches else { return base(at: path) }
+    return index.nearest(index.matches(of: xml, outsideItemsOf: items)).flatMap {
+      index.base(of: $0)
+    }
   }
 }

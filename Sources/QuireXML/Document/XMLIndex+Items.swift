@@ -34,6 +34,30 @@ extension XMLIndex {
     return items
   }
 
+  /// What a path leads to from the document, but for what is inside items.
+  ///
+  /// An item itself is found, for a page may say something by having one; its attributes and its text
+  /// are its own, unless every child of the root is an item because nothing else was said.
+  func matches(of path: XMLPath, outsideItemsOf selector: ItemSelector) -> Matches {
+    var matches = matches(of: path, from: .document)
+    // A page without items where they should be has none that could speak for it.
+    guard !matches.elements.isEmpty, let items = try? items(of: selector), !items.isEmpty else {
+      return matches
+    }
+    let isOwn = matches.tail == nil || selector.paths.contains { $0.xml?.steps.isEmpty ?? false }
+    var rest = items.sorted()[...]
+    var (start, end) = (0, 0)
+    matches.elements.removeAll { node in
+      while let item = rest.first, item <= node {
+        let next = Int(records[item].next)
+        if next > end { (start, end) = (item, next) }
+        rest.removeFirst()
+      }
+      return node < end && !(node == start && isOwn)
+    }
+    return matches
+  }
+
   /// Whether the root element is one from which a path of the selector starts.
   private func hasRoot(for selector: ItemSelector) -> Bool {
     selector.paths.contains { path in

@@ -86,7 +86,8 @@ extension XMLIndex {
       switch predicate {
       case .position(let position): position <= rest.count ? [rest[position - 1]] : []
       case .last: rest.suffix(1)
-      case .attribute, .child, .childAttribute: rest.filter { passes($0, predicate) }
+      case .attribute, .child, .childAttribute, .exists, .contains, .not:
+        rest.filter { passes($0, predicate) }
       }
     }
   }
@@ -102,6 +103,24 @@ extension XMLIndex {
       }
     case .childAttribute(let name, let attribute, let value):
       children(of: node).contains { matches(name, $0) && has($0, attribute, value) }
+    case .exists(let operand): holds(node, operand) { _ in true }
+    case .contains(let operand, let part):
+      holds(node, operand) { String(decoding: $0, as: UTF8.self).contains(part) }
+    case .not(let predicate): !passes(node, predicate)
+    }
+  }
+
+  /// Whether one of the values that an operand means passes a test.
+  private func holds(
+    _ node: Int, _ operand: XMLPath.Operand, _ test: (UnsafeBufferPointer<UInt8>) -> Bool
+  ) -> Bool {
+    switch operand {
+    case .attribute(let name):
+      attributes(of: node).contains { matches(name, $0) && test(value(of: $0)) }
+    case .child(let name):
+      children(of: node).contains { child in matches(name, child) && withText(of: child, test) }
+    case .childAttribute(let name, let attribute):
+      children(of: node).contains { matches(name, $0) && holds($0, .attribute(attribute), test) }
     }
   }
 
@@ -152,7 +171,7 @@ extension XMLPath.Predicate {
   fileprivate var isPositional: Bool {
     switch self {
     case .position, .last: true
-    case .attribute, .child, .childAttribute: false
+    case .attribute, .child, .childAttribute, .exists, .contains, .not: false
     }
   }
 }

@@ -5,7 +5,11 @@ import QuireHTTP
 extension XMLIndex {
   /// The value that `value(at:)` promises.
   func value(at path: XMLPath, from context: Context) throws -> JSONValue? {
-    let matches = matches(of: path, from: context)
+    try value(of: matches(of: path, from: context))
+  }
+
+  /// The value of the match that counts.
+  func value(of matches: Matches) throws -> JSONValue? {
     guard let node = nearest(matches) else { return nil }
     switch matches.tail {
     case .attribute(.any)?:
@@ -34,7 +38,7 @@ extension XMLIndex {
   }
 
   /// The match nearest to the root, of those the first; one that has the attribute it is about.
-  private func nearest(_ matches: Matches) -> Int? {
+  func nearest(_ matches: Matches) -> Int? {
     var best: (node: Int, depth: Int)?
     for node in matches.elements {
       if case .attribute(let name)? = matches.tail,

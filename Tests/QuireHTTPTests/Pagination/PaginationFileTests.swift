@@ -72,8 +72,12 @@ struct PaginationFileTests {
 
   @Test("A description is printed for people: short things on a line, the answers in their order")
   func layout() {
+    var slack = Pagination.slack(items: "/members")
+    slack.send = .query("cursor")
+    slack.size?.send = .query("limit")
+    slack.request = RequestRule()
     #expect(
-      Pagination.slack(items: "/members").json == """
+      slack.json == """
         {
           "next": {"body": "/response_metadata/next_cursor"},
           "send": {"query": "cursor"},

@@ -1,8 +1,9 @@
 import Foundation
 import QuireCore
-import QuireHTTP
 import QuireTesting
 import Testing
+
+@testable import QuireHTTP
 
 @Suite("Presets")
 struct PresetTests {
@@ -37,7 +38,8 @@ struct PresetTests {
     #expect(Set(names).count == names.count)
     #expect(Pagination.presets.map(\.name) == Pagination.presets.map(\.name).sorted())
     #expect(try Pagination.preset(named: "supabase") == .postgrest)
-    #expect(try Pagination.preset(named: "gcs").size?.send == .query("maxResults"))
+    #expect(
+      try Pagination.preset(named: "gcs").size?.send == .member("/maxResults", or: "maxResults"))
     let error = #expect(throws: PageError.self) { try Pagination.preset(named: "wooComerce") }
     #expect(error?.message.contains("\"wooCommerce\"") == true)
     for (name, hint) in [("django", "\"drf\""), ("Commerce", "wooCommerce")] {

@@ -12,7 +12,12 @@ extension JSONDocument {
   ) throws -> (document: JSONDocument, lists: [Int]) {
     var composer = ItemComposer(self, limits)
     switch selector.arrangement {
-    case .lists: return (self, try lists(of: selector))
+    case .lists:
+      let found = try lists(of: selector)
+      guard selector.admitsOne, found.contains(where: { word(at: $0).kind != .array }) else {
+        return (self, found)
+      }
+      for node in found { try composer.addValues(at: node) }
     case .matches: try addMatches(of: selector, to: &composer)
     case .members:
       for object in try lists(of: selector, kind: .object) { try composer.addMembers(of: object) }

@@ -11,7 +11,9 @@ extension JSONDocument {
   package func checkEnvelope(outside selector: ItemSelector) throws {
     var items: Set<Int> = []
     for path in selector.paths {
-      if case .node(let node) = try find(path), word(at: node).kind == .array {
+      if case .node(let node) = try find(path),
+        word(at: node).kind == .array || selector.admitsOne && node > 0
+      {
         items.insert(node)
       }
     }

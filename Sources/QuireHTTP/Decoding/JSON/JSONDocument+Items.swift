@@ -3,7 +3,7 @@ import QuireCore
 /// Finding the items.
 extension JSONDocument {
   /// The arrays that hold the page's items, in order; none for an empty page. With another `kind`,
-  /// the objects.
+  /// the objects. Where one item may stand for a list of one, also what is no array.
   ///
   /// Throws `shape` when they are missing or null and not optional, or something else stands in their
   /// place.
@@ -19,6 +19,7 @@ extension JSONDocument {
         switch word(at: node).kind {
         case wanted: arrays.append(node)
         case .null: nullPath = nullPath ?? path
+        case _ where wanted == .array && selector.admitsOne: arrays.append(node)
         default: misfit = misfit ?? self.misfit(node, at: path, wanted: wanted)
         }
       case .absent(let parent):
@@ -28,7 +29,7 @@ extension JSONDocument {
       }
     }
     if selector.takesFirst {
-      if let full = arrays.first(where: { word(at: $0).length > 0 }) { return [full] }
+      if let full = arrays.first(where: { isFilled($0, wanted) }) { return [full] }
       if !arrays.isEmpty { return [] }
     }
     if let misfit { throw misfit }
@@ -51,6 +52,11 @@ extension JSONDocument {
       }
     default: false
     }
+  }
+
+  /// Whether a list has elements; one item in place of a list is there.
+  private func isFilled(_ node: Int, _ wanted: JSONWord.Kind) -> Bool {
+    word(at: node).kind != wanted || word(at: node).length > 0
   }
 
   /// A hash of everything the server wrote between the brackets of the arrays.

@@ -10,17 +10,25 @@ extension JSONDocument {
 
   /// Follows `path` from `start`.
   func find(_ path: PagePath, from start: Int = 0) throws -> Lookup {
-    try find(path.steps[...], from: start, in: path)
+    try find(path.steps[...], from: start, in: path, outside: [])
+  }
+
+  /// Follows `path` from the root of the page; behind a `*`, it goes into no item.
+  func find(_ path: PagePath, outsideItemsOf selector: ItemSelector) throws -> Lookup {
+    guard path.steps.contains(.each) else { return try find(path) }
+    return try find(path.steps[...], from: 0, in: path, outside: itemNodes(of: selector))
   }
 
   private func find(
-    _ steps: ArraySlice<PagePath.Step>, from start: Int, in path: PagePath
+    _ steps: ArraySlice<PagePath.Step>, from start: Int, in path: PagePath,
+    outside items: Set<Int>
   ) throws -> Lookup {
     var node = start
     for (index, step) in zip(steps.indices, steps) {
       if step == .each {
-        for child in children(of: node) {
-          let found = try find(steps[(index + 1)...], from: child, in: path)
+        let rest = steps[(index + 1)...]
+        for child in children(of: node) where rest.isEmpty || !items.contains(child) {
+          let found = try find(rest, from: child, in: path, outside: items)
           if case .node = found { return found }
         }
         return .absent(parent: node)
@@ -29,8 +37,26 @@ extension JSONDocument {
         return .absent(parent: node)
       }
       node = child
+      if index + 1 < steps.endIndex, path.steps[..<index].contains(.each), items.contains(node) {
+        return .absent(parent: node)
+      }
     }
     return .node(node)
+  }
+
+  private func elementsOrItself(_ node: Int) -> [Int] {
+    word(at: node).kind == .array ? Array(elements(of: node)) : [node]
+  }
+
+  /// The values that are the page's items; none where they are not as the selector says.
+  private func itemNodes(of selector: ItemSelector) -> Set<Int> {
+    switch selector.arrangement {
+    case .lists: Set(((try? lists(of: selector)) ?? []).flatMap(elementsOrItself))
+    case .matches:
+      Set(selector.paths.flatMap { (try? findAll($0)) ?? [] }.flatMap(elementsOrItself))
+    case .members, .columns:
+      Set(((try? lists(of: selector, kind: .object)) ?? []).flatMap { children(of: $0) })
+    }
   }
 
   /// Every node that `path` leads to, in order; nil where no list or object is where its first `*`

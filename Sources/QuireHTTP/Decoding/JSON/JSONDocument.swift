@@ -69,8 +69,26 @@ public struct JSONDocument: PageDocument {
   /// Throws `shape` when a name on the way occurs twice in its object.
   public func count(at path: PagePath) throws -> Int? {
     guard case .node(let node) = try find(path) else { return nil }
+    return count(of: node)
+  }
+
+  private func count(of node: Int) -> Int {
     let word = word(at: node)
     return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
+  }
+
+  /// The value at `path` that the page says of itself: `*` looks into no item. Throws as `value(at:)`.
+  public func value(
+    at path: PagePath, outsideItemsOf items: ItemSelector
+  ) throws -> JSONValue? {
+    guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
+    return try value(of: node)
+  }
+
+  /// As `count(at:)`; `*` looks into no item.
+  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int? {
+    guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
+    return count(of: node)
   }
 
   /// The value at `path` below the last item of the page, or nil where there is none.

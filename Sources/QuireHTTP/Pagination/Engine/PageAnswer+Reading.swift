@@ -25,10 +25,11 @@ extension PageAnswer {
   /// The value at a source; nil where there is nothing. Throws `shape` where the page is ambiguous.
   func value(at source: ValueSource, items: ItemSelector) throws -> JSONValue? {
     switch source {
-    case .body(let path): try document.value(at: path)
+    case .body(let path): try document.value(at: path, outsideItemsOf: items)
     case .header(let name): field(name)
     case .lastItem(let path): try document.value(at: path, inLastItemOf: items)
-    case .count(let path): try document.count(at: path).map { .number(String($0)) }
+    case .count(let path):
+      try document.count(at: path, outsideItemsOf: items).map { .number(String($0)) }
     case .linkParameter(let name, let rel):
       links.first(relation: rel)?[name].map(JSONValue.string)
     case .linkQueryItem(let name, let rel):
@@ -49,7 +50,14 @@ extension PageAnswer {
   func matches(_ condition: AnswerCondition, items: ItemSelector) throws -> Bool {
     guard condition.statuses.isEmpty || condition.statuses.contains(status) else { return false }
     guard let source = condition.value else { return true }
-    return condition.test.passes(try value(at: source, items: items))
+    let value = try value(at: source, items: items)
+    if case .isLess(let other) = condition.test {
+      guard let number = value?.integer,
+        let limit = try self.value(at: other, items: items)?.integer
+      else { return false }
+      return number < limit
+    }
+    return condition.test.passes(value)
   }
 
   /// The decoded value of a link's query parameter.

@@ -47,7 +47,7 @@ extension PaginationEngine {
       throw Self.misfit("Only an offset or a content range can be sent as a range of items.")
     case .itemRange where !route.next.transforms.isEmpty:
       throw Self.misfit("A range of items is sent as it is; leave out what changes it.")
-    case .url, .request, .query, .path, .placeholder, .queryMerge, .itemRange: break
+    case .url, .request, .query, .path, .placeholder, .queryMerge, .itemRange, .firstOf: break
     }
   }
 
@@ -176,7 +176,8 @@ extension PaginationEngine {
         throw Self.misfit(
           "A value goes into the body, and the walk's request is a \(request.method) without one. "
             + "Make it a POST.")
-      case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange: break
+      case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange, .firstOf:
+        break
       }
     }
   }

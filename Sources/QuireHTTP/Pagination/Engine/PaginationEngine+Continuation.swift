@@ -228,7 +228,9 @@ extension PaginationEngine {
 
   /// The number of items a full page has: what the server says it used, else what was asked for.
   func pageSize(of answer: PageAnswer) throws -> Int? {
-    let echoed = try pagination.size?.echo.flatMap { try answer.document.value(at: $0)?.count }
+    let echoed = try pagination.size?.echo.flatMap {
+      try answer.value(at: .body($0), items: items)?.count
+    }
     return echoed ?? pageSize
   }
 }

@@ -33,7 +33,9 @@ extension PaginationEngine {
       else { return nil }
       return .offset(try Self.sum(offset, advance))
     case .pageNumber(_, let path):
-      let echoed = try path.flatMap { try answer.document.value(at: $0)?.wholeNumber }
+      let echoed = try path.flatMap {
+        try answer.value(at: .body($0), items: items)?.wholeNumber
+      }
       guard let page = echoed ?? count(of: answer, on: route) else { return nil }
       return .page(try Self.sum(page, 1))
     case .contentRange:
@@ -55,7 +57,7 @@ extension PaginationEngine {
     switch step {
     case .itemsReturned: itemCount
     case .pageSize: try pageSize(of: answer)
-    case .body(let path): try answer.document.value(at: path)?.count
+    case .body(let path): try answer.value(at: .body(path), items: items)?.count
     }
   }
 
@@ -84,6 +86,9 @@ extension PaginationEngine {
         try answer.document.values(at: path, inItemsOf: items)
           .compactMap { $0?.isBlank == false ? $0 : nil }
           .max { $0.isLess(than: $1) }
+      case .transformed(let source, .formDecoded(when: let condition?))
+      where try !answer.matches(condition, items: items):
+        try token(source, in: answer)
       case .transformed(let source, let transform):
         try token(source, in: answer).flatMap { try transform.apply(to: $0, pageSize: pageSize) }
       case .all(let sources): try all(sources, in: answer)
@@ -103,7 +108,7 @@ extension PaginationEngine {
   /// The value at a path; where an empty text is a cursor like any other, that of an empty element of
   /// XML too.
   private func bodyValue(at path: PagePath, in answer: PageAnswer) throws -> JSONValue? {
-    if let value = try answer.document.value(at: path) { return value }
+    if let value = try answer.value(at: .body(path), items: items) { return value }
     guard pagination.policy.emptyCursor == .value, try answer.document.count(at: path) ?? 0 > 0
     else { return nil }
     return ""
@@ -151,20 +156,45 @@ extension PaginationEngine {
           + "\"next\" and \"send\".")
     }
     try CursorCheck.check(.string(link))
+    let text = link.trimmingBlanks
+    let reference = try Self.reference(text, "The next link cannot be followed")
+    if reference.scheme != nil { return text }
+    var target = reference.resolved(against: try base(ofLinksFrom: source, in: answer))
+    // It is not sent, and two that differ by it lead to one page.
+    target.fragment = nil
+    return target.text
+  }
+}
+
+extension PaginationEngine {
+  /// What relative links of a page start from: what the page says, or else its address.
+  func base(ofLinksFrom source: NextSource, in answer: PageAnswer) throws -> URLReference {
+    let complaint = "The address that the page's links start from cannot be used"
+    let address = try Self.reference(answer.url, complaint)
+    switch source.root {
+    case .linkHeader, .header: return address
+    default: break
+    }
+    let said = try pagination.policy.linkBase.flatMap { try answer.value(at: $0, items: items) }
+    var base = address
+    if let text = said?.link?.trimmingBlanks, !text.isEmpty {
+      base = try Self.reference(text, complaint).resolved(against: address)
+    }
+    if case .body(let path) = source.root,
+      let own = answer.document.base(at: path, outsideItemsOf: items)
+    {
+      base = try Self.reference(own.trimmingBlanks, complaint).resolved(against: base)
+    }
+    return base
+  }
+
+  private static func reference(
+    _ text: String, _ complaint: String
+  ) throws(PageError) -> URLReference {
     do {
-      let text = link.trimmingBlanks
-      let reference = try URLReference(text)
-      if reference.scheme != nil { return text }
-      var base = try URLReference(answer.url)
-      if case .body(let path) = source.root, let own = answer.document.base(at: path) {
-        base = try URLReference(own.trimmingBlanks).resolved(against: base)
-      }
-      var link = reference.resolved(against: base)
-      // It is not sent, and two that differ by it lead to one page.
-      link.fragment = nil
-      return link.text
+      return try URLReference(text)
     } catch {
-      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
+      throw PageError(.refusedLink, "\(complaint): \(error.message)")
     }
   }
 }

@@ -26,7 +26,7 @@ extension PaginationEngine {
 
   private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {
     // On the first page no cursor was sent that could be the trouble.
-    if rule.kind == .expired, !answer.sentCursor { return false }
+    if rule.kind == .expired || rule.scope == .laterPages, !answer.sentCursor { return false }
     return try answer.matches(rule.when, items: items)
   }
 

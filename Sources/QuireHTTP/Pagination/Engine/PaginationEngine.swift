@@ -39,6 +39,7 @@ package final class PaginationEngine: Sendable {
     _ pagination: Pagination, first: PageRequest, home: Origin, pageSize: Int? = nil,
     custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) throws(PageError) {
+    let pagination = pagination.fitted(to: first)
     self.pagination = pagination
     self.custom = custom
     self.home = home

@@ -34,6 +34,7 @@ struct RequestEditor {
     case .form(let name): form[name].map(JSONValue.string)
     case .xmlBody(let path): xmlValue(at: path).map(JSONValue.string)
     case .itemRange: range.map { .number(String($0.lowerBound)) }
+    case .firstOf: value(at: placement.fitted(to: base))
     case .url, .request, .path, .placeholder, .queryMerge, .bodyMerge: nil
     }
   }
@@ -78,7 +79,7 @@ extension RequestEditor {
     case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
     case .query, .header, .form, .xmlBody, .placeholder:
       try send(.string(text), by: place, pageSize: nil)
-    case .url, .request, .path, .queryMerge, .bodyMerge:
+    case .url, .request, .path, .queryMerge, .bodyMerge, .firstOf:
       throw PageError(
         .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
     }
@@ -100,7 +101,7 @@ extension RequestEditor {
       guard let start = value ?? (needsFirst ? count : nil), self.value(at: route.send) == nil
       else { return }
       try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
-    case .url, .request, .queryMerge, .bodyMerge: break
+    case .url, .request, .queryMerge, .bodyMerge, .firstOf: break
     }
   }
 }
@@ -201,6 +202,7 @@ extension RequestEditor {
     case .queryMerge: merge(value)
     case .bodyMerge: try mergeBody(value)
     case .itemRange: try setRange(from: value.integer ?? 0, pageSize: pageSize)
+    case .firstOf: try send(value, by: placement.fitted(to: base), pageSize: pageSize)
     case .url, .request: break
     }
   }

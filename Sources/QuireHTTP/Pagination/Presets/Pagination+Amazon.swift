@@ -68,19 +68,19 @@ extension Pagination {
   /// Services of Amazon that take forms and answer in XML: `<ListUsersResponse><ListUsersResult>
   /// <IsTruncated>true</IsTruncated><Marker>…</Marker><Users><member>…`.
   ///
-  /// For POST, its body a form with `Action`. Page size: `MaxItems` or `MaxRecords`, as the service
-  /// has it.
+  /// For POST, its body a form with `Action`, or for GET, with `Action` in the query: the token goes
+  /// where that is. Page size: `MaxItems` or `MaxRecords`, as the service has it.
   /// - Parameters:
   ///   - items: Where the items are, such as `/ListUsersResponse/ListUsersResult/Users/member`.
   ///   - size: The parameter for the page size.
   public static func awsQuery(items: ItemSelector, size: String = "MaxItems") -> Pagination {
     Pagination(
       next: .firstOf([
-        Route(.body("//NextToken"), send: .form("NextToken")),
-        Route(.body("//Marker"), send: .form("Marker")),
+        Route(.body("//NextToken"), send: .parameter("NextToken")),
+        Route(.body("//Marker"), send: .parameter("Marker")),
       ]),
       request: RequestRule(isQuery: true), end: [.flag("//IsTruncated")], items: items,
-      size: PageSize(.form(size)),
+      size: PageSize(.parameter(size)),
       policy: PagePolicy(failure: [
         FailureRule(
           when: .value("//Error/Code", .contains("Throttl")), .throttled,
@@ -139,7 +139,7 @@ extension Pagination {
     PaginationPreset(
       "kinesis", "StreamDescription.Shards, the last ShardId, HasMoreShards", .kinesis),
     PaginationPreset(
-      "awsQuery", "items elsewhere, NextToken or Marker in a form",
+      "awsQuery", "items elsewhere, NextToken or Marker in a form or the query",
       .awsQuery(items: "/ListUsersResponse/ListUsersResult/Users/member")),
     PaginationPreset("route53", "ResourceRecordSet, three names, IsTruncated", .route53),
     PaginationPreset(

@@ -11,7 +11,7 @@ extension Pagination {
   public static let fhir = Pagination(
     next: .body("/link[relation=next]/url | /Bundle/link[relation/@value='next']/url/@value"),
     request: RequestRule(method: .get, isQuery: true),
-    items: .optional("/entry | /Bundle/entry"), size: PageSize(.query("_count")),
+    items: .optional("/entry | /Bundle/entry"), size: PageSize(.parameter("_count")),
     total: "/total | /Bundle/total/@value",
     policy: PagePolicy(
       failure: [
@@ -44,13 +44,18 @@ extension Pagination {
     ]))
 
   /// OData 2 and 3: `{"d": {"results": […], "__next": "…", "__count": "57"}}`, or an Atom feed with
-  /// `link rel="next"`.
+  /// `link rel="next"`, or `{"value": […], "odata.nextLink": "…"}`.
   ///
   /// No page size: the server chooses one, and `$top` limits the whole listing. Links may be
-  /// relative to `xml:base`.
+  /// relative to `xml:base`, or to `odata.metadata`.
   public static let odataV2 = Pagination(
-    next: .body("/d/__next | /feed/link[@rel='next']/@href"),
-    items: .firstOf(["/d/results | /feed/entry", "/d"]), total: "/d/__count | /feed/count")
+    next: .firstOf([
+      Route(.body("/d/__next | /feed/link[@rel='next']/@href"), send: .url),
+      Route(.body("/odata.nextLink"), send: .url), Route(.body("/__next"), send: .url),
+    ]),
+    items: .firstOf(["/d/results | /feed/entry", "/d", "/value", "/results"]),
+    total: TotalSource(.firstOf(["/d/__count | /feed/count", "/odata.count", "/__count"])),
+    policy: PagePolicy(linkBase: "/odata.metadata"))
 
   /// Redmine: `{"issues": […], "total_count": 57, "offset": 0, "limit": 25}`, or `<issues
   /// total_count="57"><issue>…`.
@@ -71,12 +76,13 @@ extension Pagination {
   /// Solr's cursors: `{"response": {"numFound": 57, "docs": […]}, "nextCursorMark": "…"}`, or
   /// `<response><result numFound="57"><doc>…</result><str name="nextCursorMark">…`.
   ///
-  /// Page size: `rows`, 10 by default. The sort must hold the unique key, and `start` must be 0.
+  /// For GET, or for POST of a form. Page size: `rows`, 10 by default. The sort must hold the unique key, and `start` must be 0.
   /// Starts with `cursorMark=*`; the same mark again is the end, so that the last page is empty.
   public static let solr = Pagination(
     next: .body("/nextCursorMark | /response/str[@name='nextCursorMark']"),
-    send: .query("cursorMark"), request: RequestRule(first: "*"), end: [.sameCursor],
-    items: "/response/docs | /response/result/doc", size: PageSize(.query("rows"), default: 10),
+    send: .parameter("cursorMark"), request: RequestRule(first: "*", isQuery: true),
+    end: [.sameCursor],
+    items: "/response/docs | /response/result/doc", size: PageSize(.parameter("rows"), default: 10),
     total: "/response/numFound | /response/result/@numFound")
 
   /// Splunk's REST API: `{"entry": […], "paging": {"total": 57, "offset": 0}}`, or an Atom feed

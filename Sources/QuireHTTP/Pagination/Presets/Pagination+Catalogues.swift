@@ -26,8 +26,8 @@ extension Pagination {
   /// arXiv's API: `<feed><totalResults>57</totalResults><entry>…</entry></feed>`.
   ///
   /// Page size: `max_results`, 10 by default and 2000 at most; one request in three seconds is what
-  /// the walk keeps to. Now and then a page in the middle is empty: it is asked for again. Errors are
-  /// entries with the title `Error`.
+  /// the walk keeps to. Now and then a page is empty although its `startIndex` is before
+  /// `totalResults`: it is asked for again. Errors are entries with the title `Error`.
   public static let arxiv = Pagination(
     next: .offset, send: .query("start"),
     end: [
@@ -40,27 +40,32 @@ extension Pagination {
         FailureRule(
           when: .value("/feed/entry[title='Error']"), message: "/feed/entry[title='Error']/summary"),
         FailureRule(when: .value("/feed/totalResults", .equals(0)), .empty),
-        FailureRule(when: .value("/feed/entry", .isMissing, statuses: [200]), .notReady, delay: 3),
+        FailureRule(
+          when: .value("/feed[not(entry)]/startIndex", .isLess(than: "/feed/totalResults")),
+          .notReady, delay: 3),
+        FailureRule(
+          when: .value("/feed[not(entry)][not(startIndex)]/totalResults"), .notReady, delay: 3),
       ], pacing: Pacing(interval: 3)), formats: [.xml])
 
   /// SRU 1.1 to 2.0: `<searchRetrieveResponse><numberOfRecords>57</numberOfRecords><records><record>…
   /// </records><nextRecordPosition>11</nextRecordPosition></searchRetrieveResponse>`.
   ///
-  /// Page size: `maximumRecords`, often 100 at most. Some servers never send the next position, and
+  /// For GET, or for POST of a form. Page size: `maximumRecords`, often 100 at most. Some servers never send the next position, and
   /// some send one past the end: the number of records decides. Diagnostics fail the page, but for
   /// the one that says that the list has ended.
   public static let sru = Pagination(
     next: .firstOf([
       Route(
-        .body("/searchRetrieveResponse/nextRecordPosition"), send: .query("startRecord")),
-      Route(.offset(first: 1), send: .query("startRecord")),
+        .body("/searchRetrieveResponse/nextRecordPosition"), send: .parameter("startRecord")),
+      Route(.offset(first: 1), send: .parameter("startRecord")),
     ]),
+    request: RequestRule(isQuery: true),
     end: [
       .total("/searchRetrieveResponse/numberOfRecords"), .emptyPage, .notAdvancing,
       .status([200], matching: .value(diagnostic("uri"), .equals(outOfRange))),
     ],
     items: .optional("/searchRetrieveResponse/records/record"),
-    size: PageSize(.query("maximumRecords")), total: "/searchRetrieveResponse/numberOfRecords",
+    size: PageSize(.parameter("maximumRecords")), total: "/searchRetrieveResponse/numberOfRecords",
     policy: PagePolicy(failure: [
       FailureRule(
         when: .value(diagnostic("uri"), .notEquals(outOfRange)), message: diagnostic("message")),
@@ -72,24 +77,34 @@ extension Pagination {
   /// OGC catalogues, CSW 2.0.2 and 3.0: `<GetRecordsResponse><SearchResults nextRecord="11"
   /// numberOfRecordsMatched="57"><Record>…`.
   ///
-  /// Page size: `maxRecords`, 10 by default. Ask with `resultType=results`. The next record
+  /// For GET, or for POST of a form or of XML, its `GetRecords` perhaps in an envelope: the position
+  /// goes into the query, the form, or the attribute `startPosition`. Page size: `maxRecords`, 10 by
+  /// default. Ask with `resultType=results`. The next record
   /// 0 is the end; without one, the walk counts for itself until all that matched have come. Some
   /// servers start again from 1 past the end, which ends it too.
   public static let csw = Pagination(
     next: .firstOf([
       Route(
-        .body("/GetRecordsResponse/SearchResults/@nextRecord"), send: .query("startPosition")),
-      Route(.offset(first: 1), send: .query("startPosition")),
+        .body("/GetRecordsResponse/SearchResults/@nextRecord"), send: getRecords("startPosition")),
+      Route(.offset(first: 1), send: getRecords("startPosition")),
     ]),
+    request: RequestRule(isQuery: true),
     end: [
       .lastPage(when: .value("/GetRecordsResponse/SearchResults/@nextRecord", .equals("0"))),
       .total("/GetRecordsResponse/SearchResults/@numberOfRecordsMatched"), .emptyPage,
       .notAdvancing,
     ],
     items: "/GetRecordsResponse/SearchResults/*",
-    size: PageSize(.query("maxRecords"), default: 10),
+    size: PageSize(getRecords("maxRecords"), default: 10),
     total: "/GetRecordsResponse/SearchResults/@numberOfRecordsMatched",
     policy: PagePolicy(failure: [owsFailure]), formats: [.xml])
+
+  /// A parameter of GetRecords: an attribute in XML.
+  private static func getRecords(_ name: String) -> Placement {
+    .firstOf([
+      .xmlBody(PagePath(stringLiteral: "//GetRecords/@\(name)")), .form(name), .query(name),
+    ])
+  }
 
   /// OGC features, WFS 2.0: `<FeatureCollection numberReturned="10" next="…"><member>…`, or GeoJSON
   /// with `features` and `links`.

@@ -80,11 +80,12 @@ extension Pagination {
   /// an item may come twice, and the last one counts. The delta link of the last page is where the
   /// next walk begins; 410 means that it is too old.
   public static let graphDelta = Pagination(
-    next: .body("/@odata.nextLink"), end: [.bodyHas("/@odata.deltaLink")], items: "/value",
+    next: .firstOf(odataLinks("nextLink")),
+    end: [.bodyHas("/@odata.deltaLink")], items: "/value",
     size: PageSize(.header("Prefer"), format: "odata.maxpagesize={n}"),
-    policy: PagePolicy(failure: [
-      FailureRule(when: .status(410), .expired, message: "/error/message")
-    ]),
+    policy: PagePolicy(
+      failure: [FailureRule(when: .status(410), .expired, message: "/error/message")],
+      linkBase: odataContext),
     resume: Route(.body("/@odata.deltaLink"), send: .url), formats: [.json])
 
   /// Changes in Google's Calendar, People and Directory: `{"items": […], "nextPageToken": "…"}`, on

@@ -4,13 +4,14 @@ import QuireCore
 extension Pagination {
   /// Slack: `{"ok": true, "members": […], "response_metadata": {"next_cursor": "…"}}`.
   ///
-  /// Page size: `limit`, 1000 at most; pages may be short or empty in the middle. The end is an
+  /// For GET or POST. Page size: `limit`, 1000 at most; pages may be short or empty in the middle. The end is an
   /// empty cursor. Errors come with 200 and `ok` false.
   /// - Parameter items: Where the items are, such as `/members` or `/channels`.
   public static func slack(items: ItemSelector) -> Pagination {
     Pagination(
-      next: .body("/response_metadata/next_cursor"), send: .query("cursor"), items: items,
-      size: PageSize(.query("limit"), default: 100, max: 1000),
+      next: .body("/response_metadata/next_cursor"), send: argument("cursor"),
+      request: RequestRule(isQuery: true), items: items,
+      size: PageSize(argument("limit"), default: 100, max: 1000),
       policy: PagePolicy(failure: [
         FailureRule(when: .value("/error", .equals("invalid_cursor")), .expired, message: "/error"),
         FailureRule(
@@ -18,6 +19,11 @@ extension Pagination {
           message: "/error"),
         FailureRule(when: .value("/ok", .equals(false)), message: "/error"),
       ]), formats: [.json])
+  }
+
+  /// An argument of Slack: in a form, in JSON, or in the query.
+  private static func argument(_ name: String) -> Placement {
+    .firstOf([.form(name), .jsonBody(PagePath(stringLiteral: "/" + name)), .query(name)])
   }
 
   /// Notion: `{"results": […], "has_more": true, "next_cursor": "…"}`.

@@ -89,12 +89,13 @@ extension Pagination {
   /// Square: `{"payments": […], "cursor": "…"}`.
   ///
   /// Page size: `limit`, 100 at most with most lists. An empty page leaves its list out. Searches
-  /// are POST: give them `send: .jsonBody("/cursor")` and a size at `/limit`.
+  /// are POST, and have both in their body.
   /// - Parameter items: Where the items are, such as `/payments`.
   public static func square(items: PagePath) -> Pagination {
     Pagination(
-      next: .body("/cursor"), send: .query("cursor"), items: .optional(.path(items)),
-      size: PageSize(.query("limit"), max: 100), formats: [.json])
+      next: .body("/cursor"), send: .member("/cursor", or: "cursor"),
+      request: RequestRule(isQuery: true), items: .optional(.path(items)),
+      size: PageSize(.member("/limit", or: "limit"), max: 100), formats: [.json])
   }
 
   /// PayPal: `{"plans": […], "total_items": 57, "links": [{"rel": "next", "href": "…"}]}`.

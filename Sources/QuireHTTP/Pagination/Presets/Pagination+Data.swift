@@ -33,10 +33,11 @@ extension Pagination {
 
   /// CKAN's `package_search`: `{"success": true, "result": {"count": 57, "results": […]}}`.
   ///
-  /// Page size: `rows`, 10 by default and 1000 at most, lowered silently.
+  /// For GET or POST. Page size: `rows`, 10 by default and 1000 at most, lowered silently.
   public static let ckan = Pagination(
-    next: .offset, send: .query("start"), end: [.total("/result/count"), .emptyPage],
-    items: "/result/results", size: PageSize(.query("rows"), default: 10, max: 1000),
+    next: .offset, send: .member("/start", or: "start"), request: RequestRule(isQuery: true),
+    end: [.total("/result/count"), .emptyPage], items: "/result/results",
+    size: PageSize(.member("/rows", or: "rows"), default: 10, max: 1000),
     total: "/result/count",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/success", .equals(false)), message: "/error/message")
@@ -44,11 +45,12 @@ extension Pagination {
 
   /// CKAN's `datastore_search`: `{"success": true, "result": {"total": 57, "records": […]}}`.
   ///
-  /// Page size: `limit`, 100 by default and 32,000 at most, lowered silently. Its next link is there
+  /// For GET or POST. Page size: `limit`, 100 by default and 32,000 at most, lowered silently. Its next link is there
   /// even past the end and is not followed.
   public static let ckanDatastore = Pagination(
-    next: .offset, send: .query("offset"), end: [.total("/result/total"), .emptyPage],
-    items: "/result/records", size: PageSize(.query("limit"), default: 100, max: 32_000),
+    next: .offset, send: .member("/offset", or: "offset"), request: RequestRule(isQuery: true),
+    end: [.total("/result/total"), .emptyPage], items: "/result/records",
+    size: PageSize(.member("/limit", or: "limit"), default: 100, max: 32_000),
     total: "/result/total",
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/success", .equals(false)), message: "/error/message")
@@ -110,18 +112,18 @@ extension Pagination {
   /// ArcGIS queries: `{"features": […], "exceededTransferLimit": true}`; in GeoJSON, the flag may be
   /// in `properties`.
   ///
-  /// Page size: `resultRecordCount`; layers allow 1000 to 2000. A flag that is missing is the end. A
+  /// For GET, or for POST of a form. Page size: `resultRecordCount`; layers allow 1000 to 2000. A flag that is missing is the end. A
   /// layer that cannot page repeats its first page for ever, which ends the walk. Errors come with
   /// 200. The number of all features is another request, `returnCountOnly=true`.
   public static let arcgis = Pagination(
-    next: .offset, send: .query("resultOffset"),
-    request: RequestRule(always: RequestConstants(query: ["f": "json"])),
+    next: .offset, send: .parameter("resultOffset"),
+    request: RequestRule(always: RequestConstants(query: ["f": "json"]), isQuery: true),
     end: [
       .flag(
         .firstOf(["/exceededTransferLimit", "/properties/exceededTransferLimit"]), ifAbsent: .end),
       .noNewItems(),
     ],
-    items: "/features", size: PageSize(.query("resultRecordCount")),
+    items: "/features", size: PageSize(.parameter("resultRecordCount")),
     policy: PagePolicy(failure: [
       FailureRule(when: .value("/error"), message: "/error/message")
     ]), formats: [.json])

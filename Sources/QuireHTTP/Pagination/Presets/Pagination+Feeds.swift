@@ -31,12 +31,12 @@ extension Pagination {
   /// OAI-PMH 2.0, for records, identifiers and sets: `<OAI-PMH><ListRecords><record>…</record>
   /// <resumptionToken completeListSize="57">…</resumptionToken></ListRecords></OAI-PMH>`.
   ///
-  /// No page size. The token excludes every argument but `verb`; the last page has an empty one or
+  /// For GET, or for POST of a form. No page size. The token excludes every argument but `verb`; the last page has an empty one or
   /// none. An empty list is the error `noRecordsMatch`, which ends the walk. 503 with Retry-After is
   /// how servers ask to go slower. Deleted records are items like others.
   public static let oaiPMH = Pagination(
-    next: .body("/OAI-PMH/*/resumptionToken"), send: .query("resumptionToken"),
-    request: RequestRule(keep: .only(["verb"])),
+    next: .body("/OAI-PMH/*/resumptionToken"), send: .parameter("resumptionToken"),
+    request: RequestRule(keep: .only(["verb"]), isQuery: true),
     end: [.status([200], matching: .value("/OAI-PMH/error/@code", .equals("noRecordsMatch")))],
     items: .firstOf([
       "/OAI-PMH/ListRecords/record", "/OAI-PMH/ListIdentifiers/header", "/OAI-PMH/ListSets/set",
@@ -51,14 +51,15 @@ extension Pagination {
         message: "/OAI-PMH/error"),
     ]), formats: [.xml])
 
-  /// WordPress's feeds by number: `<rss><channel><item><guid>…</guid></item>…`.
+  /// WordPress's feeds by number: `<rss><channel><item><guid>…</guid></item>…`, or the same as Atom,
+  /// or as RSS 1.0.
   ///
   /// Page size: set at the server. Past the end the answer is 404; a server that does not know
   /// `paged` repeats the first page, which ends the walk.
   public static let wordpressFeed = Pagination(
     next: .pageNumber, send: .query("paged"),
-    end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage], items: "/rss/channel/item",
-    formats: [.xml])
+    end: [.status([404]), .noNewItems(by: "/guid"), .emptyPage],
+    items: .firstOf(["/rss/channel/item", "/feed/entry", "/RDF/item"]), formats: [.xml])
 
   /// A sitemap, or an index of sitemaps: `<sitemapindex><sitemap><loc>…`, `<urlset><url><loc>…`.
   ///
@@ -73,7 +74,7 @@ extension Pagination {
     PaginationPreset("atomArchive", "feed/entry, link rel=prev-archive", .atomArchive),
     PaginationPreset("oaiPMH", "record, header or set; resumptionToken", .oaiPMH),
     PaginationPreset("rss", "channel/item, link rel=next", .rss),
-    PaginationPreset("wordpressFeed", "rss/channel/item, paged", .wordpressFeed),
+    PaginationPreset("wordpressFeed", "rss/channel/item or feed/entry, paged", .wordpressFeed),
     PaginationPreset("sitemap", "urlset/url, or a sitemapindex", .sitemap),
   ]
 }

@@ -2,19 +2,38 @@ import QuireCore
 
 /// Formats and conventions with a specification of their own.
 extension Pagination {
-  /// OData 4 and Microsoft Graph: `{"value": […], "@odata.nextLink": "…", "@odata.count": 57}`.
+  /// OData and Microsoft Graph: `{"value": […], "@odata.nextLink": "…", "@odata.count": 57}`, and the
+  /// same as other versions and SensorThings spell it: `@nextLink`, `@iot.nextLink`,
+  /// `odata.nextLink`, `{"d": {"results": […], "__next": "…"}}`.
   ///
-  /// Page size: `Prefer: odata.maxpagesize=…`, a wish. Links go out byte for byte; a page may be
-  /// empty and have one all the same. The count comes with the first page. 410 means that the link expired.
+  /// Page size: `Prefer: odata.maxpagesize=…`, a wish. Links go out byte for byte, or start at the
+  /// context URL where they are relative (OData JSON Format 4.01, §4.3); a page may be empty and have
+  /// one all the same. The count comes with the first page. 410 means that the link expired.
   public static let odata = Pagination(
-    next: .firstOf([
-      Route(.body("/@odata.nextLink"), send: .url), Route(.body("/@nextLink"), send: .url),
-    ]),
-    items: "/value", size: PageSize(.header("Prefer"), format: "odata.maxpagesize={n}"),
-    total: TotalSource(.firstOf(["/@odata.count", "/@count"]), scope: .firstPage),
-    policy: PagePolicy(failure: [
-      FailureRule(when: .status(410), .expired, message: "/error/message")
-    ]), formats: [.json])
+    next: .firstOf(odataLinks("nextLink", old: ["/d/__next", "/__next"])),
+    items: .firstOf(["/value", "/d/results", "/d", "/results"]),
+    size: PageSize(.header("Prefer"), format: "odata.maxpagesize={n}"),
+    total: TotalSource(
+      .firstOf([
+        "/@odata.count", "/@count", "/@iot.count", "/odata.count", "/d/__count", "/__count",
+      ]),
+      scope: .firstPage),
+    policy: PagePolicy(
+      failure: [FailureRule(when: .status(410), .expired, message: "/error/message")],
+      linkBase: odataContext), formats: [.json])
+
+  /// The ways of a link among OData's annotations, however a version spells its name.
+  static func odataLinks(_ name: String, old: [PagePath] = []) -> [Route] {
+    let spellings = ["@odata.", "@", "@iot.", "odata."].map {
+      PagePath(stringLiteral: "/\($0)\(name)")
+    }
+    return (spellings + old).map { Route(.body($0), send: .url) }
+  }
+
+  /// OData's context URL, from which relative links start.
+  static let odataContext: ValueSource = .firstOf([
+    "/@odata.context", "/@context", "/odata.metadata",
+  ])
 
   /// GraphQL connections (Relay): `{"data": {"repo": {"issues": {"pageInfo": {"hasNextPage": true,
   /// "endCursor": "…"}, "nodes": […]}}}}`.
@@ -22,15 +41,27 @@ extension Pagination {
   /// The query takes `$after` and `$first` as variables. Items are `nodes`, or else `edges`. The
   /// last page has an `endCursor` too; only `hasNextPage` tells. Any `errors` fail the page, with
   /// or without data. Backwards, the query takes `$before` and `$last` as well.
-  /// - Parameter connection: Where the connection is, such as `/data/repo/issues`.
+  /// - Parameter connection: Where the connection is, such as `/data/repo/issues`; the path of its
+  ///   `nodes` or `edges` does as well.
   public static func relay(connection: PagePath) -> Pagination {
-    func path(_ rest: String) -> PagePath { PagePath(stringLiteral: connection.text + rest) }
+    let connections = connections(at: connection.text)
+    func source(_ rest: String) -> ValueSource {
+      let paths = connections.map { ValueSource.body(PagePath(stringLiteral: $0 + rest)) }
+      return paths.count == 1 ? paths[0] : .firstOf(paths)
+    }
+    func routes(_ rest: String, _ send: Placement) -> NextSource {
+      let paths = connections.map { NextSource.body(PagePath(stringLiteral: $0 + rest)) }
+      return paths.count == 1 ? paths[0] : .firstOf(paths.map { Route($0, send: send) })
+    }
+    let lists = connections.flatMap { [$0 + "/nodes", $0 + "/edges"] }
+      .map(PagePath.init(stringLiteral:))
     return Pagination(
-      next: .body(path("/pageInfo/endCursor")), send: .jsonBody("/variables/after"),
-      request: RequestRule(isQuery: true), end: [.flag(.body(path("/pageInfo/hasNextPage")))],
-      items: .firstOf([path("/nodes"), path("/edges")]),
+      next: routes("/pageInfo/endCursor", .jsonBody("/variables/after")),
+      send: .jsonBody("/variables/after"),
+      request: RequestRule(isQuery: true), end: [.flag(source("/pageInfo/hasNextPage"))],
+      items: .firstOf(connections.count == 1 ? lists : [connection] + lists.prefix(2)),
       size: PageSize(.jsonBody("/variables/first"), max: 100),
-      total: TotalSource(.body(path("/totalCount"))),
+      total: TotalSource(source("/totalCount")),
       policy: PagePolicy(failure: [
         FailureRule(
           when: .value("/errors/0/extensions/code", .equals("THROTTLED")), .throttled,
@@ -41,14 +72,25 @@ extension Pagination {
         FailureRule(when: .value("/errors"), message: "/errors/0/message"),
       ]),
       previous: PreviousRule(
-        .body(path("/pageInfo/startCursor")), send: .jsonBody("/variables/before"),
-        end: [.flag(.body(path("/pageInfo/hasPreviousPage")), ifAbsent: .end)],
+        routes("/pageInfo/startCursor", .jsonBody("/variables/before")),
+        send: .jsonBody("/variables/before"),
+        end: [.flag(source("/pageInfo/hasPreviousPage"), ifAbsent: .end)],
         size: .jsonBody("/variables/last")), formats: [.json])
+  }
+
+  /// The connections that a path may mean: itself, and where it ends like one of a connection's lists,
+  /// what is around it.
+  private static func connections(at path: String) -> [String] {
+    for list in ["/nodes", "/edges"] where path.hasSuffix(list) {
+      return [path, String(path.dropLast(list.count))]
+    }
+    return [path]
   }
 
   /// Google's AIP-158: `{"books": […], "nextPageToken": "…"}`.
   ///
-  /// Page size: `pageSize`, or `maxResults` with older services; lowered silently. Pages may be
+  /// For GET, or for the POST of a search, whose body has both. Page size: `pageSize`, or `maxResults`
+  /// with older services; lowered silently. Pages may be
   /// short or empty in the middle, and an empty list is left out; only a missing or empty token is
   /// the end. Totals are estimates.
   /// - Parameters:
@@ -56,8 +98,9 @@ extension Pagination {
   ///   - size: The parameter for the page size.
   public static func google(items: PagePath, size: String = "pageSize") -> Pagination {
     Pagination(
-      next: .body("/nextPageToken"), send: .query("pageToken"), items: .optional(.path(items)),
-      size: PageSize(.query(size)),
+      next: .body("/nextPageToken"), send: .member("/pageToken", or: "pageToken"),
+      request: RequestRule(isQuery: true), items: .optional(.path(items)),
+      size: PageSize(.member(PagePath(stringLiteral: "/" + size), or: size)),
       total: TotalSource(.firstOf(["/totalSize", "/pageInfo/totalResults"]), .estimate),
       policy: PagePolicy(
         failure: [
@@ -68,7 +111,8 @@ extension Pagination {
             when: .value("/error/errors/0/reason", .contains("ateLimitExceeded"), statuses: [403]),
             .throttled, message: "/error/message"),
         ], marks: ["/kind", "/etag"]),
-      previous: PreviousRule(.body("/prevPageToken"), send: .query("pageToken")), formats: [.json])
+      previous: PreviousRule(
+        .body("/prevPageToken"), send: .member("/pageToken", or: "pageToken")), formats: [.json])
   }
 
   /// JSON Feed 1.1: `{"items": […], "next_url": "…"}`.
@@ -80,20 +124,22 @@ extension Pagination {
   /// SCIM 2.0 (RFC 7644): `{"totalResults": 57, "startIndex": 1, "itemsPerPage": 20, "Resources":
   /// […]}`.
   ///
-  /// Page size: `count`, a wish: the walk advances by what came. Counts from 1; an empty page has no
+  /// For GET, or for POST to `.search` (§3.4.3). Page size: `count`, a wish: the walk advances by what came. Counts from 1; an empty page has no
   /// `Resources`.
   public static let scim = Pagination(
-    next: .offset(first: 1), send: .query("startIndex"),
+    next: .offset(first: 1), send: .member("/startIndex", or: "startIndex"),
+    request: RequestRule(isQuery: true),
     end: [.total("/totalResults"), .emptyPage], items: .optional("/Resources"),
-    size: PageSize(.query("count")), total: "/totalResults", formats: [.json])
+    size: PageSize(.member("/count", or: "count")), total: "/totalResults", formats: [.json])
 
   /// SCIM 2.0 with cursors (RFC 9865): `{"Resources": […], "nextCursor": "…"}`.
   ///
   /// Page size: `count`. The first request has an empty `cursor`, by which the server knows what is
   /// wanted; an old one is refused with 400 `expiredCursor`.
   public static let scimCursor = Pagination(
-    next: .body("/nextCursor"), send: .query("cursor"), request: RequestRule(first: ""),
-    items: .optional("/Resources"), size: PageSize(.query("count")), total: "/totalResults",
+    next: .body("/nextCursor"), send: .member("/cursor", or: "cursor"),
+    request: RequestRule(first: "", isQuery: true), items: .optional("/Resources"),
+    size: PageSize(.member("/count", or: "count")), total: "/totalResults",
     policy: PagePolicy(failure: [
       FailureRule(
         when: .value("/scimType", .isOneOf(["expiredCursor", "invalidCursor"])), .expired,
@@ -134,10 +180,10 @@ extension Pagination {
   ///
   /// Page size: `Prefer: return=representation; max-member-count="…"`, a wish. The first answer is
   /// 303, to the first page.
-  /// - Parameter items: Where the members are, such as `/contains`.
+  /// - Parameter items: Where the members are, such as `/contains`; one may stand without a list.
   public static func ldp(items: ItemSelector) -> Pagination {
     Pagination(
-      next: .linkHeader, items: items,
+      next: .linkHeader, items: .oneOrMany(items),
       size: PageSize(
         .header("Prefer"), format: "return=representation; max-member-count=\"{n}\""))
   }
@@ -161,26 +207,21 @@ extension Pagination {
   /// </sync-token></multistatus>`.
   ///
   /// For REPORT, its body with `<sync-token/>` and `<limit><nresults>100</nresults></limit>`. Page
-  /// size: `nresults`. A page with a response `HTTP/1.1 507 Insufficient Storage`, which is an item
-  /// like the others, is not the last one. The sync token of the last page is where the next walk
+  /// size: `nresults`. A page with a response `HTTP/1.1 507 Insufficient Storage`, which says that of
+  /// the collection and is no item, is not the last one (§3.6). The sync token of the last page is where the next walk
   /// begins; 403 with `valid-sync-token` means that it is too old.
   public static let webdavSync = Pagination(
     next: .body("/multistatus/sync-token"), send: .xmlBody("//sync-token"),
-    end: [.lastPage(when: .value(.firstOf(insufficientStorage), .isMissing))],
-    items: "/multistatus/response", size: PageSize(.xmlBody("//nresults")),
+    end: [
+      .lastPage(when: .value("/multistatus/response[contains(status,' 507')]", .isMissing))
+    ],
+    items: "/multistatus/response[not(contains(status,' 507'))]",
+    size: PageSize(.xmlBody("//nresults")),
     policy: PagePolicy(failure: [
       FailureRule(when: .value("//valid-sync-token", statuses: [403, 409]), .expired)
     ]),
     resume: Route(.body("/multistatus/sync-token"), send: .xmlBody("//sync-token")), formats: [.xml]
   )
-
-  /// What servers write of the status 507 (RFC 4918 §11.5, and before).
-  private static let insufficientStorage: [ValueSource] = [
-    "/multistatus/response[status='HTTP/1.1 507 Insufficient Storage']",
-    "/multistatus/response[status='HTTP/1.1 507 Insufficient Space on Resource']",
-    "/multistatus/response[status='HTTP/1.0 507 Insufficient Storage']",
-    "/multistatus/response[status='HTTP/2 507']",
-  ]
 
   static let formatPresets = [
     PaginationPreset("odata", "value, @odata.nextLink", .odata, aliases: ["dynamics", "graph"]),

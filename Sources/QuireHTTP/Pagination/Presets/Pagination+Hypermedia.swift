@@ -30,13 +30,18 @@ extension Pagination {
   /// "hydra:totalItems": 57}`, or the same names without `hydra:`.
   ///
   /// Page size: `itemsPerPage`, where the server allows it, 30 by default. The link is a path, as a
-  /// text or as `{"@id": "…"}`.
+  /// text or as `{"@id": "…"}`. A member may stand without a list where it is the only one.
   public static let hydra = Pagination(
     next: .firstOf([
       Route(.body("/hydra:view/hydra:next"), send: .url), Route(.body("/view/next"), send: .url),
     ]),
-    items: .firstOf(["/hydra:member", "/member"]), size: PageSize(.query("itemsPerPage")),
-    total: TotalSource(.firstOf(["/hydra:totalItems", "/totalItems"])), formats: [.json])
+    items: .oneOrMany(.firstOf(["/hydra:member", "/member"])),
+    size: PageSize(.query("itemsPerPage")),
+    total: TotalSource(.firstOf(["/hydra:totalItems", "/totalItems"])),
+    policy: PagePolicy(linkBase: jsonLDBase), formats: [.json])
+
+  /// What relative links of JSON-LD start from (JSON-LD 1.1, §4.1.3).
+  private static let jsonLDBase: ValueSource = .firstOf(["/@context/@base", "/@context/-1/@base"])
 
   /// Collection+JSON: `{"collection": {"items": […], "links": [{"rel": "next", "href": "…"}],
   /// "metadata": {"total_hits": 57}}}`.
@@ -52,13 +57,14 @@ extension Pagination {
   /// 57}`, then pages `{"orderedItems": […], "next": "…"}`.
   ///
   /// Page size: up to the server. The collection itself is a page without items; a first page
-  /// inside it is fetched again by its `id`. A page whose only item stands without a list is an
-  /// error. Sends `Accept: application/activity+json` with every request.
+  /// inside it is fetched again by its `id`. A page's only item may stand without a list. Sends
+  /// `Accept: application/activity+json` with every request.
   public static let activityStreams = Pagination(
     next: .firstOf([Route(.body("/next"), send: .url), Route(.body("/first"), send: .url)]),
     request: RequestRule(
       always: RequestConstants(header: ["Accept": "application/activity+json"])),
-    items: .optional(.firstOf(["/orderedItems", "/items"])), total: "/totalItems", formats: [.json])
+    items: .optional(.oneOrMany(.firstOf(["/orderedItems", "/items"]))), total: "/totalItems",
+    policy: PagePolicy(linkBase: jsonLDBase), formats: [.json])
 
   /// IIIF Change Discovery 1.0: `{"type": "OrderedCollection", "last": {"id": "…"}}`, then pages
   /// `{"orderedItems": […], "prev": {"id": "…"}}`.
@@ -67,17 +73,18 @@ extension Pagination {
   /// each page is turned around.
   public static let iiifDiscovery = Pagination(
     next: .firstOf([Route(.body("/prev"), send: .url), Route(.body("/last"), send: .url)]),
-    items: .optional("/orderedItems"), total: TotalSource("/totalItems", scope: .firstPage),
-    policy: PagePolicy(reversesItems: true), formats: [.json])
+    items: .optional(.oneOrMany("/orderedItems")),
+    total: TotalSource("/totalItems", scope: .firstPage),
+    policy: PagePolicy(linkBase: jsonLDBase, reversesItems: true), formats: [.json])
 
   /// OGC API Features and Records, and STAC: `{"features": […], "links": [{"rel": "next", "href":
   /// "…"}]}`.
   ///
-  /// Page size: `limit`, 10 by default and 10,000 at most; in a POST it goes into the body by hand. A
+  /// Page size: `limit`, 10 by default and 10,000 at most, in a POST in its body. A
   /// link may describe a whole request, with a method and a body.
   public static let ogcFeatures = Pagination(
     next: .body("/links[rel=next]"), send: .request, request: RequestRule(isQuery: true),
-    items: "/features", size: PageSize(.query("limit"), default: 10, max: 10_000),
+    items: "/features", size: PageSize(.member("/limit", or: "limit"), default: 10, max: 10_000),
     total: TotalSource(.firstOf(["/numberMatched", "/context/matched"])), formats: [.json])
 
   static let hypermediaPresets = [

@@ -26,12 +26,12 @@ extension Pagination {
   ///
   /// Page size: `max-keys`, 1000 by default and at most. The marker is `NextMarker`, which comes
   /// only with a delimiter, or else the last key. Always asks for `encoding-type=url`, so that every
-  /// key can be one: keys come form-encoded, a space as `+`, and are decoded to be sent.
+  /// key can be one: keys come form-encoded, a space as `+`, and are decoded to be sent, where the
+  /// answer says so by `EncodingType`; a server that does not know the parameter sends them as they are.
   public static let s3v1 = Pagination(
     next: .firstOf([
-      Route(.formDecoded(.body("/ListBucketResult/NextMarker")), send: .query("marker")),
-      Route(
-        .formDecoded(.body("/ListBucketResult/Contents[last()]/Key")), send: .query("marker")),
+      Route(key("ListBucketResult", "NextMarker"), send: .query("marker")),
+      Route(key("ListBucketResult", "Contents[last()]/Key"), send: .query("marker")),
     ]),
     request: RequestRule(always: RequestConstants(query: ["encoding-type": "url"])),
     end: [.flag("/ListBucketResult/IsTruncated")],
@@ -55,6 +55,14 @@ extension Pagination {
         message: "/Error/Message")
     ]), formats: [.xml])
 
+  /// A key in an answer with that root element, decoded where the answer says that it is encoded.
+  private static func key(_ root: String, _ path: String) -> NextSource {
+    .formDecoded(
+      .body(PagePath(stringLiteral: "/\(root)/\(path)")),
+      when: .value(
+        .body(PagePath(stringLiteral: "/\(root)/EncodingType")), .equals("url")))
+  }
+
   private static let slowDown = FailureRule(
     when: .value("/Error/Code", .equals("SlowDown"), statuses: [503]), .throttled,
     message: "/Error/Message")
@@ -67,7 +75,7 @@ extension Pagination {
   /// prefixes. Always asks for `encoding-type=url`, so that every key can be a marker.
   public static let s3Versions = Pagination(
     next: .all([
-      "key-marker": .formDecoded(.body("/ListVersionsResult/NextKeyMarker")),
+      "key-marker": key("ListVersionsResult", "NextKeyMarker"),
       "version-id-marker": .body("/ListVersionsResult/NextVersionIdMarker"),
     ]),
     send: .queryMerge,
@@ -86,7 +94,7 @@ extension Pagination {
   /// Page size: `max-uploads`, 1000 by default and at most. Otherwise as `s3Versions`.
   public static let s3Uploads = Pagination(
     next: .all([
-      "key-marker": .formDecoded(.body("/ListMultipartUploadsResult/NextKeyMarker")),
+      "key-marker": key("ListMultipartUploadsResult", "NextKeyMarker"),
       "upload-id-marker": .body("/ListMultipartUploadsResult/NextUploadIdMarker"),
     ]),
     send: .queryMerge,

@@ -97,12 +97,14 @@ extension Pagination {
     policy: PagePolicy(failure: [
       FailureRule(
         when: .value("/status", .equals("INVALID_REQUEST")), .notReady, message: "/error_message",
-        delay: 2),
+        delay: 2, scope: .laterPages),
       FailureRule(
         when: .value("/status", .equals("OVER_QUERY_LIMIT")), .throttled,
         message: "/error_message"),
       FailureRule(
-        when: .value("/status", .isOneOf(["REQUEST_DENIED", "UNKNOWN_ERROR", "NOT_FOUND"])),
+        when: .value(
+          "/status",
+          .isOneOf(["INVALID_REQUEST", "REQUEST_DENIED", "UNKNOWN_ERROR", "NOT_FOUND"])),
         message: "/error_message"),
     ]), formats: [.json])
 

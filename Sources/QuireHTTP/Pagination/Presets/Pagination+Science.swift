@@ -111,20 +111,21 @@ extension Pagination {
   /// NCBI's E-utilities, ESearch: `{"esearchresult": {"count": "57", "idlist": […], "webenv": "…"}}`,
   /// or `<eSearchResult><Count>57</Count><IdList><Id>…`.
   ///
-  /// Page size: `retmax`, 20 by default and 10,000 at most. With `usehistory=y` the session of the
+  /// For GET, or for POST of a form. Page size: `retmax`, 20 by default and 10,000 at most. With `usehistory=y` the session of the
   /// first page goes along with the others. PubMed gives no more than 9,998 records this way, and three
   /// answers in a second. Errors come with 200.
   public static let entrez = Pagination(
-    next: .offset, send: .query("retstart"),
-    request: RequestRule(carry: [
-      "WebEnv": CarriedValue(
-        from: "/esearchresult/webenv | /eSearchResult/WebEnv", send: .query("WebEnv")),
-      "query_key": CarriedValue(
-        from: "/esearchresult/querykey | /eSearchResult/QueryKey", send: .query("query_key")),
-    ]),
+    next: .offset, send: .parameter("retstart"),
+    request: RequestRule(
+      carry: [
+        "WebEnv": CarriedValue(
+          from: "/esearchresult/webenv | /eSearchResult/WebEnv", send: .parameter("WebEnv")),
+        "query_key": CarriedValue(
+          from: "/esearchresult/querykey | /eSearchResult/QueryKey", send: .parameter("query_key")),
+      ], isQuery: true),
     end: [.total("/esearchresult/count | /eSearchResult/Count"), .emptyPage],
     items: "/esearchresult/idlist | /eSearchResult/IdList/Id",
-    size: PageSize(.query("retmax"), default: 20, max: 10_000),
+    size: PageSize(.parameter("retmax"), default: 20, max: 10_000),
     total: "/esearchresult/count | /eSearchResult/Count",
     policy: PagePolicy(
       failure: [

@@ -5,12 +5,13 @@ extension Pagination {
   /// Elasticsearch and OpenSearch by offset: `{"hits": {"total": {"value": 10000, "relation":
   /// "gte"}, "hits": […]}}`.
   ///
-  /// For POST; page size: `size` in the body, 10 by default. The total is a lower bound and does not
+  /// For POST, or for GET by the parameters `from` and `size`; page size: `size`, 10 by default. The
+  /// total is a lower bound and does not
   /// end the walk, a short page does. Beyond 10,000 hits the server refuses: use `search_after`.
   public static let elasticOffset = Pagination(
-    next: .offset, send: .jsonBody("/from"), request: RequestRule(isQuery: true),
+    next: .offset, send: .member("/from", or: "from"), request: RequestRule(isQuery: true),
     end: [.shortPage, .emptyPage], items: "/hits/hits",
-    size: PageSize(.jsonBody("/size"), default: 10, max: 10_000),
+    size: PageSize(.member("/size", or: "size"), default: 10, max: 10_000),
     total: TotalSource("/hits/total/value", .lowerBound),
     policy: PagePolicy(failure: [
       FailureRule(
@@ -21,16 +22,16 @@ extension Pagination {
 
   /// Solr by offset: `{"response": {"numFound": 57, "start": 0, "docs": […]}}`, or the same in XML.
   ///
-  /// Fits Maven Central, NASA ADS and, with `{"num-found": 57, "result": […]}`, ORCID. Page size:
-  /// `rows`, 10 by default. ORCID refuses to go beyond 10,000.
+  /// For GET, or for POST of a form. Fits Maven Central, NASA ADS and, with `{"num-found": 57,
+  /// "result": […]}`, ORCID. Page size: `rows`, 10 by default. ORCID refuses to go beyond 10,000.
   public static let solrOffset = Pagination(
-    next: .offset, send: .query("start"),
+    next: .offset, send: .parameter("start"), request: RequestRule(isQuery: true),
     end: [
       .total(TotalSource(.firstOf(["/response/numFound | //result/@numFound", "/num-found"]))),
       .emptyPage,
     ],
     items: .firstOf(["/response/docs | //result/doc", "/result"]),
-    size: PageSize(.query("rows"), default: 10),
+    size: PageSize(.parameter("rows"), default: 10),
     total: TotalSource(.firstOf(["/response/numFound | //result/@numFound", "/num-found"])))
 
   /// Algolia's search: `{"hits": […], "page": 0, "nbPages": 3, "nbHits": 57, "hitsPerPage": 20}`.
@@ -61,11 +62,12 @@ extension Pagination {
 
   /// Meilisearch: `{"hits": […], "offset": 0, "limit": 20, "estimatedTotalHits": 57}`.
   ///
-  /// Page size: `limit`, 20 by default. The total is an estimate and does not end the walk, a short
+  /// For GET or POST. Page size: `limit`, 20 by default. The total is an estimate and does not end the walk, a short
   /// page does. No more than 1000 hits come unless the index allows them.
   public static let meilisearch = Pagination(
-    next: .offset, send: .query("offset"), end: [.shortPage, .emptyPage], items: "/hits",
-    size: PageSize(.query("limit"), default: 20),
+    next: .offset, send: .member("/offset", or: "offset"), request: RequestRule(isQuery: true),
+    end: [.shortPage, .emptyPage], items: "/hits",
+    size: PageSize(.member("/limit", or: "limit"), default: 20),
     total: TotalSource("/estimatedTotalHits", .estimate), formats: [.json])
 
   /// Elasticsearch by `search_after` in a point in time: `{"pit_id": "…", "hits": {"hits": [{"sort":

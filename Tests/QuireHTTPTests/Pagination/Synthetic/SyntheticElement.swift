@@ -81,6 +81,9 @@ struct SyntheticElement {
       children.contains {
         $0.name == name.text && $0.passes(.attribute(attribute, value: value))
       }
+    case .exists(let operand): holds(operand) { _ in true }
+    case .contains(let operand, let part): holds(operand) { $0.contains(part) }
+    case .not(let predicate): !passes(predicate)
     }
   }
 
@@ -91,6 +94,28 @@ struct SyntheticElement {
     case .child(let name, let value): plant(value, at: [.element(name, [])])
     case .childAttribute(let name, let attribute, let value):
       plant(value, at: [.element(name, []), .attribute(attribute)])
+    case .exists(let operand): satisfy(operand, "x")
+    case .contains(let operand, let part): satisfy(operand, part)
+    // What is not there yet does not hold.
+    case .not: break
+    }
+  }
+
+  private func holds(_ operand: XMLPath.Operand, _ test: (String) -> Bool) -> Bool {
+    switch operand {
+    case .attribute(let name): attributes.contains { $0.name == name.text && test($0.value) }
+    case .child(let name): children.contains { $0.name == name.text && test($0.text) }
+    case .childAttribute(let name, let attribute):
+      children.contains { $0.name == name.text && $0.holds(.attribute(attribute), test) }
+    }
+  }
+
+  private mutating func satisfy(_ operand: XMLPath.Operand, _ text: String) {
+    switch operand {
+    case .attribute(let name): set(name.text, to: text)
+    case .child(let name): plant(text, at: [.element(name, [])])
+    case .childAttribute(let name, let attribute):
+      plant(text, at: [.element(name, []), .attribute(attribute)])
     }
   }
 }

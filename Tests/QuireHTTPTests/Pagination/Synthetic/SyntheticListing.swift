@@ -1,3 +1,4 @@
+import HTTPTypes
 import QuireCore
 import Testing
 
@@ -155,8 +156,21 @@ extension ValueSource {
 }
 
 extension SyntheticListing {
-  /// Every listing that fits the description.
+  /// Every listing that fits the description, for each kind of request that it goes with.
   static func all(_ name: String, _ pagination: Pagination) -> [SyntheticListing] {
+    let url = "https://api.test/{{offset}}/{cursor}{{limit}}{{start}}{{size}}"
+    let bodies: [PageRequest.Body] = [.json([]), .form(""), .xml("")]
+    let requests =
+      [PageRequest(url: url)] + bodies.map { PageRequest(method: .post, url: url, body: $0) }
+    var described: [Pagination] = []
+    for request in requests {
+      let fitted = pagination.fitted(to: request)
+      if !described.contains(fitted) { described.append(fitted) }
+    }
+    return described.flatMap { fitted(name, $0) }
+  }
+
+  private static func fitted(_ name: String, _ pagination: Pagination) -> [SyntheticListing] {
     let routes =
       if case .firstOf(let routes) = pagination.next { routes } else {
         [Route(pagination.next, send: pagination.send)]

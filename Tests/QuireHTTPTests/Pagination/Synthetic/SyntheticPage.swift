@@ -190,6 +190,11 @@ extension SyntheticPage {
       }
       let query = JSONValue.string("?\(name)=\(PercentEncoding.encode(token.plainText))&")
       body.plant(isQuery ? query : token, at: path)
+    case .transformed(let source, .formDecoded(when: let condition?)):
+      if let said = condition.value, let example = condition.test.example {
+        plant(example, at: said)
+      }
+      plant(ValueTransform.formDecoded.undone(token), by: source)
     case .transformed(let source, let transform):
       plant(transform.undone(token), by: source)
     case .offset(_, .body(let path)): body.plant(.number(String(items.count)), at: path)
@@ -217,7 +222,7 @@ extension AnswerCondition.Test {
     case .isOneOf(let values): values.first
     case .contains(let text): .string(text)
     case .notEquals(let value): .string("not " + value.plainText)
-    case .isMissing: nil
+    case .isMissing, .isLess: nil
     }
   }
 }

@@ -69,7 +69,7 @@ struct SyntheticRequest {
       head.headerFields[.range].flatMap(ItemRange.init)?.range.map {
         .number(String($0.lowerBound))
       }
-    case .url, .request: throw Unexpected("a link in the place of \(listing.route.send)")
+    case .url, .request, .firstOf: throw Unexpected("a link in the place of \(listing.route.send)")
     }
   }
 }

@@ -81,7 +81,8 @@ extension ValueTransform {
     switch self {
     case .queryItem(let name):
       .string("https://api.test/else?x=1&\(name)=\(PercentEncoding.encode(value.plainText))&y=2")
-    case .formDecoded: .string(PercentEncoding.encode(value.plainText).replacing("%20", with: "+"))
+    case .formDecoded:
+      .string(PercentEncoding.encode(value.plainText).replacing("%20", with: "+"))
     case .json: .string(value.description)
     case .adding, .template, .jsonText: value
     }

@@ -88,7 +88,7 @@ extension Transcript {
   private static let untouched = [
     "jsonBody", "form", "query", "header", "path", "always", "equals", "notEquals", "isOneOf",
     "contains", "linkHeader", "template", "first", "keep", "where", "then", "open", "close",
-    "bodyMerge", "reanchor",
+    "bodyMerge", "reanchor", "scope",
   ]
 
   private static func rewrite(_ value: JSONValue, under name: String) throws -> JSONValue {
