@@ -81,7 +81,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     let context = ReaderContext(limits: limits, clock: clock)
     let reader = makeReader(context)
     let machine = WalkMachine(
-      start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions)
+      start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
+      loops: LoopGuard { reader.identity(of: $0) })
     return Walk(reader, clock: clock, machine: machine) { [makeReader] in
       var context = context
       context.direction = .backward

@@ -6,6 +6,8 @@ package struct PageHead: Sendable {
   package var nextFailure: PageError?
   package var hasMoreParts = false
   package var fingerprint: Int?
+  package var sample: PageSample?
+  package var address: Int?
   package var previous: Position?
   package var startsMidway = false
   package var closing: Position?

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, whatever was read
 /// beyond it is dropped, errors included.
-final class ParallelReader<Item: Sendable>: PageReader {
+final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
     var position: Position
     var number: Int
@@ -18,7 +18,7 @@ final class ParallelReader<Item: Sendable>: PageReader {
     var total: Total?
   }
 
-  private let base: any PageReader<Item>
+  let base: any PageReader<Item>
   private let pages: Int?
   private let state: Mutex<State>
 

@@ -24,6 +24,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private var passed = 0
   /// By what the page that `transfer` brings is known again.
   private var fingerprint = ItemsFingerprint()
+  private var sample: PageSample?
   /// Items set aside that no part has carried yet.
   private var badItems: [BadItem] = []
   /// The place behind the last item set aside.
@@ -96,6 +97,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       spent = Traffic(requests: 0)
       part.next = Position(position.value, itemOffset: handedOut)
       part.hasMoreParts = true
+      // Only whole pages are compared.
+      part.sample = nil
       self.transfer = transfer
       return part
     }
@@ -104,6 +107,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     if passed < handedOut, digest != nil { throw Self.changed(passed) }
     var page = visit.page(items, of: transfer, answer: answer, traffic: spent)
     page.fingerprint = page.fingerprint ?? fingerprint.value
+    sample?.isCounted = visit.isCounted
+    page.sample = sample
     spent = Traffic(requests: 0)
     return visit.listing.secrets.conceal(page)
   }
@@ -115,6 +120,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     }
     passed = 0
     fingerprint = ItemsFingerprint()
+    sample = nil
     let before = spent.requests - spent.redirects
     defer { requests += spent.requests - spent.redirects - before }
     return try await visit.open(decoder, .asItArrives, traffic: &spent)
@@ -125,6 +131,9 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   /// The items without those that were handed out before.
   private func unseen(of items: DecodedItems<Item>) throws -> DecodedItems<Item> {
     fingerprint.add(items)
+    if let more = items.sample {
+      if sample == nil { sample = more } else { sample?.append(more) }
+    }
     var rest = items
     let seen = min(handedOut - passed, items.items.count)
     if seen > 0 {

@@ -92,6 +92,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource {
       (try? Bookmark(position))?.restarts ?? 0 > 0
     {
       page.fingerprint = nil
+      page.sample = nil
     }
     return listing.secrets.conceal(page)
   }

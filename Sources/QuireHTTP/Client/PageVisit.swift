@@ -14,6 +14,9 @@ struct PageVisit {
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
 
+  /// Whether the page is asked for by counting items or pages.
+  var isCounted: Bool { (try? Bookmark(position))?.isCounted ?? false }
+
   /// What decides about further attempts; each page, and each part of one, begins anew.
   var retryMachine: RetryMachine {
     RetryMachine(
@@ -84,6 +87,7 @@ struct PageVisit {
     guard let slice = try await transfer.response.body.next() else { return false }
     transfer.received += slice.count
     traffic.bytes += slice.count
+    try WalkReading.received(bytes: slice.count)
     try transfer.session.receive(slice)
     try Task.checkCancellation()
     return true
@@ -161,6 +165,12 @@ struct PageVisit {
     page.total = continuation.total
     page.nextFailure = continuation.nextFailure.map { describe($0, after: Traffic(requests: 0)) }
     page.closing = continuation.closing
+    if position.value == nil, transfer.hop.url.text != request.url {
+      var answered = request
+      answered.url = transfer.hop.url.text
+      answered.method = transfer.hop.method
+      page.address = listing.identity(of: answered)
+    }
     if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
     return page
   }
@@ -172,6 +182,8 @@ struct PageVisit {
   ) -> Page<Item> {
     var page = Page(items.items)
     page.fingerprint = items.fingerprint
+    page.sample = items.sample
+    page.sample?.isCounted = isCounted
     page.startsMidway = engine.startsMidway
     page.traffic = traffic
     page.traffic.badItems = items.badItems.count
