@@ -187,9 +187,11 @@ struct PageVisit {
     page.startsMidway = engine.startsMidway
     page.traffic = traffic
     page.traffic.badItems = items.badItems.count
+    let metrics = transfer.response.body.metrics
+    page.head.readsAtOnce = metrics.requestsAtOnce
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: transfer.response.head, document: document, badItems: items.badItems,
-      metrics: transfer.response.body.metrics, traffic: page.traffic, url: transfer.hop.url.text,
+      metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text,
       resume: resume, visit: self)
     return page
   }
