@@ -85,6 +85,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     let reader = makeReader(context)
     let machine = WalkMachine(
       start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
+      loops: LoopGuard { reader.identity(of: $0) },
       objection: reader.identity?.objection(to: start))
     return Walk(reader, clock: clock, machine: machine) { [makeReader] in
       var context = context

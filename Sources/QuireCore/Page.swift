@@ -86,6 +86,20 @@ extension Page {
     set { head.fingerprint = newValue }
   }
 
+  /// What some of the items hold, by which to know them again though a member of them changes; nil
+  /// when unknown.
+  package var sample: PageSample? {
+    get { head.sample }
+    set { head.sample = newValue }
+  }
+
+  /// The identity of the request that was answered in the end, where redirects led to another one; as
+  /// `RequestingSource` says.
+  package var address: Int? {
+    get { head.address }
+    set { head.address = newValue }
+  }
+
   /// Where the page before this one starts, where the server says so.
   public var previous: Position? {
     get { head.previous }

@@ -59,8 +59,8 @@ extension PageError.Code {
   public static let exhausted = Self("exhausted")
   /// A position came back that the walk had already visited.
   public static let loopDetected = Self("loopDetected")
-  /// A page repeated the items of an earlier one under another position; see
-  /// `Limits.comparedPages`.
+  /// A page repeated the items of an earlier one under another position, be it with new ages or times
+  /// in them; see `Limits.comparedPages`.
   public static let stalledContent = Self("stalledContent")
   /// A safety cap of `Limits` was reached.
   public static let limitExceeded = Self("limitExceeded")
@@ -77,7 +77,8 @@ extension PageError.Code {
   public static let notResumable = Self("notResumable")
   /// An argument cannot work; the message says which and why.
   public static let invalidArgument = Self("invalidArgument")
-  /// Two tasks asked one walk for a page at the same time.
+  /// A walk was asked for a page from inside of its own reading, or two tasks read one body at the same
+  /// time.
   public static let concurrentIteration = Self("concurrentIteration")
   /// The source threw an error of its own; see `underlying`.
   public static let sourceFailed = Self("sourceFailed")

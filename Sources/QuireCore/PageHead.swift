@@ -6,6 +6,10 @@ package struct PageHead: Sendable {
   package var nextFailure: PageError?
   package var hasMoreParts = false
   package var fingerprint: Int?
+  package var sample: PageSample?
+  package var address: Int?
+  /// How many pages the source can be asked for at the same time; nil when it does not say.
+  package var readsAtOnce: Int?
   package var previous: Position?
   package var startsMidway = false
   package var closing: Position?

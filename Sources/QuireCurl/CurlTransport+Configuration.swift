@@ -22,7 +22,8 @@ extension CurlTransport {
     public var certificateAuthorities: CertificateAuthorities
     /// Which HTTP version to speak. Default: HTTP/2 where the server offers it.
     public var httpVersion: HTTPVersion
-    /// Connections to one host at a time; further requests wait. Default 6, as browsers do.
+    /// Connections to one host at a time; further requests wait. Default 6, as browsers do. Over
+    /// HTTP/1 a wider window of `Cursor.parallel(_:)` is held to it, and the walk's report says so.
     public var connectionsPerHost: Int
     /// Connections at a time altogether; further requests wait. Default 256.
     public var connectionsTotal: Int
@@ -64,5 +65,13 @@ extension CurlTransport {
       self.connectionLifetime = connectionLifetime
       self.userAgent = userAgent
     }
+  }
+}
+
+extension CurlTransport.Configuration {
+  /// How many requests to one host run at the same time.
+  func requestsAtOnce(overHTTP2: Bool) -> Int {
+    let connections = max(1, min(connectionsPerHost, connectionsTotal))
+    return overHTTP2 ? max(requestsPerHost, connections) : connections
   }
 }

@@ -58,9 +58,16 @@ public final class CurlTransport: HTTPTransport {
     guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
     let reader = ResponseReader(exchange, transport: self)
     let head = try await reader.head()
+    let requestsAtOnce = configuration.requestsAtOnce(overHTTP2: head.isHTTP2)
     return TransportResponse(
       head: head.response, framing: head.framing,
-      body: TransportBody(next: { try await reader.next() }, metrics: { reader.metrics }))
+      body: TransportBody(
+        next: { try await reader.next() },
+        metrics: {
+          var metrics = reader.metrics
+          metrics.requestsAtOnce = requestsAtOnce
+          return metrics
+        }))
   }
 
   /// Ends every transfer in flight with `clientClosed`, closes all connections, and returns when

@@ -66,20 +66,23 @@ private func isOnMainThread() -> Bool { Thread.isMainThread }
     #expect(try await task.value == [])
   }
 
-  @Test("C6: two tasks on one walk: one gets concurrentIteration, the other its page")
-  func concurrentIteration() async throws {
-    let source = ScriptedSource(sizes: 1, 1, needsClosing: true)
-    source.hold(2)
+  @Test("C6, TI-44: two tasks on one walk wait for one another, and share its pages")
+  func sharesWalk() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, needsClosing: true)
+    source.hold(1)
     let walk = Cursor(source).walk()
-    let task = Task { try await walk.drained() }
-    try await source.wait { $0.requests == [1, 2] }
-    let error = await pageError { _ = try await walk.drained() }
-    #expect(error?.code == .concurrentIteration)
+    let first = Task { try await walk.next() }
+    try await source.wait { $0.requests == [1] }
+    let second = Task { try await walk.next() }
+    await Task.yield()
     #expect(walk.report.end.name == "running")
-    #expect(source.log.closes == [])
-    source.release(2)
-    #expect(try await task.value == [[0], [1]])
+    source.release(1)
+    #expect(try await first.value?.items == [0])
+    #expect(try await second.value?.items == [1])
+    #expect(try await walk.next()?.items == [2])
+    #expect(source.requests == [1, 2, 3])
     #expect(source.log.maxConcurrent == 1)
+    #expect(source.log.closes == [])
   }
 
   @Test(

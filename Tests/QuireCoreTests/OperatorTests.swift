@@ -51,16 +51,35 @@ import Testing
     #expect(try await again.drained() == [[0], [1], [2]])
     #expect(again.report.traffic.requests == 0)
     #expect(again.report.items == 3)
-    // Another cursor over the same cache shares it, and so does a walk backwards.
+    // Another cursor over the same cache shares it.
     #expect(try await Cursor(source).cached(in: cache).drained() == [[0], [1], [2]])
-    let back = cursor.resuming(from: 3).walk()
-    #expect(try await back.next()?.items == [2])
-    #expect(try await back.previous()?.items == [1])
     #expect(source.requests == [1, 2, 3])
     cache.clear()
     #expect(cache.count == 0)
     _ = try await cursor.drained()
     #expect(source.requests == [1, 2, 3, 1, 2, 3])
+  }
+
+  @Test("TI-37: pages on the way back are kept apart from those on the way on, and read once, too")
+  func cachesByDirection() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let cache = PageCache<Int>()
+    let directions = Recorder<WalkDirection>()
+    // On the way back every page is another one.
+    let cursor = Cursor(source).observed { reading in
+      if case .started(_, let direction) = reading { directions.note(direction) }
+    }.cached(in: cache)
+    _ = try await cursor.drained()
+    for _ in 0..<2 {
+      let back = cursor.resuming(from: 3).walk()
+      #expect(try await back.next()?.items == [2])
+      #expect(try await back.previous()?.items == [1])
+      #expect(try await back.previous()?.items == [0])
+      #expect(try await back.previous() == nil)
+    }
+    #expect(source.requests == [1, 2, 3, 2, 1])
+    #expect(directions.values == [.forward, .forward, .forward, .backward, .backward])
+    #expect(cache.count == 5)
   }
 
   @Test("TI-37: the end behind the last page is cached, errors are not")
@@ -272,23 +291,86 @@ import Testing
 
   @Test("TI-39: whatever a listing is made of, its cursor has one type, and does the same")
   func erasure() async throws {
-    let source = ScriptedSource(items: [[0], [1]])
-    let erased: any PageSource<Int> = source
-    let cursors: [Cursor<Int>] = [
-      Cursor(source), Cursor(pages: [[0], [1]]),
-      Cursor.numbered(from: 0) { NumberedPage([$0], totalPages: 2) },
-      Cursor.counted { (items: [$0], total: 2) },
-      Cursor(erased), Cursor(source).map { $0 },
-    ]
-    for cursor in cursors {
-      #expect(try await cursor.drained() == [[0], [1]])
-      let cancelled = Task { try await cursor.drained() }
-      cancelled.cancel()
-      _ = await cancelled.result
+    for kind in Self.kinds() {
+      #expect(try await kind.cursor.drained() == [[0], [1], [2]], "\(kind.name)")
     }
-    let last = Cursor(pages: [[0], [1]]).resuming(from: 1).walk()
-    #expect(try await last.next()?.items == [1])
-    #expect(try await last.previous()?.items == [0])
+  }
+
+  @Test("TI-39: a cancelled walk ends at once whatever it is made of, and goes on where it was")
+  func erasedCancellation() async throws {
+    for name in Self.kinds().map(\.name) {
+      let gate = Gate()
+      let reached = Gate()
+      let kind = try #require(Self.kinds(gate, reached).first { $0.name == name })
+      let walk = kind.cursor.walk()
+      #expect(try await walk.next()?.items == [0], "\(name)")
+      let cancelled = Task { try await walk.next() }
+      try await reached.wait()
+      cancelled.cancel()
+      await #expect(throws: CancellationError.self, "\(name)") { try await cancelled.value }
+      #expect(walk.report.end.name == "cancelled", "\(name)")
+      gate.openUp()
+      #expect(try await walk.drained() == [[1], [2]], "\(name)")
+    }
+  }
+
+  @Test("TI-39: a walk reads pages before its start wherever its source says where they are")
+  func erasedBackward() async throws {
+    for kind in Self.kinds() {
+      let start = try #require(
+        try await kind.cursor.limited(to: Limits(pages: 2)).walk().lastPosition(), "\(kind.name)")
+      let walk = kind.cursor.resuming(from: start).walk()
+      #expect(try await walk.next()?.items == [2], "\(kind.name)")
+      let before = [try await walk.previous()?.items, try await walk.previous()?.items]
+      #expect(before == (kind.isBidirectional ? [[1], [0]] : [nil, nil]), "\(kind.name)")
+      #expect(try await walk.previous() == nil, "\(kind.name)")
+      #expect(try await walk.next() == nil, "\(kind.name)")
+    }
+  }
+
+  private struct Kind {
+    var name: String
+    var isBidirectional = true
+    var cursor: Cursor<Int>
+  }
+
+  /// Every way to make a cursor of a listing of three pages; the second page waits at the gate.
+  private static func kinds(_ gate: Gate? = nil, _ reached: Gate = Gate()) -> [Kind] {
+    let hold: @Sendable (Int) async throws -> Void = { number in
+      guard number == 1, let gate else { return }
+      reached.openUp()
+      try await gate.wait()
+    }
+    let source = HeldSource(pages: [[0], [1], [2]], hold: hold)
+    let erased: any PageSource<Int> = source
+    return [
+      Kind(name: "a source", cursor: Cursor(source)),
+      Kind(name: "an erased source", cursor: Cursor(erased)),
+      Kind(
+        name: "pages",
+        cursor: Cursor(pages: [[0], [1], [2]]).map { number async throws in
+          try await hold(number)
+          return number
+        }),
+      Kind(
+        name: "numbers",
+        cursor: Cursor.numbered(from: 0) { number in
+          try await hold(number)
+          return NumberedPage([number], totalPages: 3)
+        }),
+      Kind(
+        name: "counts", isBidirectional: false,
+        cursor: Cursor.counted { offset in
+          try await hold(offset)
+          return (items: [offset], total: 3)
+        }),
+      Kind(
+        name: "a closure", cursor: Cursor { try await source.page(at: $0) }),
+      Kind(
+        name: "transforms",
+        cursor: Cursor(source).map { $0 }.filter { _ in true }.observed { _ in }
+          .retrying(attempts: 2).cached()),
+    ]
   }
 
   @Test("TI-02, C-12: what comes with a page stays with it, whatever becomes of its items")
@@ -314,23 +396,60 @@ import Testing
   @Test("TI-44: two loads at once are done one after the other: pages 0 and 1, and then 2")
   func serialises() async throws {
     let calls = Recorder<Int>()
+    let (gate, reached) = (Gate(), Gate())
     let cursor = Cursor.numbered(from: 0) { number in
       calls.note(number)
-      await Task.yield()
+      reached.openUp()
+      try await gate.wait()
       return NumberedPage([number], isLast: number == 9)
     }
+    // A walk in hand and a paginator alike.
+    let walk = cursor.walk()
+    let both = (0..<2).map { _ in Task { try await walk.next()?.items } }
+    try await reached.wait()
+    #expect(calls.values == [0])
+    gate.openUp()
+    var seen: [[Int]] = []
+    for task in both { seen.append(try await task.value ?? []) }
+    #expect(seen.sorted { $0[0] < $1[0] } == [[0], [1]])
+    #expect(calls.values == [0, 1])
+    #expect(try await walk.next()?.items == [2])
+
     let paginator = Paginator(cursor, threshold: .onDemand)
-    var pages = paginator.makeAsyncIterator()
-    let both = (0..<2).map { _ in
+    let loops = (0..<2).map { _ in
       Task {
         var items = paginator.items.makeAsyncIterator()
         return try await items.next()
       }
     }
-    var seen: [Int?] = []
-    for task in both { seen.append(try await task.value) }
-    #expect(seen.compactMap { $0 }.sorted() == [0, 1])
-    #expect(calls.values == [0, 1])
+    var items: [Int?] = []
+    for task in loops { items.append(try await task.value) }
+    #expect(items.compactMap { $0 }.sorted() == [0, 1])
+    #expect(calls.values == [0, 1, 2, 0, 1])
+    var pages = paginator.makeAsyncIterator()
     #expect(try await pages.next()?.items == [2])
+  }
+}
+
+/// A listing of pages that are held back as a test says.
+private struct HeldSource: PageSource {
+  let pages: [[Int]]
+  let hold: @Sendable (Int) async throws -> Void
+
+  func page(at position: Position?) async throws -> Page<Int>? {
+    let number = position?.value?.integer ?? 0
+    try await hold(number)
+    return Page(
+      pages[number],
+      next: number + 1 < pages.count ? Position(integerLiteral: number + 1) : nil,
+      previous: number > 0 ? Position(integerLiteral: number - 1) : nil)
+  }
+}
+
+extension Walk {
+  /// Where the page behind the last one delivered starts.
+  fileprivate func lastPosition() async throws -> Position? {
+    while try await next() != nil {}
+    return report.checkpoint
   }
 }

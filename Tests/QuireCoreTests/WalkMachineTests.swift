@@ -14,7 +14,7 @@ extension WalkMachine {
 /// Transcripts: what the machine is told, and what it answers. No await anywhere.
 @Suite struct WalkMachineTests {
   private func load(_ machine: inout WalkMachine, at now: Duration = .zero) -> Position? {
-    guard case .load(let position) = machine.next(at: now) else { return nil }
+    guard case .load(let position, _) = machine.next(at: now) else { return nil }
     return position
   }
 
@@ -56,16 +56,6 @@ extension WalkMachine {
     #expect(machine.report.warnings.filter { $0.message == "always" }.count == 1)
     #expect(machine.report.warnings.count == 64)
     #expect(machine.report.description.hasSuffix("64 warnings"))
-  }
-
-  @Test("C6: a second task at the same moment gets an error, and the first is not disturbed")
-  func refusesConcurrentIteration() {
-    var machine = WalkMachine(start: .start, limits: Limits())
-    #expect(load(&machine) == .start)
-    #expect(failure(&machine)?.code == .concurrentIteration)
-    _ = machine.received(Page([1]), at: .zero)
-    #expect(machine.report.pages == 1)
-    #expect(machine.report.end.name == "running")
   }
 
   @Test("C-3, C-5, G1, X-08: a page that leads to itself is delivered; the next() after it throws")

@@ -73,6 +73,15 @@ struct ControlMachine: Hashable, Sendable {
     return show(.none)
   }
 
+  /// The action that runs is not wanted any more; the control may start again.
+  mutating func cancelled(at now: Duration) -> Effects {
+    guard state == .loading else { return Effects() }
+    var effects = ended(at: now)
+    effects.cancels = true
+    runs += 1
+    return effects
+  }
+
   /// The control is taken out of the view for good.
   mutating func removed() -> Effects {
     guard isAttached else { return Effects() }

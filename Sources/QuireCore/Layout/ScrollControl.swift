@@ -94,6 +94,9 @@ public final class ScrollControl: Sendable {
   /// Shows that the action has ended. Also happens by itself when it returns.
   public func end() { handle { $0.ended(at: $1) } }
 
+  /// Cancels a running action; the control may start again.
+  func cancel() { handle { $0.cancelled(at: $1) } }
+
   /// Takes the control out of the view for good: a running action is cancelled.
   public func remove() { handle { machine, _ in machine.removed() } }
 

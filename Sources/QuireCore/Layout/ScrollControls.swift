@@ -2,7 +2,8 @@ import Synchronization
 
 /// The controls of one view: at most one that refreshes and one that loads more.
 ///
-/// While one works the other does not start. `ScrollControls(for:)` makes both for a paginator.
+/// One works at a time: refreshing cancels what loads more, and while it goes on nothing loads more.
+/// `ScrollControls(for:)` makes both for a paginator.
 /// Along which axis the view scrolls is the caller's business: offsets and viewports are those of
 /// that axis.
 public final class ScrollControls: Sendable {
@@ -23,7 +24,10 @@ public final class ScrollControls: Sendable {
   /// The control in front of the content. A new one takes the place of the old, which is removed.
   public var refresh: ScrollControl? {
     get { state.withLock { $0.refresh } }
-    set { replace(\.refresh, by: newValue) }
+    set {
+      replace(\.refresh, by: newValue)
+      newValue?.observe(by: Precedence(controls: self))
+    }
   }
 
   /// The control behind the content. A new one takes the place of the old, which is removed.
@@ -72,9 +76,7 @@ public final class ScrollControls: Sendable {
   /// The view has moved, by a gesture or by itself.
   public func scrolled(to offset: Double, in viewport: Viewport, isTracking: Bool = false) {
     let (refresh, loadMore) = state.withLock { ($0.refresh, $0.loadMore) }
-    if loadMore?.shown != .loading {
-      refresh?.scrolled(to: offset, in: viewport, isTracking: isTracking)
-    }
+    refresh?.scrolled(to: offset, in: viewport, isTracking: isTracking)
     if refresh?.shown != .loading {
       loadMore?.scrolled(to: offset, in: viewport, isTracking: isTracking)
     }
@@ -82,8 +84,14 @@ public final class ScrollControls: Sendable {
   }
 
   /// The gesture ended.
-  public func released() {
-    let (refresh, loadMore) = state.withLock { ($0.refresh, $0.loadMore) }
-    if loadMore?.shown != .loading { refresh?.released() }
+  public func released() { refresh?.released() }
+
+  /// Cancels what loads more when the content is loaded anew.
+  private struct Precedence: ControlObserver {
+    weak let controls: ScrollControls?
+
+    func controlChanged(to state: ControlState) {
+      if state == .loading { controls?.loadMore?.cancel() }
+    }
   }
 }

@@ -29,7 +29,7 @@ extension Paginator {
 
   /// Starts over. What is loaded stays until the new first page is there, and then makes room for
   /// it in one step; what a load cancelled by this brings is never seen. `ListOptions.onReload` has
-  /// other ways.
+  /// other ways. A reload that is on its way is joined: two calls at the same time are one request.
   ///
   /// Returns whether there is a page. Throws the error of the load, which is the state then; all
   /// else stays as it was: what is loaded, its totals, and the way on.

@@ -30,8 +30,11 @@ public actor Paginator<Item: Sendable>: PageSequence {
   ///     are consumed. A page handed out as a whole counts as consumed up to its end.
   ///   - maxPagesAhead: How many pages may be loaded that nobody has begun. Default 1: more only
   ///     helps where the times of pages vary a lot. Less than 1 is thrown by the first `next()`.
-  ///   - maxBytesAhead: How many bytes those pages may have. Default 16 MiB. The next page is
-  ///     expected to be as large as the largest so far.
+  ///   - maxBytesAhead: How many bytes those pages may have, as far as that is known before they are
+  ///     loaded: the next page is taken for as large as the largest so far, and only loaded where it
+  ///     would fit. One that turns out larger goes beyond the bound by what it has more, and from then
+  ///     on is the measure. Default 16 MiB. To end such a transfer, set `Limits.bytes` for the walk or
+  ///     a limit of the source for its pages.
   ///   - retention: What is kept of the pages handed out. Default: nothing.
   ///   - list: How a list that people look at is served.
   public init(

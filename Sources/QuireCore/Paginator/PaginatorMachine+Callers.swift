@@ -79,9 +79,13 @@ extension PaginatorMachine {
 
   /// Somebody wants to start over. What was loaded stays until the new first page is there, unless
   /// the options say otherwise.
+  ///
+  /// A load of the page behind or in front of what there is, is cancelled for it; a reload that runs
+  /// already brings the same and is joined.
   mutating func reload(ticket: Int) -> Effects {
     var effects = Effects()
     callers.append(Caller(ticket: ticket, wish: .load(.reload)))
+    if case .loading(let running) = activity, running.load == .reload { return effects }
     if limits.list.onReload == .clear {
       clear(&effects)
       // A reload that is cancelled leaves nothing to go on from.

@@ -5,31 +5,52 @@ extension Cursor {
   /// item comes twice.
   ///
   /// Every key of the walk is remembered, so memory grows with the listing. The report counts what
-  /// was dropped. A walk that resumes elsewhere begins without memory.
+  /// was dropped.
+  ///
+  /// Keys are not part of a position, which would grow with them. So a walk that begins behind the
+  /// start of the listing does not know what came before: give it `known`, the keys of what an earlier
+  /// walk has delivered, at least of the pages shortly before. Without them its report warns by
+  /// `WalkReport.Warning.Code.forgottenKeys`. An empty set says that nothing came before.
   public func deduplicated<Key: Hashable & Sendable>(
-    by key: @escaping @Sendable (Item) -> Key
+    known: Set<Key>? = nil, by key: @escaping @Sendable (Item) -> Key
   ) -> Cursor<Item> {
-    deriving { base, _ in DeduplicatingReader(base, key: key) }
+    deriving { base, _ in DeduplicatingReader(base, known: known, key: key) }
   }
+}
+
+extension WalkReport.Warning.Code {
+  /// A walk that drops repeated items began behind the start of its listing, without the keys of the
+  /// items before; see `Cursor.deduplicated(known:by:)`.
+  public static let forgottenKeys = Self("forgottenKeys")
+}
+
+extension Remedy.Setting {
+  /// The keys of what earlier walks have delivered.
+  public static let knownKeys = Self("deduplicated.known")
 }
 
 /// Drops items whose key has been met before. Reading a page again does not take its own items for
 /// repetitions.
-final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: PageReader {
+final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: DerivedReader {
   private struct Memory: Sendable {
     var known: Set<Key> = []
     /// The page read last, and what it added.
     var last: (position: Position, keys: [Key])?
+    /// Whether items may have been delivered before the first page whose keys are not known.
+    var mayHaveForgotten: Bool
+    var first: Position?
   }
 
-  private let base: any PageReader<Item>
+  let base: any PageReader<Item>
   private let key: @Sendable (Item) -> Key
   private let memory: Mutex<Memory>
 
-  init(_ base: any PageReader<Item>, key: @escaping @Sendable (Item) -> Key) {
+  init(
+    _ base: any PageReader<Item>, known: Set<Key>?, key: @escaping @Sendable (Item) -> Key
+  ) {
     self.base = base
     self.key = key
-    memory = Mutex(Memory())
+    memory = Mutex(Memory(known: known ?? [], mayHaveForgotten: known == nil))
   }
 
   private init(
@@ -41,8 +62,12 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: PageR
   }
 
   func read(at position: Position) async throws -> Page<Item>? {
-    guard let page = try await base.read(at: position) else { return nil }
+    guard var page = try await base.read(at: position) else { return nil }
     return memory.withLock { memory in
+      memory.first = memory.first ?? position
+      if memory.mayHaveForgotten, position == memory.first, position != .start {
+        page.warnings.append(Self.forgottenKeys)
+      }
       if let last = memory.last, last.position == position { memory.known.subtract(last.keys) }
       var kept: [Int] = []
       var added: [Key] = []
@@ -59,6 +84,15 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: PageR
       result.traffic.duplicates += page.items.count - kept.count
       return result
     }
+  }
+
+  private static var forgottenKeys: WalkReport.Warning {
+    WalkReport.Warning(
+      .forgottenKeys,
+      """
+      The walk began behind the start of the listing, and deduplicated(by:) does not know the items \
+      before: one that was delivered then may come again. Give the keys of those as "known".
+      """, remedy: Remedy(.knownKeys))
   }
 
   func copy() -> any PageReader<Item> {

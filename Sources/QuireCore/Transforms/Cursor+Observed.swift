@@ -26,7 +26,7 @@ extension Cursor {
 }
 
 /// Tells about every page it reads.
-struct ObservedReader<Item: Sendable>: PageReader {
+struct ObservedReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
   let direction: WalkDirection
   let observe: @Sendable (PageReading<Item>) -> Void

@@ -6,7 +6,9 @@ extension Cursor {
   /// Nothing is read before the first page is asked for, and leaving the walk cancels what is being
   /// read ahead. A page that fails fails in its turn; errors of pages behind the end are none. When
   /// the server throttles a page, the window is halved; it grows again by one for each window that
-  /// goes well. Pages are held until their turn, at most `window` of them. A `window` below 1 is
+  /// goes well. Where the transport sends fewer requests to one host at the same time, they wait there,
+  /// and the report warns by `WalkReport.Warning.Code.narrowedWindow`. Pages are held until their turn,
+  /// at most `window` of them. A `window` below 1 is
   /// `invalidArgument`, thrown by the first `next()`.
   public func parallel(_ window: Int) -> Cursor<Item> {
     deriving { base, context in

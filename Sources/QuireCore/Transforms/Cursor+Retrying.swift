@@ -15,7 +15,7 @@ extension Cursor {
 }
 
 /// Reads a page again that could not be read.
-struct RetryingReader<Item: Sendable>: PageReader {
+struct RetryingReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
   let attempts: Int
   let delay: @Sendable (Int) -> Duration

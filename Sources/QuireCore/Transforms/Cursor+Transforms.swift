@@ -74,7 +74,7 @@ extension Cursor {
 }
 
 /// Reads pages and makes other pages of them.
-struct TransformReader<Base: Sendable, Item: Sendable>: PageReader {
+struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
   let base: any PageReader<Base>
   let transform: @Sendable @concurrent (Page<Base>) async throws -> Page<Item>
 

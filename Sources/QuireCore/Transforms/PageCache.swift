@@ -2,59 +2,143 @@ import Synchronization
 
 /// Pages that were read, by their positions, for as many walks as like to share them.
 ///
-/// A page is the same whichever way it is come to, so walks forward and backward share it, too.
-/// Nothing is dropped before `clear()`.
+/// Walks that want a page at the same time read it once. Walks forward and backward have pages of
+/// their own: a transform may make others of them on the way back. Nothing is dropped before
+/// `clear()`.
 public final class PageCache<Item: Sendable>: Sendable {
+  /// Where a page lies and which way it was come to.
+  struct Key: Hashable, Sendable {
+    var position: Position
+    var direction: WalkDirection
+  }
+
   /// What was at a position: a page, or nothing any more.
   enum Entry: Sendable {
     case page(Page<Item>)
     case end
   }
 
-  private let entries = Mutex<[Position: Entry]>([:])
+  /// What a walk does for a page.
+  enum Lookup: Sendable {
+    /// Takes what is there.
+    case known(Entry)
+    /// Reads it, and says what came of it to `finish`.
+    case read(Reading)
+    /// Waits for the walk that reads it.
+    case wait(Suspension<Outcome>)
+  }
+
+  /// How a reading ended for those who waited for it.
+  enum Outcome: Sendable {
+    case read(Entry)
+    case failed(any Error)
+    /// The walk that read it was cancelled: another one is to read it.
+    case abandoned
+  }
+
+  /// A page being read.
+  final class Reading: Sendable {
+    fileprivate let waiting = Mutex<[Suspension<Outcome>]>([])
+  }
+
+  private struct State: Sendable {
+    var entries: [Key: Entry] = [:]
+    var readings: [Key: Reading] = [:]
+  }
+
+  private let state = Mutex(State())
 
   /// An empty cache.
   public init() {}
 
   /// How many pages are held, the ends of listings included.
-  public var count: Int { entries.withLock { $0.count } }
+  public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Forgets everything.
-  public func clear() { entries.withLock { $0 = [:] } }
+  /// Forgets everything. What is being read goes to those who wait for it, and is not kept.
+  public func clear() { state.withLock { $0 = State() } }
 
-  subscript(position: Position) -> Entry? {
-    get { entries.withLock { $0[position] } }
-    set { entries.withLock { $0[position] = newValue } }
+  func lookUp(_ key: Key) -> Lookup {
+    state.withLock { state in
+      if let entry = state.entries[key] { return .known(entry) }
+      if let reading = state.readings[key] {
+        let suspension = Suspension<Outcome>()
+        reading.waiting.withLock { $0.append(suspension) }
+        return .wait(suspension)
+      }
+      let reading = Reading()
+      state.readings[key] = reading
+      return .read(reading)
+    }
+  }
+
+  /// The reading has ended; it is the cache's no more, and whoever waited for it is told.
+  func finish(_ reading: Reading, of key: Key, _ outcome: Outcome) {
+    state.withLock { state in
+      guard state.readings[key] === reading else { return }
+      state.readings[key] = nil
+      if case .read(let entry) = outcome { state.entries[key] = entry }
+    }
+    for suspension in reading.waiting.withLock({ $0 }) { suspension.resume(returning: outcome) }
   }
 }
 
 extension Cursor {
   /// The same pages, each of them read once and then taken from `cache`, the last one included.
   ///
-  /// Give cursors of the same listing the same cache to let them share it. A page from the cache has
-  /// cost no request.
+  /// Give cursors of the same listing the same cache to let them share it. Walks that come to a page
+  /// at the same time share one reading of it, its failure too; when the walk that reads is cancelled,
+  /// another one reads. A page from the cache has cost no request. Put this in front of transforms
+  /// that remember earlier pages, such as `deduplicated(by:)`: behind them, a page from the cache is
+  /// one that they have not seen.
   public func cached(in cache: PageCache<Item> = PageCache()) -> Cursor<Item> {
-    deriving { base, _ in CachedReader(base: base, cache: cache) }
+    deriving { base, context in
+      CachedReader(base: base, cache: cache, direction: context.direction)
+    }
   }
 }
 
 /// Reads from a cache what is in it.
-struct CachedReader<Item: Sendable>: PageReader {
+struct CachedReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
   let cache: PageCache<Item>
+  let direction: WalkDirection
 
   func read(at position: Position) async throws -> Page<Item>? {
-    switch cache[position] {
-    case .end: return nil
-    case .page(var page):
-      let items = page.traffic.items
-      page.traffic = Traffic(requests: 0)
-      page.traffic.items = items
-      return page
-    case nil: break
+    let key = PageCache<Item>.Key(position: position, direction: direction)
+    while true {
+      switch cache.lookUp(key) {
+      case .known(let entry): return Self.page(entry)
+      case .read(let reading): return try await read(key, reading)
+      case .wait(let suspension):
+        switch try await suspension.value() {
+        case .read(let entry): return Self.page(entry)
+        case .failed(let error): throw error
+        case .abandoned: continue
+        }
+      }
     }
-    let page = try await base.read(at: position)
-    cache[position] = page.map { .page($0) } ?? .end
+  }
+
+  private func read(
+    _ key: PageCache<Item>.Key, _ reading: PageCache<Item>.Reading
+  ) async throws -> Page<Item>? {
+    do {
+      let page = try await base.read(at: key.position)
+      cache.finish(reading, of: key, .read(page.map { .page($0) } ?? .end))
+      return page
+    } catch {
+      let isOwn = error is CancellationError || Task.isCancelled
+      cache.finish(reading, of: key, isOwn ? .abandoned : .failed(error))
+      throw error
+    }
+  }
+
+  /// What is in the cache, at no cost.
+  private static func page(_ entry: PageCache<Item>.Entry) -> Page<Item>? {
+    guard case .page(var page) = entry else { return nil }
+    let items = page.traffic.items
+    page.traffic = Traffic(requests: 0)
+    page.traffic.items = items
     return page
   }
 
@@ -62,7 +146,9 @@ struct CachedReader<Item: Sendable>: PageReader {
     base.positions(after: position, total: total, count: count)
   }
 
-  func copy() -> any PageReader<Item> { CachedReader(base: base.copy(), cache: cache) }
+  func copy() -> any PageReader<Item> {
+    CachedReader(base: base.copy(), cache: cache, direction: direction)
+  }
   func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }

@@ -8,6 +8,8 @@ extension PagedReader {
     private var pages: [Page<Item>] = []
     /// What was read since the last page handed out has cost.
     private var traffic = Traffic(requests: 0)
+    /// What the pages read since then warn of.
+    private var warnings: [WalkReport.Warning] = []
     private var isAtEnd = false
 
     init(position: Position? = nil, walk: Walk<Item>? = nil) {
@@ -30,6 +32,7 @@ extension PagedReader {
       if let last = pages.last, last.items.isEmpty { pages.removeLast() }
       pages.append(page)
       traffic = traffic + page.traffic
+      warnings += page.warnings
       isAtEnd = page.next == nil || page.nextFailure != nil
     }
 
@@ -51,8 +54,10 @@ extension PagedReader {
       result.position = position ?? pages[0].position
       result.origins = origins(upTo: size, from: result.position)
       result.traffic = traffic
+      result.warnings = warnings
       result.hasMoreParts = false
       result.fingerprint = nil
+      result.sample = nil
       // Pages of another size have no known neighbour in front of them.
       result.previous = nil
       if rest.items.isEmpty {
@@ -64,6 +69,7 @@ extension PagedReader {
       }
       position = result.next
       traffic = Traffic(requests: 0)
+      warnings = []
       return result
     }
 

@@ -4,8 +4,8 @@ import Synchronization
 ///
 /// The pages are read through a walk of their own, so that loops and endless empty pages are noticed
 /// while one page is being filled.
-final class PagedReader<Item: Sendable>: PageReader {
-  private let base: any PageReader<Item>
+final class PagedReader<Item: Sendable>: DerivedReader {
+  let base: any PageReader<Item>
   private let size: Int
   private let context: ReaderContext
   private let pending = Mutex(Pending())
@@ -41,10 +41,13 @@ final class PagedReader<Item: Sendable>: PageReader {
       var limits = context.limits
       limits.pages = nil
       limits.items = nil
+      // The walk around this one ends its reading when the time is up.
+      limits.duration = nil
       let walk = Walk(
         base, clock: context.clock,
         machine: WalkMachine(
-          start: position, limits: limits, repeatedPositions: base.repeatedPositions))
+          start: position, limits: limits, repeatedPositions: base.repeatedPositions,
+          loops: LoopGuard { [base] in base.identity(of: $0) }, direction: context.direction))
       pending = Pending(position: position, walk: walk)
       return walk
     }

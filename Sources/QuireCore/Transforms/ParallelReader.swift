@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, whatever was read
 /// beyond it is dropped, errors included.
-final class ParallelReader<Item: Sendable>: PageReader {
+final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
     var position: Position
     var number: Int
@@ -18,7 +18,7 @@ final class ParallelReader<Item: Sendable>: PageReader {
     var total: Total?
   }
 
-  private let base: any PageReader<Item>
+  let base: any PageReader<Item>
   private let pages: Int?
   private let state: Mutex<State>
 
@@ -95,7 +95,12 @@ final class ParallelReader<Item: Sendable>: PageReader {
   private func received(
     _ page: Page<Item>?, _ read: (isGuess: Bool, read: Read)
   ) -> Page<Item>? {
+    var page = page
     state.withLock { state in
+      // Where pages are read one by one anyway, nothing is held back.
+      if let most = page?.head.readsAtOnce, most < state.window.limit, read.isGuess {
+        page?.warnings.append(Self.narrowed(to: most, from: state.window.limit))
+      }
       state.total = page?.total ?? state.total
       if let page, page.traffic.retries > 0 {
         state.window.throttled(read.read.number)
@@ -105,6 +110,15 @@ final class ParallelReader<Item: Sendable>: PageReader {
       if page?.next == nil || page?.next != state.ahead.first?.position { Self.drop(&state) }
     }
     return page
+  }
+
+  private static func narrowed(to most: Int, from limit: Int) -> WalkReport.Warning {
+    WalkReport.Warning(
+      .narrowedWindow,
+      """
+      parallel(\(limit)) reads \(most.counted("page")) at once: the transport sends no more requests \
+      to one host at the same time. Raise its limit, or ask for a smaller window.
+      """, remedy: Remedy(.connectionsPerHost, [String(limit)]))
   }
 
   private func failed(_ error: any Error, _ read: Read) {
@@ -135,4 +149,15 @@ final class ParallelReader<Item: Sendable>: PageReader {
   var repeatedPositions: RepeatedPositions { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
+}
+
+extension WalkReport.Warning.Code {
+  /// Fewer pages were read at once than `Cursor.parallel(_:)` was told, because the transport sends no
+  /// more requests to one host.
+  public static let narrowedWindow = Self("narrowedWindow")
+}
+
+extension Remedy.Setting {
+  /// How many connections to one host a transport opens.
+  public static let connectionsPerHost = Self("transport.connectionsPerHost")
 }

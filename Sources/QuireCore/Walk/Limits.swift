@@ -10,9 +10,11 @@ public struct Limits: Hashable, Sendable {
   /// Deliver at most this many items; the last page is cut to fit, and its `next` points inside it.
   /// Default: all.
   public var items: Int?
-  /// Read at most this many decoded bytes. Default: no cap.
+  /// Read at most this many decoded bytes; over HTTP, a transfer that goes beyond them is ended, and its
+  /// page comes again with the checkpoint. Default: no cap.
   public var bytes: Int?
-  /// Walk for at most this long, time in the consumer included. Default: no cap.
+  /// Walk for at most this long, time in the consumer included; what is being read when the time is up
+  /// is cancelled. Default: no cap.
   public var duration: Duration?
   /// Accept at most this many empty pages in a row. Default 100, far beyond what filtered listings
   /// send.
@@ -20,6 +22,12 @@ public struct Limits: Hashable, Sendable {
   /// Compare each page's items with those of this many pages before it, and refuse a page that
   /// repeats one of them: a server that has lost its place sends the same page for ever under new
   /// positions. Default 64; 0 compares none, for listings whose pages may well be the same.
+  ///
+  /// Items are the same, too, where only such members differ that servers write anew with every
+  /// answer: an age, a time, a counter. What tells records apart, their id above all, has to be the
+  /// same in all of them. Pages that may be right although they look alike are refused after a
+  /// thousand in a row, a hundred where the items have the same id: equal items under positions that
+  /// count, readings of the same sensors, versions of one record.
   public var comparedPages: Int
 
   /// No limits but those on empty and on repeated pages, unless given.

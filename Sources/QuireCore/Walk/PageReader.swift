@@ -21,6 +21,9 @@ protocol PageReader<Item>: Sendable {
   /// Drops what is open between two reads; another read may follow all the same.
   func leave()
 
+  /// A hash of what is asked for at a position, the same for two that lead to the same request.
+  func identity(of position: Position) -> Int
+
   var needsClosing: Bool { get }
   var repeatedPositions: RepeatedPositions { get }
   var allowsLookAhead: Bool { get }
@@ -30,6 +33,8 @@ protocol PageReader<Item>: Sendable {
 }
 
 extension PageReader {
+  /// Positions lead to the same request where they are equal.
+  func identity(of position: Position) -> Int { position.hashValue }
   /// Nothing is open between two reads.
   func leave() {}
   /// Unknown.
@@ -38,6 +43,17 @@ extension PageReader {
   var identity: ListingIdentity? { nil }
   /// There is no state.
   func copy() -> any PageReader<Item> { self }
+}
+
+/// Reads pages through another reader, which knows what this one does not.
+protocol DerivedReader<Item>: PageReader {
+  associatedtype BaseItem: Sendable
+  var base: any PageReader<BaseItem> { get }
+}
+
+extension DerivedReader {
+  /// As the reader below.
+  func identity(of position: Position) -> Int { base.identity(of: position) }
 }
 
 /// What a walk lets its readers know.
@@ -56,7 +72,7 @@ public enum WalkDirection: String, Hashable, Sendable {
 }
 
 /// Reads a listing against its order: what lies before a page is what comes next.
-struct BackwardReader<Item: Sendable>: PageReader {
+struct BackwardReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
 
   func read(at position: Position) async throws -> Page<Item>? {
@@ -131,10 +147,21 @@ struct SourceReader<Source: PageSource>: PageReader {
       after: position.value == nil ? nil : position.page, total: total, count: count)
   }
 
+  func identity(of position: Position) -> Int {
+    (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue
+  }
+
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
   var repeatedPositions: RepeatedPositions { source.repeatedPositions }
   var allowsLookAhead: Bool { source.allowsLookAhead }
+}
+
+/// A source that makes requests of positions, and can tell which of them make the same.
+package protocol RequestingSource {
+  /// A hash of the request for the page at `position`, and of its `itemOffset`: the same within this
+  /// process for all positions that lead to the same request.
+  func identity(of position: Position) -> Int
 }
 
 /// A source that is one closure.

@@ -48,6 +48,10 @@ final class PartReader<Source: PartedPageSource>: PageReader {
 
   func copy() -> any PageReader<Source.Item> { PartReader(source: source) }
   func leave() { open.withLock { $0 = nil } }
+  func identity(of position: Position) -> Int {
+    (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue
+  }
+
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
   var repeatedPositions: RepeatedPositions { source.repeatedPositions }

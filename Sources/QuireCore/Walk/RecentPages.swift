@@ -1,18 +1,76 @@
-/// The fingerprints of the pages delivered last, by which a page is known again.
+/// What is known of the pages delivered last, by which a page is known again.
 struct RecentPages: Sendable {
+  /// What a page turns out to be.
+  enum Meeting: Hashable {
+    case new
+    /// It was there `distance` pages ago, but for the members named.
+    case repeated(distance: Int, changed: [String])
+  }
+
+  private struct Known: Sendable {
+    var fingerprint: Int?
+    var sample: PageSample?
+  }
+
+  /// How many pages in a row may look like one before them where that may be right.
+  static let mostAlike = 1000
+  /// The same where the items have an identity of their own, which is the same, too.
+  static let mostAlikeIdentified = 100
+
   private let capacity: Int
   /// The oldest first.
-  private var fingerprints: [Int] = []
+  private var pages: [Known] = []
+  private var roles = MemberRoles()
+  /// How many pages in a row looked like one before them.
+  private var alike = 0
+  /// The most items that a page had.
+  private var largest = 0
 
   /// Remembers `capacity` pages.
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Takes note of a page. Returns how many pages ago it was there, if it was.
-  mutating func meet(_ fingerprint: Int) -> Int? {
-    guard capacity > 0 else { return nil }
-    if let place = fingerprints.lastIndex(of: fingerprint) { return fingerprints.count - place }
-    if fingerprints.count == capacity { fingerprints.removeFirst() }
-    fingerprints.append(fingerprint)
-    return nil
+  /// Takes note of a page, unless it is one that was there.
+  mutating func meet(_ fingerprint: Int?, _ sample: PageSample?) -> Meeting {
+    guard capacity > 0, fingerprint != nil || sample != nil else { return .new }
+    let page = Known(fingerprint: fingerprint, sample: sample)
+    largest = max(largest, sample?.count ?? 0)
+    var likeness: (distance: Int, changed: [String])?
+    for (index, known) in pages.enumerated().reversed() {
+      let distance = pages.count - index
+      switch compare(known, page) {
+      case .different: continue
+      case .repeated(let changed): return .repeated(distance: distance, changed: changed)
+      case .alike(let changed): likeness = likeness ?? (distance, changed)
+      }
+    }
+    if let likeness {
+      let isIdentified = sample?.hasIdentity(&roles) == true
+      guard alike < (isIdentified ? Self.mostAlikeIdentified : Self.mostAlike) else {
+        return .repeated(distance: likeness.distance, changed: likeness.changed)
+      }
+      alike += 1
+    } else {
+      alike = 0
+    }
+    if pages.count == capacity { pages.removeFirst() }
+    pages.append(page)
+    return .new
+  }
+
+  private mutating func compare(_ known: Known, _ page: Known) -> PageLikeness.Verdict {
+    if let fingerprint = page.fingerprint, fingerprint == known.fingerprint {
+      return mayBeMeant(page.sample) ? .alike(changed: []) : .repeated(changed: [])
+    }
+    guard let old = known.sample, let new = page.sample else { return .different }
+    return PageLikeness(old, new, roles: &roles)?.verdict ?? .different
+  }
+
+  /// Whether a page that is the same as one before it may be another one all the same: a full one, asked
+  /// for by count, whose items do not differ from one another and have no identity.
+  private mutating func mayBeMeant(_ sample: PageSample?) -> Bool {
+    guard let sample, sample.isCounted, sample.count >= largest, sample.isUniform else {
+      return false
+    }
+    return !sample.hasIdentity(&roles)
   }
 }

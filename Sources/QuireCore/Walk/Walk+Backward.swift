@@ -31,7 +31,8 @@ extension Walk {
     limits.pages = nil
     limits.items = nil
     let machine = WalkMachine(
-      start: before, limits: limits, repeatedPositions: reader.repeatedPositions)
+      start: before, limits: limits, repeatedPositions: reader.repeatedPositions,
+      loops: LoopGuard { reader.identity(of: $0) }, direction: .backward)
     let walk = Walk(BackwardReader(base: reader), clock: clock, machine: machine)
     return backward.withLock { backward in
       // Whoever was faster has begun already.

@@ -8,8 +8,8 @@ import Synchronization
 /// print(walk.report.end)
 /// ```
 /// Looping again goes on where the walk stopped: after an error with the page that failed, after
-/// the end with nothing. A walk is read by one task at a time; a second one at the same moment gets
-/// `PageError.Code.concurrentIteration` and does no harm.
+/// the end with nothing. Tasks that share a walk share its pages: one page is read at a time, and
+/// whoever asks meanwhile waits for its turn and gets the page after it.
 public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// A page.
   public typealias Element = Page<Item>
@@ -28,6 +28,10 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   let open: Mutex<OpenPages<Item>>
   /// Whether there is something in `open` that a loop has left, at the cost of one load.
   private let hasLeftovers: Atomic<Bool>
+  /// Those who ask for a page, one after another.
+  private let turns = TurnQueue()
+  /// What the walk may still read; nil without a limit on bytes.
+  private let allowance: ByteAllowance?
   /// The walk from the start backwards, once somebody asked for it.
   let backward = Mutex<Walk<Item>?>(nil)
 
@@ -40,6 +44,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     self.clock = clock
     self.makeBackwardReader = makeBackwardReader
     self.stopwatch = Stopwatch(clock)
+    allowance = machine.limits.bytes.map {
+      ByteAllowance(limit: $0, spent: machine.report.traffic.bytes)
+    }
     self.machine = Mutex(machine)
     hasLeftovers = Atomic(open.hasLeftovers)
     self.open = Mutex(open)
@@ -92,10 +99,16 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     if hasLeftovers.load(ordering: .relaxed), let page = takeLeftover() {
       return opened(page, mark)
     }
-    let position: Position
+    // It would wait for itself.
+    if WalkReading.isInside(self) { throw WalkMachine.nestedIteration }
+    try await turns.take()
+    defer { turns.pass() }
+    if hasLeftovers.load(ordering: .relaxed), let page = takeLeftover() {
+      return opened(page, mark)
+    }
     switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
-    case .load(let next):
-      position = next
+    case .load(let position, let time):
+      return try await load(position, within: time, mark)
     case .finish(let closing):
       reader.leave()
       if let closing { await close(closing) }
@@ -104,9 +117,14 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       if let closing { await close(closing) }
       throw error
     }
+  }
+
+  private func load(
+    _ position: Position, within time: Duration?, _ mark: ItemMark?
+  ) async throws -> Page<Item>? {
     do {
       try Task.checkCancellation()
-      if var page = try await reader.read(at: position) {
+      if var page = try await read(at: position, within: time) {
         let now = stopwatch.elapsed()
         try machine.withLock { machine in
           if let refusal = machine.refusal(of: page) { throw refusal }
@@ -115,13 +133,39 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
         return opened(page, mark)
       }
     } catch {
-      // A transfer that was aborted may say so in words of its own.
-      let cause: any Error = Task.isCancelled ? CancellationError() : error
-      throw machine.withLock { $0.failed(cause, at: stopwatch.elapsed()) }
+      throw await failed(error)
     }
     let end = machine.withLock { $0.receivedEnd(at: stopwatch.elapsed()) }
     if case .finish(let closing?) = end { await close(closing) }
     return nil
+  }
+
+  /// Reads a page; not for longer than `time`.
+  private func read(at position: Position, within time: Duration?) async throws -> Page<Item>? {
+    let reading = WalkReading(of: self, allowance: allowance)
+    defer { reading.end() }
+    return try await WalkReading.$current.withValue(reading) {
+      guard let time else { return try await reader.read(at: position) }
+      return try await Deadline.run(within: time, by: clock) { [reader] in
+        try await reader.read(at: position)
+      }
+    }
+  }
+
+  /// The error to throw when reading a page ended with this one.
+  private func failed(_ error: any Error) async -> any Error {
+    // A transfer that was aborted may say so in words of its own.
+    let cause: any Error = Task.isCancelled ? CancellationError() : error
+    let isOverBytes = allowance?.isExceeded == true && cause.isLimit
+    guard cause is Deadline.Expired || isOverBytes else {
+      return machine.withLock { $0.failed(cause, at: stopwatch.elapsed()) }
+    }
+    reader.leave()
+    let (refusal, closing) = machine.withLock {
+      $0.capped(cause as? PageError, at: stopwatch.elapsed())
+    }
+    if let closing { await close(closing) }
+    return refusal
   }
 
   /// The page for the loop that writes to `mark`; a loop over pages has none.
@@ -172,4 +216,8 @@ extension Walk {
     closeSoon(closing)
     await parting.withLock { $0 }?.value
   }
+}
+
+extension Error {
+  fileprivate var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
 }

@@ -20,8 +20,9 @@ extension WalkMachine {
   /// Why the page at `position` must not be loaded, if it must not.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {
     // A position inside the page that is arriving leads nowhere else.
-    if !isWithinPage, let length = loops?.visit(position) {
-      return locate(Self.loop(length), at: position)
+    if !isWithinPage {
+      if let length = loops?.visit(position) { return locate(Self.loop(length), at: position) }
+      if loops?.leadsToFirst(position) == true { return locate(Self.returnToFirst, at: position) }
     }
     return exceededCap(at: now).map { locate(PageError(.limitExceeded, $0), at: position) }
   }
@@ -39,14 +40,27 @@ extension WalkMachine {
         on bytes, or resume from the checkpoint.
         """
     }
-    if let duration = limits.duration, let startedAt, now - startedAt >= duration {
-      return """
-        The walk has taken \(now - startedAt) of the \(duration) it may; raise the limit on the \
-        duration, or resume from the checkpoint.
-        """
-    }
-    return nil
+    return timeLeft(at: now).map { $0 <= .zero } == true ? overtime(at: now) : nil
   }
+
+  /// How long the walk may still take; nil without a limit.
+  func timeLeft(at now: Duration) -> Duration? {
+    limits.duration.map { $0 - (now - (startedAt ?? now)) }
+  }
+
+  func overtime(at now: Duration) -> String {
+    """
+    The walk has taken \(now - (startedAt ?? now)) of the \(limits.duration ?? .zero) it may; raise \
+    the limit on the duration, or resume from the checkpoint.
+    """
+  }
+
+  private static let returnToFirst = PageError(
+    .loopDetected,
+    """
+    The server leads back to the first page of the listing; the walk would never end. All pages so \
+    far were delivered.
+    """, attempts: 0)
 
   private static func loop(_ length: Int) -> PageError {
     let circle =
@@ -66,7 +80,7 @@ extension WalkMachine {
       attempts: 0)
   }
 
-  func stall(_ distance: Int) -> PageError {
+  func stall(_ distance: Int, _ changed: [String]) -> PageError {
     let earlier = distance == 1 ? "the page before" : "the page \(distance) pages ago"
     let delivered =
       isWithinPage
@@ -75,11 +89,27 @@ extension WalkMachine {
     return PageError(
       .stalledContent,
       """
-      The server sent the same items as on \(earlier), under another position; \(delivered). \
+      The server sent the same items as on \(earlier)\(Self.but(for: changed)), under another position; \
+      \(delivered). \
       Most likely it does not heed what the request asks for: check the name of the parameter, or \
       what else the continuation goes into. Only where pages of this listing may well be the same, \
       set Limits.comparedPages to 0.
       """)
+  }
+
+  /// Names the members that differ. Their names are the server's.
+  private static func but(for changed: [String]) -> String {
+    guard !changed.isEmpty else { return "" }
+    let names = changed.prefix(3).map { name in
+      let text = name.unicodeScalars.prefix(60).map { scalar in
+        scalar.isASCII && scalar.value > 0x20 && scalar.value < 0x7F && scalar != "\""
+          ? Character(scalar) : "?"
+      }
+      return name.isEmpty ? "their own text" : "\"\(String(text))\""
+    }
+    let others = changed.count - names.count
+    let rest = others > 0 ? " and \(others.counted("other member"))" : ""
+    return ", but for \(names.joined(separator: ", "))\(rest)"
   }
 
   static func objection(to limits: Limits) -> PageError? {
@@ -98,16 +128,12 @@ extension WalkMachine {
       .invalidArgument, "Limits.duration is \(duration); give zero or more.", attempts: 0)
   }
 
-  static func concurrentIteration(at position: Position) -> PageError {
-    var error = PageError(
-      .concurrentIteration,
-      """
-      Two tasks asked one walk for a page at the same time; give each task a walk of its own, or \
-      share a Paginator.
-      """, attempts: 0)
-    error.position = position
-    return error
-  }
+  static let nestedIteration = PageError(
+    .concurrentIteration,
+    """
+    A walk was asked for a page from inside of its own reading, where it would wait for itself. Take \
+    the page in a task of its own once the reading is over, or make another walk of the cursor.
+    """, attempts: 0)
 
   static func sourceFailure(_ error: any Error) -> PageError {
     if let error = error as? PageError { return error }

@@ -26,7 +26,8 @@ struct WalkMachine: Sendable {
 
   /// What to do when the consumer asks for a page.
   enum NextAction {
-    case load(Position)
+    /// Read the page there; where there is a limit on the duration, within the time that is left.
+    case load(Position, within: Duration?)
     /// Return nil.
     case finish(Closing?)
     indirect case fail(PageError, Closing?)
@@ -64,7 +65,7 @@ struct WalkMachine: Sendable {
   init(
     start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
     repeatedPositions: RepeatedPositions = .refused, loops: LoopGuard = LoopGuard(),
-    objection: PageError? = nil
+    objection: PageError? = nil, direction: WalkDirection = .forward
   ) {
     self.start = start
     self.limits = limits
@@ -73,7 +74,7 @@ struct WalkMachine: Sendable {
     recent = RecentPages(capacity: limits.comparedPages)
     if repeatedPositions == .refused {
       self.loops = loops
-      self.loops?.begin(at: start, after: visited)
+      self.loops?.begin(at: start, after: visited, direction)
     }
     self.objection = Self.objection(to: limits) ?? objection
   }
@@ -86,7 +87,7 @@ struct WalkMachine: Sendable {
     case .drained:
       return finish(exhaustion)
     case .loading(let position):
-      return .fail(Self.concurrentIteration(at: position), nil)
+      preconditionFailure("A walk was asked for a page while it read the one at \(position).")
     case .ready(let position, let verdict):
       if startedAt == nil { startedAt = now } else { report.waitingForConsumer += now - lastChange }
       lastChange = now
@@ -96,8 +97,10 @@ struct WalkMachine: Sendable {
 
   /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    guard let distance = page.fingerprint.flatMap({ recent.meet($0) }) else { return nil }
-    var error = stall(distance)
+    guard
+      case .repeated(let distance, let changed) = recent.meet(page.fingerprint, page.sample)
+    else { return nil }
+    var error = stall(distance, changed)
     error.traffic = page.traffic
     error.traffic.items = 0
     return error
@@ -121,6 +124,7 @@ struct WalkMachine: Sendable {
     isWithinPage = page.hasMoreParts
     closing = page.closing
     report.nextFailure = page.nextFailure
+    if page.position.page == .start, let address = page.address { loops?.noteFirst(address) }
     advance(after: page)
   }
 
@@ -144,6 +148,18 @@ struct WalkMachine: Sendable {
     report.traffic = report.traffic + located.traffic
     report.end = .failed(located)
     return located
+  }
+
+  /// Reading the page was ended because a limit was reached on the way; nil where that is the one on
+  /// the duration. Returns the error to throw, from now on whenever the consumer asks, and the duty to
+  /// close.
+  mutating func capped(_ error: PageError?, at now: Duration) -> (PageError, Closing?) {
+    let position = endLoading(at: now)
+    let refusal = locate(error ?? PageError(.limitExceeded, overtime(at: now)), at: position)
+    state = .ready(position, .refused(refusal))
+    report.traffic = report.traffic + refusal.traffic
+    report.end = .failed(refusal)
+    return (refusal, takeClosing())
   }
 
   /// Somebody began to iterate.
@@ -212,7 +228,7 @@ extension WalkMachine {
     }
     report.end = .running
     state = .loading(position)
-    return .load(position)
+    return .load(position, within: timeLeft(at: now))
   }
 
   private mutating func advance<Item>(after page: Page<Item>) {

@@ -25,6 +25,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private var passed = 0
   /// By what the page that `transfer` brings is known again.
   private var fingerprint = ItemsFingerprint()
+  private var sample: PageSample?
   /// Items set aside that no part has carried yet.
   private var badItems: [BadItem] = []
   /// The place behind the last item set aside.
@@ -109,6 +110,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
       spent = Traffic(requests: 0)
       part.next = Position(position.value, itemOffset: handedOut)
       part.hasMoreParts = true
+      // Only whole pages are compared.
+      part.sample = nil
       self.transfer = transfer
       return part
     }
@@ -121,6 +124,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     if passed < handedOut { throw Self.changed(passed + 1) }
     var page = visit.page(items, of: transfer, answer: answer, traffic: spent)
     page.fingerprint = page.fingerprint ?? fingerprint.value
+    sample?.isCounted = visit.isCounted
+    page.sample = sample
     spent = Traffic(requests: 0)
     return visit.listing.conceal(page)
   }
@@ -132,6 +137,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     }
     passed = 0
     fingerprint = ItemsFingerprint()
+    sample = nil
     let before = spent.requests - spent.redirects
     defer { requests += spent.requests - spent.redirects - before }
     var visit = visit
@@ -144,6 +150,9 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   /// The items without those that were handed out before.
   private func unseen(of items: DecodedItems<Item>) throws -> DecodedItems<Item> {
     fingerprint.add(items)
+    if let more = items.sample {
+      if sample == nil { sample = more } else { sample?.append(more) }
+    }
     var rest = items
     let seen = min(handedOut - passed, items.items.count)
     if seen > 0 {

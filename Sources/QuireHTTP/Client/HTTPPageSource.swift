@@ -94,6 +94,7 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource, IdentifiedPageSource {
       (try? Bookmark(position))?.restarts ?? 0 > 0
     {
       page.fingerprint = nil
+      page.sample = nil
     }
     return listing.conceal(page)
   }

@@ -16,6 +16,9 @@ struct PageVisit {
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
 
+  /// Whether the page is asked for by counting items or pages.
+  var isCounted: Bool { (try? Bookmark(position))?.isCounted ?? false }
+
   /// What decides about further attempts; each page, and each part of one, begins anew.
   var retryMachine: RetryMachine {
     RetryMachine(policy: configuration.retry, isRepeatable: isRepeatable)
@@ -102,6 +105,7 @@ struct PageVisit {
     if transfer.received < Self.longestRefusal { transfer.beginning.append(slice) }
     transfer.received += slice.count
     traffic.bytes += slice.count
+    try WalkReading.received(bytes: slice.count)
     try transfer.session.receive(slice)
     try Task.checkCancellation()
     return true
@@ -201,6 +205,12 @@ struct PageVisit {
     page.closing = continuation.closing
     page.warnings += continuation.warnings
     page.endDoubt = continuation.endDoubt.map { describe($0, after: Traffic(requests: 0)) }
+    if position.value == nil, transfer.hop.url.text != request.url {
+      var answered = request
+      answered.url = transfer.hop.url.text
+      answered.method = transfer.hop.method
+      page.address = listing.identity(of: answered)
+    }
     if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
     return page
   }
@@ -212,12 +222,16 @@ struct PageVisit {
   ) -> Page<Item> {
     var page = Page(items.items)
     page.fingerprint = items.fingerprint
+    page.sample = items.sample
+    page.sample?.isCounted = isCounted
     page.startsMidway = engine.startsMidway
     page.traffic = traffic
     page.traffic.badItems = items.badItems.count
+    let metrics = transfer.response.body.metrics
+    page.head.readsAtOnce = metrics.requestsAtOnce
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: transfer.response.head, document: document, badItems: items.badItems,
-      metrics: transfer.response.body.metrics, traffic: page.traffic, url: transfer.hop.url.text,
+      metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text,
       resume: resume, visit: self)
     return page
   }

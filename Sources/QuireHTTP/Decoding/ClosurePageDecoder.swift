@@ -70,6 +70,7 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
       var result = DecodedItems(items, badItems: badItems)
       result.digests = digests
       result.fingerprint = raw.fingerprint
+      result.sample = raw.sample
       return result
     }
   }

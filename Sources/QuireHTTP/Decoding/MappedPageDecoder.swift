@@ -39,6 +39,7 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
       var mapped = DecodedItems(try items.items.map(transform), badItems: items.badItems)
       mapped.digests = items.digests
       mapped.fingerprint = items.fingerprint
+      mapped.sample = items.sample
       return mapped
     }
   }

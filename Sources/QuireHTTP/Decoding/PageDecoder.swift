@@ -1,3 +1,5 @@
+package import QuireCore
+
 /// The door to a format: turns the bytes of one page into a document that paths can be asked of, and
 /// into items.
 ///
@@ -122,6 +124,8 @@ public struct DecodedItems<Item: Sendable>: Sendable {
   package var digests: [Int]?
   /// A hash of the bytes of all items of a whole page; nil when there are none.
   package var fingerprint: Int?
+  /// What some of the items hold; nil from decoders that do not look into items.
+  package var sample: PageSample?
 
   /// The items of a page, and those that were set aside.
   public init(_ items: [Item], badItems: [BadItem] = []) {

@@ -10,6 +10,9 @@ public struct TransferMetrics: Hashable, Sendable {
   public var timeToHead: Duration
   /// From the start to the end of the body.
   public var duration: Duration
+  /// How many requests the transport sends to one host at the same time, over what this one went over;
+  /// further ones wait. Nil where it does not say.
+  public var requestsAtOnce: Int?
 
   /// Metrics; nothing received by one request unless told otherwise.
   public init(

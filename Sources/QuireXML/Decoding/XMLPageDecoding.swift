@@ -90,7 +90,9 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     var badItems: [BadItem] = []
     var places = XMLPlaceFinder(index)
     var digests: [Int]? = matcher == nil ? nil : []
+    var sample = PageSample()
     for (number, node) in nodes.enumerated() {
+      sample.add(itemAt: handedOut + number) { index.look(at: node, &$0) }
       do {
         try check(number, node, in: index)
         items.append(try make(number))
@@ -104,6 +106,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     handedOut += nodes.count
     var result = DecodedItems(items, badItems: badItems)
     result.digests = digests
+    if !nodes.isEmpty { result.sample = sample }
     if matcher == nil, !nodes.isEmpty { result.fingerprint = Self.digest(nodes, in: index) }
     return result
   }

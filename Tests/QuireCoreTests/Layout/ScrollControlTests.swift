@@ -371,20 +371,32 @@ import Testing
     #expect(controls.header == .none && controls.footer == .none)
   }
 
-  @Test("IN-22: while one control works the other does not start")
-  func exclusive() {
+  @Test("IN-22: a refresh cancels what loads more, and nothing loads more before it has ended")
+  func exclusive() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(2)
     let controls = ScrollControls()
     controls.refresh = Rig().refresh()
-    controls.loadMore = Rig().loadMore()
+    controls.loadMore = .loadMore { _ = try? await source.page(at: 2) }
     controls.refresh?.begin()
     controls.scrolled(to: 1001, in: page)
     #expect(controls.loadMore?.shown == ControlState.none)
     controls.refresh?.end()
     controls.scrolled(to: 1002, in: page)
     #expect(controls.loadMore?.shown == .loading)
+    try await source.wait { $0.running == 1 }
     controls.scrolled(to: -80, in: page, isTracking: true)
+    #expect(controls.loadMore?.shown == .loading)
     controls.released()
-    #expect(controls.refresh?.shown == ControlState.none)
+    #expect(controls.refresh?.shown == .loading)
+    #expect(controls.loadMore?.shown == ControlState.none)
+    try await source.wait { $0.cancelled == [2] && $0.running == 0 }
+    controls.refresh?.end()
+    controls.scrolled(to: 1003, in: page)
+    #expect(controls.loadMore?.shown == .loading)
+    // The same without a gesture.
+    #expect(controls.refresh?.begin() == true)
+    #expect(controls.loadMore?.shown == ControlState.none)
   }
 
   @Test("IN-23: letting go of a control cancels its action and keeps nobody alive")

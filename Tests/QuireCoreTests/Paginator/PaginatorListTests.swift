@@ -1,4 +1,4 @@
-import QuireCore
+@testable import QuireCore
 import QuireTesting
 import Testing
 
@@ -196,12 +196,12 @@ import Testing
     }
   }
 
-  @Test("TI-18: a second reload cancels the first, whose answer is never seen")
-  func reloadsTwice() async throws {
+  @Test("TI-18: a reload cancels the load of the first page, whose answer is never seen")
+  func reloadsOverFirstLoad() async throws {
     let source = ScriptedSource(sizes: 2, 2)
     source.hold(1)
     let events = try await events(of: list(source)) { list in
-      let first = Task { try await list.reload() }
+      let first = Task { try await list.loadMore() }
       try await source.wait { $0.requests == [1] }
       let second = Task { try await list.reload() }
       try await source.wait { $0.cancelled == [1] && $0.requests == [1, 1] }
@@ -210,6 +210,36 @@ import Testing
       #expect(try await second.value)
     }
     #expect(events == ["loading", "didReload(2)", "content", "canLoadMore(true)"])
+  }
+
+  @Test(
+    "12-A6, TI-18: a reload that is on its way is joined: two calls are one request and one event",
+    arguments: [ListOptions.ReloadPolicy.keep, .clearOnFailure, .clear], [false, true])
+  func joinsReload(policy: ListOptions.ReloadPolicy, fails: Bool) async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    let list = Paginator(
+      Cursor(source), threshold: .onDemand, retention: .all, list: ListOptions(onReload: policy))
+    try await list.loadMore()
+    source.hold(1)
+    if fails { source.fail(1) }
+    let first = Task { try await list.reload() }
+    try await source.wait { $0.requests == [1, 1] }
+    let second = Task { try await list.reload() }
+    let third = Task { try await list.reload() }
+    while list.runner.withMachine({ $0.callers.count }) < 3 { await Task.yield() }
+    source.release(1)
+    for reload in [first, second, third] {
+      if fails {
+        await #expect(throws: PageError.self) { try await reload.value }
+      } else {
+        #expect(try await reload.value)
+      }
+    }
+    #expect(source.requests == [1, 1])
+    #expect(source.log.cancelled == [])
+    // One after the other they are two.
+    #expect(try await list.reload())
+    #expect(source.requests == [1, 1, 1])
   }
 
   @Test("TI-19, IN-22: a reload cancels a running load of more, whose items never appear")

@@ -44,7 +44,10 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     let (document, lists) = try page.arranged(for: context.items, limits: context.limits)
     try checkLimits(lists, in: document)
     var decoded = try decode(lists, in: document)
-    if decoded.count > 0 { decoded.fingerprint = document.fingerprint(of: lists) }
+    if decoded.count > 0 {
+      decoded.fingerprint = document.fingerprint(of: lists)
+      decoded.sample = document.sample(of: lists)
+    }
     return decoded
   }
 

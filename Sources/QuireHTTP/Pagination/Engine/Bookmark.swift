@@ -150,6 +150,14 @@ struct Bookmark: Hashable {
     }
   }
 
+  /// Whether the position moves on by counting items or pages, whatever a page holds.
+  var isCounted: Bool {
+    switch target {
+    case .offset, .page: true
+    case .start, .url, .token, .request: false
+    }
+  }
+
   /// The number a counter would go on from: its own, or a token that is one.
   var count: Int? {
     switch target {

@@ -1,0 +1,93 @@
+import QuireCore
+import QuireTesting
+import Synchronization
+import Testing
+
+@Suite("Walks that tasks share")
+struct SharedWalkTests {
+  @Test(
+    "C6, TI-44: a task that waits for its turn and is cancelled leaves at once, and moves nothing")
+  func cancelsWaiting() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    source.hold(1)
+    let walk = Cursor(source).walk()
+    let first = Task { try await walk.next()?.items }
+    try await source.wait { $0.requests == [1] }
+    let second = Task { try await walk.next()?.items }
+    second.cancel()
+    await #expect(throws: CancellationError.self) { try await second.value }
+    #expect(source.log.cancelled == [])
+    #expect(walk.report.end.name == "running")
+    source.release(1)
+    #expect(try await first.value == [0])
+    #expect(try await walk.next()?.items == [1])
+    #expect(source.requests == [1, 2])
+  }
+
+  @Test("C6, C-7, TI-44: cancelling the task that reads leaves the page to the one that waits")
+  func cancelsReading() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(1)
+    let walk = Cursor(source).walk()
+    let first = Task { try await walk.next()?.items }
+    try await source.wait { $0.requests == [1] }
+    let second = Task { try await walk.next()?.items }
+    await Task.yield()
+    first.cancel()
+    await #expect(throws: CancellationError.self) { try await first.value }
+    source.release(1)
+    #expect(try await second.value == [0])
+    #expect(source.requests == [1, 1])
+  }
+
+  @Test("C6, C-6, TI-44: after an error the next in turn asks for the page that failed")
+  func goesOnAfterError() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(1)
+    source.fail(1)
+    let walk = Cursor(source).walk()
+    let first = Task { try await walk.next()?.items }
+    try await source.wait { $0.requests == [1] }
+    let second = Task { try await walk.next()?.items }
+    source.release(1)
+    await #expect(throws: PageError.self) { try await first.value }
+    #expect(try await second.value == [0])
+  }
+
+  @Test("C6, TI-44: fifty tasks that drain one walk get each item once, whoever is cancelled")
+  func drainsTogether() async throws {
+    var random = SeededGenerator(seed: 1244)
+    for round in 0..<20 {
+      let source = ScriptedSource(sizes: Array(repeating: 3, count: 60))
+      let walk = Cursor(source).walk()
+      let items = Recorder<Int>()
+      let tasks = (0..<50).map { _ in
+        Task {
+          while let page = try await walk.next() { for item in page.items { items.note(item) } }
+        }
+      }
+      for _ in 0..<5 { tasks[Int.random(in: 0..<50, using: &random)].cancel() }
+      for task in tasks { _ = await task.result }
+      for try await page in walk { for item in page.items { items.note(item) } }
+      #expect(items.values.sorted() == Array(0..<180), "seed 1244, round \(round)")
+      #expect(source.log.maxConcurrent == 1)
+    }
+  }
+
+  @Test(
+    "C17, TI-44: a walk asked from inside of its own reading says so, and does not wait for ever")
+  func nested() async throws {
+    final class Box: Sendable { let walk = Mutex<Walk<Int>?>(nil) }
+    let box = Box()
+    let cursor = Cursor<Int> { _ in
+      _ = try await box.walk.withLock { $0 }?.next()
+      return Page([1])
+    }
+    let walk = cursor.walk()
+    box.walk.withLock { $0 = walk }
+    let error = await pageError { _ = try await walk.next() }
+    #expect(error?.code == .concurrentIteration)
+    box.walk.withLock { $0 = nil }
+    #expect(try await walk.next()?.items == [1])
+  }
+}

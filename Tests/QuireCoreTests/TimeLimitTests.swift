@@ -1,0 +1,96 @@
+import QuireCore
+import QuireTesting
+import Testing
+
+@Suite("Limits on the duration")
+struct TimeLimitTests {
+  private func cursor(
+    _ source: ScriptedSource<Int>, _ clock: ManualClock
+  ) -> Cursor<Int> {
+    Cursor(source, limits: Limits(duration: .seconds(10)), clock: clock)
+  }
+
+  @Test("12-A6, C-9: a page that is still being read when the time is up is aborted, and named")
+  func aborts() async throws {
+    let source = ScriptedSource(sizes: 1, 1, needsClosing: true)
+    source.hold(2)
+    let clock = ManualClock()
+    let walk = cursor(source, clock).walk()
+    #expect(try await walk.next()?.items == [0])
+    let task = Task { try await walk.next() }
+    try await source.wait { $0.requests == [1, 2] }
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(10))
+    let error = await pageError { _ = try await task.value }
+    #expect(error?.code == .limitExceeded)
+    #expect(error?.position == 2 && error?.pageIndex == 1)
+    #expect(source.log.cancelled == [2] && source.log.running == 0)
+    #expect(source.log.closes == [2])
+    #expect(walk.report.checkpoint == 2)
+    // The time stays up: nothing more is requested.
+    #expect(await pageError { _ = try await walk.next() }?.code == .limitExceeded)
+    #expect(source.requests == [1, 2])
+    #expect(clock.sleepers == 0)
+  }
+
+  @Test("12-A6, C-3: a page that comes in time is delivered, and nothing goes on measuring")
+  func inTime() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(1)
+    let clock = ManualClock()
+    let walk = cursor(source, clock).walk()
+    let task = Task { try await walk.next() }
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(9))
+    source.release(1)
+    #expect(try await task.value?.items == [0])
+    #expect(clock.sleepers == 0)
+    clock.advance(by: .seconds(1))
+    #expect(await pageError { _ = try await walk.next() }?.code == .limitExceeded)
+    #expect(source.requests == [1])
+  }
+
+  @Test("12-A6, C-7: cancelling a walk with a time limit is a cancellation, and moves nothing")
+  func cancels() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(1)
+    let clock = ManualClock()
+    let walk = cursor(source, clock).walk()
+    let task = Task { try await walk.next() }
+    try await source.wait { $0.requests == [1] }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(walk.report.end.name == "cancelled")
+    source.release(1)
+    #expect(try await walk.next()?.items == [0])
+  }
+
+  @Test("12-A6: the limit holds through transforms and in a paginator, in the page in flight")
+  func everywhere() async throws {
+    for make: @Sendable (Cursor<Int>) -> Cursor<Int> in [
+      { $0.map { $0 } }, { $0.paged(by: 4) }, { $0.retrying(attempts: 3) }, { $0.cached() },
+      { $0.deduplicated { $0 } }, { $0.parallel(3) },
+    ] {
+      for isPaginated in [false, true] {
+        let source = ScriptedSource(sizes: 1, 1)
+        source.hold(2)
+        source.hold(1)
+        let clock = ManualClock()
+        let cursor = make(cursor(source, clock))
+        let task = Task {
+          if isPaginated {
+            for try await _ in Paginator(cursor) {}
+          } else {
+            for try await _ in cursor {}
+          }
+        }
+        try await source.wait { !$0.requests.isEmpty }
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(10))
+        let error = await pageError { try await task.value }
+        #expect(error?.code == .limitExceeded)
+        try await source.wait { $0.running == 0 }
+      }
+    }
+  }
+}
