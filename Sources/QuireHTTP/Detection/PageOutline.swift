@@ -55,7 +55,7 @@ package struct PageOutline: Sendable {
   /// or an object holds.
   package init(of root: Child, children: (Int, Node) -> [Child]) {
     _ = append(root.outline)
-    var level = [root]
+    var level = root.outline.kind == .scalar ? [] : [root]
     while !level.isEmpty {
       var below: [Child] = []
       for (node, parent) in level where parent.depth < Self.deepest {
