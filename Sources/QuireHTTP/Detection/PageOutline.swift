@@ -68,10 +68,13 @@ package struct PageOutline: Sendable {
     }
   }
 
-  /// Whether the root element holds elements of one name and nothing else.
+  /// Whether the root element holds elements of one name and nothing else, and they are no mere wrap
+  /// around a list.
   package var isListOfOne: Bool {
     let below = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
-    return below.count == 1
+    guard below.count == 1, let only = below.first else { return false }
+    return only.kind == .list
+      || !nodes.contains { $0.kind == .list && $0.path.hasPrefix(only.path + "/") }
   }
 
   /// The paths of elements that have one of these names and nothing of their name beside them: lists

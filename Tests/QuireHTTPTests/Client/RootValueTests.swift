@@ -97,7 +97,8 @@ struct RootValueTests {
       .init(method: .post, body: .xml("<a/>")), .init(method: .post, body: .bytes([])),
     ] {
       do {
-        let detection = try await client.detect(at: url, request: request, decoder: decoder)
+        let detection = try await client.detect(
+          at: "https://api.test/things", request: request, decoder: decoder)
         #expect(detection.best?.confidence != .verified, "\(detection)")
         #expect(!detection.observations.isEmpty)
       } catch {
