@@ -10,15 +10,15 @@ struct DetectCommand: AsyncParsableCommand {
     discussion: """
       Names a preset or puts a description together, says what speaks for it and how sure it is \
       (verified, likely or possible), and prints the command line and the Swift line to use. The \
-      second page is asked for to be sure; nothing else is. Where the answer does not tell, it says \
-      what the answer has, and the exit status is 1.
+      second and the third page are asked for to be sure; nothing else is. Where the answer does not \
+      tell, or what it tells is refuted, it says what the answer has, and the exit status is 1.
       """)
 
   @OptionGroup var request: RequestArguments
 
   @Option(
     parsing: .unconditional,
-    help: ArgumentHelp("Second pages to ask for at most; 0 to look only.", valueName: "n"))
+    help: ArgumentHelp("Descriptions to check at most; 0 to look only.", valueName: "n"))
   var checks = 3
 
   @Option(help: ArgumentHelp("Write the description, for --pagination.", valueName: "file.json"))

@@ -36,6 +36,10 @@ struct QuireCommand: AsyncParsableCommand {
       var command = try parseAsRoot(arguments)
       name = type(of: command).configuration.commandName.map { "quire \($0)" } ?? name
       if var asynchronous = command as? any AsyncParsableCommand {
+        if let complaint = DescriptorCheck.complaint() {
+          Diagnostics.write("quire: \(complaint)")
+          return .failed
+        }
         try await asynchronous.run()
       } else {
         try command.run()

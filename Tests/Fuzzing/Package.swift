@@ -16,6 +16,13 @@ let package = Package(
         .product(name: "QuireCore", package: "Quire"),
       ]),
     .executableTarget(
+      name: "PageFuzzer",
+      dependencies: [
+        "CFuzzer",
+        .product(name: "QuireXML", package: "Quire"), .product(name: "QuireHTTP", package: "Quire"),
+        .product(name: "QuireCore", package: "Quire"),
+      ]),
+    .executableTarget(
       name: "JSONFuzzer",
       dependencies: [
         "CFuzzer", .product(name: "QuireHTTP", package: "Quire"),

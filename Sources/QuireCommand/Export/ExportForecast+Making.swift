@@ -20,7 +20,8 @@ extension ExportPlan {
     return try forecast(from: page)
   }
 
-  private func forecast(from page: Page<ExportItem>) throws -> ExportForecast {
+  /// What the first page tells; nothing is requested.
+  func forecast(from page: Page<ExportItem>) throws -> ExportForecast {
     let engine = try engine()
     var forecast = ExportForecast(
       request: page.http?.request ?? "", items: page.items.count,

@@ -26,15 +26,27 @@ public struct DetectedPagination: Sendable {
   package var leadsOn: Bool { if case .next = next { true } else { false } }
 }
 
-/// What came of asking for a second page.
+extension DetectedPagination {
+  /// The same description where it counts pages from 0 in place of 1; nil for others.
+  var countedFromZero: DetectedPagination? {
+    guard case .pageNumber(1, let echo) = pagination.next else { return nil }
+    var counted = pagination
+    counted.next = .pageNumber(first: 0, from: echo)
+    return DetectedPagination(
+      preset: nil, items: nil, pagination: counted, confidence: confidence, evidence: evidence,
+      doubts: doubts, alternatives: [], check: nil, swift: counted.swift, next: next)
+  }
+}
+
+/// What came of asking for a second page, and for a third one where the second leads on.
 public struct SecondPageCheck: Hashable, Sendable {
   /// What the second page says about the description.
   public enum Result: String, Hashable, Sendable {
-    /// It has other items, and leads elsewhere.
+    /// It has other items, and so has the third, or it is the last.
     case confirmed
-    /// It repeats the first page, or is no page at all.
+    /// One of them repeats items of a page before, or is refused.
     case refuted
-    /// It says nothing, as when it is empty.
+    /// They say nothing, as when the second is empty.
     case undecided
   }
 

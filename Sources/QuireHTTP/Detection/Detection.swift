@@ -25,7 +25,7 @@ public struct Detection: Sendable {
     case possible
     /// The answer speaks for it and for no other.
     case likely
-    /// The second page has come, and follows the first.
+    /// The second page has come, and the third or the end, and all their items are new.
     case verified
 
     /// Compares how sure they are.

@@ -1,36 +1,48 @@
 import HTTPTypes
 import QuireCore
 
-/// Asks for the second pages that a detection speaks of.
+/// Follows the candidates of a detection to a second and a third page.
 struct DetectionVerifier<Item: Sendable> {
   let client: PageClient
   let first: PageAnswer
   let decoder: LenientPageDecoder<Item>
+  /// How many items there are in all, as the first answer seems to say; nil where it does not.
+  let declared: Int?
+  /// Whether the first answer says that its page is number 1.
+  let isPageOne: Bool
 
-  /// Checks candidates from the first on until one is confirmed, or `checks` requests were made.
+  /// Checks candidates from the first on until one is confirmed, or `checks` of them were.
   ///
-  /// What is confirmed comes first, and what is refuted is no more than a guess.
+  /// What is confirmed comes first; what is refuted is no more than a guess, and what could not be
+  /// decided is not likely any more.
   func verify(_ detection: inout Detection, checks: Int) async throws {
-    var pages = SecondPages(left: checks)
+    var pages = FetchedPages(left: checks)
     for index in detection.candidates.indices {
-      guard detection.candidates[index].leadsOn else {
+      let candidate = detection.candidates[index]
+      guard candidate.leadsOn else {
         // What is sure to be the last page needs no second.
-        if detection.candidates[index].confidence == .likely { break }
+        if candidate.confidence == .likely { break }
         continue
       }
-      guard let check = try await check(detection.candidates[index].pagination, &pages) else {
-        continue
+      guard var check = try await check(candidate.pagination, &pages) else { continue }
+      var checked = candidate
+      if check.isFromZero, let other = candidate.countedFromZero,
+        let again = try await self.check(other.pagination, &pages)
+      {
+        (checked, check) = (other, again)
       }
-      detection.candidates[index].check = check
-      switch check.result {
+      checked.check = check.result
+      switch check.result.result {
       case .confirmed:
-        detection.candidates[index].confidence = .verified
-        let candidate = detection.candidates.remove(at: index)
-        detection.candidates.insert(candidate, at: 0)
+        checked.confidence = .verified
+        detection.candidates.remove(at: index)
+        detection.candidates.insert(checked, at: 0)
         return
-      case .refuted: detection.candidates[index].confidence = .guess
-      case .undecided: if detection.candidates[index].confidence == .likely { return }
+      case .refuted: checked.confidence = .guess
+      case .undecided: checked.confidence = min(candidate.confidence, .possible)
       }
+      detection.candidates[index] = checked
+      if check.result.result == .undecided, candidate.confidence == .likely { break }
     }
     let ranked = detection.candidates.enumerated().sorted {
       ($1.element.confidence, $0.offset) < ($0.element.confidence, $1.offset)
@@ -38,57 +50,105 @@ struct DetectionVerifier<Item: Sendable> {
     detection.candidates = ranked.map(\.element)
   }
 
-  /// What came of the requests for second pages.
-  private struct SecondPages {
-    /// How many may be asked for yet.
+  /// What came of the requests for further pages.
+  private struct FetchedPages {
+    /// How many candidates may be checked yet.
     var left: Int
     var answers: [PageRequest: Result<PageAnswer, PageError>] = [:]
   }
 
-  /// Checks one description; nil when it takes one request more than is allowed. What descriptions ask
-  /// for alike is asked for once.
+  /// What came of one check.
+  private struct Check {
+    var result: SecondPageCheck
+    /// Whether it was refuted because pages are counted from 0.
+    var isFromZero = false
+  }
+
+  /// Checks one description; nil when no more may be checked. What descriptions ask for alike is asked
+  /// for once, and costs nothing the second time.
   private func check(
-    _ pagination: Pagination, _ pages: inout SecondPages
-  ) async throws -> SecondPageCheck? {
+    _ pagination: Pagination, _ pages: inout FetchedPages
+  ) async throws -> Check? {
     var request: String?
+    func done(_ result: SecondPageCheck.Result, _ words: String) -> Check {
+      Check(result: SecondPageCheck(result, words, request: request))
+    }
     do {
       let home = try Origin(url: first.request.url)
       let engine = try PaginationEngine(pagination, first: first.request, home: home)
-      let count = try first.document.values(at: .nowhere, inItemsOf: engine.items).count
-      let next = engine.continuation(after: first, itemCount: count)
+      var followed = try FollowedPages(first, by: engine, declared: declared)
+      let next = engine.continuation(after: first, itemCount: followed.counts[0])
       if let failure = next.nextFailure { throw failure }
-      guard let position = next.next else {
-        return SecondPageCheck(.undecided, "The first page is the last.")
+      guard var position = next.next else {
+        return done(.undecided, "The first page is the last.")
       }
-      let second = try engine.request(at: position)
-      let redactor = Redactor(
-        fields: client.configuration.headers.appending(second.headerFields),
-        urls: [first.request.url, second.url])
-      request = redactor.describe(second.method, second.url)
-      let known = pages.answers[second] != nil
-      guard let answer = try await answer(to: second, at: position, pagination, &pages) else {
-        return nil
+      var asked = try engine.request(at: position)
+      request = describe(asked)
+      if pages.answers[asked] == nil {
+        guard pages.left > 0 else { return nil }
+        pages.left -= 1
       }
-      if !known { await close(pagination, behind: answer, by: engine, else: next.closing) }
-      var check = SecondPageCheck.judge(answer, after: first, by: engine)
-      check.request = request
-      return check
+      if let number = firstNumber(engine) {
+        let answer = try? await answer(to: number.request, at: number.position, pagination, &pages)
+        if let answer, followed.brings(othersIn: answer) {
+          var check = done(
+            .refuted, "Page 1 is another page than the one without a number: pages count from 0.")
+          check.isFromZero = true
+          return check
+        }
+      }
+      var closing = next.closing
+      while true {
+        let answer = try await answer(to: asked, at: position, pagination, &pages)
+        closing = engine.continuation(after: answer, itemCount: 0).closing ?? closing
+        let step = followed.judge(answer)
+        if case .leads(let further) = step, followed.counts.count < 3 {
+          position = further
+          asked = try engine.request(at: further)
+          continue
+        }
+        await source(of: pagination).close(at: closing)
+        switch step {
+        case .refuted(let words): return done(.refuted, words)
+        case .undecided(let words): return done(.undecided, words)
+        case .leads: return done(.confirmed, followed.words + " it leads on.")
+        case .last: return done(.confirmed, followed.words + " it is the last.")
+        }
+      }
     } catch let error as PageError {
-      // That a page cannot be had just now says nothing about the description.
-      return SecondPageCheck(
-        .undecided, "The second page cannot be had. \(error.message)",
-        request: error.request ?? request)
+      let refutes = error.refutesDescription
+      let words = refutes ? "is refused" : "cannot be had"
+      var check = done(refutes ? .refuted : .undecided, "A further page \(words). \(error.message)")
+      check.result.request = error.request ?? request
+      return check
     }
   }
 
-  /// The answer to a request, from before if it was made before; nil when it may not be made.
+  /// The request for page 1, where a description that counts pages from 1 only supposes so.
+  private func firstNumber(
+    _ engine: PaginationEngine
+  ) -> (request: PageRequest, position: Position)? {
+    guard !isPageOne, engine.routes.count == 1, let route = engine.routes.first,
+      case .pageNumber(1, _) = route.next.root, !engine.startsMidway,
+      RequestEditor(engine.first).value(at: route.send) == nil
+    else { return nil }
+    let position = Bookmark(.page(1)).position
+    return (try? engine.request(at: position)).map { ($0, position) }
+  }
+
+  private func describe(_ request: PageRequest) -> String {
+    Redactor(
+      fields: client.configuration.headers.appending(request.headerFields),
+      urls: [first.request.url, request.url]
+    ).describe(request.method, request.url)
+  }
+
+  /// The answer to a request, from before if it was made before.
   private func answer(
     to request: PageRequest, at position: Position, _ pagination: Pagination,
-    _ pages: inout SecondPages
-  ) async throws -> PageAnswer? {
+    _ pages: inout FetchedPages
+  ) async throws -> PageAnswer {
     if let known = pages.answers[request] { return try known.get().moved(to: position) }
-    guard pages.left > 0 else { return nil }
-    pages.left -= 1
     do {
       let answer = try await source(of: pagination).answer(at: position)
       pages.answers[request] = .success(answer)
@@ -99,19 +159,30 @@ struct DetectionVerifier<Item: Sendable> {
     }
   }
 
-  /// Closes what the description holds at the server: no third page is asked for.
-  private func close(
-    _ pagination: Pagination, behind answer: PageAnswer, by engine: PaginationEngine,
-    else closing: Position?
-  ) async {
-    let after = engine.continuation(after: answer, itemCount: 0)
-    await source(of: pagination).close(at: after.closing ?? closing)
-  }
-
   private func source(of pagination: Pagination) -> HTTPPageSource<Item> {
     HTTPPageSource(
       client: client, pagination: pagination, first: first.request, pageSize: nil,
       decoder: decoder)
+  }
+}
+
+extension FollowedPages {
+  /// How many items followed.
+  fileprivate var words: String {
+    let pages = counts.dropFirst().enumerated().map { index, count in
+      "\(index == 0 ? "The second page" : "the third") has \(count.counted("item"))"
+    }
+    return pages.joined(separator: ", ") + ", none of the first page's;"
+  }
+}
+
+extension PageError {
+  /// Whether a page was refused for what was asked, rather than for the time it was asked at.
+  fileprivate var refutesDescription: Bool {
+    guard let status = response?.status.code else {
+      return ![.connectFailed, .timedOut, .truncated].contains(code)
+    }
+    return ![408, 425, 429, 502, 503, 504].contains(status)
   }
 }
 

@@ -25,6 +25,10 @@ struct DetectorFit {
   var isDistinct = false
   /// Whether it has no items, while the page has a list that it does not look at.
   var isMisplaced = false
+  /// Whether it expects the page to say how it goes on, and the page does not.
+  var leadsNowhere = false
+  /// Whether the page says by itself that it goes on or is the last, in a way that it expects.
+  var isToldEnd = false
   /// What speaks for it.
   var evidence: [String] = []
   /// What speaks against it.

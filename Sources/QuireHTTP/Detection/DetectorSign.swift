@@ -66,7 +66,7 @@ struct DetectorSign: Hashable {
     var signs: [DetectorSign] = []
     if vocabulary.flags[name] != nil, node.value?.boolean != nil {
       signs.append(sign(.flag))
-    } else if vocabulary.next[name] != nil {
+    } else if vocabulary.next[name] != nil || leadsOn(name) {
       if case .bool? = node.value { return [] }
       if let value = node.value, vocabulary.isEcho(value, named: name) { return [] }
       signs.append(sign(.token))
@@ -75,6 +75,13 @@ struct DetectorSign: Hashable {
       signs.append(sign(kind == .pages ? .pages : .total))
     }
     return signs
+  }
+
+  /// Whether a name that no preset knows says that its value leads on, as `continue_from` does.
+  private static func leadsOn(_ name: String) -> Bool {
+    let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
+    return starts.contains(where: name.hasPrefix) || name.hasSuffix("continuation")
+      || name.hasSuffix("resumptiontoken")
   }
 
   /// How much a description loses that does not account for it.

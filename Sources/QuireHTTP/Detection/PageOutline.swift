@@ -55,7 +55,7 @@ package struct PageOutline: Sendable {
   /// or an object holds.
   package init(of root: Child, children: (Int, Node) -> [Child]) {
     _ = append(root.outline)
-    var level = [root]
+    var level = root.outline.kind == .scalar ? [] : [root]
     while !level.isEmpty {
       var below: [Child] = []
       for (node, parent) in level where parent.depth < Self.deepest {
@@ -68,10 +68,13 @@ package struct PageOutline: Sendable {
     }
   }
 
-  /// Whether the root element holds elements of one name and nothing else.
+  /// Whether the root element holds elements of one name and nothing else, and they are no mere wrap
+  /// around a list.
   package var isListOfOne: Bool {
     let below = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
-    return below.count == 1
+    guard below.count == 1, let only = below.first else { return false }
+    return only.kind == .list
+      || !nodes.contains { $0.kind == .list && $0.path.hasPrefix(only.path + "/") }
   }
 
   /// The paths of elements that have one of these names and nothing of their name beside them: lists

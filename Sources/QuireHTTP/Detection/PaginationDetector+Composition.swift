@@ -9,7 +9,7 @@ extension PaginationDetector {
     return places.flatMap { place -> [Pagination] in
       let items = place.map(ItemSelector.path) ?? .root
       let ways = tokens(items)
-      return ways.isEmpty ? counters(items) : ways
+      return asked(items) + (ways.isEmpty ? counters(items) : ways)
     }
   }
 
@@ -47,7 +47,7 @@ extension PaginationDetector {
     return placements(for: sign).prefix(3).map { Route(.body(path), send: $0) }
   }
 
-  private var isPost: Bool { answer.request.method == .post }
+  var isPost: Bool { answer.request.method == .post }
 
   /// Where a token may go: to a parameter that the request has already, else to those that presets
   /// send it to, else to one of its own name.
@@ -59,27 +59,34 @@ extension PaginationDetector {
     switch answer.request.body {
     case .json(let body):
       let own = known.filter { if case .jsonBody = $0 { true } else { false } }
-      let there = own.filter {
-        if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
-      }
+      let there =
+        ownPlacements(for: name, base: Self.base(of: name))
+        + own.filter {
+          if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
+        }
       let guessed = known.compactMap(\.parameter)
         .compactMap { try? PagePath(PagePath.pointer(to: $0)) }.map { Placement.jsonBody($0) }
       return Self.unique(there + own + guessed + [.jsonBody("/cursor")])
     case .form:
-      return Self.unique(known.compactMap { $0.parameter }.map { .form($0) } + [.form("cursor")])
+      return Self.unique(
+        ownPlacements(for: name, base: Self.base(of: name))
+          + known.compactMap { $0.parameter }.map { .form($0) } + [.form("cursor")])
     case .none, .xml, .bytes:
       let own = known.filter { if case .query = $0 { true } else { false } }
-      let there = sent.query.pairs.map { PercentEncoding.decode($0.name) }.filter { parameter in
-        let normal = PaginationVocabulary.normal(parameter)
-        return normal == name || normal == Self.base(of: name)
-          || own.contains { $0.parameter == parameter }
-      }
+      let there = ownPlacements(for: name, base: Self.base(of: name))
+      // Who writes `NextMarker` or `MaxItems` most likely reads `Marker`.
+      let isCapitalized =
+        spelled.first?.isUppercase == true && spelled.contains(where: \.isLowercase)
+      let writesCapitals = parameters.contains { $0.spelled.first?.isUppercase == true }
+      let capitalized = isCapitalized ? own.prefix(2).compactMap(\.capitalized) : []
       // Who writes `page_token` on a page most likely reads `page_token`, too.
       let alike =
         (vocabulary.spelled[spelled]?.ranked ?? []).isEmpty
         ? [Placement.query(Self.withoutNext(spelled))] : []
+      let usual = Array(own.prefix(2))
+      let others = writesCapitals ? capitalized + usual : usual + capitalized
       return Self.unique(
-        there.map { .query($0) } + alike + own + [.query(Self.base(of: name))])
+        there + alike + others + own.dropFirst(2) + [.query(Self.base(of: name))])
     }
   }
 
@@ -91,6 +98,7 @@ extension PaginationDetector {
   /// The same for a name as it is spelled: `page_token` for `next_page_token`.
   private static func withoutNext(_ spelled: String) -> String {
     if let rest = spelled.wholeMatch(of: #/next[_-](.+)/#)?.1 { return String(rest) }
+    if let rest = spelled.wholeMatch(of: #/Next([A-Z].*)/#)?.1 { return String(rest) }
     guard let rest = spelled.wholeMatch(of: #/next([A-Z].*)/#)?.1 else { return spelled }
     return rest.prefix(1).lowercased() + rest.dropFirst()
   }
@@ -120,20 +128,34 @@ extension PaginationDetector {
 
   /// Numbered pages and offsets, where nothing in the answer leads on by itself.
   private func counters(_ items: ItemSelector) -> [Pagination] {
+    [
+      numbered(items, first: firstPage, pageParameter),
+      counted(items, first: firstOffset, offsetParameter),
+    ]
+  }
+
+  /// What pages are numbered by from `first`, to the end that the answer tells.
+  func numbered(_ items: ItemSelector, first: Int, _ send: Placement) -> Pagination {
     let pages = totals().first { $0.kind == .pages }
-    let total = totals().first { $0.kind != .pages && $0.kind != .lowerBound }
-    let flags = flags()
-    func end(_ total: TotalSource?) -> [EndRule] {
-      flags + (total.map { [.total($0)] } ?? []) + [.emptyPage]
-    }
-    let numbered = Pagination(
-      next: .pageNumber(first: firstPage), send: pageParameter,
-      request: RequestRule(isQuery: isPost), end: end(pages ?? total), items: items,
-      total: total ?? pages)
-    let counted = Pagination(
-      next: .offset(first: firstOffset), send: offsetParameter,
-      request: RequestRule(isQuery: isPost), end: end(total), items: items, total: total)
-    return [numbered, counted]
+    let total = itemTotal
+    return Pagination(
+      next: .pageNumber(first: first), send: send, request: RequestRule(isQuery: isPost),
+      end: end(pages ?? total), items: items, total: total ?? pages)
+  }
+
+  /// What items are counted by from `first`, to the end that the answer tells.
+  func counted(_ items: ItemSelector, first: Int, _ send: Placement) -> Pagination {
+    Pagination(
+      next: .offset(first: first), send: send, request: RequestRule(isQuery: isPost),
+      end: end(itemTotal), items: items, total: itemTotal)
+  }
+
+  private var itemTotal: TotalSource? {
+    totals().first { $0.kind != .pages && $0.kind != .lowerBound }
+  }
+
+  private func end(_ total: TotalSource?) -> [EndRule] {
+    flags() + (total.map { [.total($0)] } ?? []) + [.emptyPage]
   }
 }
 

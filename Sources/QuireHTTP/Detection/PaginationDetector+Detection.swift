@@ -51,10 +51,23 @@ extension PaginationDetector {
 
   private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
     let margin = rival.map { fit.score - $0 } ?? .infinity
+    // A description whose way on is not there may fit the last page of any listing, and an empty page
+    // that only counts fits them all.
+    guard !(fit.leadsNowhere && fit.outcome == .end),
+      fit.itemCount > 0 || fit.isToldEnd || fit.outcome != .end
+    else { return .guess }
     guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
       fit.score > 0.5, margin > -1
     else { return .guess }
     return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 ? .likely : .possible
+  }
+
+  /// How many items there are in all, as far as the answer says so beside a list that has fewer; nil
+  /// where it does not.
+  var declaredItems: Int? {
+    guard let list = outline.likelyList(vocabulary) else { return nil }
+    return signs.filter { $0.kind == .total && vocabulary.totals[$0.name] == .items }
+      .compactMap { $0.value?.count }.filter { $0 > list.count }.min()
   }
 
   // MARK: Observations

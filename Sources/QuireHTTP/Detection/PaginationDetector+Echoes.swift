@@ -66,6 +66,9 @@ extension PaginationDetector {
     return echo.map { .query($0.name.hasPrefix("@") ? String($0.name.dropFirst()) : $0.name) }
   }
 
+  /// Whether the answer says that its page is number 1.
+  var saysPageOne: Bool { echoes(of: .page).contains { $0.value?.integer == 1 } }
+
   /// The number of the first page, from what the request or the answer has as this page's.
   var firstPage: Int {
     let number = sent.value(at: pageParameter)?.integer ?? echoes(of: .page).first?.value?.integer

@@ -35,6 +35,7 @@ extension PaginationDetector {
     if expectsNext, !hasNext {
       // A list that is all there is has no more than its total.
       fit.score -= saysMore(than: count.items, pagination.total) ? 9 : 3
+      fit.leadsNowhere = true
       fit.doubts.append("nothing leads on: it may be the last page")
     }
     judgeValues(of: pagination, in: &fit)
@@ -51,6 +52,7 @@ extension PaginationDetector {
       fit.score -= 2
     }
     settle(engine, in: &fit)
+    if case .next(let request) = fit.outcome, hasPlaceholder(request) { return nil }
     return fit
   }
 
@@ -138,6 +140,7 @@ extension PaginationDetector {
         fit.outcome = .end
         fit.score += 4
         fit.isFounded = true
+        fit.isToldEnd = true
         fit.evidence.append("it is what the description calls the end")
       case .page, .emptyPage:
         let next = engine.continuation(after: answer, itemCount: fit.itemCount)

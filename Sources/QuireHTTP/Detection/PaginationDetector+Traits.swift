@@ -63,6 +63,7 @@ extension PaginationDetector {
       if trait.role == .next { fit.score += isWeak ? -1 : 2 }
       explained.formUnion(trait.names)
       if trait.role.isFoundation, !isWeak { fit.isFounded = true }
+      if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
       if trait.role == .items, information >= 5 { fit.isDistinct = true }
       if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
     case .blank:
@@ -70,6 +71,7 @@ extension PaginationDetector {
       explained.formUnion(trait.names)
       if trait.role == .next {
         fit.isFounded = true
+        fit.isToldEnd = true
         fit.evidence.append("\(atom.place) is there and empty, which is the end")
       }
     case .absent:

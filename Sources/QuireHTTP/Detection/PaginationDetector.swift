@@ -15,6 +15,9 @@ package struct PaginationDetector {
   let signs: [DetectorSign]
   /// The request, for what it says already.
   let sent: RequestEditor
+  let parameters: [Parameter]
+  /// What stands in the request for where a page starts.
+  let placeholders: [RequestPlaceholder]
   let lookups: DetectorLookups
   /// Where the items may be, the likeliest first.
   let lists: [PagePath]
@@ -27,6 +30,13 @@ package struct PaginationDetector {
   ///
   /// Throws `invalidURL` for a request that is none.
   package init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
+    // The answer came to a request without placeholders, whatever the walk's own has.
+    try self.init(answer, links: links, placeholders: [])
+  }
+
+  init(
+    _ answer: PageAnswer, links: LinkPolicy?, placeholders: [RequestPlaceholder]
+  ) throws(PageError) {
     self.answer = answer
     self.links = links
     home = try Origin(url: answer.request.url)
@@ -35,6 +45,8 @@ package struct PaginationDetector {
     signs = DetectorSign.all(in: answer, outline: outline, vocabulary: vocabulary)
     lookups = DetectorLookups(answer)
     sent = RequestEditor(answer.request)
+    parameters = Self.parameters(of: sent)
+    self.placeholders = placeholders
     lists = outline.lists(vocabulary, isXML: answer.document.isXML)
     containers = outline.containers
   }
@@ -47,6 +59,8 @@ package struct PaginationDetector {
         var fit = $0
         // A preset knows more than can be read off an answer: limits, failures, ends.
         fit.score -= 4
+        // The caller has put into the request what the listing goes on by.
+        if isAsked(pagination) { fit.score += 10 }
         return fit
       }
     }

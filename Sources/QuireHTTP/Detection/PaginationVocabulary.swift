@@ -47,6 +47,8 @@ struct PaginationVocabulary: Sendable {
   private(set) var pageNames: Set<String> = ["currentpage", "pageindex", "pagenumber"]
   /// Names by which answers repeat where they start.
   private(set) var offsetNames: Set<String> = []
+  /// Names of parameters that tokens go to.
+  private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
   private var frequencies: [DescriptionTrait: Int] = [:]
   private let count: Int
 
@@ -89,6 +91,9 @@ struct PaginationVocabulary: Sendable {
       votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
     }
     lists.subtract(["0", "1", ""])
+    for sends in next.values {
+      tokenParameters.formUnion(sends.places.keys.compactMap(\.parameter).map(Self.normal))
+    }
     pageNames.formUnion(pageNumbers.places.keys.compactMap(\.parameter).map(Self.normal))
     offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normal))
   }

@@ -17,7 +17,7 @@ struct OrdinaryListingTests {
     let server = CannedServer { request, _ in try listing.answer(request) }
     let client = PageClient(transport: server)
     let detection = try await client.detect(at: listing.url, decoder: decoder)
-    #expect(server.requests.count <= 4)
+    #expect(server.requests.count <= 1 + 3 * 3)
     let tried = detection.candidates.map { "\($0.swift) \($0.check?.explanation ?? "-")" }
     let best = try #require(detection.best, "\(tried)")
     #expect(best.confidence == .verified, "\(tried)")

@@ -17,20 +17,26 @@ extension JSONDocument {
 
   /// The element at `index`, found by walking over those before it; nil beyond the end.
   func element(of array: Int, at index: Int) -> Int? {
-    guard index < word(at: array).length else { return nil }
+    guard word(at: array).kind == .array, index < word(at: array).length else { return nil }
     var node = array + 2
     for _ in 0..<index { node = next(after: node) }
     return node
   }
 
-  /// The elements of an array, in order.
-  func elements(of array: Int) -> Children {
-    Children(document: self, node: array + 2, left: word(at: array).length, stride: .element)
-  }
+  /// The elements of an array, in order; of anything else none.
+  func elements(of array: Int) -> Children { children(of: array, .array, stride: .element) }
 
-  /// The names of an object, in order; the value of the name at `n` is the node `n + 1`.
-  func names(of object: Int) -> Children {
-    Children(document: self, node: object + 2, left: word(at: object).length, stride: .member)
+  /// The names of an object, in order, of anything else none; the value of the name at `n` is the node
+  /// `n + 1`.
+  func names(of object: Int) -> Children { children(of: object, .object, stride: .member) }
+
+  /// A scalar's length counts its bytes: taken for a number of children, it would lead off the tape.
+  private func children(
+    of node: Int, _ kind: JSONWord.Kind, stride: Children.Stride
+  ) -> Children {
+    let word = word(at: node)
+    return Children(
+      document: self, node: node + 2, left: word.kind == kind ? word.length : 0, stride: stride)
   }
 
   struct Children: Sequence, IteratorProtocol {

@@ -1,0 +1,78 @@
+import HTTPTypes
+import QuireCore
+import QuireXML
+import Testing
+
+@testable import QuireHTTP
+
+@Suite("Detection of peculiar listings")
+struct PeculiarListingTests {
+  private let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+
+  @Test(
+    "12-L23, 12-L24: what a detection calls verified reads all items once, and what the request has already is found",
+    arguments: PeculiarListing.all.map(\.name))
+  func honest(name: String) async throws {
+    let listing = try #require(PeculiarListing.all.first { $0.name == name })
+    let server = CannedServer { try listing.serve($0, $1) }
+    var configuration = PageClient.Configuration()
+    configuration.clock = InstantClock()
+    let client = PageClient(transport: server, configuration: configuration)
+    let detection = try await client.detect(
+      at: listing.url, request: listing.options, decoder: decoder)
+    for request in server.requests {
+      let text = PercentEncoding.decode(request.url)
+      #expect(!text.contains("{"), "a placeholder went out: \(text)")
+    }
+    let tried = detection.candidates.map {
+      "\($0.confidence) \($0.swift): \($0.check?.explanation ?? "-")"
+    }
+    guard listing.isFound else {
+      #expect(detection.best?.confidence != .verified, "\(tried)")
+      #expect(detection.best?.check?.result != .refuted, "\(tried)")
+      #expect(detection.best == nil || detection.best?.confidence == .possible, "\(tried)")
+      return
+    }
+    let best = try #require(detection.best, "\(tried)")
+    #expect(best.confidence == .verified, "\(tried)")
+    var items: [[UInt8]] = []
+    for try await page in client.cursor(
+      at: listing.url, pagination: best.pagination, request: listing.options, decoder: decoder)
+    {
+      items += page.items.map(\.compact)
+    }
+    #expect(items.count == PeculiarListing.count, "\(best.swift)")
+    #expect(Set(items).count == PeculiarListing.count, "\(best.swift)")
+  }
+
+  @Test("12-L24: a placeholder that nothing is known of is an error, and nothing is sent")
+  func unknownPlaceholder() async throws {
+    let server = CannedServer { _, _ in .json("[]") }
+    await #expect {
+      try await PageClient(transport: server)
+        .detect(at: "https://api.test/{owner}/things", decoder: decoder)
+    } throws: {
+      ($0 as? PageError)?.message.contains("{owner}") == true
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test(
+    "12-L23: a description of which nothing is to be seen is not proposed, nor one for no items")
+  func nothingLeadsOn() throws {
+    for body in [
+      #"{"items":[],"total":0}"#, #"{"count":1,"more":"x","continue_from":"abc"}"#,
+      #"{"results":[{"id":1}],"count":1}"#,
+    ] {
+      let document = try #require(DetectorSample.document(Array(body.utf8)))
+      let detection = try PaginationDetector(
+        PageAnswer(
+          request: PageRequest(url: "https://api.test/l"), url: "https://api.test/l", status: 200,
+          headerFields: [:], document: document, position: .start)
+      ).detection()
+      let best = detection.best
+      #expect(best == nil || best?.doubts.contains { $0.contains("nothing leads on") } == false)
+      if !body.contains("{\"id\"") { #expect(best == nil, "\(best?.swift ?? "")") }
+    }
+  }
+}
