@@ -1,0 +1,261 @@
+import HTTPTypes
+import QuireCore
+import QuireTesting
+import Synchronization
+import Testing
+
+@testable import QuireHTTP
+
+/// A source that counts what it is asked, and gives `token-1`, `token-2`, ….
+private final class Tokens: CredentialSource {
+  let origin: String
+  let gate: Gate?
+  let lifetime: Duration?
+  /// Which calls fail.
+  let fails: Set<Int>
+  private let log = Mutex<[Credential?]>([])
+
+  init(
+    _ origin: String = "https://api.test", gate: Gate? = nil, lifetime: Duration? = nil,
+    fails: Set<Int> = []
+  ) {
+    (self.origin, self.gate, self.lifetime, self.fails) = (origin, gate, lifetime, fails)
+  }
+
+  var calls: [Credential?] { log.withLock { $0 } }
+
+  func credential(replacing refused: Credential?) async throws -> Credential {
+    let number = log.withLock {
+      $0.append(refused)
+      return $0.count
+    }
+    if number > 1, let gate { try await gate.wait() }
+    if fails.contains(number) { throw PageError(.status, "The token server is down.") }
+    return .bearer("token-\(number)", lifetime: lifetime)
+  }
+}
+
+/// A value that closures share.
+private final class Shared<Value: Sendable>: Sendable {
+  private let value: Mutex<Value>
+
+  init(_ value: Value) { self.value = Mutex(value) }
+
+  func withLock<Result: Sendable>(_ body: @Sendable (inout Value) -> Result) -> Result {
+    value.withLock { body(&$0) }
+  }
+}
+
+@Suite("Credentials")
+struct CredentialTests {
+  private let url = "https://api.test/items"
+  private let links = Pagination(
+    next: .body("/next"), items: "/items", policy: PagePolicy(links: .allow(["other.test"])))
+
+  private func client(
+    _ server: CannedServer, _ source: any CredentialSource, now: (@Sendable () -> Double)? = nil
+  ) -> PageClient {
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    configuration.credentials = source
+    var environment = PageClient.Environment()
+    if let now { environment.now = now }
+    return PageClient(transport: server, configuration: configuration).with(environment)
+  }
+
+  private func cursor(_ client: PageClient, at url: String? = nil) -> Cursor<Int> {
+    client.cursor(of: Int.self, at: url ?? self.url, pagination: links)
+  }
+
+  private static func token(_ request: TransportRequest) -> String? {
+    request.head.headerFields[.authorization].map { String($0.dropFirst("Bearer ".count)) }
+  }
+
+  @Test("12-A7, H21: a hundred walks that are refused at once renew the credential once")
+  func storm() async throws {
+    let gate = Gate()
+    let refusals = Shared(0)
+    let server = CannedServer { request, _ in
+      guard Self.token(request) == "token-1" else { return .json(#"{"items":[1]}"#) }
+      let count = refusals.withLock { (value: inout Int) -> Int in
+        value += 1
+        return value
+      }
+      if count == 100 { gate.openUp() }
+      return .status(401, [:], "no")
+    }
+    let source = Tokens(gate: gate)
+    let client = client(server, source)
+    try await withThrowingTaskGroup(of: [Int].self) { group in
+      for _ in 0..<100 { group.addTask { try await cursor(client).items.collect() } }
+      for try await items in group { #expect(items == [1]) }
+    }
+    #expect(source.calls == [nil, .bearer("token-1")])
+    #expect(server.requests.count == 200)
+  }
+
+  @Test(
+    "12-A7: a renewal that fails fails all that waited for it, once, and the next one tries again")
+  func failingRenewal() async throws {
+    let gate = Gate()
+    let refusals = Shared(0)
+    let server = CannedServer { request, _ in
+      guard Self.token(request) == "token-1" else { return .json(#"{"items":[1]}"#) }
+      let count = refusals.withLock { (value: inout Int) -> Int in
+        value += 1
+        return value
+      }
+      if count == 50 { gate.openUp() }
+      return .status(401)
+    }
+    let source = Tokens(gate: gate, fails: [2])
+    let client = client(server, source)
+    await withTaskGroup(of: PageError?.self) { group in
+      for _ in 0..<50 {
+        group.addTask {
+          await #expect(throws: PageError.self) { try await cursor(client).items.collect() }
+        }
+      }
+      for await error in group {
+        #expect(error?.code == .credentialsFailed)
+        #expect(error?.message.contains("token server is down") == true)
+      }
+    }
+    #expect(source.calls.count == 2)
+    #expect(try await cursor(client).items.collect() == [1])
+    // What is known to be refused is not sent again.
+    #expect(source.calls.count == 3)
+    #expect(server.requests.count == 51)
+  }
+
+  @Test("12-A7: who stops waiting leaves the renewal to the others, and the last ends it")
+  func cancelledWaiters() async throws {
+    let gate = Gate()
+    let server = CannedServer { request, _ in
+      Self.token(request) == "token-1" ? .status(401) : .json(#"{"items":[1]}"#)
+    }
+    let source = Tokens(gate: gate)
+    let client = client(server, source)
+    let walks = (0..<2).map { _ in Task { try await cursor(client).items.collect() } }
+    while source.calls.count < 2 || server.requests.count < 2 { await Task.yield() }
+    walks[0].cancel()
+    await #expect(throws: CancellationError.self) { try await walks[0].value }
+    gate.openUp()
+    #expect(try await walks[1].value == [1])
+    #expect(source.calls.count == 2)
+
+    let closed = Tokens(gate: Gate())
+    let lonely = self.client(server, closed)
+    let walk = Task { try await cursor(lonely).items.collect() }
+    while closed.calls.count < 2 { await Task.yield() }
+    walk.cancel()
+    // The gate never opens: the source was told.
+    await #expect(throws: CancellationError.self) { try await walk.value }
+  }
+
+  @Test("12-A7: a 401 to a credential just renewed is final, and its body is there to be read")
+  func finalRefusal() async throws {
+    let server = CannedServer { request, _ in
+      .status(
+        401, ["Content-Type": "application/problem+json"],
+        #"{"title":"No scope","detail":"\#(Self.token(request) ?? "")"}"#)
+    }
+    let source = Tokens()
+    let client = client(server, source)
+    let error = await #expect(throws: PageError.self) { try await cursor(client).items.collect() }
+    struct Problem: Decodable { let title: String }
+    #expect(error?.code == .status)
+    #expect(try error?.response?.decode(Problem.self).title == "No scope")
+    #expect(server.requests.map(Self.token) == ["token-1", "token-2"])
+    #expect(error?.traffic.requests == 2)
+    // H-8: what the server repeats is no news for people.
+    let shown = "\(error as Any) \(error?.response as Any) \(error?.underlying as Any)"
+    #expect(!shown.contains("token-2") && !shown.contains("token-1"), "\(shown)")
+  }
+
+  @Test("12-A7: a credential goes to its origin alone, along no redirect and no next link")
+  func origin() async throws {
+    let server = CannedServer { request, _ in
+      switch request.url {
+      case "https://api.test/items": .json(#"{"items":[1],"next":"https://other.test/2"}"#)
+      case "https://other.test/2": .json(#"{"items":[2]}"#)
+      case "https://api.test/away": .status(302, ["Location": "https://other.test/2"])
+      default: .json(#"{"items":[3]}"#)
+      }
+    }
+    let client = client(server, Tokens())
+    #expect(try await cursor(client).items.collect() == [1, 2])
+    #expect(try await cursor(client, at: "https://api.test/away").items.collect() == [2])
+    #expect(try await cursor(client, at: "https://api.test:444/x").items.collect() == [3])
+    for request in server.requests {
+      #expect((Self.token(request) != nil) == request.url.hasPrefix("https://api.test/"))
+    }
+  }
+
+  @Test("12-A7: a credential with a lifetime is renewed a while before its end")
+  func lifetime() async throws {
+    let time = Shared(1000.0)
+    let server = CannedServer([.json(#"{"items":[1]}"#)])
+    let client = client(server, Tokens(lifetime: .seconds(100)), now: { time.withLock { $0 } })
+    for (now, token) in [(1000.0, "token-1"), (1089, "token-1"), (1090, "token-2")] {
+      time.withLock { $0 = now }
+      _ = try await cursor(client).items.collect()
+      #expect(server.requests.last.flatMap(Self.token) == token)
+    }
+  }
+
+  @Test("12-A7: a renewal before the end that fails leaves the credential in use until the end")
+  func earlyRenewal() async throws {
+    let time = Shared(1000.0)
+    let server = CannedServer([.json(#"{"items":[1]}"#)])
+    let source = Tokens(lifetime: .seconds(100), fails: [2, 3])
+    let client = client(server, source, now: { time.withLock { $0 } })
+    _ = try await cursor(client).items.collect()
+    time.withLock { $0 = 1095 }
+    _ = try await cursor(client).items.collect()
+    #expect(server.requests.last.flatMap(Self.token) == "token-1")
+    time.withLock { $0 = 1100 }
+    let error = await #expect(throws: PageError.self) { try await cursor(client).items.collect() }
+    #expect(error?.code == .credentialsFailed)
+    #expect(server.requests.count == 2)
+  }
+
+  @Test("12-A7: the source may ask through the very client, and its requests carry no credential")
+  func samePath() async throws {
+    struct Token: Decodable { let access: String }
+    let server = CannedServer { request, _ in
+      request.url.hasSuffix("/token")
+        ? .json(#"{"access":"secret-token"}"#) : .json(#"{"items":[1]}"#)
+    }
+    let plain = PageClient(transport: server)
+    var configuration = PageClient.Configuration()
+    let client = Shared(plain)
+    configuration.credentials = BearerTokenSource(for: "https://api.test") { _ in
+      let answer = try await client.withLock { $0 }.response(
+        to: PageRequest(
+          method: .post, url: "https://api.test/token", body: .form("grant_type=x")))
+      return .bearer(try answer.decode(Token.self).access)
+    }
+    let real = PageClient(transport: server, configuration: configuration)
+    client.withLock { $0 = real }
+    #expect(try await cursor(real).items.collect() == [1])
+    #expect(server.requests.map(Self.token) == [nil, "secret-token"])
+  }
+
+  @Test("Our own source of credentials keeps the promises of the door")
+  func conformance() async throws {
+    let count = Shared(0)
+    try await CredentialSourceConformance.check(
+      BearerTokenSource(for: "https://api.test", token: "token-0") { _ in
+        let number = count.withLock { (value: inout Int) -> Int in
+          value += 1
+          return value
+        }
+        return .bearer("token-\(number)")
+      })
+    await #expect(throws: ConformanceFailure.self) {
+      try await CredentialSourceConformance.check(
+        BearerTokenSource(for: "api.test") { _ in .bearer("same") })
+    }
+  }
+}
