@@ -75,7 +75,7 @@ struct CurlResult {
     }
   }
 
-  private var reason: String { detail.isEmpty ? "" : " (\(detail))" }
+  private var reason: String { detail.isEmpty ? "" : " (\(ServerText(detail)))" }
 
   private func connection(_ message: String) -> TransferFailure {
     TransferFailure(.connectFailed, message)
