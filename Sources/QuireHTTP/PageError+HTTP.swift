@@ -43,6 +43,8 @@ extension PageError.Code {
   public static let shape = Self("shape")
   /// An item does not fit its type; the message names the path.
   public static let itemDecoding = Self("itemDecoding")
+  /// A field of the page beside its items does not fit its type; the message names the path.
+  public static let fieldDecoding = Self("fieldDecoding")
 
   /// The page changed while it was being read in parts: what was handed out of it cannot be told
   /// from the rest.

@@ -75,7 +75,7 @@ extension PageClient {
       body: request.body)
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: nil,
-      decoder: JSONPageDecoder<Item>(decoder: decoder), custom: next)
+      decoder: JSONPageDecoder<Item>(decoder: decoder), secrets: request.secrets, custom: next)
     return Cursor(source, clock: configuration.clock)
   }
 }

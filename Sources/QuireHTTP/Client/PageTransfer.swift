@@ -6,6 +6,8 @@ struct PageTransfer<Item: Sendable> {
   let hop: RedirectMachine.Hop
   var session: any PageDecoding<Item>
   let isSelfDelimiting: Bool
+  /// What decodes fields as it decodes items.
+  let fieldDecoder: (any FieldDecoder)?
   /// Bytes of the body so far.
   var received = 0
   /// Items so far, those set aside included.

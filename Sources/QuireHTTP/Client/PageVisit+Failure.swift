@@ -114,6 +114,7 @@ extension PageVisit {
     error.traffic = traffic
     error.message = redactor.scrub(error.message)
     error.request = redactor.describe(request.method, request.url)
+    error.redirectedTo = trail.url.map { redactor.describe($0) }
     return error
   }
 
@@ -129,5 +130,7 @@ extension PageVisit {
 
 extension HTTPResponse.Status {
   /// `404 Not Found`; HTTP/2 has no reasons.
-  var words: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
+  var words: String {
+    reasonPhrase.isEmpty ? "\(code)" : "\(code) \(ServerText(reasonPhrase, limit: 80))"
+  }
 }

@@ -10,6 +10,7 @@ struct PageVisit {
   let request: PageRequest
   let position: Position
   var indexes: [String: [String]] = [:]
+  let trail = RedirectTrail()
 
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
@@ -22,9 +23,7 @@ struct PageVisit {
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
-    Redactor(
-      fields: configuration.headers.appending(request.headerFields),
-      urls: [request.url, engine.first.url])
+    listing.redactor(for: request)
   }
 
   /// Makes one attempt, adding what it took to `traffic`.
@@ -74,7 +73,8 @@ struct PageVisit {
     let session = try decoder.begin(context(of: response, delivery))
     return .transfer(
       PageTransfer(
-        response: response, hop: hop, session: session, isSelfDelimiting: decoder.isSelfDelimiting))
+        response: response, hop: hop, session: session, isSelfDelimiting: decoder.isSelfDelimiting,
+        fieldDecoder: decoder as? any FieldDecoder))
   }
 
   /// Decodes the next slice of the body; false when there is none.
@@ -101,7 +101,10 @@ struct PageVisit {
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
-        "The body ended with its connection, and this format cannot show that nothing is missing.")
+        """
+        The body ended with its connection, and this format cannot show that nothing is missing. \
+        Where such bodies are known to be whole, set configuration.acceptsUnprovenEnd to true.
+        """)
     }
     let document = isEmpty ? EmptyDocument() : try transfer.session.finish()
     let answer = answer(to: response, at: transfer.hop, document: document)
@@ -144,6 +147,18 @@ struct PageVisit {
     return answer
   }
 
+  /// Items set aside, without secrets in what is said about them.
+  private func redacted(_ badItems: [BadItem]) -> [BadItem] {
+    guard !badItems.isEmpty else { return [] }
+    let redactor = redactor
+    return badItems.map { item in
+      var item = item
+      item.path = redactor.scrub(item.path)
+      item.message = redactor.scrub(item.message)
+      return item
+    }
+  }
+
   /// The page, or the last part of it.
   func page<Item: Sendable>(
     _ items: DecodedItems<Item>, of transfer: PageTransfer<Item>, answer: PageAnswer,
@@ -176,9 +191,9 @@ struct PageVisit {
     page.traffic = traffic
     page.traffic.badItems = items.badItems.count
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: transfer.response.head, document: document, badItems: items.badItems,
+      head: transfer.response.head, document: document, badItems: redacted(items.badItems),
       metrics: transfer.response.body.metrics, traffic: page.traffic, url: transfer.hop.url.text,
-      resume: resume, visit: self)
+      resume: resume, visit: self, fieldDecoder: transfer.fieldDecoder)
     return page
   }
 }

@@ -5,8 +5,8 @@ import QuireCore
 /// The Content-Type decides where it names one of the two, and the page's first byte where it does
 /// not: `<` starts XML. A page of HTML is neither, and both decoders say so.
 public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
-  private let json: any PageDecoder<Item>
-  private let xml: any PageDecoder<Item>
+  let json: any PageDecoder<Item>
+  let xml: any PageDecoder<Item>
 
   /// A decoder that hands each page to one of these two.
   public init(json: any PageDecoder<Item>, xml: any PageDecoder<Item>) {

@@ -6,6 +6,8 @@ struct DetectionVerifier<Item: Sendable> {
   let client: PageClient
   let first: PageAnswer
   let decoder: LenientPageDecoder<Item>
+  /// What the caller calls secret.
+  var secrets: [String] = []
 
   /// Checks candidates from the first on until one is confirmed, or `checks` requests were made.
   ///
@@ -61,10 +63,8 @@ struct DetectionVerifier<Item: Sendable> {
         return SecondPageCheck(.undecided, "The first page is the last.")
       }
       let second = try engine.request(at: position)
-      let redactor = Redactor(
-        fields: client.configuration.headers.appending(second.headerFields),
-        urls: [first.request.url, second.url])
-      request = redactor.describe(second.method, second.url)
+      request = try source(of: pagination).listing.get().redactor(for: second)
+        .describe(second.method, second.url)
       let known = pages.answers[second] != nil
       guard let answer = try await answer(to: second, at: position, pagination, &pages) else {
         return nil
@@ -111,7 +111,7 @@ struct DetectionVerifier<Item: Sendable> {
   private func source(of pagination: Pagination) -> HTTPPageSource<Item> {
     HTTPPageSource(
       client: client, pagination: pagination, first: first.request, pageSize: nil,
-      decoder: decoder)
+      decoder: decoder, secrets: secrets)
   }
 }
 

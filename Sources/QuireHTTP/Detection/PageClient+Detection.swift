@@ -29,14 +29,13 @@ extension PageClient {
     // Nothing is assumed: the answer is asked for, and not its items.
     let source = HTTPPageSource(
       client: client, pagination: Pagination(next: .linkHeader), first: first, pageSize: nil,
-      decoder: lenient)
+      decoder: lenient, secrets: request.secrets)
     let answer = try await source.answer(at: nil)
     var detection = try PaginationDetector(answer, links: links).detection()
-    let verifier = DetectionVerifier(client: client, first: answer, decoder: lenient)
+    let verifier = DetectionVerifier(
+      client: client, first: answer, decoder: lenient, secrets: request.secrets)
     try await verifier.verify(&detection, checks: checks)
-    return detection.redacted(
-      by: Redactor(
-        fields: client.configuration.headers.appending(first.headerFields), urls: [url]))
+    return detection.redacted(by: try source.listing.get().redactor())
   }
 
   /// The most bytes of a page that a detector reads.

@@ -1,8 +1,10 @@
+import QuireCore
+
 /// What is a failure, which links are followed, and what an unchanged cursor means.
 ///
 /// Encodes as `{"failure": [rules], "links": policy, "handle": true, "open": request, "close":
-/// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true}`, with only what
-/// differs from the default.
+/// request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true, "secretSegment":
+/// "bot{secret}"}`, with only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -27,12 +29,16 @@ public struct PagePolicy: Hashable, Sendable {
   /// Whether a page's items are delivered from its last to its first: for listings that are walked
   /// from their end. Default false.
   public var reversesItems: Bool
+  /// Which segments of the first URL's path hold a secret, as `bot{secret}` does for those that begin
+  /// with "bot": what stands for `{secret}` is shown nowhere. Default nil: none.
+  public var secretSegment: String?
 
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
   public init(
     failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, handle: Bool = false,
     open: SideRequest? = nil, close: SideRequest? = nil, expiry: ExpiryRule = .fail,
-    pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false
+    pacing: Pacing = Pacing(), overlap: Int = 0, reversesItems: Bool = false,
+    secretSegment: String? = nil
   ) {
     self.failure = failure
     self.links = links
@@ -43,12 +49,14 @@ public struct PagePolicy: Hashable, Sendable {
     self.pacing = pacing
     self.overlap = overlap
     self.reversesItems = reversesItems
+    self.secretSegment = secretSegment
   }
 }
 
 extension PagePolicy: Codable {
   private static let names = [
     "failure", "links", "handle", "open", "close", "expiry", "pacing", "overlap", "reversesItems",
+    "secretSegment",
   ]
 
   /// Reads an object as above.
@@ -62,7 +70,13 @@ extension PagePolicy: Codable {
       expiry: try object.optional("expiry") ?? .fail,
       pacing: try object.optional("pacing") ?? Pacing(),
       overlap: try object.optional("overlap") ?? 0,
-      reversesItems: try object.optional("reversesItems") ?? false)
+      reversesItems: try object.optional("reversesItems") ?? false,
+      secretSegment: try object.optional("secretSegment"))
+    do {
+      if let secretSegment { _ = try SecretSegment(secretSegment) }
+    } catch {
+      throw DescriptionObject.error(decoder.codingPath, error.message)
+    }
   }
 
   /// Writes an object as above.
@@ -77,5 +91,6 @@ extension PagePolicy: Codable {
     if pacing != Pacing() { try fields.encode(pacing, forKey: "pacing") }
     if overlap != 0 { try fields.encode(overlap, forKey: "overlap") }
     if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
+    try fields.encodeIfPresent(secretSegment, forKey: "secretSegment")
   }
 }

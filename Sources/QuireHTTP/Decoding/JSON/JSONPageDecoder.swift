@@ -9,7 +9,7 @@
 /// The page is checked and its cursors are read by `JSONDocument`, without loss; the decoder sees
 /// only the items. Of a name that occurs twice in an item it takes the first.
 public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
-  private let decoder: JSONDecoder
+  let decoder: JSONDecoder
 
   /// A decoder of pages; `decoder` brings date, data and key strategies of your own. Do not change
   /// it any more once pages are being decoded.
@@ -26,7 +26,12 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
       context,
       .init(
         item: { [decoder] document, node in
-          try decoder.decode(Item.self, from: Data(document.bytes[document.range(of: node)]))
+          do {
+            return try decoder.decode(
+              Item.self, from: Data(document.bytes[document.range(of: node)]))
+          } catch let error as DecodingError {
+            throw error.located(in: document, node, by: decoder)
+          }
         },
         list: { [decoder] document, node in
           try decoder.decode([Item].self, from: Data(document.bytes[document.range(of: node)]))
