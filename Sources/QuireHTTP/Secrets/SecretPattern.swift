@@ -77,7 +77,7 @@ struct SecretPattern {
     _ text: UnsafeBufferPointer<UInt8>, at offset: Int
   ) -> [(value: [UInt8], end: Int)] {
     switch text[offset] {
-    case UInt8(ascii: "%"): percentEscape(text, at: offset).map { [$0] } ?? []
+    case UInt8(ascii: "%"): percentEscapes(text, at: offset)
     case UInt8(ascii: "~"):
       switch byte(of: text, at: offset + 1) {
       case UInt8(ascii: "0"): [([UInt8(ascii: "~")], offset + 2)]
@@ -90,17 +90,18 @@ struct SecretPattern {
     }
   }
 
-  /// `%XX`, `%25XX` and so on.
-  private static func percentEscape(
+  /// `%XX`; and `%25XX` and so on, which may also be a percent sign and text behind it.
+  private static func percentEscapes(
     _ text: UnsafeBufferPointer<UInt8>, at offset: Int
-  ) -> (value: [UInt8], end: Int)? {
+  ) -> [(value: [UInt8], end: Int)] {
+    var found: [(value: [UInt8], end: Int)] = []
     var digits = offset + 1
-    while byte(of: text, at: digits) == UInt8(ascii: "2"),
-      byte(of: text, at: digits + 1) == UInt8(ascii: "5"), hex(text, digits + 2, 2) != nil
-    {
+    while let value = hex(text, digits, 2) {
+      found.append(([UInt8(value)], digits + 2))
+      guard value == 0x25 else { break }
       digits += 2
     }
-    return hex(text, digits, 2).map { ([UInt8($0)], digits + 2) }
+    return found
   }
 
   /// `\n`, `\u002f`, `\u{2F}`; other characters stand for themselves behind any backslashes.
