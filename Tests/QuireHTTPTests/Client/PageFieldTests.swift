@@ -49,7 +49,7 @@ struct PageFieldTests {
     #expect(meta?.syncedAt == Date(timeIntervalSince1970: 1_767_323_045))
     #expect(try first.field("/n", as: Int.self) == nil)
     #expect(try first.field("/absent", as: Int.self) == nil)
-    #expect(try first.map { $0.rowID }.field("/meta", as: Meta.self) == meta)
+    #expect(try first.withItems([0]).field("/meta", as: Meta.self) == meta)
   }
 
   @Test(
