@@ -16,7 +16,7 @@ struct ServerTextTests {
   func escapes(_ text: String) {
     for shown in [
       "\(ServerText("a\(text)b"))", "\(ServerText(bytes: "a\(text)b".utf8))",
-      "a\(text)b".escapedForDisplay, "\(PageError(.status, "a\(text)b"))",
+      "a\(text)b".escapedForDisplay, "\(PageError(.noProgress, "a\(text)b"))",
       "\(WalkReport.Warning(.init("x"), "a\(text)b"))",
     ] {
       #expect(!text.unicodeScalars.contains { shown.unicodeScalars.contains($0) })
@@ -26,7 +26,7 @@ struct ServerTextTests {
 
   @Test("12-S2: an error that is changed is still one line, and so is a warning with its remedy")
   func changedErrors() {
-    var error = PageError(.status, "fine", request: "GET https://h.test/\u{202E}")
+    var error = PageError(.noProgress, "fine", request: "GET https://h.test/\u{202E}")
     error.message += "\nquire: exhausted"
     error.redirectedTo = "https://h.test/\u{1B}"
     #expect(!"\(error)".contains("\n") && !"\(error)".contains("\u{1B}"))
