@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Quire
+import QuireCore
 
 /// `quire detect`: how a listing is paged, and how sure that is.
 struct DetectCommand: AsyncParsableCommand {
@@ -52,12 +53,12 @@ struct DetectCommand: AsyncParsableCommand {
     } catch let error as PageError {
       throw Diagnostics.failure(error)
     }
-    print(words.text(for: detection))
+    print(words.text(for: detection).escapedLinesForDisplay)
     guard let best = detection.best else { throw ExitStatus.failed }
     guard let save else { return }
     do {
       try await ReportFile.file(save).write(
-        Data((best.pagination.json + "\n").utf8), isPrivate: false)
+        JSONText.printable(Data((best.pagination.json + "\n").utf8)), isPrivate: false)
       Diagnostics.write("quire: wrote the description to \(save).")
     } catch {
       Diagnostics.write("quire: cannot write the description to \(save).")

@@ -2,9 +2,14 @@ import Foundation
 import QuireCore
 
 /// What the tool says besides its data: always on stderr, whole lines at a time.
+///
+/// Much of it quotes a server, so that nothing but text and our own line breaks ever gets there.
 enum Diagnostics {
-  /// Writes a message and a line break.
-  static func write(_ message: String) { writeRaw(message + "\n") }
+  /// Writes a message as one line; a line break in it is escaped, lest a server writes lines of ours.
+  static func write(_ message: String) { writeRaw(message.escapedForDisplay + "\n") }
+
+  /// Writes a message whose line breaks are ours.
+  static func write(lines message: String) { writeRaw(message.escapedLinesForDisplay + "\n") }
 
   /// Writes text as it is. A stderr that is gone is no reason to stop an export, and one that nobody
   /// reads is no reason to go on after a signal.

@@ -23,7 +23,7 @@ struct ExportCommand: AsyncParsableCommand {
       A PATH is a JSON pointer (/meta/next) or leads to an element or an attribute of XML \
       (//link[@rel='next']/@href).
 
-      An export that stops early keeps what was written and prints the position to resume from.
+      An export that stops early keeps what was written and says what to give --from to resume.
       """)
 
   @OptionGroup var request: RequestArguments
@@ -127,7 +127,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Resume: the position a stopped export printed, or its report, or @file with either.",
+      "Resume: @file with the report of a stopped export or that report's checkpoint, or either as JSON.",
       valueName: "position"))
   var from: String?
 
@@ -162,7 +162,8 @@ struct ExportCommand: AsyncParsableCommand {
     if self.plan { return try await forecast(plan) }
     let (result, _) = await Interruption.catching(untilExit: true) {
       try await plan.run { outcome in
-        try await outcome.publish(signal: Interruption.caught, report: plan.files.report)
+        try await outcome.publish(
+          signal: Interruption.caught, report: plan.files.report, items: plan.files.items)
       }
     }
     do {

@@ -29,7 +29,7 @@ struct QuireCommand: AsyncParsableCommand {
   static func status(of arguments: [String]) async -> ExitStatus {
     var name = "quire"
     if let complaint = unknownSubcommand(in: arguments) {
-      Diagnostics.write("Error: \(complaint)\nSee 'quire --help' for more information.")
+      Diagnostics.write(lines: "Error: \(complaint)\nSee 'quire --help' for more information.")
       return .usage
     }
     do {
@@ -49,7 +49,8 @@ struct QuireCommand: AsyncParsableCommand {
       return status
     } catch let error as ValidationError {
       // Thrown by a command, whose name ArgumentParser has forgotten by now.
-      Diagnostics.write("Error: \(error.message)\nSee '\(name) --help' for more information.")
+      Diagnostics.write(
+        lines: "Error: \(error.message)\nSee '\(name) --help' for more information.")
       return .usage
     } catch {
       return report(error)
@@ -65,12 +66,12 @@ struct QuireCommand: AsyncParsableCommand {
       print(message)
       return .ended
     case .validationFailure:
-      Diagnostics.write(withoutFarSuggestion(message))
+      Diagnostics.write(lines: withoutFarSuggestion(message))
       return .usage
     default:
       // "Error" is for the command line; what went wrong later has the tool's name.
       let words = message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message
-      Diagnostics.write("quire: \(words)")
+      Diagnostics.write(lines: "quire: \(words)")
       return .failed
     }
   }

@@ -16,8 +16,11 @@ public struct PageError: Error, Sendable {
   /// What kind of failure this is.
   public var code: Code
 
-  /// What failed and what the caller can do, in a sentence or two. Secrets are redacted.
-  public var message: String
+  /// What failed and what the caller can do, in a sentence or two. Secrets are redacted, and text of
+  /// the server is escaped: the message is one line that any terminal and log can show.
+  public var message: String {
+    didSet { message = message.escapedForDisplay }
+  }
 
   /// The page that could not be delivered, counted from 0.
   public var pageIndex: Int?
@@ -26,7 +29,14 @@ public struct PageError: Error, Sendable {
   public var position: Position?
 
   /// The request that failed, as `GET https://host/path?key=…` with secrets redacted.
-  public var request: String?
+  public var request: String? {
+    didSet { request = request?.escapedForDisplay }
+  }
+
+  /// Where redirects had led the request, secrets redacted; nil where there were none.
+  public var redirectedTo: String? {
+    didSet { redirectedTo = redirectedTo?.escapedForDisplay }
+  }
 
   /// How many requests were made for the page.
   public var attempts: Int
@@ -46,8 +56,8 @@ public struct PageError: Error, Sendable {
     underlying: (any Error)? = nil
   ) {
     self.code = code
-    self.message = message
-    self.request = request
+    self.message = message.escapedForDisplay
+    self.request = request?.escapedForDisplay
     self.attempts = attempts
     self.underlying = underlying
   }
@@ -111,6 +121,7 @@ extension PageError: CustomStringConvertible {
     var place = [code.description]
     if let pageIndex { place.append("after \(pageIndex.counted("page"))") }
     if let request { place.append(request) }
+    if let redirectedTo { place.append("redirected to \(redirectedTo)") }
     if attempts > 1 { place.append("\(attempts) attempts") }
     return "\(message) [\(place.joined(separator: ", "))]"
   }

@@ -45,6 +45,8 @@ extension PageError.Code {
   public static let shape = Self("shape")
   /// An item does not fit its type; the message names the path.
   public static let itemDecoding = Self("itemDecoding")
+  /// A field of the page beside its items does not fit its type; the message names the path.
+  public static let fieldDecoding = Self("fieldDecoding")
 
   // MARK: The way on
 

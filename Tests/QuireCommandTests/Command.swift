@@ -45,7 +45,7 @@ struct Command {
     process.arguments = arguments
     // Swift's tool for backtraces of crashes can hang, and holds what tells of the process's end.
     process.environment = ProcessInfo.processInfo.environment
-      .merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+      .merging(["SWIFT_BACKTRACE": "enable=no", "XDG_STATE_HOME": NSTemporaryDirectory()]) { $1 }
       .merging(environment) { $1 }
     process.standardInput = terminal?.follower ?? input
     let (output, errors) = (try standardOutput.writing(), try standardError.writing())

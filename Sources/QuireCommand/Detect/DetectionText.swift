@@ -1,12 +1,13 @@
 import ArgumentParser
 import Foundation
 import Quire
+import QuireCore
 
 /// A detection as people read it. No secret of the command line is repeated.
 struct DetectionText {
   private let arguments: RequestArguments
   private let options: PageClient.RequestOptions
-  private let redactor: Redactor
+  private var redactor: Redactor
   private let url: String
   private let saved: String?
 
@@ -17,12 +18,19 @@ struct DetectionText {
     self.options = options
     self.saved = saved
     self.url = url
-    redactor = Redactor(fields: options.headers, urls: [url])
+    redactor = Redactor(url: url, options: options)
   }
 
   /// What was found, or what was seen where nothing was.
   func text(for detection: Detection) -> String {
     guard let best = detection.best else { return unknown(detection) }
+    var text = self
+    text.redactor = Redactor(
+      url: url, options: options, segment: best.pagination.policy.secretSegment)
+    return text.text(for: best, of: detection)
+  }
+
+  private func text(for best: DetectedPagination, of detection: Detection) -> String {
     var lines = ["\(name(best)): \(best.confidence)"]
     lines += (best.evidence + best.doubts.map { "but " + OptionWords.applied(to: $0) }).map {
       "  " + $0
@@ -38,7 +46,7 @@ struct DetectionText {
       $0.swift != best.swift && $0.preset != nil && $0.confidence > .guess
     }
     lines += others.map { "else     \(name($0)): \($0.confidence)" }
-    return lines.joined(separator: "\n")
+    return lines.map(\.escapedForDisplay).joined(separator: "\n")
   }
 
   private func unknown(_ detection: Detection) -> String {
@@ -53,7 +61,7 @@ struct DetectionText {
       }
     }
     lines.append("The guide \"Which pagination?\" has a table of what answers look like.")
-    return lines.joined(separator: "\n")
+    return lines.map(\.escapedForDisplay).joined(separator: "\n")
   }
 
   /// What came of a guess.
@@ -141,6 +149,10 @@ struct DetectionText {
     if let method = arguments.method { words += ["--method", method] }
     if let data = arguments.data {
       words += ["--data", data.hasPrefix("@") ? data : redactor.scrub(data)]
+    }
+    for text in arguments.secret {
+      let isElsewhere = text.hasPrefix("env:") || text.hasPrefix("@")
+      words += ["--secret", isElsewhere ? text : "…"]
     }
     if let links = arguments.links { words += ["--links", links] }
     if arguments.format != .auto { words += ["--format", arguments.format.rawValue] }

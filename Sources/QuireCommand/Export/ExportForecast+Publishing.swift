@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireCore
 
 extension ExportForecast {
   /// Prints the forecast, and writes it as JSON where a file is named; standard output gets one of
@@ -10,7 +11,7 @@ extension ExportForecast {
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      try await file.write(try encoder.encode(self) + Data("\n".utf8))
+      try await file.write(JSONText.printable(try encoder.encode(self)) + Data("\n".utf8))
     } catch {
       Diagnostics.write("quire: cannot write the report to \(file.name).")
       throw ExitStatus.failed
@@ -31,7 +32,7 @@ extension ExportForecast {
     ]
     rows += notes.map { ("note", $0) }
     return rows.map { name, words in
-      name + String(repeating: " ", count: 12 - name.count) + words
+      name + String(repeating: " ", count: 12 - name.count) + words.escapedForDisplay
     }.joined(separator: "\n")
   }
 

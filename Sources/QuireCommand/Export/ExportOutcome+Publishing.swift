@@ -1,11 +1,14 @@
 import Foundation
+import QuireCore
 import Quire
 
 extension ExportOutcome {
   /// Says how the export ended: the reason where there is one, the report's file where one is
   /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is
   /// a success.
-  func publish(signal: Int32?, report file: ReportFile?) async throws {
+  func publish(
+    signal: Int32?, report file: ReportFile?, items: String? = nil
+  ) async throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
     for warning in warnings { Diagnostics.write("warning: \(warning)") }
@@ -16,6 +19,9 @@ extension ExportOutcome {
       Diagnostics.write("quire: cannot write the report to \(file?.name ?? "").")
       // Nothing but a signal ends the wait for a pipe that nobody reads.
       (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
+    }
+    if file == nil, isResumable, let report = try? json(signal: signal) {
+      written = ResumeFile.write(report, items: items).map(ReportFile.file)
     }
     if let advice = advice(report: written) { Diagnostics.write("quire: \(advice)") }
     Diagnostics.write(line(signal: signal))
@@ -39,23 +45,32 @@ extension ExportOutcome {
     return "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
   }
 
-  /// How to get the rest, by the report where there is one; nil where there is none to get, or where
-  /// an export without the option does the same.
+  /// Whether there is a rest that an export without `--from` would not get by itself.
+  private var isResumable: Bool { checkpoint != nil && checkpoint != .start && !isComplete }
+
+  /// How to get the rest, by the report; nil where there is none to get. The position itself is not
+  /// shown: it is the server's, and may be as good as a password.
   func advice(report: ReportFile?) -> String? {
     if whyNotResumable != nil {
       return "this export cannot be resumed: to get the rest, run the same command again"
     }
-    guard let checkpoint, checkpoint != .start, !isComplete else { return nil }
-    let point =
-      if case .file(let path) = report { "@\(path)" } else { PositionText.write(checkpoint) }
-    return "to resume, run the same command with --from \(CommandLineText.quoted([point]))"
+    guard isResumable else { return nil }
+    switch report {
+    case .file(let path)?:
+      return "to resume, run the same command with --from \(CommandLineText.quoted(["@" + path]))"
+    case .standardOutput?:
+      return "to resume, run the same command with the report of standard output for --from"
+    case nil:
+      return "the position to resume from could not be stored; --report FILE says where it goes"
+    }
   }
 
   /// The report as JSON.
   func json(signal: Int32?) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return try encoder.encode(ExportReport(self, signal: signal)) + Data("\n".utf8)
+    return JSONText.printable(try encoder.encode(ExportReport(self, signal: signal)))
+      + Data("\n".utf8)
   }
 
   /// What went wrong, in full; nil when nothing did.

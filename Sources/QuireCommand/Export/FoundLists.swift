@@ -1,4 +1,5 @@
 import Quire
+import QuireCore
 import QuireHTTP
 
 /// The lists of a page that has nothing where its items should be.
@@ -28,8 +29,8 @@ struct FoundLists: Sendable {
 
   /// What was found, and what to write for it.
   var advice: String {
-    let shown = paths.prefix(5).joined(separator: ", ")
-    return "found \(isXML ? "" : "arrays at ")\(shown): use --items '\(paths[0])'."
+    let shown = paths.prefix(5).map { ServerText($0).description }.joined(separator: ", ")
+    return "found \(isXML ? "" : "arrays at ")\(shown): use --items \(OptionWords.path(paths[0]))."
   }
 
   /// Elements that may have been meant, the likeliest first: those beside a missing one that are of

@@ -19,7 +19,7 @@ enum HeaderOption {
       throw ValidationError("-H: \"\(written)\" is no header field name.")
     }
     let given = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
-    let value = try resolve(given, for: written, environment: environment)
+    let value = try self.value(given, for: "-H \(written)", environment: environment)
     guard HTTPField.isValidValue(value) else {
       throw ValidationError(
         "-H \(written): the value has characters that no header field may have.")
@@ -27,24 +27,26 @@ enum HeaderOption {
     return HTTPField(name: name, value: value)
   }
 
-  private static func resolve(
-    _ value: String, for name: String, environment: [String: String]
+  /// The value that an option's text stands for: itself, or what is in a variable or a file.
+  static func value(
+    _ value: String, for option: String,
+    environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> String {
     if value.hasPrefix("env:") {
       let variable = String(value.dropFirst(4))
       guard let found = environment[variable] else {
-        throw ValidationError("-H \(name): the environment variable \(variable) is not set.")
+        throw ValidationError("\(option): the environment variable \(variable) is not set.")
       }
       guard !found.isEmpty else {
-        throw ValidationError("-H \(name): the environment variable \(variable) is empty.")
+        throw ValidationError("\(option): the environment variable \(variable) is empty.")
       }
       return found
     }
     if value.hasPrefix("@") {
       let path = String(value.dropFirst())
-      let text = String(decoding: try InputFile.read(path, for: "-H \(name)"), as: UTF8.self)
+      let text = String(decoding: try InputFile.read(path, for: option), as: UTF8.self)
         .trimmingCharacters(in: .whitespacesAndNewlines)
-      guard !text.isEmpty else { throw ValidationError("-H \(name): \(value) is empty.") }
+      guard !text.isEmpty else { throw ValidationError("\(option): \(value) is empty.") }
       return text
     }
     return value

@@ -1,4 +1,5 @@
 import Quire
+import QuireCore
 import QuireHTTP
 
 /// Watches whether what a description looks for is ever there: a misspelt path ends a listing as
@@ -159,13 +160,14 @@ struct ListingWatch: Sendable {
     guard let root = nodes.first?.path, !root.isEmpty else { return nil }
     let children = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
     guard children.count > 1 else { return nil }
-    let names = children.prefix(5).map(\.name).joined(separator: ", ")
+    let names = children.prefix(5).map { ServerText($0.name).description }.joined(separator: ", ")
     let lists = nodes.filter { $0.kind == .list }.prefix(5).map(\.path)
     let advice =
       lists.isEmpty
       ? "write --items PATH"
-      : "found lists at \(lists.joined(separator: ", ")): use --items '\(lists[0])'"
-    return "every element below \(root) was taken for an item, and they are of several names "
-      + "(\(names)); \(advice), or --items '\(root)/*' if all are meant."
+      : "found lists at \(lists.map { ServerText($0).description }.joined(separator: ", ")): use "
+        + "--items \(OptionWords.path(lists[0]))"
+    return "every element below \(ServerText(root)) was taken for an item, and they are of several "
+      + "names (\(names)); \(advice), or --items \(OptionWords.path(root + "/*")) if all are meant."
   }
 }

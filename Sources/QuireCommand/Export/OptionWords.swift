@@ -1,3 +1,5 @@
+import QuireHTTP
+
 /// The library's advice in the words of the command line: what a thing is called in Swift helps
 /// nobody at a shell.
 enum OptionWords {
@@ -17,6 +19,12 @@ enum OptionWords {
     // Replays count as attempts, and are none of Quire's own.
     text = text.replacing(#/, (\d+) attempts\]$/#) { ", \($0.1) requests]" }
     return text.replacing(#/allow\(\["([^"]*)"\]\)/#) { "allow:\($0.1)" }
+  }
+
+  /// A path that a page has, as the value of an option: quoted so that a shell takes it for one word,
+  /// whatever names a server chose.
+  static func path(_ path: String) -> String {
+    PagePath.isQuotable(path) ? "'\(path)'" : CommandLineText.quoted([path])
   }
 
   static let phrases = [

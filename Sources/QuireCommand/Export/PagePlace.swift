@@ -1,5 +1,6 @@
 import HTTPTypes
 import Quire
+import QuireCore
 import QuireHTTP
 
 /// A place of a page's answer where a description looks for something.
@@ -57,7 +58,7 @@ struct PagePlace: Sendable {
 
   /// That no page had anything there.
   var complaint: String {
-    let hint = near.map { "; is \"\($0)\" what you mean?" } ?? "."
+    let hint = near.map { "; is \"\(ServerText($0))\" what you mean?" } ?? "."
     return switch kind {
     case .field(let name): "no page had the header field \(name)."
     case .body(let path): "no page had anything at \(path.place)\(hint)"

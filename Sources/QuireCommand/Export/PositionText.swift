@@ -8,6 +8,8 @@ enum PositionText {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // A position holds nothing that an encoder could refuse.
-    return (try? encoder.encode(position)).map { String(decoding: $0, as: UTF8.self) } ?? "{}"
+    return (try? encoder.encode(position)).map {
+      String(decoding: JSONText.printable($0), as: UTF8.self)
+    } ?? "{}"
   }
 }

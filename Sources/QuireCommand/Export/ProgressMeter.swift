@@ -43,7 +43,7 @@ final class ProgressMeter: Sendable {
       return state.line.text(width: Self.width - 1)
     }
     // Carriage return, the line, and the rest of the old one erased.
-    if let text { write("\r\(text)\u{1B}[K") }
+    if let text { write("\r\(text.escapedForDisplay)\u{1B}[K") }
   }
 
   /// Takes the line away, so that a message can stand in its place.

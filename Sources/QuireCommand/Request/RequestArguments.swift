@@ -27,6 +27,13 @@ struct RequestArguments: ParsableArguments {
       valueName: "name: value"))
   var header: [String] = []
 
+  @Option(
+    parsing: .unconditionalSingleValue,
+    help: ArgumentHelp(
+      "A text that is secret wherever it occurs, such as a token in the URL's path; env:VARIABLE and "
+        + "@file as with -H.", valueName: "text"))
+  var secret: [String] = []
+
   @Option(help: "The request method. Default: GET, or POST with --data.")
   var method: String?
 
@@ -92,6 +99,7 @@ extension RequestArguments {
   func options(for pagination: Pagination?) throws -> PageClient.RequestOptions {
     var options = PageClient.RequestOptions()
     for text in header { options.headers.append(try HeaderOption.field(text)) }
+    options.secrets = try secret.map { try HeaderOption.value($0, for: "--secret") }
     if let data {
       options.body = try BodyOption.body(
         data, contentType: options.headers[.contentType], for: pagination)

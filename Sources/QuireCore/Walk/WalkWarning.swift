@@ -14,14 +14,16 @@ extension WalkReport {
     /// What kind of doubt this is.
     public var code: Code
     /// What was seen and where, in a sentence. Text of the server in it is escaped.
-    public var message: String
+    public var message: String {
+      didSet { message = message.escapedForDisplay }
+    }
     /// What to change if the doubt is right; nil where nothing can be.
     public var remedy: Remedy?
 
     /// A warning of a kind, in words.
     public init(_ code: Code, _ message: String, remedy: Remedy? = nil) {
       self.code = code
-      self.message = message
+      self.message = message.escapedForDisplay
       self.remedy = remedy
     }
   }
@@ -41,7 +43,8 @@ extension WalkReport.Warning: CustomStringConvertible {
   /// The message and, in brackets, the setting that would mend it.
   public var description: String {
     guard let remedy else { return message }
-    let values = remedy.values.isEmpty ? "" : ": \(remedy.values.joined(separator: ", "))"
+    let words = remedy.values.joined(separator: ", ").escapedForDisplay
+    let values = remedy.values.isEmpty ? "" : ": \(words)"
     return "\(message) [\(remedy.setting)\(values)]"
   }
 }

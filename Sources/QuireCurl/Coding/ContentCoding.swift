@@ -21,7 +21,7 @@ enum ContentCoding: Equatable {
     default:
       throw PageError(
         .corruptEncoding,
-        "The body is encoded as \(names.joined(separator: ", ").prefix(80)); only one gzip or "
+        "The body is encoded as \(ServerText(names.joined(separator: ", "), limit: 80)); only one gzip or "
           + "deflate is understood.")
     }
   }

@@ -87,7 +87,7 @@ struct CurlResult {
     }
   }
 
-  private var reason: String { detail.isEmpty ? "" : " (\(detail))" }
+  private var reason: String { detail.isEmpty ? "" : " (\(ServerText(detail)))" }
 
   /// There is no connection.
   private func unconnected(_ facts: Facts) -> TransferFailure {

@@ -13,14 +13,16 @@ public struct HTTPPageInfo: Sendable {
   public let metrics: TransferMetrics
   /// What fetching the page took, failed attempts included.
   public let traffic: Traffic
-  /// Where the answer came from after redirects.
-  let url: String
+  /// Where the answer came from after redirects: the absolute URL byte for byte, secrets included.
+  public let url: String
   /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
   public internal(set) var recovery: PageRecovery?
   /// Where a later walk starts that wants what has changed since; only on the last page, and only
   /// where the description says what a server gives for that.
   public internal(set) var resume: Position?
   let visit: PageVisit
+  /// What reads fields as items are read; nil where those are not made into types.
+  var fieldDecoder: (any FieldDecoder)?
 
   /// The request that was answered, as `GET https://host/path?page=2`, secrets redacted.
   public var request: String { visit.redactor.describe(visit.request.method, visit.request.url) }

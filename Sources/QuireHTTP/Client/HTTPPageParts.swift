@@ -5,7 +5,9 @@ import QuireCore
 /// What was handed out stays handed out: after a failure the page is fetched anew, and its first
 /// items are passed over, unless the last of them is not what it was.
 actor HTTPPageParts<Item: Sendable>: PageParts {
-  private let visit: PageVisit
+  /// The first page's, until the one that was asked for is known.
+  private var visit: PageVisit
+  private var find: (@Sendable () async throws -> PageVisit)?
   private let decoder: any PageDecoder<Item>
   private let position: Position
 
@@ -31,10 +33,13 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   /// The place behind the last item set aside.
   private var badItemsEnd = 0
 
+  /// The parts of the page that `find` returns, from `position` on.
   init(
-    _ visit: PageVisit, decoder: any PageDecoder<Item>, from position: Position
+    _ listing: Listing, decoder: any PageDecoder<Item>, from position: Position,
+    find: @escaping @Sendable () async throws -> PageVisit
   ) {
-    self.visit = visit
+    visit = listing.visit(listing.engine.first, at: .start)
+    self.find = find
     self.decoder = decoder
     self.position = position
     handedOut = position.itemOffset
@@ -43,6 +48,10 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   }
 
   func next() async throws -> Page<Item>? {
+    if let find {
+      visit = try await find()
+      self.find = nil
+    }
     while true {
       do {
         return try await attempt()
@@ -95,7 +104,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
     let opening = try await takeTransfer(spent: &spent)
     guard case .transfer(var transfer) = opening else {
       guard handedOut == 0 else { throw Self.changed(1) }
-      if case .answer(let page) = opening { return page.map(visit.listing.conceal) }
+      if case .answer(let page) = opening { return page.map { visit.listing.conceal($0) } }
       return nil
     }
     while try await visit.receive(&transfer, traffic: &spent) {
@@ -183,8 +192,8 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   private static func changed(_ count: Int) -> PageError {
     PageError(
       .pageChanged,
-      "The page is not what it was when it broke off: its item \(count) differs from the one handed "
-        + "out, or is gone. Start again, or go on from the checkpoint in a new walk if items may be "
+      "The page is not what it was when it broke off: its item \(count - 1), counted from 0, differs from the "
+        + "one handed out, or is gone. Start again, or go on from the checkpoint in a new walk if items may be "
         + "missing or come twice.")
   }
 }

@@ -43,7 +43,10 @@ extension HTTPPageSource {
         at: position, from: error, reopened: opened ?? [])
     else { throw error }
     listing.client.configuration.logger.warning(
-      "cursor lost", metadata: ["recovery": "\(recovery)", "code": "\(error.code)"])
+      "cursor lost",
+      metadata: [
+        "recovery": "\(listing.redactor().printable("\(recovery)"))", "code": "\(error.code)",
+      ])
     var page = try await page(at: instead, listing, traffic: &traffic)
     page?.metadata[HTTPPageInfo.self]?.recovery = recovery
     return page
@@ -52,12 +55,13 @@ extension HTTPPageSource {
   func close(at position: Position?) async {
     guard let position, let listing = try? listing.get() else { return }
     do {
-      let position = try listing.reveal(position)
+      let position = try await reveal(position, listing)
       guard let request = try listing.engine.closing(at: position) else { return }
       var traffic = Traffic(requests: 0)
       try await listing.visit(request, at: position).discard(traffic: &traffic)
     } catch {
-      listing.client.configuration.logger.notice("close failed", metadata: ["error": "\(error)"])
+      listing.client.configuration.logger.notice(
+        "close failed", metadata: ["error": "\(listing.redactor().printable("\(error)"))"])
     }
   }
 

@@ -12,13 +12,14 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource, IdentifiedPageSource {
 
   init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,
-    decoder: any PageDecoder<Item>,
+    decoder: any PageDecoder<Item>, secrets: [String] = [],
     custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) {
     self.decoder = decoder
     listing = Result {
       try Listing(
-        client: client, pagination: pagination, first: first, pageSize: pageSize, custom: custom)
+        client: client, pagination: pagination, first: first, pageSize: pageSize,
+        secrets: secrets, custom: custom)
     }
   }
 
@@ -36,9 +37,12 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource, IdentifiedPageSource {
 
   func parts(at position: Position) throws -> any PageParts<Item> {
     let listing = try listing.get()
-    let revealed = position.value == nil ? nil : try listing.reveal(position.page)
-    let visit = listing.visit(try listing.engine.request(at: revealed), at: revealed ?? .start)
-    return HTTPPageParts(visit, decoder: decoder, from: position)
+    return HTTPPageParts(listing, decoder: decoder, from: position) {
+      try await listing.redactingErrors {
+        let revealed = position.value == nil ? nil : try await reveal(position.page, listing)
+        return listing.visit(try listing.engine.request(at: revealed), at: revealed ?? .start)
+      }
+    }
   }
 
   var allowsLookAhead: Bool {
@@ -49,31 +53,46 @@ struct HTTPPageSource<Item: Sendable>: PartedPageSource, IdentifiedPageSource {
     guard let listing = try? listing.get(), listing.isRepeatable else { return [] }
     return listing.engine.positions(
       after: position.flatMap { try? listing.reveal($0) }, total: total, count: count
-    ).map(listing.secrets.conceal)
+    ).map { listing.secrets.conceal($0) }
   }
 
   /// The answer that a page comes in, for whoever looks at more than its items.
   func answer(at position: Position?) async throws -> PageAnswer {
     let listing = try listing.get()
-    let position = try position.map { try listing.reveal($0) }
-    let visit = listing.visit(try listing.engine.request(at: position), at: position ?? .start)
-    var traffic = Traffic(requests: 0)
-    return try await repeating(visit, traffic: &traffic) { visit, traffic in
-      try await visit.answer(decoder: decoder, traffic: &traffic)
+    return try await listing.redactingErrors {
+      var revealed: Position?
+      if let position { revealed = try await reveal(position, listing) }
+      let visit = listing.visit(try listing.engine.request(at: revealed), at: revealed ?? .start)
+      var traffic = Traffic(requests: 0)
+      return try await repeating(visit, traffic: &traffic) { visit, traffic in
+        try await visit.answer(decoder: decoder, traffic: &traffic)
+      }
     }
   }
 
   func page(at position: Position?) async throws -> Page<Item>? {
     let listing = try listing.get()
-    var traffic = Traffic(requests: 0)
-    guard let position = try position.map({ try listing.reveal($0) }), position.value != nil else {
-      return try await firstPage(listing, traffic: &traffic)
+    return try await listing.redactingErrors {
+      var traffic = Traffic(requests: 0)
+      guard let position, position.value != nil else {
+        return try await firstPage(listing, traffic: &traffic)
+      }
+      let revealed = try await reveal(position, listing)
+      do {
+        return try await page(at: revealed, listing, traffic: &traffic)
+      } catch let error as PageError {
+        return try await page(instead: revealed, of: error, listing, traffic: &traffic)
+      }
     }
-    do {
-      return try await page(at: position, listing, traffic: &traffic)
-    } catch let error as PageError {
-      return try await page(instead: position, of: error, listing, traffic: &traffic)
+  }
+
+  /// The position with its secrets. Those that only a signer knows have it sign once in vain where a
+  /// walk begins with such a position.
+  func reveal(_ position: Position, _ listing: Listing) async throws -> Position {
+    if listing.signed.isNeeded(for: position) {
+      try await listing.visit(listing.engine.first, at: .start).signInVain()
     }
+    return try listing.reveal(position)
   }
 
   // Inlined where it is called, it would take its room in every waiting task once for each call.

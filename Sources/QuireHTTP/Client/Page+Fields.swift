@@ -15,11 +15,17 @@ extension Page {
     return try http.document.value(at: path, outsideItemsOf: http.visit.engine.items)
   }
 
-  /// A field of the page, typed.
+  /// A field of the page, typed; nil where the page has none, or a null.
   ///
-  /// Throws what `JSONDecoder` throws when the field does not fit.
+  /// Decoded as the listing's items are: by the `JSONDecoder` or the `XMLDecodingOptions` of the
+  /// cursor, its strategies for keys and dates included. For items that are not decoded into types,
+  /// by `JSONDecoder()`. Throws `PageError` with code `fieldDecoding` when the field does not fit, its
+  /// `underlying` what the decoder threw.
   public func field<Value: Decodable>(_ path: PagePath, as type: Value.Type) throws -> Value? {
-    guard let value = try field(path), value != .null else { return nil }
-    return try JSONDecoder().decode(type, from: Data(value.description.utf8))
+    guard let http else { return nil }
+    if let found = try http.fieldDecoder?.field(type, at: path, in: http.document) { return found }
+    let plain = JSONFields(decoder: JSONDecoder())
+    if let found = try plain.field(type, at: path, in: http.document) { return found }
+    return try plain.field(type, at: path, ofValueIn: http.document)
   }
 }

@@ -45,7 +45,8 @@ extension PageClient {
       method: request.method, url: request.url(for: url), headerFields: request.headers,
       body: request.body)
     let source = HTTPPageSource(
-      client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder)
+      client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder,
+      secrets: request.secrets)
     switch delivery {
     case .asItArrives where !source.needsWholePages:
       return Cursor(inParts: source, clock: configuration.clock)
@@ -65,6 +66,11 @@ extension PageClient {
     /// as they are (RFC 3986, §2.3), in names also `$`, `[` and `]`. They take the place of the URL's
     /// own parameters of the same names; a name that comes twice is sent twice. Default: none.
     public var parameters: KeyValuePairs<String, String>
+    /// Texts that are secret wherever the request or an answer has them, such as a token that is part
+    /// of the URL's path: never shown in errors, logs and reports, and not stored in positions. What
+    /// is called `token`, `api_key`, `password` and the like is known without being named. Texts of
+    /// fewer than 6 bytes cannot be told from others, and have no effect. Default: none.
+    public var secrets: [String] = []
 
     /// The first request of a listing; a plain GET unless told otherwise.
     public init(

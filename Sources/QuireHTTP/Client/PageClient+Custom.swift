@@ -91,7 +91,7 @@ extension PageClient {
       body: request.body)
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: nil, decoder: decoder,
-      custom: next)
+      secrets: request.secrets, custom: next)
     switch delivery {
     case .asItArrives where !source.needsWholePages:
       return Cursor(inParts: source, clock: configuration.clock)

@@ -7,6 +7,8 @@ struct PageTransfer<Item: Sendable> {
   var session: any PageDecoding<Item>
   let decoder: any PageDecoder<Item>
   let note: PageFormatNote?
+  /// What decodes fields as it decodes items.
+  var fieldDecoder: (any FieldDecoder)? { decoder as? any FieldDecoder }
   /// The first 64 KiB of the body, in case it explains a failure.
   var beginning: [[UInt8]] = []
   /// Bytes of the body so far.

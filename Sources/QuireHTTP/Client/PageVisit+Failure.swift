@@ -146,6 +146,7 @@ extension PageVisit {
     error.traffic = traffic
     error.message = redactor.scrub(error.message)
     error.request = redactor.describe(request.method, request.url)
+    error.redirectedTo = trail.url.map { redactor.describe($0) }
     return error
   }
 
@@ -163,7 +164,9 @@ extension PageVisit {
 
 extension HTTPResponse.Status {
   /// `404 Not Found`; HTTP/2 has no reasons.
-  var words: String { reasonPhrase.isEmpty ? "\(code)" : "\(code) \(reasonPhrase)" }
+  var words: String {
+    reasonPhrase.isEmpty ? "\(code)" : "\(code) \(ServerText(reasonPhrase, limit: 80))"
+  }
 }
 
 /// What has come of a body, for whoever reads it and whoever ends that.

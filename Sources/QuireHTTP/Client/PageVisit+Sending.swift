@@ -21,6 +21,7 @@ extension PageVisit {
     let url = try URLReference(request.url)
     let first = RedirectMachine.Hop(
       method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
+    trail.url = nil
     var redirects = RedirectMachine(
       first, home: listing.home, longest: configuration.maximumRedirects)
     let before = traffic.requests - traffic.redirects
@@ -38,6 +39,7 @@ extension PageVisit {
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
       traffic.redirects += 1
+      trail.url = redirects.current.url.text
     }
   }
 
@@ -92,9 +94,7 @@ extension PageVisit {
     let names = Set(credential?.fields.map(\.name) ?? [])
     for name in names { wire.head.headerFields[name] = nil }
     for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
-    if hop.origin == listing.home, let signer = configuration.signer {
-      try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
-    }
+    try await sign(&wire, for: hop)
     traffic.requests += 1
     do {
       let response = try await listing.client.transport.send(wire)
@@ -106,11 +106,28 @@ extension PageVisit {
     }
   }
 
+  /// Signs a request to the listing's own origin, and remembers what must not be shown of it.
+  private func sign(_ wire: inout TransportRequest, for hop: RedirectMachine.Hop) async throws {
+    guard hop.origin == listing.home, let signer = configuration.signer else { return }
+    let plain = wire
+    try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
+    listing.signed.note(wire, of: plain)
+  }
+
+  /// Signs the request without sending it, for what a signer puts into requests.
+  func signInVain() async throws {
+    let url = try URLReference(request.url)
+    let hop = RedirectMachine.Hop(
+      method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
+    var wire = try transportRequest(for: hop)
+    try await sign(&wire, for: hop)
+  }
+
   private func checkScheme(of origin: Origin) throws {
     guard origin.scheme == "https" || configuration.allowsPlainHTTP || origin.isLoopback else {
       throw PageError(
         .invalidURL,
-        "\(origin) would send the request in the clear. Use https, or allow plain http in the "
+        "\(origin.shown) would send the request in the clear. Use https, or allow plain http in the "
           + "client's configuration.")
     }
   }

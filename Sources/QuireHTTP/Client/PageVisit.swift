@@ -12,6 +12,7 @@ struct PageVisit {
   var indexes: [String: [String]] = [:]
   /// Requests that the next attempt may put on the wire, silent replays included, redirects not.
   var requestsLeft = 1
+  let trail = RedirectTrail()
 
   var engine: PaginationEngine { listing.engine }
   var configuration: PageClient.Configuration { listing.client.configuration }
@@ -29,10 +30,7 @@ struct PageVisit {
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor {
-    Redactor(
-      fields: configuration.headers.appending(request.headerFields)
-        .appending(configuration.keeper?.fields ?? [:]),
-      urls: [request.url, engine.first.url])
+    listing.redactor(for: request)
   }
 
   /// Makes one attempt, adding what it took to `traffic`.
@@ -123,7 +121,10 @@ struct PageVisit {
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
-        "The body ended with its connection, and this format cannot show that nothing is missing.")
+        """
+        The body ended with its connection, and this format cannot show that nothing is missing. \
+        Where such bodies are known to be whole, set configuration.acceptsUnprovenEnd to true.
+        """)
     }
     let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
     let answer = answer(to: response, at: transfer.hop, document: document)
@@ -186,6 +187,18 @@ struct PageVisit {
     return answer
   }
 
+  /// Items set aside, without secrets in what is said about them.
+  private func redacted(_ badItems: [BadItem]) -> [BadItem] {
+    guard !badItems.isEmpty else { return [] }
+    let redactor = redactor
+    return badItems.map { item in
+      var item = item
+      item.path = redactor.scrub(item.path)
+      item.message = redactor.scrub(item.message)
+      return item
+    }
+  }
+
   /// The page, or the last part of it.
   func page<Item: Sendable>(
     _ items: DecodedItems<Item>, of transfer: PageTransfer<Item>, answer: PageAnswer,
@@ -230,9 +243,9 @@ struct PageVisit {
     let metrics = transfer.response.body.metrics
     page.head.readsAtOnce = metrics.requestsAtOnce
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: transfer.response.head, document: document, badItems: items.badItems,
+      head: transfer.response.head, document: document, badItems: redacted(items.badItems),
       metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text,
-      resume: resume, visit: self)
+      resume: resume, visit: self, fieldDecoder: transfer.fieldDecoder)
     return page
   }
 }

@@ -60,7 +60,8 @@ package struct RedirectMachine {
     }
     guard current.origin.scheme == "http" || hop.origin.scheme == "https" else {
       throw PageError(
-        .refusedLink, "A redirect leads from \(current.origin) to \(hop.origin), in the clear.")
+        .refusedLink,
+        "A redirect leads from \(current.origin.shown) to \(hop.origin.shown), in the clear.")
     }
     let becomesGET =
       status == 303 ? hop.method != .head : (status == 301 || status == 302) && hop.method == .post
@@ -71,7 +72,7 @@ package struct RedirectMachine {
     guard !hop.keepsBody || hop.origin == home else {
       throw PageError(
         .refusedLink,
-        "A redirect would take the request's body from \(home) to \(hop.origin). If that is right, "
+        "A redirect would take the request's body from \(home) to \(hop.origin.shown). If that is right, "
           + "start the walk at its target.")
     }
     return hop

@@ -7,8 +7,8 @@ import QuireCore
 /// which formats a page may be in, the first byte has to agree: what starts as another one is
 /// `unexpectedMediaType`.
 public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
-  private let json: any PageDecoder<Item>
-  private let xml: any PageDecoder<Item>
+  let json: any PageDecoder<Item>
+  let xml: any PageDecoder<Item>
 
   /// A decoder that hands each page to one of these two.
   public init(json: any PageDecoder<Item>, xml: any PageDecoder<Item>) {

@@ -1,6 +1,6 @@
 /// Decodes pages as another decoder does, and makes something else of each item.
 package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
-  private let base: any PageDecoder<Base>
+  let base: any PageDecoder<Base>
   private let transform: @Sendable (Base) throws -> Item
 
   /// A decoder that makes each item of one of `base`'s; an error of `transform` fails the page.

@@ -10,6 +10,8 @@ struct DetectionVerifier<Item: Sendable> {
   let declared: Int?
   /// Whether the first answer says that its page is number 1.
   let isPageOne: Bool
+  /// What the caller calls secret.
+  var secrets: [String] = []
 
   /// Checks candidates from the first on until one is confirmed, or `checks` of them were.
   ///
@@ -83,7 +85,7 @@ struct DetectionVerifier<Item: Sendable> {
         return done(.undecided, "The first page is the last.")
       }
       var asked = try engine.request(at: position)
-      request = describe(asked)
+      request = try describe(asked, pagination)
       if pages.answers[asked] == nil {
         guard pages.left > 0 else { return nil }
         pages.left -= 1
@@ -136,11 +138,9 @@ struct DetectionVerifier<Item: Sendable> {
     return (try? engine.request(at: position)).map { ($0, position) }
   }
 
-  private func describe(_ request: PageRequest) -> String {
-    Redactor(
-      fields: client.configuration.headers.appending(request.headerFields),
-      urls: [first.request.url, request.url]
-    ).describe(request.method, request.url)
+  private func describe(_ request: PageRequest, _ pagination: Pagination) throws -> String {
+    try source(of: pagination).listing.get().redactor(for: request)
+      .describe(request.method, request.url)
   }
 
   /// The answer to a request, from before if it was made before.
@@ -162,7 +162,7 @@ struct DetectionVerifier<Item: Sendable> {
   private func source(of pagination: Pagination) -> HTTPPageSource<Item> {
     HTTPPageSource(
       client: client, pagination: pagination, first: first.request, pageSize: nil,
-      decoder: decoder)
+      decoder: decoder, secrets: secrets)
   }
 }
 

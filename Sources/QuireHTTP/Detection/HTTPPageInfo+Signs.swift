@@ -22,6 +22,6 @@ extension HTTPPageInfo {
       case .pages: value.count.map { $0 > 1 } ?? false
       case .flag: false
       }
-    }.map(\.place)
+    }.map { ServerText($0.place).description }
   }
 }

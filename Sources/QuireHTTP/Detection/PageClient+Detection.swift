@@ -33,18 +33,16 @@ extension PageClient {
     let source = HTTPPageSource(
       client: client, pagination: Pagination(next: .linkHeader),
       first: try first.filling(placeholders), pageSize: nil,
-      decoder: lenient)
+      decoder: lenient, secrets: request.secrets)
     var answer = try await source.answer(at: nil)
     answer.request = first
     let detector = try PaginationDetector(answer, links: links, placeholders: placeholders)
     var detection = detector.detection()
     let verifier = DetectionVerifier(
       client: client, first: answer, decoder: lenient, declared: detector.declaredItems,
-      isPageOne: detector.saysPageOne)
+      isPageOne: detector.saysPageOne, secrets: request.secrets)
     try await verifier.verify(&detection, checks: checks)
-    return detection.redacted(
-      by: Redactor(
-        fields: client.configuration.headers.appending(first.headerFields), urls: [url]))
+    return detection.redacted(by: try source.listing.get().redactor())
   }
 
   /// The most bytes of a page that a detector reads.

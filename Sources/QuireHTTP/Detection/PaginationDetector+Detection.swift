@@ -92,8 +92,8 @@ extension PaginationDetector {
   }
 
   private var mediaType: String {
-    let type = answer.headerFields[.contentType]?.prefix { $0 != ";" }.prefix(80)
-    return type.map { " with \($0)" } ?? ""
+    let type = answer.headerFields[.contentType]?.prefix { $0 != ";" }
+    return type.map { " with \(ServerText($0, limit: 80))" } ?? ""
   }
 
   private var shape: String {
@@ -110,7 +110,7 @@ extension PaginationDetector {
 
   /// A name from the page, cut to what a message can take.
   static func quoted(_ name: String) -> String {
-    name.utf8.count <= 80 ? "\"\(name)\"" : "\"\(name.prefix(80))…\""
+    "\"\(ServerText(name, limit: 80))\""
   }
 }
 

@@ -70,8 +70,7 @@ extension PaginationPreset {
     let escaped = text.unicodeScalars.map { scalar -> String in
       switch scalar {
       case "\"", "\\": "\\" + String(scalar)
-      case _ where [.control, .format].contains(scalar.properties.generalCategory):
-        "\\u{\(String(scalar.value, radix: 16))}"
+      case _ where !scalar.isPlain: "\\u{\(String(scalar.value, radix: 16))}"
       default: String(scalar)
       }
     }

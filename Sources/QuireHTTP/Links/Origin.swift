@@ -21,7 +21,9 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   package init(_ reference: URLReference) throws(PageError) {
     guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
-      let found = reference.scheme.map { "has the scheme \"\($0)\"" } ?? "has no scheme"
+      let found =
+        reference.scheme.map { "has the scheme \"\(ServerText($0, limit: 64))\"" }
+        ?? "has no scheme"
       throw PageError(
         .invalidURL, "A URL \(found); it has to begin with https:// or http://.")
     }
@@ -54,9 +56,15 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     let text = String(decoding: digits, as: UTF8.self)
     guard digits.allSatisfy({ (48...57).contains($0) }), let port = Int(text),
       (1...65535).contains(port)
-    else { throw PageError(.invalidURL, "A URL's port is \"\(text)\"; ports are 1 to 65535.") }
+    else {
+      throw PageError(
+        .invalidURL, "A URL's port is \"\(ServerText(text, limit: 64))\"; ports are 1 to 65535.")
+    }
     return (host, port)
   }
+
+  /// The origin in words for messages: a link may have made it up, and of any length.
+  var shown: ServerText { ServerText(description) }
 
   private static func isLegalInHost(_ byte: UInt8) -> Bool {
     switch byte {

@@ -1,8 +1,11 @@
+import QuireCore
+
 /// What is a failure, which links are followed, and what an unchanged cursor means.
 ///
 /// Encodes as `{"failure": [rules], "links": policy, "linkBase": value, "handle": true, "open":
 /// request, "close": request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true,
-/// "emptyCursor": "value", "marks": [paths]}`, with only what differs from the default.
+/// "emptyCursor": "value", "marks": [paths], "secretSegment": "bot{secret}"}`, with
+/// only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -49,12 +52,17 @@ public struct PagePolicy: Hashable, Sendable {
     case value
   }
 
+  /// Which segments of the first URL's path hold a secret, as `bot{secret}` does for those that begin
+  /// with "bot": what stands for `{secret}` is shown nowhere. Default nil: none.
+  public var secretSegment: String?
+
   /// A policy; by default no failures inside a 200, links to the same origin, no handle.
   public init(
     failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, linkBase: ValueSource? = nil,
     handle: Bool = false, open: SideRequest? = nil, close: SideRequest? = nil,
     expiry: ExpiryRule = .fail, pacing: Pacing = Pacing(), overlap: Int = 0,
-    reversesItems: Bool = false, emptyCursor: EmptyCursor = .end, marks: [PagePath] = []
+    reversesItems: Bool = false, emptyCursor: EmptyCursor = .end, marks: [PagePath] = [],
+    secretSegment: String? = nil
   ) {
     self.failure = failure
     self.links = links
@@ -68,13 +76,14 @@ public struct PagePolicy: Hashable, Sendable {
     self.reversesItems = reversesItems
     self.emptyCursor = emptyCursor
     self.marks = marks
+    self.secretSegment = secretSegment
   }
 }
 
 extension PagePolicy: Codable {
   private static let names = [
     "failure", "links", "linkBase", "handle", "open", "close", "expiry", "pacing", "overlap",
-    "reversesItems", "emptyCursor", "marks",
+    "reversesItems", "emptyCursor", "marks", "secretSegment",
   ]
 
   /// Reads an object as above.
@@ -96,7 +105,13 @@ extension PagePolicy: Codable {
       pacing: try object.optional("pacing") ?? Pacing(),
       overlap: try object.optional("overlap") ?? 0,
       reversesItems: try object.optional("reversesItems") ?? false, emptyCursor: emptyCursor,
-      marks: try object.optional("marks") ?? [])
+      marks: try object.optional("marks") ?? [],
+      secretSegment: try object.optional("secretSegment"))
+    do {
+      if let secretSegment { _ = try SecretSegment(secretSegment) }
+    } catch {
+      throw DescriptionObject.error(decoder.codingPath, error.message)
+    }
   }
 
   /// Writes an object as above.
@@ -114,5 +129,6 @@ extension PagePolicy: Codable {
     if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
     if emptyCursor != .end { try fields.encode(emptyCursor, forKey: "emptyCursor") }
     if !marks.isEmpty { try fields.encode(marks, forKey: "marks") }
+    try fields.encodeIfPresent(secretSegment, forKey: "secretSegment")
   }
 }

@@ -13,7 +13,8 @@ enum SecretName {
 
   /// Words that make a name a secret's wherever they stand in it.
   private static let secrets: Set<String> = [
-    "accesskey", "accesstoken", "apikey", "apitoken", "appkey", "auth", "authkey", "authorization",
+    "accesskey", "accesstoken", "apikey", "apitoken", "appkey", "assertion", "auth", "authkey",
+    "authorization",
     "authtoken", "bearer", "cookie", "credential", "credentials", "hmac", "jsessionid", "jwt",
     "oauth", "passphrase", "passwd", "password", "phpsessid", "privatekey", "pwd", "secret",
     "secretkey", "session", "sessionid", "sessiontoken", "sid", "sig", "signature",

@@ -4,20 +4,46 @@ import QuireCore
 /// Keeps the secrets that a walk starts with out of its positions (H-8).
 ///
 /// Some servers repeat the caller's `access_token` in every next link, and positions are stored. So
-/// where a parameter of a link repeats a secret of the first URL or of the fields, the position has
-/// a mark instead, and the next request, in this process or another, has the secret again, spelled
-/// as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which no URL does; whoever
-/// sends one is refused, and it becomes a secret only on its way home.
+/// where a position repeats a secret of the first request, anywhere and however it is
+/// percent-encoded, it has a mark instead, and the next request, in this process or another, has the
+/// secret again, spelled as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which
+/// no URL does; a server that sends one is refused, and it becomes a secret only on its way home.
 struct SecretParameters: Sendable {
   private static let mark = "<secret:"
-  /// Shorter values are taken for a secret only where the parameter's name says so, too.
-  private static let telling = 6
 
+  /// In the order in which they were found: of several with one id the first is the present one.
+  private let all: [Secret]
+  /// Those that texts are searched for, the longest first: one may hold another.
   private let secrets: [Secret]
+  /// Those that only the name of a parameter tells from other values.
+  private let short: [Secret]
+  /// Which bytes any of the long ones may begin with.
+  private let firstBytes: [Bool]
 
   /// The secrets of a walk that starts with this URL and these fields.
   init(of url: String, fields: HTTPFields) {
-    secrets = Secret.all(in: url, fields)
+    self.init(Secret.all(in: url, fields))
+  }
+
+  init(_ secrets: [Secret]) {
+    all = secrets
+    self.secrets = secrets.filter(\.isTelling).sorted { $1.value.count < $0.value.count }
+    short = secrets.filter { !$0.isTelling }
+    var firstBytes = [Bool](repeating: false, count: 256)
+    for byte in self.secrets.compactMap(\.value.first) {
+      for spelled in [byte, byte ^ 0x20, UInt8(ascii: "%"), UInt8(ascii: "+")] {
+        firstBytes[Int(spelled)] = true
+      }
+    }
+    self.firstBytes = firstBytes
+  }
+
+  /// The long ones as they are cut out of texts.
+  var values: [[UInt8]] { secrets.map(\.value) }
+
+  /// These secrets and `others`.
+  func adding(_ others: [Secret]) -> SecretParameters {
+    others.isEmpty ? self : SecretParameters(all + others)
   }
 
   /// Whether a position holds a mark.
@@ -30,7 +56,8 @@ struct SecretParameters: Sendable {
     // Characters are slow to look at, and hardly any position has this byte.
     case .string(let text): text.utf8.contains(UInt8(ascii: "<")) && text.contains(mark)
     case .array(let elements): elements.contains(where: isMarked)
-    case .object(let members): members.contains { isMarked($0.value) }
+    case .object(let members):
+      members.contains { isMarked(.string($0.name)) || isMarked($0.value) }
     case .null, .bool, .number: false
     }
   }
@@ -57,16 +84,10 @@ struct SecretParameters: Sendable {
 
   /// The position without secrets.
   func conceal(_ position: Position) -> Position {
-    guard !secrets.isEmpty else { return position }
-    return Self.rewrite(position) { name, value in
-      for secret in secrets {
-        guard let spelling = SecretSpelling.describe(value.utf8, asSpellingOf: secret.value),
-          secret.value.count >= Self.telling
-            || SecretName.matches(PercentEncoding.decode(name, plusIsSpace: true))
-        else { continue }
-        return Self.mark + secret.id + (spelling.isEmpty ? ">" : ":\(spelling)>")
-      }
-      return nil
+    guard !secrets.isEmpty || !short.isEmpty else { return position }
+    return Self.rewrite(position) { text in
+      let text = concealAnywhere(text)
+      return short.isEmpty ? text : concealParameters(text)
     }
   }
 
@@ -74,47 +95,88 @@ struct SecretParameters: Sendable {
   ///
   /// Throws `invalidArgument` when the walk does not start with them.
   func reveal(_ position: Position) throws(PageError) -> Position {
-    let revealed = Self.rewrite(position) { _, value in
-      guard value.hasPrefix(Self.mark), value.last == ">" else { return nil }
-      let parts = value.dropFirst(Self.mark.count).dropLast().split(separator: ":", maxSplits: 1)
-      guard let secret = secrets.first(where: { $0.id == parts.first ?? "" }) else { return nil }
-      return SecretSpelling.spell(secret.value, parts.dropFirst().first ?? "")
+    let revealed = Self.rewrite(position) { text in
+      let pieces = text.split(separator: Self.mark, omittingEmptySubsequences: false)
+      return pieces.dropFirst().reduce(String(pieces[0])) { $0 + reveal($1) }
     }
     guard !Self.isMarked(revealed) else {
       throw PageError(
         .invalidArgument,
         "A position was made by a walk that had a secret which this one lacks. Start with the same "
-          + "parameters and header fields.")
+          + "parameters, header fields and body.")
     }
     return revealed
   }
 
-  /// `change` returns the new encoded value of a parameter, or nil to leave it alone.
-  private static func rewrite(
-    _ position: Position, _ change: (_ name: Substring, _ value: Substring) -> String?
-  ) -> Position {
-    guard let value = position.value else { return position }
-    var position = position
-    position.value = rewrite(value, change)
-    return position
+  /// What follows the beginning of a mark, with the secret in its place; the mark again where that is
+  /// not known.
+  private func reveal(_ piece: Substring) -> String {
+    guard let end = piece.firstIndex(of: ">") else { return Self.mark + piece }
+    let parts = piece[..<end].split(
+      separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let secret = all.first(where: { $0.id == parts[0] }) else {
+      return Self.mark + piece
+    }
+    return SecretSpelling.spell(secret.value, parts.dropFirst().first ?? "")
+      + piece[piece.index(after: end)...]
   }
 
-  private static func rewrite(
-    _ value: JSONValue, _ change: (_ name: Substring, _ value: Substring) -> String?
-  ) -> JSONValue {
-    switch value {
-    case .string(let text): .string(rewrite(text, change))
-    case .array(let elements): .array(elements.map { rewrite($0, change) })
-    case .object(let members): .object(members.map { .init($0.name, rewrite($0.value, change)) })
-    case .null, .bool, .number: value
+  /// The ids of secrets whose marks a position holds.
+  static func marks(in position: Position) -> [String] {
+    var ids: [String] = []
+    _ = rewrite(position) { text in
+      ids += text.split(separator: mark, omittingEmptySubsequences: false).dropFirst().map {
+        String($0.prefix { $0 != ":" && $0 != ">" })
+      }
+      return text
     }
+    return ids
+  }
+
+  // MARK: Concealing
+
+  /// The text without the secrets in it, wherever they stand.
+  private func concealAnywhere(_ text: String) -> String {
+    guard !secrets.isEmpty, text.utf8.count >= Secret.telling else { return text }
+    var text = text
+    return text.withUTF8 { bytes -> String? in
+      var result: [UInt8] = []
+      var kept = 0
+      var place = 0
+      while place < bytes.count {
+        guard firstBytes[Int(bytes[place])], let (end, mark) = secret(in: bytes, at: place) else {
+          place += 1
+          continue
+        }
+        result += bytes[kept..<place]
+        result += mark.utf8
+        (kept, place) = (end, end)
+      }
+      guard kept > 0 else { return nil }
+      return String(decoding: result + bytes[kept...], as: UTF8.self)
+    } ?? text
+  }
+
+  private func secret(
+    in bytes: UnsafeBufferPointer<UInt8>, at place: Int
+  ) -> (end: Int, mark: String)? {
+    for secret in secrets {
+      if let (end, spelling) = SecretSpelling.describe(
+        bytes, from: place, asSpellingOf: secret.value)
+      {
+        return (end, Self.mark(secret, spelling))
+      }
+    }
+    return nil
+  }
+
+  private static func mark(_ secret: Secret, _ spelling: String) -> String {
+    mark + secret.id + (spelling.isEmpty ? ">" : ":\(spelling)>")
   }
 
   /// Parameters are what ampersands part: behind the question mark of a link, or in a text of
   /// parameters alone. Bytes count, and those of all other parameters stay.
-  private static func rewrite(
-    _ text: String, _ change: (_ name: Substring, _ value: Substring) -> String?
-  ) -> String {
+  private func concealParameters(_ text: String) -> String {
     let bytes = text.utf8
     let start =
       bytes.firstIndex(of: UInt8(ascii: "?")).map { bytes.index(after: $0) } ?? bytes.startIndex
@@ -128,13 +190,42 @@ struct SecretParameters: Sendable {
       if let equals = parameter.firstIndex(of: UInt8(ascii: "=")) {
         let name = parameter[..<equals]
         let value = parameter[parameter.index(after: equals)...]
-        if let changed = change(Substring(name), Substring(value)) {
-          result += Substring(name) + "=" + changed
+        if let mark = shortSecret(Substring(name), value) {
+          result += Substring(name) + "=" + mark
           continue
         }
       }
       result += Substring(parameter)
     }
     return result
+  }
+
+  private func shortSecret(_ name: Substring, _ value: Substring.UTF8View) -> String? {
+    guard SecretName.matches(PercentEncoding.decode(name, plusIsSpace: true)) else { return nil }
+    for secret in short {
+      if let spelling = SecretSpelling.describe(value, asSpellingOf: secret.value) {
+        return Self.mark(secret, spelling)
+      }
+    }
+    return nil
+  }
+
+  // MARK: Texts of a position
+
+  private static func rewrite(_ position: Position, _ change: (String) -> String) -> Position {
+    guard let value = position.value else { return position }
+    var position = position
+    position.value = rewrite(value, change)
+    return position
+  }
+
+  private static func rewrite(_ value: JSONValue, _ change: (String) -> String) -> JSONValue {
+    switch value {
+    case .string(let text): .string(change(text))
+    case .array(let elements): .array(elements.map { rewrite($0, change) })
+    case .object(let members):
+      .object(members.map { .init(change($0.name), rewrite($0.value, change)) })
+    case .null, .bool, .number: value
+    }
   }
 }

@@ -14,27 +14,51 @@ enum SecretSpelling {
     case smallFirst = "f", smallLast = "l", small = "s"
     /// A plus for a space, and `%20` for a plus that was one.
     case plus = "p", space = "w"
+    /// As it is, but in the other letter case, as in a host.
+    case otherCase = "c"
   }
 
   /// How `raw` spells `secret`; nil when it spells something else.
   static func describe(_ raw: some Sequence<UInt8>, asSpellingOf secret: [UInt8]) -> String? {
-    let raw = Array(raw)
-    var rest = raw[...]
+    Array(raw).withUnsafeBufferPointer { raw in
+      guard let (end, description) = describe(raw, from: 0, asSpellingOf: secret) else {
+        return nil
+      }
+      return end == raw.count ? description : nil
+    }
+  }
+
+  /// How `raw` spells `secret` from `start` on, and where that ends; nil when something else stands
+  /// there.
+  static func describe(
+    _ raw: UnsafeBufferPointer<UInt8>, from start: Int, asSpellingOf secret: [UInt8]
+  ) -> (end: Int, description: String)? {
+    var place = start
     var description = ""
     for (offset, byte) in secret.enumerated() {
-      guard let first = rest.first else { return nil }
+      guard place < raw.count else { return nil }
+      let first = raw[place]
       var style: Style?
-      if let escape = Escape(rest), escape.byte == byte || (escape.byte == 0x20 && byte == plus) {
+      if let escape = Escape(raw, at: place),
+        escape.byte == byte || (escape.byte == 0x20 && byte == plus)
+      {
         style = escape.byte == byte ? escape.style : .space
-        rest = rest.dropFirst(3)
+        place += 3
+      } else if first == byte {
+        style = verbatimStyle(byte)
+        place += 1
       } else {
-        guard first == byte || (first == plus && byte == 0x20) else { return nil }
-        style = first == byte ? verbatimStyle(byte) : .plus
-        rest = rest.dropFirst()
+        guard first == plus && byte == 0x20 || isOtherCase(first, of: byte) else { return nil }
+        style = first == plus ? .plus : .otherCase
+        place += 1
       }
       if let style { description += "\(offset)\(style.rawValue)" }
     }
-    return rest.isEmpty ? description : nil
+    return (place, description)
+  }
+
+  private static func isOtherCase(_ byte: UInt8, of other: UInt8) -> Bool {
+    byte ^ other == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
   /// `secret` as `description` says. Of another secret than was described, this is a good spelling
@@ -63,6 +87,7 @@ enum SecretSpelling {
     case .kept where "+%".utf8.contains(byte): [byte]
     case .plus where byte == 0x20: [plus]
     case .space where byte == plus: Array("%20".utf8)
+    case .otherCase where isOtherCase(byte, of: byte ^ 0x20): [byte ^ 0x20]
     default: Escape(byte, style ?? .escaped).bytes
     }
   }
@@ -81,20 +106,26 @@ enum SecretSpelling {
     /// Nil for the strict one.
     var style: Style?
 
-    /// The one that `text` begins with.
-    init?(_ text: ArraySlice<UInt8>) {
-      let bytes = Array(text.prefix(3))
-      guard bytes.count == 3, bytes[0] == UInt8(ascii: "%"),
-        let high = Character(Unicode.Scalar(bytes[1])).hexDigitValue,
-        let low = Character(Unicode.Scalar(bytes[2])).hexDigitValue
+    /// The one at `place` of `text`.
+    init?(_ text: UnsafeBufferPointer<UInt8>, at place: Int) {
+      guard text[place] == UInt8(ascii: "%"), place + 2 < text.count,
+        let high = Self.digit(text[place + 1]), let low = Self.digit(text[place + 2])
       else { return nil }
-      byte = UInt8(high << 4 | low)
-      self.bytes = bytes
-      switch (bytes[1] >= UInt8(ascii: "a"), bytes[2] >= UInt8(ascii: "a")) {
+      byte = high << 4 | low
+      bytes = []
+      switch (text[place + 1] >= UInt8(ascii: "a"), text[place + 2] >= UInt8(ascii: "a")) {
       case (true, true): style = .small
       case (true, false): style = .smallFirst
       case (false, true): style = .smallLast
       case (false, false): style = PercentEncoding.isUnreserved(byte) ? .escaped : nil
+      }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+      switch byte {
+      case 0x30...0x39: byte - 0x30
+      case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x61 + 10
+      default: nil
       }
     }
 

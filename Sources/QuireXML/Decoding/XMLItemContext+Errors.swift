@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Saying what does not fit, and where.
 extension XMLItemContext {
   /// The keys from the item down to a node; elements that share their name with others carry their
@@ -34,8 +36,7 @@ extension XMLItemContext {
     let found =
       reason
       ?? withBytes(of: value) { bytes in
-        let text = String(decoding: XMLText.trimmed(bytes).prefix(64), as: UTF8.self)
-        return "found \"\(text)\""
+        "found \"\(ServerText(bytes: XMLText.trimmed(bytes), limit: 64))\""
       }
     return DecodingError.typeMismatch(
       type,

@@ -16,19 +16,19 @@ struct XMLItemFailure: Error {
     _ policy: BadItemPolicy, number: Int, item: Int, in index: XMLIndex,
     places: inout XMLPlaceFinder
   ) throws -> BadItem {
-    let path = index.path(to: node, below: item)
+    let path = index.path(to: node, below: item).escapedForDisplay
     let message = "\(Self.words(of: underlying)) It stands at \(places.place(of: node))."
     switch policy {
     case .collect:
       return BadItem(
         index: number, path: path, message: message, bytes: XMLMarkup(index).bytes(of: item))
     case .throw:
-      let place = path.isEmpty ? "" : ", at \(path)"
+      let place = path.isEmpty ? "" : ", at \(ServerText(path))"
       throw PageError(
         (underlying as? PageError)?.code ?? .itemDecoding,
         """
-        Item \(number) of the page cannot be decoded\(place): \(message) To set such items aside, \
-        set configuration.badItems to .collect.
+        Item \(number) of the page cannot be decoded\(place) (items are counted from 0): \
+        \(message) To set such items aside, set configuration.badItems to .collect.
         """, underlying: underlying)
     }
   }
@@ -37,9 +37,9 @@ struct XMLItemFailure: Error {
     switch error {
     case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
       DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
-      context.debugDescription
+      ServerText(context.debugDescription).description
     case let error as PageError: error.message
-    default: String(describing: error)
+    default: ServerText(String(describing: error)).description
     }
   }
 }

@@ -9,7 +9,7 @@ public import QuireHTTP
 /// Items are the elements that the description's selector leads to. An item that does not fit is
 /// named with its line, column and path.
 public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
-  private let options: XMLDecodingOptions
+  let options: XMLDecodingOptions
   private let limits: XMLLimits
   private let leniency: XMLLeniency
 

@@ -135,7 +135,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     PageError(
       .limitExceeded,
       """
-      Item \(number) of the page, \(place)has more than \(context.limits.itemBytes) bytes; raise \
+      Item \(number) of the page, counted from 0, \(place)has more than \(context.limits.itemBytes) bytes; raise \
       DecodingLimits.itemBytes if that is right for this API.
       """)
   }

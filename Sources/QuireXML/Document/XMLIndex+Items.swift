@@ -110,10 +110,9 @@ extension XMLIndex {
       for child in children(of: node).prefix(100) { counts[name(of: child).local, default: 0] += 1 }
       paths += counts.filter { $0.value > 1 }.keys.sorted().map { path + "/" + $0 }
     }
-    guard let first = paths.first else {
-      return "Its root element is \"\(name(of: 0).qualified)\"."
+    guard !paths.isEmpty else {
+      return "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
     }
-    let found = paths.prefix(5).joined(separator: ", ")
-    return "Found lists at \(found); use .items(at: \"\(first)\")."
+    return "Found lists at \(PagePath.advice(Array(paths.prefix(5))))"
   }
 }

@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Finds out a page's encoding, and turns its bytes into checked UTF-8.
 ///
 /// A byte order mark comes before what HTTP says, and that before the page's own declaration
@@ -57,7 +59,7 @@ struct XMLInput {
     guard finding.encoding.isUnicode || leniency.contains(.legacyEncodings) else {
       throw Failure(
         reason: .encoding(
-          "the encoding is \(finding.label), but only UTF-8, UTF-16 and US-ASCII are accepted; to "
+          "the encoding is \(ServerText(finding.label)), but only UTF-8, UTF-16 and US-ASCII are accepted; to "
             + "accept others, use XMLLeniency.legacyEncodings"))
     }
     if !finding.encoding.isUnicode { repairs.insert(.legacyEncodings) }

@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Reads a page's first bytes as far as they tell its encoding and its format.
 ///
 /// Source: XML 1.0, appendix F; RFC 7303, section 3.
@@ -128,6 +130,7 @@ enum XMLSniffer {
   }
 
   private static func unsupported(_ name: String) -> XMLInput.Failure {
-    XMLInput.Failure(reason: .encoding("the encoding \(name) is not supported; ask for UTF-8"))
+    XMLInput.Failure(
+      reason: .encoding("the encoding \(ServerText(name)) is not supported; ask for UTF-8"))
   }
 }

@@ -1,4 +1,5 @@
 import CXML2
+import QuireCore
 
 /// Document types, entities and errors.
 extension XMLParserState {
@@ -15,9 +16,8 @@ extension XMLParserState {
         return entity
       }
     }
-    let text = String(
-      decoding: UnsafeBufferPointer(start: name, count: Int(min(xmlStrlen(name), 64))),
-      as: UTF8.self)
+    let text = ServerText(
+      bytes: UnsafeBufferPointer(start: name, count: Int(xmlStrlen(name))), limit: 64)
     stop(.malformed("the entity &\(text); is not defined"))
     return nil
   }
@@ -55,10 +55,10 @@ extension XMLParserState {
   /// libxml2's message, which quotes names of the page: one line, of bounded length.
   private static func words(of error: xmlError) -> String {
     guard let message = error.message else { return "error \(error.code)" }
-    let text = String(cString: message).unicodeScalars.prefix(200).map {
-      $0.value < 0x20 || $0.value == 0x7F ? " " : String($0)
+    let text = String(cString: message).unicodeScalars.map {
+      "\n\r\t".contains(Character($0)) ? " " : $0
     }
-    return text.joined().trimmedWords
+    return ServerText(String(String.UnicodeScalarView(text)).trimmedWords, limit: 200).description
   }
 }
 

@@ -97,14 +97,15 @@ private struct ItemComposer {
     var columns: [JSONDocument.Children] = []
     for name in names {
       guard source.word(at: name + 1).kind == .array else {
-        throw misfit("\(try source.text(at: name)) is no list")
+        throw misfit("\(ServerText(try source.text(at: name), limit: 100)) is no list")
       }
       columns.append(source.elements(of: name + 1))
     }
     let rows = columns.first?.left ?? 0
     for (name, column) in zip(names, columns) where column.left != rows {
       throw misfit(
-        "\(try source.text(at: name)) has \(column.left) values, and the first column \(rows)")
+        "\(ServerText(try source.text(at: name), limit: 100)) has \(column.left) values, and the "
+          + "first column \(rows)")
     }
     for _ in 0..<rows {
       try addItem { composer in
@@ -122,7 +123,7 @@ private struct ItemComposer {
   private func misfit(_ what: String) -> PageError {
     PageError(
       .shape,
-      "The items should be the rows of a table that is written by columns, but \(what.prefix(200))."
+      "The items should be the rows of a table that is written by columns, but \(what)."
     )
   }
 

@@ -111,8 +111,8 @@ extension JSONDocument {
   private func advice() -> String {
     if word(at: 0).kind == .array { return "The page itself is an array: use .items(at: \"\")." }
     let paths = arraysNearRoot()
-    guard let first = paths.first else { return "There is no array near the root." }
-    return "Found arrays at \(paths.joined(separator: ", ")); use .items(at: \"\(first)\")."
+    guard !paths.isEmpty else { return "There is no array near the root." }
+    return "Found arrays at \(PagePath.advice(paths))"
   }
 
   /// The pointers of at most five arrays, at most three names deep, nearest first.

@@ -143,9 +143,7 @@ extension JSONDocument {
 
   func duplicate(_ name: Int, in object: Int) -> PageError {
     let written = bytes[range(of: name)]
-    let text =
-      String(decoding: written.prefix(128), as: UTF8.self)
-      + (written.count > 128 ? "…" : "")
+    let text = ServerText(bytes: written, limit: 128)
     return PageError(
       .shape,
       """

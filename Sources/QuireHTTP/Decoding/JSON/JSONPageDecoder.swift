@@ -10,7 +10,7 @@
 /// only the items. Of a name that occurs twice in an item it takes the first. A `JSONValue` in an item
 /// keeps the server's text, unless the decoder is a subclass of `JSONDecoder`.
 public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
-  private let decoder: JSONDecoder
+  let decoder: JSONDecoder
 
   /// A decoder of pages; `decoder` brings date, data and key strategies of your own. Do not change
   /// it any more once pages are being decoded.
@@ -33,7 +33,13 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
     JSONPageDecoding(
       context,
       .init(
-        item: { [decoder] in try decoder.decode(Item.self, at: $1, in: $0) },
+        item: { [decoder] document, node in
+          do {
+            return try decoder.decode(Item.self, at: node, in: document)
+          } catch let error as DecodingError {
+            throw error.located(in: document, node, by: decoder)
+          }
+        },
         list: { [decoder] in try decoder.decode([Item].self, at: $1, in: $0) }))
   }
 }

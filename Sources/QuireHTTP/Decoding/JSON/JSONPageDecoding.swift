@@ -100,8 +100,8 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
         throw PageError(
           .limitExceeded,
           """
-          Item \(index) of the page has \(size) bytes, more than \(context.limits.itemBytes); raise \
-          DecodingLimits.itemBytes if that is right for this API.
+          Item \(index) of the page, counted from 0, has \(size) bytes, more than \
+          \(context.limits.itemBytes); raise DecodingLimits.itemBytes if that is right for this API.
           """)
       }
     }

@@ -24,7 +24,7 @@ extension PaginationEngine {
     else {
       throw PageError(
         .refusedLink,
-        "The next link asks for the method \"\(name)\", or has no address. Links are followed by "
+        "The next link asks for the method \"\(ServerText(name, limit: 64))\", or has no address. Links are followed by "
           + "POST and by methods that only read.")
     }
     let merges = description["merge"]?.boolean ?? false

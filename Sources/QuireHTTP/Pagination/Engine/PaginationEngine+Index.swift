@@ -44,7 +44,9 @@ extension PaginationEngine {
     if isIndex, let first = try pages(listedIn: answer.document, at: answer.url).first {
       guard first != current, !within.contains(first) else {
         throw PageError(
-          .loopDetected, "The index at \(current) lists itself; its pages cannot be walked.")
+          .loopDetected,
+          "The index at \(ServerText(current.prefix { $0 != "?" })) lists itself; its pages cannot be walked."
+        )
       }
       return bookmark(first, within: within + [current], route.index)
     }

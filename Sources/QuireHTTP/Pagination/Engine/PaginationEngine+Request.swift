@@ -36,7 +36,7 @@ extension PaginationEngine {
     guard custom != nil || bookmark.counts(like: routes[bookmark.route].next) else {
       throw PageError(
         .invalidArgument,
-        "A position holds \(bookmark.value.plainText), and this description counts in another way. "
+        "A position holds \(ServerText(bookmark.value.plainText, limit: 64)), and this description counts in another way. "
           + "Use positions only with the description that made them.")
     }
     var editor = RequestEditor(base)
@@ -92,7 +92,7 @@ extension PaginationEngine {
     guard origin == home else {
       throw PageError(
         .refusedLink,
-        "The next link would take the request's body from \(home) to \(origin). If that is right, "
+        "The next link would take the request's body from \(home) to \(origin.shown). If that is right, "
           + "start a walk there.")
     }
   }

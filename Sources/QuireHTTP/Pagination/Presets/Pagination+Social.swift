@@ -142,7 +142,8 @@ extension Pagination {
           when: .value("/error_code", .equals(429)), .throttled, message: "/description",
           after: "/parameters/retry_after"),
         FailureRule(when: .value("/ok", .equals(false)), message: "/description"),
-      ], pacing: Pacing(readsAhead: false)), formats: [.json])
+      ], pacing: Pacing(readsAhead: false), secretSegment: "bot{secret}"),
+    formats: [.json])
 
   static let socialPresets = [
     PaginationPreset(

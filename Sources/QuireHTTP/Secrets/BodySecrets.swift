@@ -1,0 +1,111 @@
+import QuireCore
+
+/// What a request's body holds under names that give it away, in every format that has names.
+enum BodySecrets {
+  /// Names and values, decoded.
+  static func all(in body: PageRequest.Body) -> [(name: String, value: String)] {
+    switch body {
+    case .none: []
+    case .json(let value): leaves(of: value, isSecret: false, name: "")
+    case .form(let text): parameters(of: text)
+    case .xml(let text): elements(of: text)
+    case .bytes(let bytes): all(in: bytes)
+    }
+  }
+
+  /// The same for bytes, whose format their first one tells.
+  static func all(in bytes: [UInt8]) -> [(name: String, value: String)] {
+    switch bytes.first(where: { $0 > 0x20 }) {
+    case nil: []
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      (try? JSONDocument(bytes).value(at: "")).flatMap { $0 }.map {
+        leaves(of: $0, isSecret: false, name: "")
+      } ?? []
+    case UInt8(ascii: "<"): elements(of: String(decoding: bytes, as: UTF8.self))
+    default: parameters(of: String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  /// The texts below a member whose name is a secret's.
+  private static func leaves(
+    of value: JSONValue, isSecret: Bool, name: String
+  ) -> [(name: String, value: String)] {
+    switch value {
+    case .null, .bool: []
+    case .number(let text), .string(let text): isSecret ? [(name, text)] : []
+    case .array(let elements):
+      elements.flatMap { leaves(of: $0, isSecret: isSecret, name: name) }
+    case .object(let members):
+      members.flatMap {
+        leaves(
+          of: $0.value, isSecret: isSecret || SecretName.matches($0.name),
+          name: isSecret ? name : $0.name)
+      }
+    }
+  }
+
+  private static func parameters(of form: String) -> [(name: String, value: String)] {
+    QueryString(form).pairs.filter { SecretName.matches($0.name) }.map {
+      ($0.name, PercentEncoding.decode($0.encoded, plusIsSpace: true))
+    }
+  }
+
+  /// The text of elements and the values of attributes; markup that is none is passed over.
+  private static func elements(of text: String) -> [(name: String, value: String)] {
+    var found: [(name: String, value: String)] = []
+    let pieces = text.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
+    for piece in pieces.dropFirst() {
+      let sides = piece.split(
+        separator: UInt8(ascii: ">"), maxSplits: 1, omittingEmptySubsequences: false)
+      guard let tag = sides.first, let first = tag.first, !"/?".utf8.contains(first) else {
+        continue
+      }
+      let words = tag.split { $0 <= 0x20 || $0 == UInt8(ascii: "/") }
+      let name = localName(words.first)
+      if sides.count == 2, SecretName.matches(name) {
+        found.append((name, unescaped(Substring(sides[1]).trimmed)))
+      }
+      found += attributes(of: Substring(tag))
+    }
+    return found.filter { !$0.value.isEmpty }
+  }
+
+  private static func attributes(of tag: Substring) -> [(name: String, value: String)] {
+    var found: [(name: String, value: String)] = []
+    var rest = tag.utf8
+    while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
+      let name = rest[..<equals].split { $0 <= 0x20 }.last
+      let after = rest[rest.index(after: equals)...].drop { $0 <= 0x20 }
+      guard let quote = after.first, "\"'".utf8.contains(quote),
+        let end = after.dropFirst().firstIndex(of: quote)
+      else { break }
+      let value = Substring(after[after.index(after: after.startIndex)..<end])
+      let local = localName(name)
+      if SecretName.matches(local) { found.append((local, unescaped(value))) }
+      rest = after[after.index(after: end)...]
+    }
+    return found
+  }
+
+  private static func localName(_ name: Substring.UTF8View?) -> String {
+    name.map { String(Substring($0.split(separator: UInt8(ascii: ":")).last ?? $0)) } ?? ""
+  }
+
+  private static func unescaped(_ text: Substring) -> String {
+    var result = String(text)
+    for (entity, character) in [
+      ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&"),
+    ] where result.contains("&") {
+      result = result.replacing(entity, by: character)
+    }
+    return result
+  }
+}
+
+extension Substring {
+  fileprivate var trimmed: Substring {
+    let start = drop(while: \.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return start[...last]
+  }
+}

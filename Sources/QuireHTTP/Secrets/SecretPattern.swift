@@ -1,0 +1,190 @@
+/// A secret as it may stand in a text: as it is or in other letter case, percent-encoded once or
+/// more, escaped as in JSON, XML, a JSON pointer or Swift, or several of these at once.
+struct SecretPattern {
+  private let bytes: [UInt8]
+  /// The fewest bytes of a beginning that is known for one where a text is cut.
+  private let shortestBeginning: Int
+
+  /// How a text matches from some place on.
+  enum Match: Equatable {
+    case none
+    /// Up to this offset.
+    case whole(end: Int)
+    /// The text ends before the secret does.
+    case beginning
+  }
+
+  init(_ bytes: some Sequence<UInt8>, shortestBeginning: Int = 1) {
+    self.bytes = bytes.map(Self.folded)
+    self.shortestBeginning = shortestBeginning
+  }
+
+  /// Whether the secret, or with `isCut` a beginning of it that reaches the end, stands at `start`.
+  func match(in text: UnsafeBufferPointer<UInt8>, at start: Int, isCut: Bool = false) -> Match {
+    guard let first = bytes.first, Self.mayBegin(text[start], first) else { return .none }
+    // Places in the secret and the text that were reached; hardly ever more than one.
+    var open = [(matched: 0, offset: start)]
+    var seen: Set<Place> = []
+    var reachesCut = false
+    while let (matched, offset) = open.popLast() {
+      if matched == bytes.count { return .whole(end: offset) }
+      if offset == text.count {
+        reachesCut = reachesCut || matched >= shortestBeginning
+        continue
+      }
+      guard seen.isEmpty || !seen.contains(Place(matched, offset)) else { continue }
+      if !open.isEmpty || !seen.isEmpty { seen.insert(Place(matched, offset)) }
+      if isCut, matched >= shortestBeginning, Self.isCutEscape(text, at: offset) {
+        reachesCut = true
+      }
+      let byte = text[offset]
+      for (value, end) in Self.escapes(text, at: offset) where continues(matched, value) {
+        open.append((matched + value.count, end))
+      }
+      // Any number of backslashes stands before what is escaped more than once.
+      if byte == UInt8(ascii: "\\"), matched > 0 { open.append((matched, offset + 1)) }
+      if Self.folded(byte) == bytes[matched] || byte == UInt8(ascii: "+") && bytes[matched] == 0x20
+      {
+        open.append((matched + 1, offset + 1))
+      }
+    }
+    return isCut && reachesCut ? .beginning : .none
+  }
+
+  private struct Place: Hashable {
+    let matched, offset: Int
+    init(_ matched: Int, _ offset: Int) { (self.matched, self.offset) = (matched, offset) }
+  }
+
+  private func continues(_ matched: Int, _ value: [UInt8]) -> Bool {
+    matched + value.count <= bytes.count
+      && zip(bytes[matched...], value).allSatisfy { $0 == Self.folded($1) }
+  }
+
+  /// Whether a text that begins with this byte may be a secret that begins with `first`.
+  private static func mayBegin(_ byte: UInt8, _ first: UInt8) -> Bool {
+    folded(byte) == first || "%\\&~+".utf8.contains(byte)
+  }
+
+  private static func folded(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  // MARK: Escapes
+
+  /// Everything that an escape at `offset` may stand for, and where it ends.
+  private static func escapes(
+    _ text: UnsafeBufferPointer<UInt8>, at offset: Int
+  ) -> [(value: [UInt8], end: Int)] {
+    switch text[offset] {
+    case UInt8(ascii: "%"): percentEscapes(text, at: offset)
+    case UInt8(ascii: "~"):
+      switch byte(of: text, at: offset + 1) {
+      case UInt8(ascii: "0"): [([UInt8(ascii: "~")], offset + 2)]
+      case UInt8(ascii: "1"): [([UInt8(ascii: "/")], offset + 2)]
+      default: []
+      }
+    case UInt8(ascii: "&"): entity(text, at: offset).map { [$0] } ?? []
+    case UInt8(ascii: "\\"): backslashEscapes(text, at: offset)
+    default: []
+    }
+  }
+
+  /// `%XX`; and `%25XX` and so on, which may also be a percent sign and text behind it.
+  private static func percentEscapes(
+    _ text: UnsafeBufferPointer<UInt8>, at offset: Int
+  ) -> [(value: [UInt8], end: Int)] {
+    var found: [(value: [UInt8], end: Int)] = []
+    var digits = offset + 1
+    while let value = hex(text, digits, 2) {
+      found.append(([UInt8(value)], digits + 2))
+      guard value == 0x25 else { break }
+      digits += 2
+    }
+    return found
+  }
+
+  /// `\n`, `\u002f`, `\u{2F}`; other characters stand for themselves behind any backslashes.
+  private static func backslashEscapes(
+    _ text: UnsafeBufferPointer<UInt8>, at offset: Int
+  ) -> [(value: [UInt8], end: Int)] {
+    switch byte(of: text, at: offset + 1) {
+    case UInt8(ascii: "n"): return [([0x0A], offset + 2)]
+    case UInt8(ascii: "r"): return [([0x0D], offset + 2)]
+    case UInt8(ascii: "t"): return [([0x09], offset + 2)]
+    case UInt8(ascii: "\\"): return [([UInt8(ascii: "\\")], offset + 2)]
+    case UInt8(ascii: "/"): return [([UInt8(ascii: "/")], offset + 2)]
+    case UInt8(ascii: "u") where byte(of: text, at: offset + 2) == UInt8(ascii: "{"):
+      var end = offset + 3
+      while hex(text, end, 1) != nil, end < offset + 10 { end += 1 }
+      guard byte(of: text, at: end) == UInt8(ascii: "}"),
+        let value = hex(text, offset + 3, end - offset - 3)
+      else { return [] }
+      return scalar(value).map { [($0, end + 1)] } ?? []
+    case UInt8(ascii: "u"):
+      guard let high = hex(text, offset + 2, 4) else { return [] }
+      if (0xD800..<0xDC00).contains(high), byte(of: text, at: offset + 6) == UInt8(ascii: "\\"),
+        let low = hex(text, offset + 8, 4), (0xDC00..<0xE000).contains(low)
+      {
+        return scalar(0x10000 + (high - 0xD800) << 10 + (low - 0xDC00)).map { [($0, offset + 12)] }
+          ?? []
+      }
+      return scalar(high).map { [($0, offset + 6)] } ?? []
+    default: return []
+    }
+  }
+
+  private static func entity(
+    _ text: UnsafeBufferPointer<UInt8>, at offset: Int
+  ) -> (value: [UInt8], end: Int)? {
+    guard let end = text[offset...].prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }
+    let name = String(decoding: text[(offset + 1)..<end], as: UTF8.self).lowercased()
+    let value: [UInt8]? =
+      switch name {
+      case "amp": [UInt8(ascii: "&")]
+      case "lt": [UInt8(ascii: "<")]
+      case "gt": [UInt8(ascii: ">")]
+      case "quot": [UInt8(ascii: "\"")]
+      case "apos": [UInt8(ascii: "'")]
+      case _ where name.hasPrefix("#x"):
+        UInt32(name.dropFirst(2), radix: 16).flatMap { scalar(Int($0)) }
+      case _ where name.hasPrefix("#"): UInt32(name.dropFirst()).flatMap { scalar(Int($0)) }
+      default: nil
+      }
+    return value.map { ($0, end + 1) }
+  }
+
+  /// Whether what is left is the beginning of an escape.
+  private static func isCutEscape(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Bool {
+    let rest = text.count - offset
+    return switch text[offset] {
+    case UInt8(ascii: "%"): rest < 3
+    case UInt8(ascii: "~"): rest < 2
+    case UInt8(ascii: "&"), UInt8(ascii: "\\"): rest < 10
+    default: false
+    }
+  }
+
+  private static func byte(of text: UnsafeBufferPointer<UInt8>, at offset: Int) -> UInt8? {
+    offset < text.count ? text[offset] : nil
+  }
+
+  private static func hex(
+    _ text: UnsafeBufferPointer<UInt8>, _ offset: Int, _ count: Int
+  ) -> Int? {
+    guard count > 0, offset + count <= text.count else { return nil }
+    var value = 0
+    for byte in text[offset..<(offset + count)] {
+      switch byte {
+      case 0x30...0x39: value = value << 4 | Int(byte - 0x30)
+      case 0x41...0x46, 0x61...0x66: value = value << 4 | Int((byte | 0x20) - 0x61 + 10)
+      default: return nil
+      }
+    }
+    return value
+  }
+
+  private static func scalar(_ value: Int) -> [UInt8]? {
+    UInt32(exactly: value).flatMap(Unicode.Scalar.init).map { Array(String($0).utf8) }
+  }
+}
