@@ -17,7 +17,7 @@ struct EngineRowTests {
   @Test("H27: an error in place of the items is an error")
   func h27() async throws { try await play("H27") }
 
-  @Test("J10: a list that is missing, null or no list is an error unless it was said to be optional")
+  @Test("J10: a list that is missing, null or no list is an error unless it is optional")
   func j10() async throws { try await play("J10") }
 
   @Test("R14: a cursor with a line end in it is not sent, and its page is delivered first")
