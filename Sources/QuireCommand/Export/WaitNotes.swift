@@ -1,4 +1,4 @@
-import Foundation
+import QuireCore
 import Synchronization
 
 /// Says on stderr what an export waits for, where no progress line shows it: when a wait begins that
@@ -16,7 +16,7 @@ final class WaitNotes: Sendable {
   private let write: @Sendable (String) -> Void
   private let state = Mutex(State())
 
-  init(isOn: Bool, write: @escaping @Sendable (String) -> Void = Diagnostics.write) {
+  init(isOn: Bool, write: @escaping @Sendable (String) -> Void = { Diagnostics.write($0) }) {
     self.isOn = isOn
     self.write = write
   }
@@ -75,16 +75,10 @@ final class WaitNotes: Sendable {
     }
   }
 
-  /// The beginning of an error's message, without what could pass for something else on a terminal.
+  /// The beginning of an error's message.
   private static func firstSentence(of message: String) -> String {
     let end = message.firstRange(of: ". ")?.lowerBound ?? message.endIndex
-    let safe = message[..<end].unicodeScalars.map { scalar in
-      switch scalar.properties.generalCategory {
-      case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate: "?"
-      default: String(scalar)
-      }
-    }
-    let text = safe.joined().prefix(200)
-    return text.hasSuffix(".") ? String(text) : text + "."
+    let text = ServerText(message[..<end], limit: 200).description
+    return text.hasSuffix(".") ? text : text + "."
   }
 }

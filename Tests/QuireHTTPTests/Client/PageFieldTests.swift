@@ -134,7 +134,7 @@ struct PageFieldTests {
       #expect("\(error.map { "\($0)" } ?? "")".contains("redirected to https://h.test/elsewhere"))
     }
     let refused = await #expect(throws: PageError.self) { try await walk(.status(404)).next() }
-    #expect((refused?.underlying as? HTTPFailure)?.head.status == .notFound)
+    #expect((refused?.underlying as? HTTPFailure)?.response.head.status == .notFound)
     #expect("\((refused?.underlying as? HTTPFailure).map { "\($0)" } ?? "")" == "404 Not Found")
   }
 }
