@@ -44,6 +44,16 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     self.init(start: start, limits: limits, clock: clock) { _ in SourceReader(source: source) }
   }
 
+  /// Walks over `source`, each of them watched by an audit of its own.
+  package init(
+    _ source: some PageSource<Item>, clock: any Clock<Duration>,
+    audit: @escaping @Sendable () -> WalkAudit
+  ) {
+    self.init(start: .start, limits: Limits(), clock: clock) { _ in
+      SourceReader(source: source, audit: audit())
+    }
+  }
+
   /// Walks over whatever `page` fetches; it gets nil for the start of the listing, and returns nil
   /// when the listing ended before the position. See `PageSource.page(at:)`.
   public init(

@@ -26,8 +26,11 @@ extension Cursor {
   /// Walks over `source`, each page in the parts it arrives in.
   package init(
     inParts source: some PartedPageSource<Item>, from start: Position = .start,
-    limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock()
+    limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
+    audit: (@Sendable () -> WalkAudit)? = nil
   ) {
-    self.init(start: start, limits: limits, clock: clock) { _ in PartReader(source: source) }
+    self.init(start: start, limits: limits, clock: clock) { _ in
+      PartReader(source: source, audit: audit?())
+    }
   }
 }

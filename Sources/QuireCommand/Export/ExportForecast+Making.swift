@@ -17,11 +17,15 @@ extension ExportPlan {
     guard let page = try await pages.next() else {
       throw PageError(.exhausted, "The listing has ended before this position.")
     }
-    return try forecast(from: page)
+    // The end of the only page is known without another request.
+    if page.next == nil, page.nextFailure == nil { _ = try await pages.next() }
+    return try forecast(from: page, warnings: pages.report.warnings)
   }
 
   /// What the first page tells; nothing is requested.
-  func forecast(from page: Page<ExportItem>) throws -> ExportForecast {
+  func forecast(
+    from page: Page<ExportItem>, warnings: [WalkReport.Warning] = []
+  ) throws -> ExportForecast {
     let engine = try engine()
     var forecast = ExportForecast(
       request: page.http?.request ?? "", items: page.items.count,
@@ -32,9 +36,7 @@ extension ExportPlan {
     if let failure = page.nextFailure {
       forecast.notes.append(words(for: failure.message))
     }
-    var watch = watch
-    watch?.saw(page)
-    forecast.notes += (watch?.warnings(isExhausted: page.next == nil) ?? []).map(words)
+    forecast.notes += warnings.map { OptionWords.text($0, isDescribed: isDescribed) }
     if let head = page.http?.head {
       forecast.budget = RateLimitBudget(head.headerFields, now: Date().timeIntervalSince1970)
     }

@@ -47,12 +47,10 @@ struct ExportOutcome: Sendable {
   /// What the walk itself has to say.
   var report = WalkReport()
   var elapsed: Duration = .zero
-  private var watch: ListingWatch?
 
-  /// An export that starts at `start`, watched for what its description does not find.
-  init(start: Position, watch: ListingWatch? = nil) {
+  /// An export that starts at `start`.
+  init(start: Position) {
     checkpoint = start
-    self.watch = watch
   }
 
   /// Whether the server had no more.
@@ -65,7 +63,7 @@ struct ExportOutcome: Sendable {
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
     var warnings =
-      fileWarnings + (watch?.warnings(isExhausted: isComplete, isFailed: isFailed) ?? [])
+      fileWarnings + report.warnings.map { OptionWords.text($0, isDescribed: isDescribed) }
     if case .walk = end, let failure = report.nextFailure {
       warnings.append(
         "what follows the last page cannot be reached: \(OptionWords.applied(to: failure.message))")
@@ -91,7 +89,6 @@ struct ExportOutcome: Sendable {
     traffic = traffic + page.traffic
     total = page.total ?? total
     checkpoint = page.checkpoint
-    watch?.saw(page)
   }
 
   /// Takes in what the walk has to say once it is left. A position that its end makes useless is no

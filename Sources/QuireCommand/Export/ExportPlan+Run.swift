@@ -11,7 +11,7 @@ extension ExportPlan {
     publish: (ExportOutcome) async throws -> Void = { _ in }
   ) async throws -> ExportOutcome {
     let meter = ProgressMeter(progress)
-    var outcome = ExportOutcome(start: start, watch: watch)
+    var outcome = ExportOutcome(start: start)
     outcome.isDescribed = isDescribed
     // What was written before is not lost to an export that never comes to its own files.
     (outcome.output, outcome.badItemsOutput) = (files.point?.output, files.point?.badItems)

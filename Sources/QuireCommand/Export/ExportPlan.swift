@@ -18,9 +18,6 @@ struct ExportPlan: Sendable {
   var start: Position
   /// Whether the files are continued that are there.
   var isResumed: Bool
-  /// What looks for what a description misses; nothing where a walk goes on, for what came before is
-  /// not known.
-  var watch: ListingWatch?
   var files: OutputFiles
   var badItems: BadItemsOption
   var xmlLimits = XMLLimits.api
@@ -57,11 +54,6 @@ struct ExportPlan: Sendable {
     }
     start = point?.position ?? .start
     isResumed = point != nil
-    if start == .start {
-      watch = ListingWatch(
-        pagination, isComposed: command.preset == nil, namesItems: command.items != nil,
-        namesTotal: command.total != nil)
-    }
     badItems = try BadItemsOption(command.badItems)
     progress = command.progress
     configuration = PageClient.Configuration()
@@ -86,13 +78,11 @@ struct ExportPlan: Sendable {
     transport = try command.request.transport()
     files = try OutputFiles(command, badItems: badItems, from: point)
     for text in command.limit { try LimitOption.apply(text, to: &self) }
-    let size = try checkDescription(needsPageSize: command.end.contains("short"))
-    if command.pageSize != nil || command.next != nil { watch?.fullPage = size }
+    try checkDescription(needsPageSize: command.end.contains("short"))
   }
 
-  /// What the first request would throw, before anything is opened or emptied. Returns how many items
-  /// a full page has, if anybody says so.
-  private func checkDescription(needsPageSize: Bool) throws -> Int? {
+  /// What the first request would throw, before anything is opened or emptied.
+  private func checkDescription(needsPageSize: Bool) throws {
     if pageSize != nil, pagination.size?.send == nil {
       throw ValidationError(
         "--page-size: this description does not say where a page size goes. Say it by --size, such "
@@ -106,7 +96,6 @@ struct ExportPlan: Sendable {
       if needsPageSize, engine.pageSize == nil {
         throw ValidationError("--end short: say by --page-size how many items a full page has.")
       }
-      return engine.pageSize
     } catch let error as PageError {
       throw ValidationError(words(for: error.message))
     }

@@ -1,8 +1,36 @@
+import Quire
 import QuireHTTP
 
 /// The library's advice in the words of the command line: what a thing is called in Swift helps
 /// nobody at a shell.
 enum OptionWords {
+  /// A warning of the library with what would mend it: an option, or where a file describes the
+  /// listing (`isDescribed`) a member of it.
+  static func text(_ warning: WalkReport.Warning, isDescribed: Bool) -> String {
+    let message = applied(to: warning.message)
+    guard let remedy = warning.remedy, let option = options[remedy.setting] else { return message }
+    if isDescribed, let member = members[remedy.setting] {
+      return "\(message) Correct \"\(member)\" in the description."
+    }
+    let choices = remedy.values.prefix(2).map { "\(option) \(path(words[$0] ?? $0))" }
+    return choices.isEmpty
+      ? "\(message) Correct \(option)." : "\(message) Use \(choices.joined(separator: " or "))."
+  }
+
+  /// The option for each setting.
+  private static let options: [Remedy.Setting: String] = [
+    .items: "--items", .next: "--next", .send: "--send", .end: "--end", .total: "--total",
+    .pageSize: "--page-size",
+  ]
+
+  /// The members of a description that no option takes the place of.
+  private static let members: [Remedy.Setting: String] = [
+    .next: "next", .send: "send", .end: "end",
+  ]
+
+  /// Words of a description that the command line has others for.
+  private static let words = ["emptyPage": "empty", "shortPage": "short", "sameCursor": "same"]
+
   /// The message with options in place of the library's names.
   static func applied(to message: String) -> String {
     var text = message

@@ -24,6 +24,9 @@ protocol PageReader<Item>: Sendable {
   /// A hash of what is asked for at a position, the same for two that lead to the same request.
   func identity(of position: Position) -> Int
 
+  /// What the pages read so far make doubtful, for a walk that ended so.
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning]
+
   var needsClosing: Bool { get }
   var repeatedPositions: RepeatedPositions { get }
   var allowsLookAhead: Bool { get }
@@ -41,6 +44,8 @@ extension PageReader {
   func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
   /// Unknown.
   var identity: ListingIdentity? { nil }
+  /// Nothing.
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { [] }
   /// There is no state.
   func copy() -> any PageReader<Item> { self }
 }
@@ -54,6 +59,8 @@ protocol DerivedReader<Item>: PageReader {
 extension DerivedReader {
   /// As the reader below.
   func identity(of position: Position) -> Int { base.identity(of: position) }
+  /// As the reader below.
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
 }
 
 /// What a walk lets its readers know.
@@ -108,9 +115,11 @@ extension Page {
 struct SourceReader<Source: PageSource>: PageReader {
   let source: Source
   let identity: ListingIdentity?
+  private let audit: WalkAudit?
 
-  init(source: Source) {
+  init(source: Source, audit: WalkAudit? = nil) {
     self.source = source
+    self.audit = audit
     identity = (source as? any IdentifiedPageSource)?.identity
   }
 
@@ -119,6 +128,7 @@ struct SourceReader<Source: PageSource>: PageReader {
       guard position.itemOffset == 0 else { throw PageError.pageChanged(0, position.itemOffset) }
       return nil
     }
+    audit?.saw(page.head, page.items.count)
     page.position = position
     if let identity { page.belong(to: identity) }
     if position.itemOffset > 0 {
@@ -151,6 +161,7 @@ struct SourceReader<Source: PageSource>: PageReader {
     (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue
   }
 
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { audit?.warnings(end) ?? [] }
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
   var repeatedPositions: RepeatedPositions { source.repeatedPositions }

@@ -12,8 +12,11 @@ final class PartReader<Source: PartedPageSource>: PageReader {
   let identity: ListingIdentity?
   private let open = Mutex<Open?>(nil)
 
-  init(source: Source) {
+  private let audit: WalkAudit?
+
+  init(source: Source, audit: WalkAudit? = nil) {
     self.source = source
+    self.audit = audit
     identity = (source as? any IdentifiedPageSource)?.identity
   }
 
@@ -27,6 +30,7 @@ final class PartReader<Source: PartedPageSource>: PageReader {
       keep(parts, at: position)
       throw error
     }
+    if let part { audit?.saw(part.head, part.items.count) }
     part?.position = position
     if let identity { part?.belong(to: identity) }
     if let count = part?.items.count { part?.traffic.items = count }
@@ -46,7 +50,8 @@ final class PartReader<Source: PartedPageSource>: PageReader {
     open.withLock { $0 = Open(position: position, parts: parts) }
   }
 
-  func copy() -> any PageReader<Source.Item> { PartReader(source: source) }
+  func copy() -> any PageReader<Source.Item> { PartReader(source: source, audit: audit) }
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { audit?.warnings(end) ?? [] }
   func leave() { open.withLock { $0 = nil } }
   func identity(of position: Position) -> Int {
     (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue

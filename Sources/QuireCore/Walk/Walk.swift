@@ -64,6 +64,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       report.checkpoint = open.checkpoint ?? report.checkpoint
       if open.unread > 0 { report.nextFailure = nil }
     }
+    report.warn(reader.warnings(for: report.end))
     report.markCheckpoint()
     return report
   }

@@ -48,3 +48,20 @@ extension WalkReport.Warning: CustomStringConvertible {
     return "\(message) [\(remedy.setting)\(values)]"
   }
 }
+
+/// What a source has to say about a walk as a whole, once it has seen the pages.
+///
+/// Made anew for each walk. `saw` is told of every page as it came from the source, before any
+/// transform; `warnings` is asked when the report is.
+package struct WalkAudit: Sendable {
+  package var saw: @Sendable (_ page: PageHead, _ items: Int) -> Void
+  package var warnings: @Sendable (_ end: WalkReport.End) -> [WalkReport.Warning]
+
+  package init(
+    saw: @escaping @Sendable (PageHead, Int) -> Void,
+    warnings: @escaping @Sendable (WalkReport.End) -> [WalkReport.Warning]
+  ) {
+    self.saw = saw
+    self.warnings = warnings
+  }
+}

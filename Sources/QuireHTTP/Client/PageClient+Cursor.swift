@@ -47,10 +47,14 @@ extension PageClient {
     let source = HTTPPageSource(
       client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder,
       secrets: request.secrets)
+    let audit = { @Sendable in
+      ListingAudit.walkAudit(of: pagination, hasPageSize: pageSize != nil)
+    }
     switch delivery {
     case .asItArrives where !source.needsWholePages:
-      return Cursor(inParts: source, clock: configuration.clock)
-    case .whole, .asItArrives: return Cursor(source, clock: configuration.clock)
+      return Cursor(inParts: source, clock: configuration.clock, audit: audit)
+    case .whole, .asItArrives:
+      return Cursor(source, clock: configuration.clock, audit: audit)
     }
   }
 

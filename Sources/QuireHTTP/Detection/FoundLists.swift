@@ -1,13 +1,12 @@
-import Quire
 import QuireCore
-import QuireHTTP
 
 /// The lists of a page that has nothing where its items should be.
 ///
 /// No item may be a right answer: JSON leaves an empty list out only where the description says so,
 /// and XML always does.
 struct FoundLists: Sendable {
-  private let paths: [String]
+  /// The paths, the likeliest first.
+  let paths: [String]
   private let isXML: Bool
 
   /// Nil for a page that has items, or no list either. Without `isNamed`, nobody wrote the path to the
@@ -27,10 +26,9 @@ struct FoundLists: Sendable {
     if paths.isEmpty { return nil }
   }
 
-  /// What was found, and what to write for it.
-  var advice: String {
-    let shown = paths.prefix(5).map { ServerText($0).description }.joined(separator: ", ")
-    return "found \(isXML ? "" : "arrays at ")\(shown): use --items \(OptionWords.path(paths[0]))."
+  /// What was found.
+  var description: String {
+    "found \(isXML ? "" : "arrays at ")\(paths.prefix(5).map { ServerText($0).description }.joined(separator: ", "))"
   }
 
   /// Elements that may have been meant, the likeliest first: those beside a missing one that are of

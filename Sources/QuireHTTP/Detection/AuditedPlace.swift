@@ -1,10 +1,8 @@
 import HTTPTypes
-import Quire
 import QuireCore
-import QuireHTTP
 
 /// A place of a page's answer where a description looks for something.
-struct PagePlace: Sendable {
+struct AuditedPlace: Sendable {
   private enum Kind: Sendable {
     case field(String)
     case body(PagePath)
@@ -29,7 +27,7 @@ struct PagePlace: Sendable {
   }
 
   /// Where a rule looks; nil where it has several places.
-  init?(_ source: ValueSource) {
+  init?(_ source: ValueSource?) {
     switch source {
     case .header(let name): kind = .field(name)
     case .body(let path): kind = .body(path)
@@ -38,8 +36,7 @@ struct PagePlace: Sendable {
   }
 
   /// Whether the page has anything there; an explicit null is something.
-  func isFilled(on page: Page<ExportItem>, items: ItemSelector) -> Bool {
-    guard let info = page.http else { return true }
+  func isFilled(on info: HTTPPageInfo, items: ItemSelector) -> Bool {
     switch kind {
     case .field(let text):
       guard let name = HTTPField.Name(text) else { return true }
@@ -50,19 +47,25 @@ struct PagePlace: Sendable {
     }
   }
 
-  /// Looks for the path that was meant.
-  mutating func suggest(among paths: [String]) {
-    guard case .body(let path) = kind, !paths.contains(path.text) else { return }
-    near = NearestName.find(path.text, in: paths)
+  /// The place with the path that was meant, if one of `paths` is nearly it.
+  func suggesting(among paths: [String]) -> AuditedPlace {
+    guard case .body(let path) = kind, !paths.contains(path.text) else { return self }
+    var place = self
+    place.near = NearestName.find(path.text, in: paths)
+    return place
   }
 
-  /// That no page had anything there.
-  var complaint: String {
+  /// That no page had anything there, to be mended by `setting`.
+  func warning(_ setting: Remedy.Setting) -> WalkReport.Warning {
     let hint = near.map { "; is \"\(ServerText($0))\" what you mean?" } ?? "."
-    return switch kind {
-    case .field(let name): "no page had the header field \(name)."
-    case .body(let path): "no page had anything at \(path.place)\(hint)"
-    case .lastItem(let path): "no page's last item had anything at \(path.place)."
-    }
+    let message =
+      switch kind {
+      case .field(let name): "no page had the header field \(name)."
+      case .body(let path): "no page had anything at \(path.place)\(hint)"
+      case .lastItem(let path): "no page's last item had anything at \(path.place)."
+      }
+    return .init(
+      .placeNotFound, setting == .next ? message + " The listing may be longer." : message,
+      remedy: Remedy(setting, near.map { [$0] } ?? []))
   }
 }
