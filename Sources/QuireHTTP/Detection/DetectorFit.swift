@@ -29,6 +29,8 @@ struct DetectorFit {
   var leadsNowhere = false
   /// Whether the page says by itself that it goes on or is the last, in a way that it expects.
   var isToldEnd = false
+  /// Whether it goes on by what the request has already.
+  var isAsked = false
   /// What speaks for it.
   var evidence: [String] = []
   /// What speaks against it.

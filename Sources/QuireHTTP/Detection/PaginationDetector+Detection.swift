@@ -24,7 +24,7 @@ extension PaginationDetector {
   private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
     var groups: [[DetectorFit]] = []
     var places: [DetectorFit.Behaviour: Int] = [:]
-    for fit in fits where fit.score > -4 {
+    for fit in fits where fit.score > -4 || fit.isAsked {
       if let place = places[fit.behaviour] {
         let first = groups[place][0]
         // What a preset has a name for is called by it, where it explains nearly as much.

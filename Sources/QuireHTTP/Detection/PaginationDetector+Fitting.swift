@@ -51,6 +51,7 @@ extension PaginationDetector {
     if counts, signs.contains(where: { $0.leadsOn && !explained.contains($0.key) }) {
       fit.score -= 2
     }
+    fit.isAsked = isAsked(pagination)
     settle(engine, in: &fit)
     if case .next(let request) = fit.outcome, hasPlaceholder(request) { return nil }
     return fit

@@ -59,8 +59,6 @@ package struct PaginationDetector {
         var fit = $0
         // A preset knows more than can be read off an answer: limits, failures, ends.
         fit.score -= 4
-        // The caller has put into the request what the listing goes on by.
-        if isAsked(pagination) { fit.score += 10 }
         return fit
       }
     }
@@ -68,7 +66,7 @@ package struct PaginationDetector {
       // Only the head speaks.
       fits.removeAll { !$0.isFounded }
     }
-    return fits.sorted { ($1.score, $0.name) < ($0.score, $1.name) }
+    return fits.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }
   }
 
   private func fits(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
@@ -96,6 +94,10 @@ package struct PaginationDetector {
 }
 
 extension DetectorFit {
+  /// By what descriptions are tried one after the other: first those that go on by what the caller has
+  /// put into the request, however little else speaks for them.
+  var rank: Double { isAsked ? score + 10 : score }
+
   /// The name that ties are told apart by.
   var name: String { preset?.name ?? "~" }
 }

@@ -127,7 +127,8 @@ struct DetectionTests {
     #expect(unchecked.best == nil && unchecked.candidates.first?.confidence == .guess)
     let (numbered, _) = try await detect(
       get("\(url)?page=1", #"[{"name":1},{"name":2}]"#)
-        + get("\(url)?page=2", #"[{"name":3},{"name":4}]"#), at: "\(url)?page=1")
+        + get("\(url)?page=2", #"[{"name":3},{"name":4}]"#) + get("\(url)?page=3", "[]"),
+      at: "\(url)?page=1")
     #expect(numbered.best?.confidence == .verified)
     #expect(numbered.best?.preset == "pages", "\(numbered.candidates.map(\.preset))")
   }
