@@ -47,6 +47,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   func next() async throws -> Page<Item>? {
     if let find {
       visit = try await find()
+      retry = visit.retryMachine
       self.find = nil
     }
     while true {
