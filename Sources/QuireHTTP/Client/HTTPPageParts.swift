@@ -50,6 +50,7 @@ actor HTTPPageParts<Item: Sendable>: PageParts {
   func next() async throws -> Page<Item>? {
     if let find {
       visit = try await find()
+      retry = visit.retryMachine
       self.find = nil
     }
     while true {

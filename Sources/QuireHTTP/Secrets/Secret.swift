@@ -66,7 +66,10 @@ struct Secret: Hashable, Sendable {
     }
     guard field.name == .cookie else { return parts }
     for cookie in field.value.split(separator: ";") {
-      parts += cookie.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
+      let value = cookie.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
+      parts += value
+      // What a cookie may not hold is mostly percent-encoded, and a server knows the decoded value.
+      parts += value.map { PercentEncoding.decode($0) }.filter { !value.contains($0) }
     }
     return parts
   }

@@ -147,7 +147,7 @@ struct PageClientTests {
       #expect(try page.field("/sync") == .number("9007199254740993"))
       #expect(try page.field("/none", as: Bank.self) == nil)
       #expect(try page.field("/missing", as: Bank.self) == nil)
-      #expect(throws: DecodingError.self) { try page.field("/sync", as: Bank.self) }
+      #expect(throws: PageError.self) { try page.field("/sync", as: Bank.self) }
     }
   }
 

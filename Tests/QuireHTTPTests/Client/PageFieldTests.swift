@@ -56,7 +56,7 @@ struct PageFieldTests {
     "12-A4: a field that does not fit is a PageError that names the path by the page's own names")
   func wrongFields() async throws {
     let walk = walk(
-      .json(#"{"rows": [], "meta": {"synced_at": "never"}, "list": [{"row_id": "x"}]}"#),
+      .json(#"{"rows": [], "meta": {"synced_at": [5]}, "list": [{"row_id": "x"}]}"#),
       decoder: snake)
     let page = try #require(try await walk.next())
     let date = #expect(throws: PageError.self) { try page.field("/meta", as: Meta.self) }
@@ -135,6 +135,6 @@ struct PageFieldTests {
     }
     let refused = await #expect(throws: PageError.self) { try await walk(.status(404)).next() }
     #expect((refused?.underlying as? HTTPFailure)?.response.head.status == .notFound)
-    #expect("\((refused?.underlying as? HTTPFailure).map { "\($0)" } ?? "")" == "404 Not Found")
+    #expect("\((refused?.underlying as? HTTPFailure).map { "\($0)" } ?? "")" == "404")
   }
 }
