@@ -212,7 +212,7 @@ struct ExportOptionTests {
     #expect(try plan("--next", "link").configuration.retry == .export)
     let retry = try plan("--next", "link", "--retries", "0", "--max-retry-after", "2h")
       .configuration.retry
-    #expect(retry == RetryPolicy(attempts: 1, maximumRetryAfter: .seconds(7200)))
+    #expect(retry == RetryPolicy(attempts: 1, maximumRetryAfter: .seconds(7200), polls: 0))
     for (text, seconds) in [("90", 90), ("90s", 90), ("15m", 900), ("0", 0)] {
       #expect(try DurationOption.duration(text, for: "--x") == .seconds(seconds))
     }

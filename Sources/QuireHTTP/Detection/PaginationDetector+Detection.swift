@@ -43,10 +43,18 @@ extension PaginationDetector {
     let fit = group[0]
     let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap(\.preset?.name)
     return DetectedPagination(
-      preset: fit.preset?.name, items: fit.place, pagination: fit.pagination,
+      preset: fit.preset?.name, items: fit.place, pagination: whole(fit),
       confidence: confidence(in: fit, rival: rival), evidence: fit.evidence, doubts: fit.doubts,
       alternatives: Array(others.prefix(6)),
       swift: fit.preset?.swift(at: fit.place) ?? fit.pagination.swift, next: fit.outcome)
+  }
+
+  /// The description of a fit as its preset has it, for requests of every kind.
+  private func whole(_ fit: DetectorFit) -> Pagination {
+    guard let preset = fit.preset else { return fit.pagination }
+    let whole = fit.place.map { preset.pagination(at: $0) } ?? preset.pagination
+    return whole.flatMap { $0.fitted(to: answer.request) == fit.pagination ? $0 : nil }
+      ?? fit.pagination
   }
 
   private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
