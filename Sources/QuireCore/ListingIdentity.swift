@@ -9,7 +9,7 @@ package final class ListingIdentity: Sendable {
   package struct Part: Sendable {
     /// What it is called in a stored position.
     package var name: String
-    /// Equal where the listings do not differ in it.
+    /// Equal where the listings do not differ in it; empty where there is no such thing.
     package var value: String
     /// What messages call it.
     package var words: String
@@ -96,23 +96,24 @@ extension ListingIdentity {
     let theirs = other.parts
     var words: [String] = []
     for part in parts where part.name != Self.pageSize || countsPages(position) {
-      let value = theirs.first { $0.name == part.name }?.value
+      let value = theirs.first { $0.name == part.name }?.value ?? ""
       guard value != part.value else { continue }
       words.append(
-        part.words + (part.isReadable ? " (\(Self.shown(value)) then, \(part.value) now)" : ""))
+        part.words
+          + (part.isReadable
+            ? " (\(Self.shown(value)) then, \(Self.shown(part.value)) now)" : ""))
     }
     for part in theirs where !parts.contains(where: { $0.name == part.name }) {
-      guard part.name != Self.pageSize || countsPages(position) else { continue }
       words.append("what it calls \(Self.shown(part.name))")
     }
     return words
   }
 
   /// A text out of a stored position, if it is a plain word.
-  private static func shown(_ text: String?) -> String {
-    guard let text else { return "none" }
+  private static func shown(_ text: String) -> String {
+    if text.isEmpty { return "none" }
     let isPlain =
-      !text.isEmpty && text.utf8.count <= 20
+      text.utf8.count <= 20
       && text.utf8.allSatisfy {
         (0x30...0x39).contains($0) || (0x41...0x5A).contains($0) || (0x61...0x7A).contains($0)
       }

@@ -86,9 +86,14 @@ extension Position: Codable {
     try seal.encode(Self.version, forKey: .version)
     try seal.encode(checkSum, forKey: .sum)
     if isOver { try seal.encode(true, forKey: .over) }
-    guard let parts = listing?.parts, !parts.isEmpty else { return }
+    let parts = storedParts
+    guard !parts.isEmpty else { return }
     var list = seal.nestedContainer(keyedBy: MemberName.self, forKey: .listing)
     for part in parts { try list.encode(part.value, forKey: MemberName(stringValue: part.name)) }
+  }
+
+  private var storedParts: [ListingIdentity.Part] {
+    (listing?.parts ?? []).filter { !$0.value.isEmpty }
   }
 
   /// The CRC-32C of all that a stored position says, in eight hexadecimal digits.
@@ -96,7 +101,7 @@ extension Position: Codable {
     var sum = CyclicCheck()
     sum.add("\(Self.version) \(itemOffset) \(isOver)")
     sum.add(value?.description ?? "")
-    for part in (listing?.parts ?? []).sorted(by: { $0.name < $1.name }) {
+    for part in storedParts.sorted(by: { $0.name < $1.name }) {
       sum.add(part.name)
       sum.add(part.value)
     }

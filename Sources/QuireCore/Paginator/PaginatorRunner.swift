@@ -116,7 +116,9 @@ final class PaginatorRunner<Item: Sendable>: Sendable {
       var report = state.walk?.report ?? WalkReport()
       report.pages = store.pagesHandedOut
       report.items = store.taken
-      report.checkpoint = store.checkpoint
+      // The end may have been an answer behind the last page, which then leads there.
+      let isOver = state.walk != nil && report.checkpoint == nil && store.isRead
+      report.checkpoint = isOver ? nil : store.checkpoint
       report.waitingForNetwork = state.times.forNetwork
       report.waitingForConsumer = state.times.forConsumer
       report.end = state.machine.end(ofWalk: report.end)

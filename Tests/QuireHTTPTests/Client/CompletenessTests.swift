@@ -20,13 +20,13 @@ struct CompletenessTests {
 
     init(
       _ name: String, _ end: [EndRule], next: NextSource = .offset, send: Placement = .query("at"),
-      behind: TransportResponse = Self.page(5),
+      behind: @autoclosure @escaping @Sendable () -> TransportResponse = Self.page(5),
       more: @escaping @Sendable (Int) -> String = { _ in "" }
     ) {
       self.name = name
       pagination = Pagination(
         next: next, send: send, end: end, items: "/items", size: PageSize(default: 2))
-      answer = { start in start < 5 ? Self.page(start, more(start)) : behind }
+      answer = { start in start < 5 ? Self.page(start, more(start)) : behind() }
     }
 
     static func page(_ start: Int, _ more: String = "") -> TransportResponse {

@@ -34,10 +34,10 @@ struct ResumedListingTests {
     static let byLink = Pagination(
       next: .body("/link"), items: "/items", size: PageSize(.query("limit")))
     static let byBody = Pagination(
-      next: .body("/next"), send: .jsonBody("/page/after"), request: RequestRule(isQuery: true),
+      next: .body("/next"), send: .jsonBody("/page/at"), request: RequestRule(isQuery: true),
       items: "/items", size: PageSize(.jsonBody("/page/size")))
     static let byForm = Pagination(
-      next: .body("/next"), send: .form("after"), request: RequestRule(isQuery: true),
+      next: .body("/next"), send: .form("at"), request: RequestRule(isQuery: true),
       items: "/items", size: PageSize(.form("size")))
 
     func with(_ change: (inout Ask) -> Void) -> Ask {
@@ -57,7 +57,7 @@ struct ResumedListingTests {
       }
       let size = number("limit") ?? number("size") ?? 10
       let start =
-        number("offset") ?? number("cursor") ?? number("after").map { $0 + 1 }
+        number("offset") ?? number("cursor") ?? number("at") ?? number("after").map { $0 + 1 }
         ?? number("page").map { ($0 - 1) * size } ?? 0
       let items = (start..<max(start, min(100, start + size))).map(String.init)
       let page = start / size + 2
@@ -180,7 +180,7 @@ struct ResumedListingTests {
       (
         post,
         post.with {
-          $0.body = .json(["api_key": "two", "page": ["after": 3], "query": "all"])
+          $0.body = .json(["api_key": "two", "page": ["at": 3], "query": "all"])
         }
       ),
     ]

@@ -38,21 +38,19 @@ extension PaginationEngine {
       }
     }
     let url = try? editor.url.get()
-    var parts: [ListingIdentity.Part] = [
+    let query = Self.essence(of: editor.query)
+    let body = Self.essence(of: editor.base.body)
+    let size = pagination.size?.send == nil ? nil : pageSize
+    return [
       .init("description", Self.digest(ofDescription: pagination), "the description"),
       .init("method", base.method.rawValue, "the method", isReadable: true),
       .init("origin", Self.digest(home.description), "the host"),
       .init("path", Self.digest(url?.path ?? ""), "the URL's path"),
+      .init("query", query.isEmpty ? "" : Self.digest(query), "the URL's parameters"),
+      .init("body", body.isEmpty ? "" : Self.digest(body), "the body"),
+      .init(
+        ListingIdentity.pageSize, size.map(String.init) ?? "", "the page size", isReadable: true),
     ]
-    let query = Self.essence(of: editor.query)
-    if !query.isEmpty { parts.append(.init("query", Self.digest(query), "the URL's parameters")) }
-    let body = Self.essence(of: editor.base.body)
-    if !body.isEmpty { parts.append(.init("body", Self.digest(body), "the body")) }
-    if pagination.size?.send != nil, let pageSize {
-      parts.append(
-        .init(ListingIdentity.pageSize, String(pageSize), "the page size", isReadable: true))
-    }
-    return parts
   }
 
   /// Where something goes that is not the same on every page, and the page size, which is a part of its
