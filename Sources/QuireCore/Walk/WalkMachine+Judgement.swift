@@ -11,7 +11,8 @@ extension WalkMachine {
   /// How a walk ends that the server ended. A total is believed only when it is exact, or the least
   /// there is, and the walk has seen the whole listing: from its start, and nothing stands before that.
   var exhaustion: WalkReport.End {
-    guard let total = report.total, [.items, .lowerBound].contains(total.kind), start == .start, !startsMidway,
+    guard let total = report.total, [.items, .lowerBound].contains(total.kind), start == .start,
+      !startsMidway,
       report.traffic.items + report.traffic.badItems < total.value
     else { return .exhausted }
     return .truncationSuspected(declared: total.value)
