@@ -80,12 +80,10 @@ struct RootPageTests {
         decoder: ExportItem.decoder(for: plan.format, raw: false, xmlLimits: plan.xmlLimits))
       // Later pages of the same server are no first pages any more, and cost only time.
       do {
-        var pages = cursor.limited(to: Limits(pages: 1)).walk().makeAsyncIterator()
-        guard let page = try await pages.next() else { continue }
-        _ = try plan.forecast(from: page)
-        var watch = plan.watch
-        watch?.saw(page)
-        _ = watch?.warnings(isExhausted: true)
+        let walk = cursor.limited(to: Limits(pages: 1)).walk()
+        guard let page = try await walk.next() else { continue }
+        _ = try await walk.next()
+        _ = try plan.forecast(from: page, warnings: walk.report.warnings)
       } catch {
         #expect(error is PageError, "\(options): \(error)")
       }
