@@ -37,5 +37,5 @@ extension Remedy.Setting {
   /// Where the server says how many items there are.
   public static let total = Self("pagination.total")
   /// How many items are asked for in a page.
-  public static let pageSize = Self("pageSize")
+  public static let pageSize = Self("request.pageSize")
 }

@@ -166,8 +166,8 @@ struct ExportOutageTests {
     waits.retry(after: .seconds(2), reason: reason, remaining: .seconds(899))
     #expect(
       notes.withLock { $0 } == [
-        "quire: The server answered 503 ?[2J?quire: exhausted?. Waiting: asking again in 1.0 s, for "
-          + "15:00 at most (--patience)."
+        "quire: The server answered 503 \\u{1B}[2J\\nquire: exhausted\\u{202E}. Waiting: asking again in "
+          + "1.0 s, for 15:00 at most (--patience)."
       ])
   }
 }

@@ -12,9 +12,10 @@ struct JSONValueTests {
       String(decoding: try encoder.encode(position), as: UTF8.self)
     }
     #expect(try text(.start) == "{}")
-    #expect(try text("abc") == #"{"value":"abc"}"#)
-    #expect(try text(Position(12, itemOffset: 3)) == #"{"itemOffset":3,"value":12}"#)
-    #expect(try text(Position(.number("1e400"))) == #"{"value":{"number":"1e400"}}"#)
+    #expect(try text("abc").hasSuffix(#","version":1},"value":"abc"}"#))
+    #expect(try text(Position(12, itemOffset: 3)).hasPrefix(#"{"itemOffset":3,"seal":{"sum":""#))
+    #expect(try text(Position(.number("1e400"))).hasSuffix(#","value":{"number":"1e400"}}"#))
+    #expect(try text(Position(12, itemOffset: 3)).utf8.count < 80)
   }
 
   @Test("A stored position that counts items below zero is refused")

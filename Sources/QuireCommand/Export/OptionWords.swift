@@ -12,7 +12,11 @@ enum OptionWords {
     if isDescribed, let member = members[remedy.setting] {
       return "\(message) Correct \"\(member)\" in the description."
     }
-    let choices = remedy.values.prefix(2).map { "\(option) \(path(words[$0] ?? $0))" }
+    let choices = remedy.values.prefix(2).map { value in
+      let word = words[value] ?? value
+      let isPlain = word.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber) }
+      return "\(option) \(isPlain ? word : path(word))"
+    }
     return choices.isEmpty
       ? "\(message) Correct \(option)." : "\(message) Use \(choices.joined(separator: " or "))."
   }

@@ -66,6 +66,7 @@ struct AuditedPlace: Sendable {
       }
     return .init(
       .placeNotFound, setting == .next ? message + " The listing may be longer." : message,
-      remedy: Remedy(setting, near.map { [$0] } ?? []))
+      // Of an end rule or a continuation the path is only a part.
+      remedy: Remedy(setting, setting == .total ? [near].compactMap { $0 } : []))
   }
 }

@@ -238,19 +238,22 @@ private struct OwnParts {
   var isEmpty: Bool { !rules && !items && !total }
 
   init(_ pagination: Pagination) {
-    let preset = Pagination.presets.first { preset in
-      ([preset.pagination] + preset.variants).contains {
-        $0.next == pagination.next && $0.send == pagination.send
-          && $0.end.allSatisfy(pagination.end.contains)
-      }
+    let alike = Pagination.presets.flatMap { [$0.pagination] + $0.variants }.filter { preset in
+      preset.next == pagination.next && preset.send == pagination.send
+        && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
     }
-    guard let preset else {
-      (rules, items, total) = (true, true, pagination.total != nil)
-      return
+    rules = alike.isEmpty
+    items = !alike.contains { $0.items == pagination.items }
+    total = pagination.total != nil && !alike.contains { $0.total == pagination.total }
+  }
+}
+
+extension EndRule {
+  /// Whether the rule looks at a place of the page that can be misspelt.
+  fileprivate var hasPlace: Bool {
+    switch self {
+    case .flag, .total, .lastPage: true
+    default: false
     }
-    rules = false
-    let known = [preset.pagination] + preset.variants
-    items = !known.contains { $0.items == pagination.items }
-    total = pagination.total != nil && !known.contains { $0.total == pagination.total }
   }
 }

@@ -6,6 +6,9 @@ extension PaginationPreset {
   /// nil.
   func swift(at place: PagePath?) -> String {
     if let call = Self.calls[name] {
+      if let place, !call.contains("{}") {
+        return ".\(call).items(at: \(Self.literal(place.text)))"
+      }
       let text = place?.text ?? ownPlace
       if text.isEmpty, let start = Self.rootStarts(in: call, of: name) {
         return ".\(call[..<start]))"
@@ -97,6 +100,7 @@ extension PaginationPreset {
     "awsQuery": "awsQuery(items: {})",
     "chembl": "chembl(items: {})",
     "customerIO": "customerIO(items: {})",
+    "mcp": "mcp()",
     "digitalOcean": "digitalOcean(items: {})",
     "eBay": "eBay(items: {})",
     "ebayTrading": "ebayTrading(items: {})",

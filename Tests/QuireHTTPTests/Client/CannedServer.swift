@@ -27,6 +27,20 @@ final class CannedServer: HTTPTransport {
   }
 }
 
+extension TransportBody {
+  /// A body that begins anew behind its end, for a response that answers several requests.
+  fileprivate static func repeated(_ bytes: [UInt8]) -> TransportBody {
+    guard !bytes.isEmpty else { return .bytes([]) }
+    let isAtEnd = Mutex(true)
+    return TransportBody {
+      isAtEnd.withLock { isAtEnd in
+        isAtEnd.toggle()
+        return isAtEnd ? nil : bytes
+      }
+    }
+  }
+}
+
 extension TransportResponse {
   /// A response of a status, fields and a body.
   static func status(
@@ -37,7 +51,7 @@ extension TransportResponse {
     for (name, value) in fields {
       if let name = HTTPField.Name(name) { head.headerFields[name] = value }
     }
-    return TransportResponse(head: head, framing: framing, body: .bytes(Array(body.utf8)))
+    return TransportResponse(head: head, framing: framing, body: .repeated(Array(body.utf8)))
   }
 
   /// A page of JSON.

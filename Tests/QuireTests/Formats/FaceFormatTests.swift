@@ -15,16 +15,22 @@ struct FaceFormatTests {
   private let pagination = Pagination(
     next: .body("/next | //next"), send: .query("at"), items: "/records | /list/record")
 
-  /// A listing whose first page is XML and whose second is JSON.
-  private func listing() throws -> FaultServer {
+  /// A listing of two pages, in XML or in JSON.
+  private func listing(_ isXML: Bool) throws -> FaultServer {
     try FaultServer { request in
-      request.target == "/"
+      let isFirst = request.target == "/"
+      let (id, name) = isFirst ? (1, "a") : (2, "b")
+      return isXML
         ? [
           .respond(
-            "<list><record id='1'><name>a</name></record><next>2</next></list>",
+            "<list><record id='\(id)'><name>\(name)</name></record>"
+              + (isFirst ? "<next>2</next></list>" : "</list>"),
             headers: [("Content-Type", "application/xml")])
         ]
-        : [.respond("{\"records\":[{\"id\":2,\"name\":\"b\"}]}")]
+        : [
+          .respond(
+            "{\"records\":[{\"id\":\(id),\"name\":\"\(name)\"}]\(isFirst ? ",\"next\":2" : "")}")
+        ]
     }
   }
 
@@ -34,9 +40,10 @@ struct FaceFormatTests {
     return items
   }
 
-  @Test("D-1: one type and one description read pages of JSON and of XML in one walk")
-  func typed() async throws {
-    let server = try listing()
+  @Test(
+    "D-1: one type and one description read a listing in JSON and in XML", arguments: [true, false])
+  func typed(isXML: Bool) async throws {
+    let server = try listing(isXML)
     defer { server.stop() }
     let cursor = PageClient().cursor(of: Record.self, at: server.url(), pagination: pagination)
     #expect(try await all(cursor) == [Record(id: 1, name: "a"), Record(id: 2, name: "b")])
@@ -45,38 +52,48 @@ struct FaceFormatTests {
 
   @Test("D-2: raw items come as JSON, whatever the pages are")
   func raw() async throws {
-    let server = try listing()
+    for (isXML, id) in [(true, #""@id":"1""#), (false, #""id":1"#)] {
+      let server = try listing(isXML)
+      defer { server.stop() }
+      let cursor = PageClient().cursor(of: RawItem.self, at: server.url(), pagination: pagination)
+      #expect(try await all(cursor).first?.description == "{\(id),\"name\":\"a\"}")
+    }
+  }
+
+  @Test("12-L2: the format of the first page binds the later ones, without a decoder being named")
+  func bound() async throws {
+    let server = try FaultServer { request in
+      request.target == "/"
+        ? [.respond("{\"records\":[{\"id\":1,\"name\":\"a\"}],\"next\":2}")]
+        : [.respond("<Error><Code>SlowDown</Code></Error>")]
+    }
     defer { server.stop() }
-    let cursor = PageClient().cursor(of: RawItem.self, at: server.url(), pagination: pagination)
-    #expect(
-      try await all(cursor).map(\.description) == [
-        #"{"@id":"1","name":"a"}"#, #"{"id":2,"name":"b"}"#,
-      ])
+    var names: [String] = []
+    let error = await #expect(throws: PageError.self) {
+      let cursor = PageClient().cursor(of: Record.self, at: server.url(), pagination: pagination)
+      for try await record in cursor.items { names.append(record.name) }
+    }
+    #expect(names == ["a"])
+    #expect(error?.code == .unexpectedMediaType)
   }
 
   @Test("The caller's own decoders are used: options for XML, a JSONDecoder for JSON")
   func options() async throws {
-    let server = try FaultServer { request in
-      request.target == "/"
-        ? [
-          .respond(
-            """
-            <list><record><Id>1</Id><Name>a</Name><When>60</When></record><next>2</next></list>
-            """)
-        ]
-        : [.respond("{\"records\":[{\"id\":2,\"name\":\"b\",\"when\":60}]}")]
-    }
-    defer { server.stop() }
+    let pages = [
+      "<list><record><Id>1</Id><Name>a</Name><When>60</When></record></list>",
+      "{\"records\":[{\"id\":1,\"name\":\"a\",\"when\":60}]}",
+    ]
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .secondsSince1970
-    let cursor = PageClient().cursor(
-      of: Record.self, at: server.url(), pagination: pagination, decoder: decoder,
-      xml: XMLDecodingOptions(keys: .capitalized, dates: .secondsSince1970))
-    let when = Date(timeIntervalSince1970: 60)
-    #expect(
-      try await all(cursor) == [
-        Record(id: 1, name: "a", when: when), Record(id: 2, name: "b", when: when),
-      ])
+    for page in pages {
+      let server = try FaultServer { _ in [.respond(page)] }
+      defer { server.stop() }
+      let cursor = PageClient().cursor(
+        of: Record.self, at: server.url(), pagination: pagination, decoder: decoder,
+        xml: XMLDecodingOptions(keys: .capitalized, dates: .secondsSince1970))
+      let when = Date(timeIntervalSince1970: 60)
+      #expect(try await all(cursor) == [Record(id: 1, name: "a", when: when)])
+    }
   }
 
   @Test("N25: HTML for a page is an error that says so, typed and raw")

@@ -121,9 +121,8 @@ extension PaginationEngine {
       guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else { return false }
       switch route.next.root {
       case .body(let path):
-        guard let value = try answer.document.value(at: path) else {
-          return try answer.document.count(at: path) ?? 0 > 0
-        }
+        // An empty element is how XML writes null, and no text.
+        guard let value = try answer.document.value(at: path) else { return false }
         return value.string != nil && value.isBlank
       case .header(let name): return answer.field(name)?.isBlank ?? false
       default: return false

@@ -23,9 +23,13 @@ extension PaginationEngine {
       return nil
     }
     // Estimates are wrong by nature, and a lower bound is right with more.
-    guard [.items, .pages].contains(total.kind),
-      case .contradicted = verdict(on: total, answer: answer, next: nil, itemCount: itemCount)
-    else { return total }
+    let isContradicted =
+      if case .contradicted = verdict(on: total, answer: answer, next: nil, itemCount: itemCount) {
+        [.items, .pages].contains(total.kind)
+      } else {
+        total.kind == .items && itemCount == 0 && exactItemsSeen(before: answer) ?? 0 > total.value
+      }
+    guard isContradicted else { return total }
     warnings.append(Self.contradicted(total))
     return nil
   }
@@ -131,7 +135,8 @@ extension PaginationEngine {
     if case .page = next.target {
       guard let pages = pagesSeen(before: answer) else { return .silent }
       let size = (try? pageSize(of: answer)) ?? answer.bookmark?.largest ?? 1
-      return pages.plus(1).times(size) < total ? .more : .silent
+      // One page beyond those that the total has room for: a page in the middle may be empty.
+      return pages.times(size) < total ? .more : .silent
     }
     guard let seen = itemsSeen(with: answer, next: next, itemCount: 0) else { return .silent }
     return seen < total ? .more : .silent
@@ -144,8 +149,10 @@ extension PaginationEngine {
       guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
         continue
       }
-      if case .pageNumber = route.next.root { return nil }
-      return count.minus(first)
+      switch route.next.root {
+      case .pageNumber, .offset(_, .pageSize), .offset(_, .body): return nil
+      default: return count.minus(first)
+      }
     }
     return nil
   }

@@ -130,7 +130,7 @@ extension Pagination {
   }
 
   /// The formats in which the description's paths all mean something.
-  fileprivate var formats: [SyntheticBody.Format] {
+  fileprivate var playableFormats: [SyntheticBody.Format] {
     let paths = pagePaths + items.paths
     var formats: [SyntheticBody.Format] = []
     let isOnlyJSON =
@@ -141,7 +141,8 @@ extension Pagination {
       && paths.allSatisfy { $0.xml != nil }
       && Set((pagePaths + items.paths.prefix(1)).compactMap(\.xmlRoot)).count < 2
     if isXML { formats.append(.xml) }
-    return formats
+    guard !self.formats.isEmpty else { return formats }
+    return formats.filter { self.formats.contains($0 == .xml ? .xml : .json) }
   }
 }
 
@@ -177,7 +178,7 @@ extension SyntheticListing {
       }
     return routes.flatMap { route in
       endings(pagination, route).flatMap { ending in
-        pagination.formats.flatMap { format in
+        pagination.playableFormats.flatMap { format in
           sizes(pagination, route, ending).map {
             SyntheticListing(
               name: name, pagination: pagination, route: route, ending: ending, format: format,
