@@ -37,6 +37,8 @@ demo: setup ## the main job: drain the demo API in every pagination style
 consumer: setup ## build a package that depends on this one, from nothing
 	rm -rf Tests/Consumer/.build
 	swift build --package-path Tests/Consumer
+	@test "$$(ls Tests/Consumer/.build/checkouts | xargs)" = "swift-http-types swift-log" || \
+		{ echo "consumer: more is resolved than the libraries need:"; ls Tests/Consumer/.build/checkouts; exit 1; }
 
 interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …) and compare with their data
 	@.ci/setup python3-venv

@@ -13,7 +13,9 @@ let house: [SwiftSetting] = [
 
 let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
 let argumentParser: Target.Dependency = .product(
-  name: "ArgumentParser", package: "swift-argument-parser")
+  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
+let flyingFox: Target.Dependency = .product(
+  name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Tool"]))
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 let package = Package(
@@ -30,6 +32,9 @@ let package = Package(
     .library(name: "QuireTesting", targets: ["QuireTesting"]),
     .executable(name: "quire", targets: ["QuireCommand"]),
   ],
+  // A package that uses the libraries alone depends with `traits: []`, and resolves nothing that only
+  // the tool needs.
+  traits: [.default(enabledTraits: ["Tool"]), .trait(name: "Tool", description: "The tool quire.")],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
@@ -74,7 +79,7 @@ let package = Package(
       name: "QuireCommand",
       dependencies: [
         "Quire", "QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", "QuireAWS", httpTypes,
-        logging, "FlyingFox", argumentParser,
+        logging, flyingFox, argumentParser,
       ], swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.

@@ -5,7 +5,7 @@ import PackageDescription
 let package = Package(
   name: "Consumer",
   platforms: [.macOS(.v15)],
-  dependencies: [.package(name: "quire", path: "../..")],
+  dependencies: [.package(name: "quire", path: "../..", traits: [])],
   targets: [
     .executableTarget(name: "Consumer", dependencies: [.product(name: "Quire", package: "quire")])
   ]

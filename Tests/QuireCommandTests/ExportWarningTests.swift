@@ -276,7 +276,7 @@ struct ExportWarningTests {
     #expect(plan.lines.contains("note        \(words)"), "\(plan.output)")
   }
 
-  @Test("12-A2: a total that no page had is warned of, whoever named it")
+  @Test("12-A2: a --total that no page had is warned of, and one that a preset may lack is not")
   func absentTotal() async throws {
     let page = "{\"results\": [1], \"next\": null}"
     let words = "warning: no page had anything at \"/count\". Correct --total."
@@ -286,7 +286,8 @@ struct ExportWarningTests {
     }
     let description = TemporaryFile(
       "{\"next\": {\"body\": \"/next\"}, \"items\": \"/results\", \"total\": \"/count\"}")
-    #expect(try await warnings(page, ["--pagination", description.path]) == [words])
+    // Described as a preset is, whose servers may leave it out.
+    #expect(try await warnings(page, ["--pagination", description.path]).isEmpty)
   }
 
   @Test("A walk that was resumed on its last page is not warned of")

@@ -39,6 +39,7 @@ struct ExportPlan: Sendable {
       self.pageSize = nil
     }
     request = try command.request.options(for: pagination)
+    request.expectsTotal = command.total != nil
     limits = Limits(
       pages: try Self.positive(command.maxPages, "--max-pages"),
       items: try Self.positive(command.maxItems, "--max-items"))

@@ -48,7 +48,8 @@ extension PageClient {
       client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder,
       secrets: request.secrets)
     let audit = { @Sendable in
-      ListingAudit.walkAudit(of: pagination, hasPageSize: pageSize != nil)
+      ListingAudit.walkAudit(
+        of: pagination, hasPageSize: pageSize != nil, expectsTotal: request.expectsTotal)
     }
     switch delivery {
     case .asItArrives where !source.needsWholePages:
@@ -75,6 +76,9 @@ extension PageClient {
     /// is called `token`, `api_key`, `password` and the like is known without being named. Texts of
     /// fewer than 6 bytes cannot be told from others, and have no effect. Default: none.
     public var secrets: [String] = []
+    /// Whether the caller named the total, so that one that is never there is worth a warning even where
+    /// servers of the preset may leave it out.
+    package var expectsTotal = false
 
     /// The first request of a listing; a plain GET unless told otherwise.
     public init(

@@ -25,6 +25,8 @@ struct ListingAudit: Sendable {
   private let pagination: Pagination
   /// Whether the caller asks for pages of a size.
   private let hasPageSize: Bool
+  /// Whether the caller named the total.
+  private let expectsTotal: Bool
   /// Where the next page should be found, until a page has something there.
   private var next: AuditedPlace?
   /// Where rules look, until a page has something there.
@@ -42,9 +44,10 @@ struct ListingAudit: Sendable {
   private var link: PagePath?
   private var isMidway = false
 
-  init(_ pagination: Pagination, hasPageSize: Bool) {
+  init(_ pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool) {
     self.pagination = pagination
     self.hasPageSize = hasPageSize
+    self.expectsTotal = expectsTotal
     next = AuditedPlace(pagination.next)
     let counted = pagination.end.compactMap { rule in
       if case .total(let total) = rule { total.source } else { ValueSource?.none }
@@ -63,8 +66,11 @@ struct ListingAudit: Sendable {
   }
 
   /// An audit as a walk takes it.
-  static func walkAudit(of pagination: Pagination, hasPageSize: Bool) -> WalkAudit {
-    let audit = SharedAudit(ListingAudit(pagination, hasPageSize: hasPageSize))
+  static func walkAudit(
+    of pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool
+  ) -> WalkAudit {
+    let audit = SharedAudit(
+      ListingAudit(pagination, hasPageSize: hasPageSize, expectsTotal: expectsTotal))
     return WalkAudit(
       saw: { head, items in audit.state.withLock { $0.saw(head, items: items) } },
       warnings: { end in audit.state.withLock { $0 }.warnings(for: end) })
@@ -127,7 +133,7 @@ struct ListingAudit: Sendable {
     guard isExhausted || isFailed else { return warnings }
     let paths = nodes.map(\.path)
     // The presets' places are right.
-    for rule in rules where rule.setting == .total ? own.total : own.rules {
+    for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
       warnings.append(rule.place.suggesting(among: paths).warning(rule.setting))
     }
     guard isExhausted else { return warnings }

@@ -6,6 +6,7 @@ package struct DescriptionText {
   private let width: Int
   private static let order = [
     "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
+    "formats",
     "from", "name", "of", "source",
     "when", "status", "value", "equals", "class", "rel", "where", "failure", "links",
   ]

@@ -282,7 +282,10 @@ import Testing
     let short = Viewport(content: 1800, extent: 800)
     list.report(offset: 600, in: short)
     #expect(list.snapshot.state == .content)
+    // Once the page is there, the same content would be too short for what is loaded.
+    source.hold(2)
     for step in 1...1000 { list.report(offset: 600 + Double(step) / 1000, in: short) }
+    source.release(2)
     _ = await states.next(3)
     #expect(list.snapshot.loaded == 20)
     let long = Viewport(content: 3800, extent: 800)

@@ -32,12 +32,13 @@ extension TransportBody {
   fileprivate static func repeated(_ bytes: [UInt8]) -> TransportBody {
     guard !bytes.isEmpty else { return .bytes([]) }
     let isAtEnd = Mutex(true)
-    return TransportBody {
-      isAtEnd.withLock { isAtEnd in
-        isAtEnd.toggle()
-        return isAtEnd ? nil : bytes
-      }
-    }
+    return TransportBody(
+      next: {
+        isAtEnd.withLock { isAtEnd in
+          isAtEnd.toggle()
+          return isAtEnd ? nil : bytes
+        }
+      }, metrics: { TransferMetrics(wireBytes: bytes.count) })
   }
 }
 

@@ -97,7 +97,8 @@ struct PaginationFileTests {
               },
               {"when": {"value": "/ok", "equals": false}, "class": "fatal", "message": "/error"}
             ]
-          }
+          },
+          "formats": ["json"]
         }
         """)
   }

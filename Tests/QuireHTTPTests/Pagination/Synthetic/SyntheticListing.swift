@@ -129,6 +129,14 @@ extension Pagination {
     (items.paths.prefix(1) + pagePaths).lazy.compactMap(\.xmlRoot).first ?? "page"
   }
 
+  /// The description for a server of this format, where only another one can be made of its paths than
+  /// it declares.
+  fileprivate func answered(in format: SyntheticBody.Format) -> Pagination {
+    var pagination = self
+    if !formats.contains(format == .xml ? .xml : .json) { pagination.formats = [] }
+    return pagination
+  }
+
   /// The formats in which the description's paths all mean something.
   fileprivate var playableFormats: [SyntheticBody.Format] {
     let paths = pagePaths + items.paths
@@ -141,8 +149,8 @@ extension Pagination {
       && paths.allSatisfy { $0.xml != nil }
       && Set((pagePaths + items.paths.prefix(1)).compactMap(\.xmlRoot)).count < 2
     if isXML { formats.append(.xml) }
-    guard !self.formats.isEmpty else { return formats }
-    return formats.filter { self.formats.contains($0 == .xml ? .xml : .json) }
+    let declared = formats.filter { self.formats.contains($0 == .xml ? .xml : .json) }
+    return declared.isEmpty ? formats : declared
   }
 }
 
@@ -181,7 +189,8 @@ extension SyntheticListing {
         pagination.playableFormats.flatMap { format in
           sizes(pagination, route, ending).map {
             SyntheticListing(
-              name: name, pagination: pagination, route: route, ending: ending, format: format,
+              name: name, pagination: pagination.answered(in: format), route: route, ending: ending,
+              format: format,
               sizes: $0)
           }
         }
@@ -217,7 +226,8 @@ extension SyntheticListing {
         endings.append(.sameCursor)
       case .noNewItems where counts: endings.append(.repetition)
       case .lastPage(let condition): endings.append(.lastPage(condition))
-      case .status(let codes, let condition) where !pagination.needsTotal:
+      // A flag that says more is a promise, which a status in the place of the page breaks.
+      case .status(let codes, let condition) where !needs:
         endings += codes.map { Ending.status($0, condition) }
       default: break
       }
