@@ -34,7 +34,9 @@ let package = Package(
   ],
   // A package that uses the libraries alone depends with `traits: []`, and resolves nothing that only
   // the tool needs.
-  traits: [.default(enabledTraits: ["Tool"]), .trait(name: "Tool", description: "The tool quire.")],
+  traits: [
+    .default(enabledTraits: ["Tool"]), .trait(name: "Tool", description: "The tool quire."),
+  ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
