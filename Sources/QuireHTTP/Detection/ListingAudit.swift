@@ -111,6 +111,9 @@ struct ListingAudit: Sendable {
     case .failed: isFailed = true
     case .running, .truncationSuspected, .limit, .cancelled, .stoppedByConsumer: break
     }
+    // A report may be asked for behind every page, and comparing with all presets is dear.
+    let isOver = isExhausted || isFailed
+    guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil else { return [] }
     let own = OwnParts(pagination)
     let nodes = own.isEmpty ? [] : outline(of: suspect)
     var warnings: [WalkReport.Warning] = []
@@ -130,7 +133,7 @@ struct ListingAudit: Sendable {
           .linkSentAsValue, "what is at \(link.place) is a URL, and goes out as a value.",
           remedy: Remedy(.send, ["url"])))
     }
-    guard isExhausted || isFailed else { return warnings }
+    guard isOver else { return warnings }
     let paths = nodes.map(\.path)
     // The presets' places are right.
     for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
