@@ -1,6 +1,6 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check lint demo consumer interop bench fuzz tsan asan docs clean
+.PHONY: help setup build test check lint house demo consumer interop bench fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -23,11 +23,15 @@ test: setup ## build and run all tests, the examples among them
 	swift build --build-tests $(STRICT)
 	swift test --skip-build $(GENTLY)
 
-check: lint test docs ## all that a change must pass: lint, strict build, tests, examples, README commands, docs
+check: lint house test docs ## all that a change must pass: lint, house, strict build, tests, examples, README commands, docs
 
 lint: ## check the format and style of all Swift and shell sources
 	swift format lint --strict --recursive Sources Tests Examples Package.swift
 	@for script in .ci/*; do bash -n "$$script"; done
+
+house: ## count the house: sizes, names, promises
+	@.ci/setup python3
+	@Tests/house
 
 demo: setup ## the main job: drain the demo API in every pagination style
 	swift build --configuration release --product quire

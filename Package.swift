@@ -18,6 +18,11 @@ let flyingFox: Target.Dependency = .product(
   name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Tool"]))
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
+/// What reads listings; a test may look into any of them.
+let libraries: [Target.Dependency] = [
+  "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP", "QuireCurl",
+]
+
 let package = Package(
   name: "Quire",
   // The oldest Apple systems that have the APIs used here. Only Linux is built and tested today.
@@ -25,10 +30,14 @@ let package = Package(
   products: [
     .library(name: "Quire", targets: ["Quire"]),
     .library(name: "QuireCore", targets: ["QuireCore"]),
+    .library(name: "QuireLists", targets: ["QuireLists"]),
+    .library(name: "QuirePagination", targets: ["QuirePagination"]),
+    .library(name: "QuireJSON", targets: ["QuireJSON"]),
     .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
     .library(name: "QuireCurl", targets: ["QuireCurl"]),
     .library(name: "QuireXML", targets: ["QuireXML"]),
     .library(name: "QuireAWS", targets: ["QuireAWS"]),
+    .library(name: "QuireDetect", targets: ["QuireDetect"]),
     .library(name: "QuireTesting", targets: ["QuireTesting"]),
     .executable(name: "quire", targets: ["QuireCommand"]),
   ],
@@ -53,79 +62,73 @@ let package = Package(
 
     // Pages, cursors, paginator. Standard library only.
     .target(name: "QuireCore", swiftSettings: house),
-    // Pages over HTTP, without sockets: descriptions, decoding, link security, retries.
+    // Lists that people look at: sections, layout, scroll controls.
+    .target(name: "QuireLists", dependencies: ["QuireCore"], swiftSettings: house),
+    // What a page says and how a listing pages: documents, descriptions, presets. No sockets.
     .target(
-      name: "QuireHTTP", dependencies: ["QuireCore", httpTypes, logging],
-      resources: [.embedInCode("Pagination/pagination.schema.json")], swiftSettings: house),
+      name: "QuirePagination", dependencies: ["QuireCore", httpTypes],
+      resources: [.embedInCode("Description/pagination.schema.json")], swiftSettings: house),
+    // The JSON index behind PageDecoder.
+    .target(
+      name: "QuireJSON", dependencies: ["QuirePagination", "QuireCore"], swiftSettings: house),
+    // libxml2 (SAX2 push) behind PageDecoder.
+    .target(
+      name: "QuireXML", dependencies: ["QuirePagination", "QuireCore", "CXML2"],
+      swiftSettings: house),
+    // Pages over HTTP, without sockets: fetching, links, secrets, retries.
+    .target(
+      name: "QuireHTTP", dependencies: ["QuirePagination", "QuireCore", httpTypes, logging],
+      swiftSettings: house),
     // libcurl behind HTTPTransport.
     .target(
       name: "QuireCurl",
-      dependencies: ["QuireHTTP", "QuireCore", "CCurl", "CZlib", httpTypes], swiftSettings: house),
-    // libxml2 (SAX2 push) behind PageDecoder.
+      dependencies: ["QuireHTTP", "QuirePagination", "QuireCore", "CCurl", "CZlib", httpTypes],
+      swiftSettings: house),
+    // Amazon's signatures: brings in libcrypto.
     .target(
-      name: "QuireXML", dependencies: ["QuireHTTP", "QuireCore", "CXML2"], swiftSettings: house),
-    // Amazon's signatures, for whoever needs them: brings in libcrypto.
+      name: "QuireAWS", dependencies: ["QuireHTTP", "QuirePagination", "CCrypto", httpTypes],
+      swiftSettings: house),
+    // Which description fits an answer.
     .target(
-      name: "QuireAWS", dependencies: ["QuireHTTP", "CCrypto", httpTypes], swiftSettings: house),
+      name: "QuireDetect",
+      dependencies: [
+        "QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes,
+      ], swiftSettings: house),
     // The face: one import for users.
     .target(
-      name: "Quire",
-      dependencies: ["QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", httpTypes, logging],
+      name: "Quire", dependencies: libraries + ["QuireDetect", httpTypes, logging],
       swiftSettings: house),
     // Fakes, gates, clocks and conformance suites for everyone who implements a door.
     .target(
-      name: "QuireTesting", dependencies: ["QuireCore", "QuireHTTP", httpTypes],
+      name: "QuireTesting", dependencies: ["QuireCore", "QuirePagination", "QuireHTTP", httpTypes],
       swiftSettings: house),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireCore", "QuireHTTP", "QuireCurl", "QuireXML", "QuireAWS", httpTypes,
-        logging, flyingFox, argumentParser,
-      ], swiftSettings: house),
+        "Quire", "QuireDetect", "QuireAWS", httpTypes, logging, flyingFox, argumentParser,
+      ] + libraries, swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
     .systemLibrary(
       name: "COpenSSL", path: "Tests/COpenSSL", pkgConfig: "openssl",
       providers: [.apt(["libssl-dev"])]),
     .target(
-      name: "TestSupport", dependencies: ["COpenSSL"], path: "Tests/Support", swiftSettings: house),
-    .testTarget(
-      name: "QuireCoreTests", dependencies: ["QuireCore", "QuireTesting"], swiftSettings: house),
-    .testTarget(
-      name: "QuireHTTPTests",
-      dependencies: [
-        "QuireHTTP", "QuireXML", "QuireCore", "QuireTesting", "TestSupport", httpTypes, logging,
-      ],
-      swiftSettings: house),
-    .testTarget(
-      name: "QuireCurlTests",
-      dependencies: [
-        "QuireCurl", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", "CCurl",
-        "CZlib", httpTypes,
-      ],
-      swiftSettings: house),
-    .testTarget(
-      name: "QuireXMLTests",
-      dependencies: ["QuireXML", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport"],
-      swiftSettings: house),
-    .testTarget(
-      name: "QuireAWSTests", dependencies: ["QuireAWS", "QuireHTTP", "QuireCore", httpTypes],
-      swiftSettings: house),
-    .testTarget(
-      name: "QuireTests",
-      dependencies: [
-        "Quire", "QuireHTTP", "QuireXML", "QuireCore", "QuireTesting", "TestSupport", httpTypes,
-      ],
-      swiftSettings: house),
-    .testTarget(
-      name: "QuireCommandTests",
-      dependencies: [
-        "QuireCommand", "Quire", "QuireHTTP", "QuireCore", "QuireTesting", "TestSupport", httpTypes,
-        argumentParser, "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket",
-        "TerminalReader",
-      ],
-      swiftSettings: house),
+      name: "TestSupport",
+      dependencies: ["COpenSSL", "QuireHTTP", "QuirePagination", "QuireJSON", "QuireCore"],
+      path: "Tests/Support", swiftSettings: house),
+    tests(of: "QuireCore"),
+    tests(of: "QuireXML"),
+    tests(of: "QuireHTTP", with: ["QuireDetect", httpTypes, logging]),
+    tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),
+    tests(of: "QuireAWS", with: ["QuireAWS", httpTypes]),
+    tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
+    tests(
+      of: "QuireCommand",
+      with: [
+        "QuireCommand", "Quire", httpTypes, argumentParser, "HelloQuire", "ExportWithResume",
+        "ClosureSource", "ListBucket", "TerminalReader",
+      ]),
 
     // Small programs that the tests run.
     example("HelloQuire"),
@@ -138,5 +141,12 @@ let package = Package(
 
 func example(_ name: String) -> Target {
   .executableTarget(
-    name: name, dependencies: ["Quire"], path: "Examples/\(name)", swiftSettings: house)
+    name: name, dependencies: ["Quire", "QuireLists"], path: "Examples/\(name)",
+    swiftSettings: house)
+}
+
+func tests(of module: String, with more: [Target.Dependency] = []) -> Target {
+  .testTarget(
+    name: "\(module)Tests", dependencies: libraries + ["QuireTesting", "TestSupport"] + more,
+    swiftSettings: house)
 }

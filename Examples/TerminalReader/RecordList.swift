@@ -1,4 +1,5 @@
 import Quire
+import QuireLists
 
 /// A list of records in a window: what each key does to it, and what each row of it shows.
 ///

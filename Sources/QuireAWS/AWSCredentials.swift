@@ -1,3 +1,13 @@
+import HTTPTypes
+public import QuireHTTP
+import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Who signs, as Amazon's services know them.
 public struct AWSCredentials: Hashable, Sendable {
   /// The access key's public half, such as `AKIDEXAMPLE`.
@@ -12,5 +22,37 @@ public struct AWSCredentials: Hashable, Sendable {
     self.accessKey = accessKey
     self.secretKey = secretKey
     self.sessionToken = sessionToken
+  }
+}
+
+extension RequestSigner {
+  /// Amazon's Signature Version 4, in the Authorization field.
+  ///
+  /// ```swift
+  /// configuration.signer = .aws(credentials, region: "eu-central-1", service: "dynamodb")
+  /// ```
+  /// Signs the host, the content type and every `x-amz-` field, with the body's digest. Works for
+  /// servers that speak S3's protocol, too. Source: AWS General Reference, "Signing AWS API
+  /// requests".
+  /// - Parameters:
+  ///   - credentials: Who signs.
+  ///   - region: Where the service is, such as `us-east-1`.
+  ///   - service: Its name in signatures, such as `s3`, `dynamodb` or `route53`.
+  public static func aws(
+    _ credentials: AWSCredentials, region: String, service: String
+  ) -> RequestSigner {
+    aws(region: region, service: service) { credentials }
+  }
+
+  /// The same with credentials that are asked for anew for every request, because they expire.
+  public static func aws(
+    region: String, service: String,
+    credentials: @escaping @Sendable () async throws -> AWSCredentials
+  ) -> RequestSigner {
+    RequestSigner { request, now in
+      let signature = AWSSignature(
+        credentials: try await credentials(), region: region, service: service)
+      signature.sign(&request, at: now)
+    }
   }
 }

@@ -58,3 +58,122 @@ enum Diagnostics {
     Foundation.exit(status.code)
   }
 }
+
+/// A command line as one would type it.
+enum CommandLineText {
+  /// The arguments, quoted where a POSIX shell would read them otherwise.
+  static func quoted(_ arguments: [String]) -> String {
+    arguments.map(quoted).joined(separator: " ")
+  }
+
+  private static func quoted(_ argument: String) -> String {
+    let plain = argument.allSatisfy {
+      $0.isASCII && ($0.isLetter || $0.isNumber || "-_./:=@,+".contains($0))
+    }
+    if plain && !argument.isEmpty { return argument }
+    guard argument.unicodeScalars.allSatisfy(\.isPlain) else { return escaped(argument) }
+    return "'" + argument.replacing("'", with: "'\\''") + "'"
+  }
+
+  /// The argument with the bytes escaped that cannot be shown (POSIX.1-2024, 2.2.4).
+  private static func escaped(_ argument: String) -> String {
+    let bytes = argument.utf8.map { byte -> String in
+      switch byte {
+      case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
+      case 0x20...0x7E: String(UnicodeScalar(byte))
+      // Three octal digits end by themselves, as digits in base 16 do not.
+      default: "\\" + String(String(Int(byte) + 0o1000, radix: 8).dropFirst())
+      }
+    }
+    return "$'" + bytes.joined() + "'"
+  }
+}
+
+/// JSON as the tool prints it: whatever a terminal obeys, hides or reorders by is escaped as JSON has
+/// it, so that the text is still the same value.
+enum JSONText {
+  /// What an encoder made, without such characters.
+  static func printable(_ json: Data) -> Data {
+    if json.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) { return json }
+    var text = ""
+    for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {
+      if scalar == "\n" || scalar.isPlain {
+        text.unicodeScalars.append(scalar)
+      } else {
+        // Outside a string JSON has none of them.
+        for unit in String(scalar).utf16 {
+          let digits = String(unit, radix: 16)
+          text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        }
+      }
+    }
+    return Data(text.utf8)
+  }
+}
+
+/// How the tool ends. Thrown by a command that has already said why.
+enum ExitStatus: Error, Equatable {
+  /// It ended as asked.
+  case ended
+  /// It failed.
+  case failed
+  /// The command line cannot be right.
+  case usage
+  /// A signal ended it, cleanly; the process then dies of that signal.
+  case interrupted(signal: Int32)
+
+  /// The status that a shell sees: 128 and the signal's number after a signal.
+  var code: Int32 {
+    switch self {
+    case .ended: 0
+    case .failed: 1
+    case .usage: 2
+    case .interrupted(let signal): 128 + signal
+    }
+  }
+}
+
+/// Standard input, output and error, which every program may count on and a caller may have closed.
+enum StandardDescriptors {
+  /// Opens those that are closed on `/dev/null`, before anything else is opened: a pipe or a
+  /// connection that got number 1 would be written the items.
+  ///
+  /// Input is opened for writing and output for reading, so that using one is the same error as
+  /// using the closed one would be.
+  static func secure() {
+    for (descriptor, mode) in [
+      (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY),
+    ] where fcntl(descriptor, F_GETFD) < 0 {
+      // The lowest free number is the one that is missing: those below it are open by now.
+      _ = open("/dev/null", mode)
+    }
+  }
+
+  /// Whether standard output takes anything at all.
+  static var hasOutput: Bool { fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE != O_RDONLY }
+}
+
+/// Makes sure that the process may open what a command needs before it starts: the runtime's event
+/// loop traps where it can open nothing.
+enum DescriptorCheck {
+  /// What a command has open at once at most: a few connections, the event loop, the resolver, the
+  /// certificate authorities, and the files it reads and writes.
+  static let needed = 24
+
+  /// Says what is wrong; nil where there is room enough.
+  static func complaint() -> String? {
+    var opened: [Int32] = []
+    defer { for descriptor in opened { close(descriptor) } }
+    while opened.count < needed {
+      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+      guard descriptor < 0 else {
+        opened.append(descriptor)
+        continue
+      }
+      guard errno == EMFILE || errno == ENFILE else { return nil }
+      return "This process can open \(opened.count.counted("more file")) only, and needs \(needed)."
+        + " Raise the limit, such as by \"ulimit -n 256\", and run it again."
+    }
+    return nil
+  }
+}

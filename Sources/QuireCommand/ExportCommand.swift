@@ -1,3 +1,4 @@
+import QuirePagination
 import ArgumentParser
 import Foundation
 import QuireCore
@@ -175,10 +176,16 @@ struct ExportCommand: AsyncParsableCommand {
   }
 
   private func forecast(_ plan: ExportPlan) async throws {
-    let (result, signal) = await Interruption.catching { try await plan.forecast() }
-    if let signal { throw ExitStatus.interrupted(signal: signal) }
     do {
+      // Held until the report is written.
+      let lock = try await plan.files.lockReport()
+      defer { withExtendedLifetime(lock) {} }
+      let (result, signal) = await Interruption.catching { try await plan.forecast() }
+      if let signal { throw ExitStatus.interrupted(signal: signal) }
       try await result.get().publish(report: plan.files.report)
+    } catch let error as FileInUse {
+      Diagnostics.write("quire: \(error)")
+      throw ExitStatus.failed
     } catch let error as PageError {
       throw Diagnostics.failure(error)
     }

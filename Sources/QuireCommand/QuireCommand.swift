@@ -1,3 +1,4 @@
+import QuirePagination
 import ArgumentParser
 import Foundation
 import QuireHTTP

@@ -69,3 +69,88 @@ extension ItemSequence: Sendable where Pages: Sendable {}
 
 @available(*, unavailable)
 extension ItemSequence.Iterator: Sendable {}
+
+/// Items of one page of the source, by their offsets in it, in ascending order.
+///
+/// A filtered page skips offsets, a repaged one joins items of several pages; this is how either
+/// can still be cut and resumed at exactly one item.
+package struct ItemOrigins: Hashable, Sendable {
+  /// Where the source's page starts; its `itemOffset` is 0.
+  package var page: Position
+  package var offsets: [Int]
+}
+
+/// How many items of its page a loop over items has taken: written by the loop with each item, read
+/// by whatever handed the page out.
+@usableFromInline package final class ItemMark: Sendable {
+  @usableFromInline let items = Atomic<Int>(0)
+}
+
+/// The pages that loops over items are in, and what loops that are gone have left unread.
+struct OpenPages<Item: Sendable>: Sendable {
+  private struct Open {
+    var page: Page<Item>
+    let mark: ItemMark
+    /// Whether the loop is gone.
+    var isLeft = false
+
+    var taken: Int { min(mark.items.load(ordering: .relaxed), page.items.count) }
+    var unread: Int { page.items.count - taken }
+  }
+
+  /// In the order of their items.
+  private var pages: [Open] = []
+
+  /// Hands `page` to the loop that writes to `mark`. It has taken all of the page before.
+  mutating func open(_ page: Page<Item>, mark: ItemMark) -> Page<Item> {
+    pages.removeAll { $0.mark === mark }
+    mark.items.store(0, ordering: .relaxed)
+    let index = pages.firstIndex { $0.page.index > page.index } ?? pages.endIndex
+    pages.insert(Open(page: page, mark: mark), at: index)
+    var page = page
+    page.mark = mark
+    return page
+  }
+
+  /// The loop that writes to `mark` is gone.
+  mutating func leave(_ mark: ItemMark) {
+    guard let index = pages.firstIndex(where: { $0.mark === mark }) else { return }
+    pages[index].isLeft = true
+    if pages[index].unread == 0 { pages.remove(at: index) }
+  }
+
+  /// The same for somebody else, once all loops are gone.
+  var left: OpenPages {
+    var copy = OpenPages()
+    for open in pages where open.unread > 0 {
+      let rest = open.page.dropping(items: open.taken)
+      copy.pages.append(Open(page: rest, mark: ItemMark(), isLeft: true))
+    }
+    return copy
+  }
+
+  /// Whether there is something that a loop has left.
+  var hasLeftovers: Bool { pages.contains { $0.isLeft } }
+
+  /// Takes the first of what loops have left, `limit` items at most; nil when there is nothing.
+  mutating func takeLeftover(limit: Int = .max) -> Page<Item>? {
+    guard let index = pages.firstIndex(where: \.isLeft) else { return nil }
+    let open = pages[index]
+    var rest = open.page.dropping(items: open.taken)
+    if rest.items.count > limit {
+      open.mark.items.store(open.taken + limit, ordering: .relaxed)
+      rest.cut(toItems: limit)
+    } else {
+      pages.remove(at: index)
+    }
+    return rest
+  }
+
+  /// Items handed out that nobody has taken yet.
+  var unread: Int { pages.reduce(0) { $0 + $1.unread } }
+
+  /// Where the first of them lies; nil when there are none.
+  var checkpoint: Position? {
+    pages.first { $0.unread > 0 }.flatMap { $0.page.position(afterItems: $0.taken) }
+  }
+}

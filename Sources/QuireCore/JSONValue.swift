@@ -85,3 +85,202 @@ extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     self = .object(elements.map { Member($0.0, $0.1) })
   }
 }
+
+/// Written out because strings compare by canonical equivalence, and cursors by their bytes.
+extension JSONValue {
+  /// Whether both are the same, byte for byte.
+  public static func == (left: JSONValue, right: JSONValue) -> Bool {
+    switch (left, right) {
+    case (.null, .null): true
+    case (.bool(let left), .bool(let right)): left == right
+    case (.number(let left), .number(let right)), (.string(let left), .string(let right)):
+      left.utf8.elementsEqual(right.utf8)
+    case (.array(let left), .array(let right)): left == right
+    case (.object(let left), .object(let right)): left == right
+    default: false
+    }
+  }
+
+  /// Feeds what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    switch self {
+    case .null: hasher.combine(0)
+    case .bool(let value): hasher.combine(value)
+    case .number(let text): hasher.combine(bytesOf: text, as: 1)
+    case .string(let text): hasher.combine(bytesOf: text, as: 2)
+    case .array(let elements): hasher.combine(elements)
+    case .object(let members): hasher.combine(members)
+    }
+  }
+}
+
+extension JSONValue.Member {
+  /// Whether name and value are the same, byte for byte.
+  public static func == (left: Self, right: Self) -> Bool {
+    left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
+  }
+
+  /// Feeds what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(bytesOf: name, as: 3)
+    hasher.combine(value)
+  }
+}
+
+extension Hasher {
+  fileprivate mutating func combine(bytesOf text: String, as kind: UInt8) {
+    var text = text
+    combine(kind)
+    combine(text.utf8.count)
+    text.withUTF8 { combine(bytes: UnsafeRawBufferPointer($0)) }
+  }
+}
+
+extension JSONValue: CustomStringConvertible {
+  /// The value as compact JSON text (RFC 8259): no white space, numbers as they came, non-ASCII
+  /// unescaped.
+  public var description: String {
+    var text = ""
+    write(to: &text)
+    return text
+  }
+
+  private func write(to text: inout String) {
+    switch self {
+    case .null: text += "null"
+    case .bool(let value): text += value ? "true" : "false"
+    case .number(let number): text += number
+    case .string(let string): Self.write(quoted: string, to: &text)
+    case .array(let elements):
+      text += "["
+      for (index, element) in elements.enumerated() {
+        if index > 0 { text += "," }
+        element.write(to: &text)
+      }
+      text += "]"
+    case .object(let members):
+      text += "{"
+      for (index, member) in members.enumerated() {
+        if index > 0 { text += "," }
+        Self.write(quoted: member.name, to: &text)
+        text += ":"
+        member.value.write(to: &text)
+      }
+      text += "}"
+    }
+  }
+
+  private static func write(quoted string: String, to text: inout String) {
+    text += "\""
+    for scalar in string.unicodeScalars {
+      switch scalar {
+      case "\"": text += "\\\""
+      case "\\": text += "\\\\"
+      case "\n": text += "\\n"
+      case "\r": text += "\\r"
+      case "\t": text += "\\t"
+      case "\u{0}"..."\u{1F}":
+        let hex = String(scalar.value, radix: 16)
+        text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+      default: text.unicodeScalars.append(scalar)
+      }
+    }
+    text += "\""
+  }
+}
+
+/// JSON as itself, so that a value can be a member or an item of a type of your own.
+///
+/// Quire's decoders lose nothing: numbers keep their text, objects the order of their members and
+/// names that come twice. Another decoder gives what it has: integers of 64 bits are exact, other
+/// numbers pass through `Double`. So they do when a value is encoded, because no encoder takes more;
+/// `description` writes the exact text.
+extension JSONValue: Codable {
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+
+  /// Reads any JSON value.
+  public init(from decoder: any Decoder) throws {
+    if let source = Self.sourceKey.flatMap({ decoder.userInfo[$0] }) as? any JSONValueSource,
+      let value = try source.value(at: decoder.codingPath)
+    {
+      self = value
+    } else if let fields = try? decoder.container(keyedBy: Name.self) {
+      self = .object(
+        try fields.allKeys.map { name in
+          Member(name.stringValue, try fields.decode(JSONValue.self, forKey: name))
+        })
+    } else if var list = try? decoder.unkeyedContainer() {
+      var elements: [JSONValue] = []
+      while !list.isAtEnd { elements.append(try list.decode(JSONValue.self)) }
+      self = .array(elements)
+    } else {
+      self = try Self.scalar(try decoder.singleValueContainer())
+    }
+  }
+
+  private static func scalar(_ single: any SingleValueDecodingContainer) throws -> JSONValue {
+    if single.decodeNil() { return .null }
+    if let value = try? single.decode(Bool.self) { return .bool(value) }
+    if let value = try? single.decode(Int64.self) { return .number(String(value)) }
+    if let value = try? single.decode(UInt64.self) { return .number(String(value)) }
+    if let value = try? single.decode(Double.self), value.isFinite {
+      return .number(value.description)
+    }
+    return .string(try single.decode(String.self))
+  }
+
+  /// Writes the value as JSON; throws `EncodingError` for a number that no `Double` holds.
+  public func encode(to encoder: any Encoder) throws {
+    switch self {
+    case .object(let members):
+      var fields = encoder.container(keyedBy: Name.self)
+      for member in members {
+        try fields.encode(member.value, forKey: Name(stringValue: member.name))
+      }
+    case .array(let elements):
+      var list = encoder.unkeyedContainer()
+      for element in elements { try list.encode(element) }
+    case .null:
+      var single = encoder.singleValueContainer()
+      try single.encodeNil()
+    case .bool(let value):
+      var single = encoder.singleValueContainer()
+      try single.encode(value)
+    case .string(let value):
+      var single = encoder.singleValueContainer()
+      try single.encode(value)
+    case .number(let text):
+      var single = encoder.singleValueContainer()
+      if let value = Int64(text) {
+        try single.encode(value)
+      } else if let value = UInt64(text) {
+        try single.encode(value)
+      } else if let value = Double(text), value.isFinite {
+        try single.encode(value)
+      } else {
+        throw EncodingError.invalidValue(
+          self,
+          EncodingError.Context(
+            codingPath: encoder.codingPath,
+            debugDescription: "The number \(text.prefix(40)) is beyond what an encoder can write."))
+      }
+    }
+  }
+}
+
+/// What a decoder is reading, for values that must keep more of it than the decoder can hand out.
+package protocol JSONValueSource: Sendable {
+  /// The value at a decoder's coding path; nil when it cannot be told which one that is.
+  func value(at path: [any CodingKey]) throws -> JSONValue?
+}
+
+extension JSONValue {
+  /// Where a decoder's `userInfo` holds its `JSONValueSource`.
+  package static let sourceKey = CodingUserInfoKey(rawValue: "quire.jsonValueSource")
+}

@@ -74,6 +74,8 @@ extension PageError.Code {
   public static let stalledContent = Self("stalledContent")
   /// A safety cap of `Limits` was reached.
   public static let limitExceeded = Self("limitExceeded")
+  /// A text breaks its format; the message names the byte.
+  public static let malformed = Self("malformed")
   /// The server asks to slow down, for longer than the source waits.
   public static let throttled = Self("throttled")
   /// The listing has not ended and does not go on either.

@@ -81,3 +81,48 @@ public final class ManualClock: Clock {
     try await state.wait { $0.sleepers.count >= count }
   }
 }
+
+/// Holds tasks back until a test opens it. Replaces sleeping in tests.
+public final class Gate: Sendable {
+  private let open = Watched(false)
+  private let arrivals = Watched(0)
+
+  /// A closed gate.
+  public init() {}
+
+  /// Lets everybody through, from now on.
+  public func openUp() { open.update { $0 = true } }
+
+  /// Waits until the gate is open. Throws `CancellationError` when the task is cancelled.
+  public func wait() async throws {
+    arrive()
+    try await open.wait { $0 }
+    // Who was cancelled first does not get through, even if the gate opened in the same moment.
+    try Task.checkCancellation()
+  }
+
+  /// Waits until somebody has come to the gate.
+  func waitForArrival() async throws { try await arrivals.wait { $0 > 0 } }
+
+  func arrive() { arrivals.update { $0 += 1 } }
+}
+
+/// Random numbers that come again with their seed, so that a failure can be repeated.
+///
+/// SplitMix64. Source: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number
+/// generators" (2014).
+public struct SeededGenerator: RandomNumberGenerator, Sendable {
+  private var state: UInt64
+
+  /// The numbers that belong to `seed`.
+  public init(seed: UInt64) { state = seed }
+
+  /// The next number.
+  public mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var mixed = state
+    mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+    return mixed ^ (mixed >> 31)
+  }
+}

@@ -11,22 +11,20 @@ let package = Package(
     .executableTarget(
       name: "XMLFuzzer",
       dependencies: [
-        "CFuzzer",
-        .product(name: "QuireXML", package: "Quire"), .product(name: "QuireHTTP", package: "Quire"),
-        .product(name: "QuireCore", package: "Quire"),
+        "CFuzzer", quire("QuireXML"), quire("QuirePagination"), quire("QuireCore"),
       ]),
     .executableTarget(
       name: "PageFuzzer",
       dependencies: [
-        "CFuzzer",
-        .product(name: "QuireXML", package: "Quire"), .product(name: "QuireHTTP", package: "Quire"),
-        .product(name: "QuireCore", package: "Quire"),
+        "CFuzzer", quire("QuireDetect"), quire("QuireHTTP"), quire("QuireXML"), quire("QuireJSON"),
+        quire("QuirePagination"), quire("QuireCore"),
       ]),
     .executableTarget(
       name: "JSONFuzzer",
       dependencies: [
-        "CFuzzer", .product(name: "QuireHTTP", package: "Quire"),
-        .product(name: "QuireCore", package: "Quire"),
+        "CFuzzer", quire("QuireJSON"), quire("QuirePagination"), quire("QuireCore"),
       ]),
   ]
 )
+
+func quire(_ product: String) -> Target.Dependency { .product(name: product, package: "Quire") }

@@ -2,7 +2,10 @@ import Foundation
 import HTTPTypes
 import QuireCore
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import QuireAWS

@@ -1,6 +1,9 @@
 import ArgumentParser
 import Foundation
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import TestSupport
 import Testing
 

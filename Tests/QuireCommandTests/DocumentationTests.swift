@@ -7,6 +7,11 @@ import Testing
 
 @Suite("The documentation")
 struct DocumentationTests {
+  /// What a user may import.
+  private static let libraries = [
+    "Quire", "QuireAWS", "QuireCore", "QuireCurl", "QuireDetect", "QuireHTTP", "QuireJSON",
+    "QuireLists", "QuirePagination", "QuireXML",
+  ]
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
 
@@ -66,7 +71,7 @@ struct DocumentationTests {
   @Test("The tool's words for the library's advice stand for what the library says")
   func advice() throws {
     var sources = ""
-    for module in ["QuireCore", "QuireHTTP", "QuireCurl", "QuireXML"] {
+    for module in Self.libraries {
       let folder = Self.root.appendingPathComponent("Sources/\(module)").path
       let files = try #require(FileManager.default.enumerator(atPath: folder))
       for case let file as String in files where file.hasSuffix(".swift") {
@@ -145,7 +150,7 @@ struct DocumentationTests {
     let rows = guide.split(separator: "\n").filter { $0.hasPrefix("| `.") }.joined()
     let named = rows.matches(of: #/`\.(\w+)`/#).map { String($0.1) }
     var codes: [String] = []
-    for module in ["QuireCore", "QuireHTTP", "QuireXML", "QuireCurl"] {
+    for module in Self.libraries {
       for file in try Self.sources(in: "Sources/\(module)") {
         let text = try Self.text(file)
         codes += text.matches(of: #/public static let (\w+) = Self\("\1"\)/#).map { String($0.1) }
@@ -160,7 +165,7 @@ struct DocumentationTests {
     let type = #/^public (?:indirect |final )?(?:struct|enum|actor|class|protocol|typealias) (\w+)/#
       .anchorsMatchLineEndings()
     var count = 0
-    for module in ["QuireCore", "QuireHTTP", "QuireXML", "QuireCurl", "Quire", "QuireTesting"] {
+    for module in Self.libraries + ["QuireTesting"] {
       for file in try Self.sources(in: "Sources/\(module)") {
         for name in try Self.text(file).matches(of: type).map({ String($0.1) }) {
           count += 1
@@ -176,7 +181,7 @@ struct DocumentationTests {
     let reference = try Self.text("Sources/Quire/Quire.docc/DescriptionReference.md")
     let words = Set(reference.matches(of: #/\w+/#).map { String($0.0) })
     let block = #/^  case (\w+)/#.anchorsMatchLineEndings()
-    let folder = "Sources/QuireHTTP/Pagination"
+    let folder = "Sources/QuirePagination/Description"
     for file in try Self.sources(in: folder) where !file.dropFirst(folder.count + 1).contains("/") {
       for name in try Self.text(file).matches(of: block).map({ String($0.1) }) {
         #expect(words.contains(name), "The reference lacks \(name) (\(file)).")

@@ -293,6 +293,7 @@ struct ExportFailureTests {
     #expect(shown.status == 0)
     #expect(shown.lines == kept.lines)
     #expect(shown.errors.contains("\"path\":\"/name\""))
+    #expect(!shown.errors.contains("position"))
   }
 
   @Test("D-4: a limit that was reached names the option that raises it, and that option does")

@@ -188,7 +188,9 @@ struct ExportOutputTests {
 
   @Test(
     "12-L8, K9: a second export into a file says who writes to it, and requests nothing",
-    arguments: ["-o", "--report", "--bad-items", ">", ">>", "--report and -o"])
+    arguments: [
+      "-o", "--report", "--bad-items", ">", ">>", "--report and -o", "--report and --plan --report",
+    ])
   func lockedFile(place: String) async throws {
     let server = try listing(held: 1)
     defer { server.stop() }
@@ -202,6 +204,8 @@ struct ExportOutputTests {
       case "--report": "\(base) --report \(file.path)"
       case "--bad-items": "\(base) --bad-items collect:\(file.path)"
       case "--report and -o": "\(base) \(isFirst ? "--report" : "-o") \(file.path)"
+      case "--report and --plan --report":
+        "\(base) \(isFirst ? "" : "--plan") --report \(file.path)"
       default: "\(base) \(place) \(file.path)"
       }
     }

@@ -1,7 +1,10 @@
 import ArgumentParser
 import HTTPTypes
 import QuireCore
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Synchronization
 import TestSupport
 import Testing

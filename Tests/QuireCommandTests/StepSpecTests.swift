@@ -1,5 +1,8 @@
 import ArgumentParser
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 @testable import QuireCommand

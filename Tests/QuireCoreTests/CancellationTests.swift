@@ -1,5 +1,6 @@
 import Foundation
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 

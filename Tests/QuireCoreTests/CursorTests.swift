@@ -1,4 +1,5 @@
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 
@@ -231,7 +232,7 @@ import Testing
     #expect(source.requests == Array(1...40) + Array(40...50))
   }
 
-  @Test("A closure is a source; TI-43: it gets each position in order")
+  @Test("TI-43: a closure is a source, and gets each position in order")
   func closureSource() async throws {
     let cursor = Cursor<Int> { position in
       let page = position?.value?.integer ?? 0

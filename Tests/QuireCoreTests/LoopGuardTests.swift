@@ -1,4 +1,5 @@
 @testable import QuireCore
+@testable import QuireLists
 import Testing
 
 @Suite struct LoopGuardTests {

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 
@@ -232,7 +233,7 @@ import Testing
     #expect(states == ["idle", "loading", "content", "exhausted"])
   }
 
-  @Test("TI-43, OU-01, K6: page numbers are Quire's: from 1, or from where they begin, by 1")
+  @Test("TI-43, OU-01, K-06: page numbers are Quire's: from 1, or from where they begin, by 1")
   func numbers() async throws {
     for first in [0, 1, 5] {
       let calls = Recorder<Int>()

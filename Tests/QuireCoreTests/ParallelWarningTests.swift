@@ -1,4 +1,5 @@
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 

@@ -1,4 +1,5 @@
 @testable import QuireCore
+@testable import QuireLists
 import QuireTesting
 import Testing
 
@@ -42,7 +43,7 @@ extension WalkMachine {
     #expect(machine.report.checkpoint == nil)
   }
 
-  @Test("A2: the report gathers what pages warn of, each once, and no more than it can hold")
+  @Test("12-A2: the report gathers what pages warn of, each once, and no more than it can hold")
   func gathersWarnings() {
     var machine = WalkMachine(start: .start, limits: Limits())
     for index in 0..<200 {

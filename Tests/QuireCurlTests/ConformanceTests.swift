@@ -1,5 +1,7 @@
 import QuireCurl
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import QuireTesting
 import TestSupport
 import Testing

@@ -2,6 +2,8 @@ import HTTPTypes
 import QuireCore
 import QuireCurl
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import Foundation
 import QuireCore
 import QuireCurl
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import TestSupport
 import Testing
 

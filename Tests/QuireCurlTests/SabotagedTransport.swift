@@ -2,6 +2,8 @@ import HTTPTypes
 import QuireCore
 import QuireCurl
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Synchronization
 
 /// A transport with one flaw, to show that the conformance suite finds it.

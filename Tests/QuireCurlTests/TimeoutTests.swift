@@ -1,6 +1,8 @@
 import QuireCore
 import QuireCurl
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import TestSupport
 import Testing
 

@@ -2,6 +2,8 @@ import CCurl
 import HTTPTypes
 import QuireCore
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 @testable import QuireCurl

@@ -1,5 +1,7 @@
 import QuireCore
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 
 @testable import QuireXML
 

@@ -19,7 +19,7 @@ struct BadItemWriter {
   /// failure in between repeats them, and loses none.
   func write(_ page: Page<ExportItem>) throws {
     for item in page.badItems {
-      let line = try Self.line(item, on: page)
+      let line = try Self.line(item, at: file == nil ? nil : page.position, on: page)
       if let file {
         file.appendLine { $0 += line }
       } else {
@@ -36,10 +36,12 @@ struct BadItemWriter {
   /// Has the system confirm what is in the file.
   func confirm() { file?.confirm() }
 
-  private static func line(_ item: BadItem, on page: Page<ExportItem>) throws -> [UInt8] {
+  private static func line(
+    _ item: BadItem, at position: Position?, on page: Page<ExportItem>
+  ) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(Record(item, on: page)))
+    return Array(try encoder.encode(Record(item, at: position, on: page)))
   }
 
   /// What is kept of a bad item.
@@ -47,8 +49,9 @@ struct BadItemWriter {
     /// The page in this export and the item in it, both from 0.
     let page: Int
     let index: Int
-    /// Where the page starts, for `--from`.
-    let position: Position
+    /// Where the page starts, for `--from`; nil on stderr, for it may hold what the server means for
+    /// the caller alone.
+    let position: Position?
     /// Where in the item it is broken.
     let path: String
     let message: String
@@ -56,14 +59,51 @@ struct BadItemWriter {
     let text: String?
     let base64: Data?
 
-    init(_ item: BadItem, on page: Page<ExportItem>) {
+    init(_ item: BadItem, at position: Position?, on page: Page<ExportItem>) {
       self.page = page.index
       index = item.index
-      position = page.position
+      self.position = position
       path = item.path
       message = item.message
       text = String(validating: item.bytes, as: UTF8.self)
       base64 = text == nil ? Data(item.bytes) : nil
+    }
+  }
+}
+
+/// An item as an export writes it.
+enum ExportItem: Sendable {
+  /// A line of JSON.
+  case line(RawItem)
+  /// JSON with the server's own white space.
+  case json(RawItem)
+  /// An element.
+  case element(XMLItem)
+
+  /// Appends the item, without a line end behind it.
+  func append(to output: inout [UInt8]) {
+    switch self {
+    case .line(let item): item.appendCompact(to: &output)
+    case .json(let item): output += item.bytes
+    case .element(let item): output += item.bytes
+    }
+  }
+}
+
+extension ExportItem {
+  /// What reads the pages: one format, or whichever comes.
+  static func decoder(
+    for format: RequestArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
+  ) -> any PageDecoder<ExportItem> {
+    let json = MappedPageDecoder(JSONRawPageDecoder()) { isRaw ? .json($0) : ExportItem.line($0) }
+    let xml: any PageDecoder<ExportItem> =
+      isRaw
+      ? MappedPageDecoder(XMLItemPageDecoder(limits: xmlLimits)) { .element($0) }
+      : MappedPageDecoder(XMLRawPageDecoder(limits: xmlLimits)) { .line($0) }
+    return switch format {
+    case .auto: AutomaticPageDecoder(json: json, xml: xml)
+    case .json: json
+    case .xml: xml
     }
   }
 }

@@ -1,5 +1,7 @@
+import Foundation
 import HTTPTypes
 import Quire
+import QuireCore
 
 /// What an export would do, told from its first page.
 ///
@@ -112,5 +114,205 @@ extension ExportForecast {
     case .remaining: "\(total.value.counted("item")) after this page"
     case .pages: total.value.counted("page")
     }
+  }
+}
+
+extension ExportPlan {
+  /// Fetches the first page, and nothing else, and tells from it what an export would do.
+  ///
+  /// Throws what a walk throws whose first page cannot be had.
+  func forecast() async throws -> ExportForecast {
+    var configuration = configuration
+    // Whoever asks what an export would do is there to ask again.
+    configuration.retry.patience = .zero
+    let client = PageClient(transport: transport, configuration: configuration).audited
+    let cursor = client.cursor(
+      at: url, pagination: pagination, pageSize: pageSize, request: request,
+      decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
+    var pages = ExportPages(cursor.resuming(from: start), lookAhead: 0)
+    guard let page = try await pages.next() else {
+      throw PageError(.exhausted, "The listing has ended before this position.")
+    }
+    // The end of the only page is known without another request.
+    if page.next == nil, page.nextFailure == nil { _ = try await pages.next() }
+    return try forecast(from: page, warnings: pages.report.warnings)
+  }
+
+  /// What the first page tells; nothing is requested.
+  func forecast(
+    from page: Page<ExportItem>, warnings: [WalkReport.Warning] = []
+  ) throws -> ExportForecast {
+    let engine = try engine()
+    var forecast = ExportForecast(
+      request: page.http?.request ?? "", items: page.items.count,
+      bytes: page.traffic.bytes, duration: page.http?.metrics.duration ?? .zero,
+      leadsOn: page.next != nil, total: page.total,
+      pageSize: try size(of: page, engine.pageSize))
+    forecast.notes = engine.notices
+    if let failure = page.nextFailure {
+      forecast.notes.append(words(for: failure.message))
+    }
+    forecast.notes += warnings.map { OptionWords.text($0, isDescribed: isDescribed) }
+    if let head = page.http?.head {
+      forecast.budget = RateLimitBudget(head.headerFields, now: Date().timeIntervalSince1970)
+    }
+    forecast.interval = .seconds(pagination.policy.pacing.interval)
+    forecast.reckon(
+      limits: limits, endsByEmptyPage: endsByEmptyPage, isResumed: start != .start)
+    return forecast
+  }
+
+  private func size(
+    of page: Page<ExportItem>, _ known: Int?
+  ) throws -> ExportForecast.PageSizeForecast {
+    let rule = pagination.size
+    let said = try rule?.echo.flatMap { try page.http?.document.value(at: $0)?.integer }
+    // What a description knows as the server's own size was not asked for.
+    let asked = pageSize ?? (known == rule?.standard ? nil : known)
+    let came = page.items.count + page.badItems.count
+    let isFewer = page.next != nil && asked.map { came < $0 } ?? false
+    let saysFewer = said.flatMap { said in asked.map { said < $0 } } ?? false
+    let isLowered = pageSize.flatMap { size in rule?.max.map { $0 < size } } ?? false
+    return .init(
+      asked: asked, said: said, came: came, most: rule?.max,
+      isClamped: isFewer || saysFewer || isLowered)
+  }
+
+  /// Whether nothing but a page without items ends the listing.
+  private var endsByEmptyPage: Bool {
+    pagination.end.contains(.emptyPage)
+      && !pagination.end.contains {
+        switch $0 {
+        case .total, .flag, .shortPage, .lastPage: true
+        default: false
+        }
+      }
+  }
+}
+
+extension ExportForecast {
+  /// Prints the forecast, and writes it as JSON where a file is named; standard output gets one of
+  /// the two.
+  func publish(report file: ReportFile?) async throws {
+    if file != .standardOutput { print(text) }
+    guard let file else { return }
+    do {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      try await file.write(JSONText.printable(try encoder.encode(self)) + Data("\n".utf8))
+    } catch {
+      Diagnostics.write("quire: cannot write the report to \(file.name).")
+      throw ExitStatus.failed
+    }
+  }
+
+  /// The forecast as a table of two columns.
+  var text: String {
+    let seconds = ExportOutcome.rounded(duration / .seconds(1))
+    var rows = [
+      ("first page", request),
+      ("", "\(items.counted("item")), \(ProgressLine.size(bytes)) in \(seconds) s"),
+      ("total", total.map(Self.words(for:)) ?? "the server does not say"),
+      ("page size", pageSize.words(leadsOn: leadsOn)),
+      ("requests", requestWords),
+      ("rate limit", budget?.words ?? "the server does not say"),
+      ("time", timeWords),
+    ]
+    rows += notes.map { ("note", $0) }
+    return rows.map { name, words in
+      name + String(repeating: " ", count: 12 - name.count) + words.escapedForDisplay
+    }.joined(separator: "\n")
+  }
+
+  private var requestWords: String {
+    guard let requests else { return "unknown: \(basis)" }
+    let word =
+      switch certainty {
+      case .exact, .unknown: ""
+      case .estimate: "about "
+      case .atLeast: "at least "
+      case .atMost: "at most "
+      }
+    return "\(word)\(requests), 1 of them made: \(basis)"
+  }
+
+  private var timeWords: String {
+    guard let requests, let time else { return "unknown, as the number of requests" }
+    guard requests > 1 else { return "nothing is left to do" }
+    let seconds = ExportOutcome.rounded(duration / .seconds(1))
+    var words = "about \(ProgressLine.clock(time / .seconds(1)))"
+    words += ": \(requests) requests, each as long as the first, \(seconds) s"
+    if interval > duration {
+      words += ", but \(ExportOutcome.rounded(interval / .seconds(1))) s apart"
+    }
+    let wait = budget?.waiting(for: requests - 1) ?? .zero
+    if wait > .zero {
+      words += ", and \(ProgressLine.clock(wait / .seconds(1))) for the rate limit"
+    }
+    return words
+  }
+}
+
+extension ExportForecast.PageSizeForecast {
+  fileprivate func words(leadsOn: Bool) -> String {
+    var words = "\(came) came"
+    if let asked { words = "\(asked) asked for, " + words }
+    if let said { words += ", \(said) by the server's own word" }
+    if isClamped {
+      words += ": the server lowers it"
+    } else if asked == nil, leadsOn {
+      words += ": none was asked for"
+    }
+    if let most { words += "; \(most) at most" }
+    return words
+  }
+}
+
+extension RateLimitBudget {
+  fileprivate var words: String {
+    var parts: [String] = []
+    switch (remaining, limit) {
+    case (let remaining?, let limit?): parts.append("\(remaining) of \(limit) requests left")
+    case (let remaining?, nil): parts.append("\(remaining.counted("request")) left")
+    case (nil, let limit?): parts.append("\(limit.counted("request")) in a window")
+    case (nil, nil): break
+    }
+    if let reset { parts.append("more in \(ProgressLine.clock(reset / .seconds(1)))") }
+    if let wait {
+      parts.append("the server asks to wait \(ProgressLine.clock(wait / .seconds(1)))")
+    }
+    return parts.joined(separator: ", ")
+  }
+}
+
+extension ExportForecast: Encodable {
+  private enum CodingKeys: String, CodingKey {
+    case request, items, bytes, seconds, leadsOn, total, pageSize, requests, certainty, basis
+    case rateLimit, estimatedSeconds, notes
+  }
+
+  private enum BudgetKeys: String, CodingKey { case limit, remaining, resetSeconds, waitSeconds }
+
+  /// Writes an object; what is unknown is left out.
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encode(request, forKey: .request)
+    try fields.encode(items, forKey: .items)
+    try fields.encode(bytes, forKey: .bytes)
+    try fields.encode(duration / .seconds(1), forKey: .seconds)
+    try fields.encode(leadsOn, forKey: .leadsOn)
+    try fields.encodeIfPresent(total, forKey: .total)
+    try fields.encode(pageSize, forKey: .pageSize)
+    try fields.encodeIfPresent(requests, forKey: .requests)
+    try fields.encode(certainty, forKey: .certainty)
+    try fields.encode(basis, forKey: .basis)
+    try fields.encodeIfPresent(time.map { $0 / .seconds(1) }, forKey: .estimatedSeconds)
+    try fields.encode(notes, forKey: .notes)
+    guard let budget else { return }
+    var inner = fields.nestedContainer(keyedBy: BudgetKeys.self, forKey: .rateLimit)
+    try inner.encodeIfPresent(budget.limit, forKey: .limit)
+    try inner.encodeIfPresent(budget.remaining, forKey: .remaining)
+    try inner.encodeIfPresent(budget.reset.map { $0 / .seconds(1) }, forKey: .resetSeconds)
+    try inner.encodeIfPresent(budget.wait.map { $0 / .seconds(1) }, forKey: .waitSeconds)
   }
 }

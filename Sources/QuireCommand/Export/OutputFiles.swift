@@ -63,6 +63,17 @@ struct OutputFiles: Sendable {
     }
   }
 
+  /// Locks the report's file for a plan, where there is one already: another export's report may be
+  /// on its way there. Throws as `open` does.
+  func lockReport() async throws -> OutputFile? {
+    guard let path = reportPath, case .file? = FileIdentity(path: path) else { return nil }
+    do {
+      return try await openReport()
+    } catch let failure as OutputFailure {
+      throw ValidationError("\(failure)")
+    }
+  }
+
   private func openBadItems() async throws -> OutputFile? {
     guard let badItems else { return nil }
     let file = try await OutputFile("--bad-items", path: badItems, appending: point != nil)

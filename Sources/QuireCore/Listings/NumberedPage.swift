@@ -72,3 +72,67 @@ struct NumberedSource<Item: Sendable>: PageSource {
     return last > number ? (number + 1...last).map(Position.init(integerLiteral:)) : []
   }
 }
+
+extension Cursor {
+  /// A listing in memory, page by page; none at all is a listing that ended before it began.
+  public init(pages: [[Item]], limits: Limits = Limits()) {
+    self.init(ArraySource(pages: pages), limits: limits)
+  }
+
+  /// A listing of one page, which `load` fetches in one go.
+  public static func single(
+    limits: Limits = Limits(), load: @escaping @Sendable () async throws -> [Item]
+  ) -> Cursor {
+    Cursor(limits: limits) { _ in Page(try await load()) }
+  }
+}
+
+/// Pages in memory, by their indices.
+struct ArraySource<Item: Sendable>: PageSource {
+  let pages: [[Item]]
+
+  func page(at position: Position?) async throws -> Page<Item>? {
+    let index = position?.value?.integer ?? 0
+    guard pages.indices.contains(index) else { return nil }
+    return Page(
+      pages[index], next: index + 1 < pages.count ? Position(integerLiteral: index + 1) : nil,
+      previous: index > 0 ? Position(integerLiteral: index - 1) : nil)
+  }
+
+  func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
+    let index = position?.value?.integer ?? 0
+    return pages.indices.dropFirst(index + 1).prefix(count).map(Position.init(integerLiteral:))
+  }
+}
+
+extension Cursor {
+  /// A listing by offset that ends when as many items came as the server declares.
+  ///
+  /// The closure gets the number of items so far and returns the items from there on, and the
+  /// total, which may change from page to page. A page without items short of the total is
+  /// delivered, and then `PageError.Code.noProgress` is thrown: the same offset would bring the same
+  /// again.
+  public static func counted(
+    limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
+    page: @escaping @Sendable (_ offset: Int) async throws -> (items: [Item], total: Int)
+  ) -> Cursor {
+    Cursor(limits: limits, clock: clock) { position in
+      let offset = position?.value?.integer ?? 0
+      let (items, total) = try await page(offset)
+      let end = offset + items.count
+      var page = Page(items, total: Total(total))
+      if end >= total { return page }
+      if items.isEmpty {
+        page.nextFailure = PageError(
+          .noProgress,
+          """
+          The server declares \(total) items and sends none from \(offset) on; ask again later, or \
+          resume from the checkpoint.
+          """)
+      } else {
+        page.next = Position(integerLiteral: end)
+      }
+      return page
+    }
+  }
+}

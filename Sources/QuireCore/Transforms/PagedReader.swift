@@ -75,3 +75,91 @@ final class PagedReader<Item: Sendable>: DerivedReader {
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }
+
+extension PagedReader {
+  /// What was read and not yet handed out.
+  struct Pending: Sendable {
+    /// Where the first pending item lies; nil before the first read.
+    var position: Position?
+    var walk: Walk<Item>?
+    /// Pages in order, none empty but perhaps the last.
+    private var pages: [Page<Item>] = []
+    /// What was read since the last page handed out has cost.
+    private var traffic = Traffic(requests: 0)
+    /// What the pages read since then warn of.
+    private var warnings: [WalkReport.Warning] = []
+    private var isAtEnd = false
+
+    init(position: Position? = nil, walk: Walk<Item>? = nil) {
+      self.position = position
+      self.walk = walk
+    }
+
+    /// Whether more must be read for a page of `size`.
+    func needsMore(for size: Int) -> Bool {
+      !isAtEnd && pages.reduce(0) { $0 + $1.items.count } < size
+    }
+
+    /// Takes what the walk gave; nil is its end.
+    mutating func append(_ page: Page<Item>?) {
+      guard let page else {
+        isAtEnd = true
+        if !pages.isEmpty { pages[pages.count - 1].next = nil }
+        return
+      }
+      if let last = pages.last, last.items.isEmpty { pages.removeLast() }
+      pages.append(page)
+      traffic = traffic + page.traffic
+      warnings += page.warnings
+      isAtEnd = page.next == nil || page.nextFailure != nil
+    }
+
+    /// Takes an error that asking again would not help against. Returns false when there is nothing
+    /// that must be handed out before it.
+    mutating func breakOff(_ error: PageError) -> Bool {
+      guard let last = pages.last, !last.items.isEmpty else { return false }
+      isAtEnd = true
+      pages[pages.count - 1].nextFailure = error
+      return true
+    }
+
+    /// Hands out a page of `size`, or what there is; nil when the listing ended with nothing.
+    mutating func take(_ size: Int) -> Page<Item>? {
+      guard let last = pages.last else { return nil }
+      let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
+      let rest = last.dropping(items: size - before)
+      var result = last.withItems(Array(pages.flatMap(\.items).prefix(size)))
+      result.position = position ?? pages[0].position
+      result.origins = origins(upTo: size, from: result.position)
+      result.traffic = traffic
+      result.warnings = warnings
+      result.hasMoreParts = false
+      result.fingerprint = nil
+      result.sample = nil
+      // Pages of another size have no known neighbour in front of them.
+      result.previous = nil
+      if rest.items.isEmpty {
+        pages = []
+      } else {
+        result.next = rest.position
+        result.nextFailure = nil
+        pages = [rest]
+      }
+      position = result.next
+      traffic = Traffic(requests: 0)
+      warnings = []
+      return result
+    }
+
+    private func origins(upTo size: Int, from start: Position) -> [ItemOrigins]? {
+      // The page may have begun with empty ones, which are gone: then its items are not where it starts.
+      if pages.count == 1, pages[0].origins == nil, pages[0].position == start { return nil }
+      var room = size
+      return pages.flatMap { page in
+        let own = 0..<min(room, page.items.count)
+        room -= own.count
+        return page.origins(ofItems: Array(own))
+      }
+    }
+  }
+}

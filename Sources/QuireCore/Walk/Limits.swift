@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Where a walk stops before the server's end.
 ///
 /// `pages` and `items` are the caller's own wishes: reaching one ends the walk normally. The others
@@ -41,5 +43,84 @@ public struct Limits: Hashable, Sendable {
     self.duration = duration
     self.consecutiveEmptyPages = consecutiveEmptyPages
     self.comparedPages = comparedPages
+  }
+}
+
+/// The bytes that a walk may still read, spent while they arrive.
+///
+/// Reads that run ahead spend the allowance of the walk that began them.
+package final class ByteAllowance: Sendable {
+  private let limit: Int
+  private let spent: Atomic<Int>
+
+  init(limit: Int, spent: Int) {
+    self.limit = limit
+    self.spent = Atomic(spent)
+  }
+
+  /// Whether more bytes came than the walk may read.
+  var isExceeded: Bool { spent.load(ordering: .relaxed) > limit }
+
+  /// Takes note of bytes that came.
+  ///
+  /// Throws `limitExceeded` when they are more than the walk may read: the transfer is to be ended.
+  func spend(_ bytes: Int) throws(PageError) {
+    let total = spent.add(bytes, ordering: .relaxed).newValue
+    guard total > limit else { return }
+    throw PageError(
+      .limitExceeded,
+      """
+      The walk may read \(limit) bytes, and this page would be beyond them; its transfer was ended. \
+      Raise the limit on bytes, or resume from the checkpoint.
+      """)
+  }
+}
+
+/// Work that must not take longer than it may.
+enum Deadline {
+  /// The time was up before the work was done, and the work was ended.
+  struct Expired: Error {}
+
+  private enum Outcome<Value: Sendable>: Sendable {
+    case done(Value)
+    case expired
+  }
+
+  /// Does `work` for `time` at most, then cancels it and waits until it has ended.
+  ///
+  /// Throws `Expired` where the work did not come to a result all the same. Its cancellation from
+  /// outside ends both.
+  static func run<Value: Sendable>(
+    within time: Duration, by clock: any Clock<Duration>,
+    _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await withThrowingTaskGroup(of: Outcome<Value>.self) { group in
+      group.addTask { .done(try await work()) }
+      group.addTask {
+        try await clock.sleep(for: time)
+        return .expired
+      }
+      defer { group.cancelAll() }
+      if case .done(let value)? = try await group.next() { return value }
+      group.cancelAll()
+      // What came in the same moment is not thrown away.
+      if case .success(.done(let value))? = await group.nextResult() { return value }
+      throw Expired()
+    }
+  }
+}
+
+/// The time since its creation, by any clock.
+package struct Stopwatch: Sendable {
+  /// The time that has passed.
+  package let elapsed: @Sendable () -> Duration
+
+  package init(_ clock: any Clock<Duration>) {
+    elapsed = Self.start(clock)
+  }
+
+  private static func start<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+    let beginning = clock.now
+    return { beginning.duration(to: clock.now) }
   }
 }

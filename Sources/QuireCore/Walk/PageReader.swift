@@ -1,8 +1,10 @@
+import Synchronization
+
 /// How one walk reads a listing: pages by position, offsets inside pages included.
 ///
 /// A cursor makes a reader for every walk, so a reader may keep state. It is used by one task at a
 /// time.
-protocol PageReader<Item>: Sendable {
+package protocol PageReader<Item>: Sendable {
   associatedtype Item: Sendable
 
   /// Reads the page at `position`, without the items in front of its `itemOffset`; nil when the
@@ -64,7 +66,7 @@ extension DerivedReader {
 }
 
 /// What a walk lets its readers know.
-struct ReaderContext: Sendable {
+package struct ReaderContext: Sendable {
   var limits: Limits
   var clock: any Clock<Duration>
   var direction = WalkDirection.forward
@@ -180,4 +182,113 @@ struct ClosureSource<Item: Sendable>: PageSource {
   let fetch: @Sendable (Position?) async throws -> Page<Item>?
 
   func page(at position: Position?) async throws -> Page<Item>? { try await fetch(position) }
+}
+
+/// Reads pages in parts, and keeps the page that is open between two reads.
+final class PartReader<Source: PartedPageSource>: PageReader {
+  private struct Open: Sendable {
+    /// Where the next part starts.
+    var position: Position
+    var parts: any PageParts<Source.Item>
+  }
+
+  private let source: Source
+  let identity: ListingIdentity?
+  private let open = Mutex<Open?>(nil)
+
+  private let audit: WalkAudit?
+
+  init(source: Source, audit: WalkAudit? = nil) {
+    self.source = source
+    self.audit = audit
+    identity = (source as? any IdentifiedPageSource)?.identity
+  }
+
+  @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
+    let parts = try take(at: position) ?? source.parts(at: position)
+    var part: Page<Source.Item>?
+    do {
+      part = try await parts.next()
+    } catch {
+      // It knows what was handed out, so it is the one to ask again.
+      keep(parts, at: position)
+      throw error
+    }
+    if let part { audit?.saw(part.head, part.items.count) }
+    part?.position = position
+    if let identity { part?.belong(to: identity) }
+    if let count = part?.items.count { part?.traffic.items = count }
+    if let part, part.hasMoreParts, let next = part.next { keep(parts, at: next) }
+    return part
+  }
+
+  /// The open page, if that is where its next part starts.
+  private func take(at position: Position) -> (any PageParts<Source.Item>)? {
+    open.withLock { open in
+      defer { open = nil }
+      return open.flatMap { $0.position == position ? $0.parts : nil }
+    }
+  }
+
+  private func keep(_ parts: any PageParts<Source.Item>, at position: Position) {
+    open.withLock { $0 = Open(position: position, parts: parts) }
+  }
+
+  func copy() -> any PageReader<Source.Item> { PartReader(source: source, audit: audit) }
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { audit?.warnings(end) ?? [] }
+  func leave() { open.withLock { $0 = nil } }
+  func identity(of position: Position) -> Int {
+    (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue
+  }
+
+  func close(at position: Position?) async { await source.close(at: position?.page) }
+  var needsClosing: Bool { source.needsClosing }
+  var repeatedPositions: RepeatedPositions { source.repeatedPositions }
+  var allowsLookAhead: Bool { source.allowsLookAhead }
+}
+
+/// The page that the current task is reading for a walk, and around it those that it is read for:
+/// one walk may read through another.
+///
+/// Sources find here how much they may read, and a walk that it is asked for a page from inside of
+/// its own reading.
+package final class WalkReading: Sendable {
+  @TaskLocal static var current: WalkReading?
+
+  private let walk: ObjectIdentifier
+  private let outer: WalkReading?
+  private let allowance: ByteAllowance?
+  private let isOver = Atomic(false)
+
+  init(of walk: AnyObject, allowance: ByteAllowance?) {
+    self.walk = ObjectIdentifier(walk)
+    self.allowance = allowance
+    outer = Self.current
+  }
+
+  /// Takes note of bytes that came for whatever the current task reads.
+  ///
+  /// Throws `limitExceeded` when a walk must not read as many.
+  package static func received(bytes: Int) throws(PageError) {
+    var reading = current
+    while let inner = reading {
+      try inner.allowance?.spend(bytes)
+      reading = inner.outer
+    }
+  }
+
+  /// Whether the current task is inside of a read of `walk` that goes on.
+  static func isInside(_ walk: AnyObject) -> Bool {
+    var reading = current
+    while let inner = reading {
+      if inner.walk == ObjectIdentifier(walk), !inner.isOver.load(ordering: .relaxed) {
+        return true
+      }
+      reading = inner.outer
+    }
+    return false
+  }
+
+  /// The page was read, or was not.
+  func end() { isOver.store(true, ordering: .relaxed) }
 }

@@ -64,6 +64,11 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       report.checkpoint = open.checkpoint ?? report.checkpoint
       if open.unread > 0 { report.nextFailure = nil }
     }
+    if let before = backward.withLock({ $0 })?.machine.withLock({ $0.report }) {
+      (report.pagesBefore, report.itemsBefore) = (before.pages, before.items)
+      report.traffic = report.traffic + before.traffic
+      report.warn(before.warnings)
+    }
     report.warn(reader.warnings(for: report.end))
     report.markCheckpoint()
     return report
@@ -221,4 +226,120 @@ extension Walk {
 
 extension Error {
   fileprivate var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
+}
+
+extension Walk {
+  /// The page before the first one read so far, and with each call the one before that; nil where
+  /// the listing begins, or where the server does not say where it goes on.
+  ///
+  /// Independent of the way forward: neither moves the other. Before the first page was read, this
+  /// reads it to learn the way, and delivers it later. Pages have the indices −1, −2 and so on.
+  /// Limits on pages and items do not count these.
+  public func previous() async throws -> Page<Item>? {
+    guard let walk = try await walkBackward(),
+      var page = try await walk.next(isolation: nil)
+    else { return nil }
+    page.turnAround()
+    page.index = -1 - page.index
+    return page
+  }
+
+  private func walkBackward() async throws -> Walk? {
+    if let walk = backward.withLock({ $0 }) { return walk }
+    guard let makeBackwardReader else { return nil }
+    let reader = makeBackwardReader()
+    let before: Position?
+    if let known = machine.withLock({ $0.before }) {
+      before = known
+    } else {
+      before = try await reader.read(at: machine.withLock { $0.start })?.previous
+    }
+    guard let before else { return nil }
+    var limits = machine.withLock { $0.limits }
+    limits.pages = nil
+    limits.items = nil
+    let machine = WalkMachine(
+      start: before, limits: limits, repeatedPositions: reader.repeatedPositions,
+      loops: LoopGuard { reader.identity(of: $0) }, direction: .backward)
+    let walk = Walk(BackwardReader(base: reader), clock: clock, machine: machine)
+    return backward.withLock { backward in
+      // Whoever was faster has begun already.
+      if let faster = backward { return faster }
+      backward = walk
+      return walk
+    }
+  }
+}
+
+extension Walk {
+  /// Another walk that goes on where this one is, with everything it has read and not handed out.
+  ///
+  /// From here on they know nothing of one another. To begin anew, make a new walk of the cursor.
+  public func copy() -> Walk {
+    Walk(
+      reader.copy(), clock: clock, machine: machine.withLock { $0.copy() },
+      open: open.withLock { $0.left },
+      makeBackwardReader: makeBackwardReader)
+  }
+}
+
+extension Walk {
+  /// The next page; nil at the end, for ever. After an error, the page that failed.
+  public func next() async throws -> Page<Item>? { try await next(isolation: #isolation) }
+
+  /// A loop over a walk. Dropping the last one ends the consumer's interest in the walk.
+  public struct Iterator: AsyncIteratorProtocol {
+    private let interest: WalkInterest<Item>
+
+    init(_ walk: Walk, mark: ItemMark? = nil) { interest = WalkInterest(walk, mark: mark) }
+
+    /// The next page; nil at the end, for ever.
+    public mutating func next(
+      isolation actor: isolated (any Actor)?
+    ) async throws -> Page<Item>? {
+      try await interest.walk.next(mark: interest.mark, isolation: actor)
+    }
+
+    /// The next page; nil at the end, for ever.
+    public mutating func next() async throws -> Page<Item>? {
+      try await next(isolation: #isolation)
+    }
+  }
+}
+
+@available(*, unavailable)
+extension Walk.Iterator: Sendable {}
+
+extension Walk {
+  /// The walk, item by item. Another loop goes on with the next item, also after one that was left in
+  /// the middle of a page, and the report counts the items taken.
+  public var items: ItemSequence<ItemPages> { ItemSequence(ItemPages(walk: self)) }
+
+  /// The pages of a walk for a loop that takes their items one by one; what `items` is made of.
+  public struct ItemPages: PageSequence, Sendable {
+    /// A page, or what a loop has left of one.
+    public typealias Element = Page<Item>
+    /// `PageError` or `CancellationError`.
+    public typealias Failure = any Error
+
+    let walk: Walk
+
+    /// Goes on with the walk.
+    public func makeAsyncIterator() -> Iterator { Iterator(walk, mark: ItemMark()) }
+  }
+}
+
+/// Tells the walk when the last copy of an iterator is gone.
+final class WalkInterest<Item: Sendable>: Sendable {
+  let walk: Walk<Item>
+  /// Where the items taken are noted, if they are taken one by one.
+  let mark: ItemMark?
+
+  init(_ walk: Walk<Item>, mark: ItemMark? = nil) {
+    self.walk = walk
+    self.mark = mark
+    walk.enter()
+  }
+
+  deinit { walk.leave(mark) }
 }

@@ -27,8 +27,12 @@ public struct WalkReport: Sendable {
   public package(set) var pages = 0
   /// Items delivered; to a loop over items, those it has taken.
   public package(set) var items = 0
+  /// Pages delivered from before the start, which `pages` does not count.
+  public package(set) var pagesBefore = 0
+  /// Items of these, which `items` does not count.
+  public package(set) var itemsBefore = 0
   /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
-  /// failed.
+  /// failed, whichever way they were read.
   public package(set) var traffic = Traffic(requests: 0)
   /// Items a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0
@@ -59,4 +63,148 @@ public struct WalkReport: Sendable {
 
   /// The report of a walk that has not begun.
   public init() {}
+}
+
+extension WalkReport: CustomStringConvertible {
+  /// One line: how the walk ended, then pages, items, requests, and what else there was of note.
+  public var description: String {
+    var parts = [
+      pages.counted("page"), items.counted("item"), traffic.requests.counted("request"),
+    ]
+    if pagesBefore > 0 { parts.insert("\(pagesBefore.counted("page")) before the start", at: 2) }
+    if traffic.retries > 0 { parts.append(traffic.retries.counted("retry", "retries")) }
+    if traffic.badItems > 0 {
+      parts.append(traffic.badItems.counted("item set aside", "items set aside"))
+    }
+    if duplicatesDropped > 0 {
+      parts.append(duplicatesDropped.counted("duplicate dropped", "duplicates dropped"))
+    }
+    if !warnings.isEmpty { parts.append(warnings.count.counted("warning")) }
+    return "\(end): \(parts.joined(separator: ", "))"
+  }
+}
+
+extension WalkReport.End: CustomStringConvertible {
+  /// `exhausted`, `limit (pages)`, `truncation suspected`, `failed (code)` and so on.
+  public var description: String {
+    switch self {
+    case .running: "running"
+    case .exhausted: "exhausted"
+    case .truncationSuspected: "truncation suspected"
+    case .limit(let limit): "limit (\(limit.rawValue))"
+    case .cancelled: "cancelled"
+    case .stoppedByConsumer: "stopped by consumer"
+    case .failed(let error): "failed (\(error.code))"
+    }
+  }
+}
+
+extension WalkReport {
+  /// Something that speaks against a walk having delivered all there is, or that a caller would want
+  /// to mend, though it is no failure.
+  public struct Warning: Hashable, Sendable {
+    /// What kind of doubt this is. Compare with the constants; new ones may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+      /// The name, in lower camel case.
+      public let description: String
+
+      /// A code of your own, for a source of your own.
+      public init(_ name: String) { description = name }
+    }
+
+    /// What kind of doubt this is.
+    public var code: Code
+    /// What was seen and where, in a sentence. Text of the server in it is escaped.
+    public var message: String {
+      didSet { message = message.escapedForDisplay }
+    }
+    /// What to change if the doubt is right; nil where nothing can be.
+    public var remedy: Remedy?
+
+    /// A warning of a kind, in words.
+    public init(_ code: Code, _ message: String, remedy: Remedy? = nil) {
+      self.code = code
+      self.message = message.escapedForDisplay
+      self.remedy = remedy
+    }
+  }
+
+  /// The most warnings that a report keeps; a hostile server must not fill it.
+  static let mostWarnings = 64
+
+  /// Adds what is not there yet.
+  package mutating func warn(_ new: [Warning]) {
+    for warning in new where warnings.count < Self.mostWarnings && !warnings.contains(warning) {
+      warnings.append(warning)
+    }
+  }
+}
+
+extension WalkReport.Warning: CustomStringConvertible {
+  /// The message and, in brackets, the setting that would mend it.
+  public var description: String {
+    guard let remedy else { return message }
+    let words = remedy.values.joined(separator: ", ").escapedForDisplay
+    let values = remedy.values.isEmpty ? "" : ": \(words)"
+    return "\(message) [\(remedy.setting)\(values)]"
+  }
+}
+
+/// What a source has to say about a walk as a whole, once it has seen the pages.
+///
+/// Made anew for each walk. `saw` is told of every page as it came from the source, before any
+/// transform; `warnings` is asked when the report is.
+package struct WalkAudit: Sendable {
+  package var saw: @Sendable (_ page: PageHead, _ items: Int) -> Void
+  package var warnings: @Sendable (_ end: WalkReport.End) -> [WalkReport.Warning]
+
+  package init(
+    saw: @escaping @Sendable (PageHead, Int) -> Void,
+    warnings: @escaping @Sendable (WalkReport.End) -> [WalkReport.Warning]
+  ) {
+    self.saw = saw
+    self.warnings = warnings
+  }
+}
+
+/// What a caller can change so that a failure or a doubt does not come back: a setting, and values
+/// that would fit it.
+///
+/// A program matches on `setting`; `values` are suggestions in the setting's own notation, the
+/// likeliest first, and empty where only the caller can know.
+public struct Remedy: Hashable, Sendable {
+  /// What to change, by its name in the library. Compare with the constants; new ones may be added.
+  public struct Setting: Hashable, Sendable, CustomStringConvertible {
+    /// A dotted name such as `pagination.items`.
+    public let description: String
+
+    /// A setting of your own, for a source of your own.
+    public init(_ name: String) { description = name }
+  }
+
+  /// What to change.
+  public var setting: Setting
+  /// Values that would fit, the likeliest first.
+  public var values: [String]
+
+  /// A remedy by changing `setting`, to one of `values` if any are known.
+  public init(_ setting: Setting, _ values: [String] = []) {
+    self.setting = setting
+    self.values = values
+  }
+}
+
+extension Remedy.Setting {
+  /// Where the items of a page are.
+  public static let items = Self("pagination.items")
+  /// Where the next page's continuation comes from.
+  public static let next = Self("pagination.next")
+  /// Where the continuation goes.
+  public static let send = Self("pagination.send")
+  /// What ends the listing.
+  public static let end = Self("pagination.end")
+  /// Where the server says how many items there are.
+  public static let total = Self("pagination.total")
+  /// How many items are asked for in a page.
+  public static let pageSize = Self("request.pageSize")
 }

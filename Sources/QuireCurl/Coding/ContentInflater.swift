@@ -1,3 +1,4 @@
+import QuirePagination
 import CZlib
 import QuireCore
 import QuireHTTP

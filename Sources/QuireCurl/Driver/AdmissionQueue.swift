@@ -1,3 +1,5 @@
+import Synchronization
+
 /// Lets so many requests to one origin through at a time; the others wait in order.
 ///
 /// libcurl would queue them itself, but at the price of a handle each and of a look at each in every
@@ -69,4 +71,29 @@ struct AdmissionQueue<Request> {
       lane.waiting[lane.front...].filter { waitingIDs.contains($0.id) }.map(\.request)
     }
   }
+}
+
+/// Counts what is open, so that tests can prove that nothing is left.
+package final class Ledger: Sendable {
+  private let sockets = Mutex(SocketTable())
+  private let transfers = Atomic<Int>(0)
+  private let handles = Atomic<Int>(0)
+
+  /// Sockets that libcurl has open, idle connections included.
+  package var openSockets: Int { sockets.withLock { $0.count } }
+  /// Sockets opened since the start.
+  package var socketsOpened: Int { sockets.withLock { $0.opened } }
+  /// Transfers in flight.
+  package var runningTransfers: Int { transfers.load(ordering: .acquiring) }
+  /// Easy handles that exist, kept ones included.
+  package var easyHandles: Int { handles.load(ordering: .acquiring) }
+
+  func withSockets<Result: Sendable>(_ body: (inout SocketTable) -> Result) -> Result {
+    sockets.withLock { body(&$0) }
+  }
+
+  func transferStarted() { transfers.add(1, ordering: .acquiringAndReleasing) }
+  func transferEnded() { transfers.subtract(1, ordering: .acquiringAndReleasing) }
+  func handleMade() { handles.add(1, ordering: .acquiringAndReleasing) }
+  func handleFreed() { handles.subtract(1, ordering: .acquiringAndReleasing) }
 }

@@ -1,3 +1,4 @@
+import QuirePagination
 import CCurl
 import QuireCore
 import QuireHTTP

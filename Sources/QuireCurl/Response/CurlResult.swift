@@ -1,6 +1,7 @@
 import CCurl
 import QuireCore
 import QuireHTTP
+import QuirePagination
 
 /// How libcurl ended a transfer, and what that means.
 ///
@@ -143,5 +144,16 @@ struct CurlResult {
     return TransferFailure(
       .truncated,
       "The connection to \(facts.host) broke inside the response \(place)\(reason); ask again.")
+  }
+}
+
+/// Why a transfer cannot be whole, before it is known how many requests it took.
+struct TransferFailure: Error, Equatable {
+  var code: PageError.Code
+  var message: String
+
+  init(_ code: PageError.Code, _ message: String) {
+    self.code = code
+    self.message = message
   }
 }

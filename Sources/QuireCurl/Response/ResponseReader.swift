@@ -1,3 +1,4 @@
+import QuirePagination
 import QuireCore
 import QuireHTTP
 import Synchronization

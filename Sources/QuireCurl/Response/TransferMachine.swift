@@ -1,5 +1,6 @@
 import QuireCore
 import QuireHTTP
+import QuirePagination
 
 /// Decides what a transfer's events mean: whether it may go on, whether it is whole, whether it is
 /// worth one more connection. It performs nothing and knows no clock.
@@ -191,5 +192,31 @@ struct TransferMachine {
   private mutating func abort(_ failure: TransferFailure) -> Verdict {
     if self.failure == nil { self.failure = failure }
     return .abort
+  }
+}
+
+/// Tells since when a body has been arriving too slowly: fewer than 64 bytes a second.
+struct StallMeter {
+  static let floor = 64
+
+  /// The last instant until which the rate was good enough.
+  private(set) var good: ContinuousClock.Instant
+  private var bytes = 0
+
+  init(at now: ContinuousClock.Instant) {
+    good = now
+  }
+
+  /// Nothing could arrive for so long.
+  mutating func rested(for duration: Duration) { good += duration }
+
+  /// A burst of any size makes up for the time before it, never for the time after.
+  mutating func received(_ count: Int, at now: ContinuousClock.Instant) {
+    bytes += count
+    let seconds = max(1, (now - good) / .seconds(1))
+    if Double(bytes) >= Double(Self.floor) * seconds {
+      good = now
+      bytes = 0
+    }
   }
 }

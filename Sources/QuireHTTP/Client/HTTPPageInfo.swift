@@ -1,5 +1,6 @@
 public import HTTPTypes
 public import QuireCore
+public import QuirePagination
 
 /// What HTTP and the format said about a page, besides its items.
 public struct HTTPPageInfo: Sendable {
@@ -20,9 +21,16 @@ public struct HTTPPageInfo: Sendable {
   /// Where a later walk starts that wants what has changed since; only on the last page, and only
   /// where the description says what a server gives for that.
   public internal(set) var resume: Position?
-  let visit: PageVisit
+  package let visit: PageVisit
   /// What reads fields as items are read; nil where those are not made into types.
   var fieldDecoder: (any FieldDecoder)?
+
+  /// The answer as the description sees it.
+  var answer: PageAnswer {
+    PageAnswer(
+      request: visit.request, url: url, status: head.status.code, headerFields: head.headerFields,
+      document: document, position: visit.position)
+  }
 
   /// The request that was answered, as `GET https://host/path?page=2`, secrets redacted.
   public var request: String { visit.redactor.describe(visit.request.method, visit.request.url) }
@@ -34,4 +42,51 @@ extension Page {
 
   /// The items set aside under `BadItemPolicy.collect`.
   public var badItems: [BadItem] { http?.badItems ?? [] }
+}
+
+extension Page {
+  /// A field of the page beside its items, such as a sync token; nil where the page has none.
+  ///
+  /// Throws `PageError` with code `shape` for a name that occurs twice.
+  public func field(_ path: PagePath) throws -> JSONValue? {
+    guard let http else { return nil }
+    return try http.document.value(at: path, outsideItemsOf: http.visit.engine.items)
+  }
+
+  /// A field of the page, typed; nil where the page has none, or a null.
+  ///
+  /// Decoded as the listing's items are: by the `JSONDecoder` or the `XMLDecodingOptions` of the
+  /// cursor, its strategies for keys and dates included. For items that are not decoded into types,
+  /// by `JSONDecoder()`. Throws `PageError` with code `fieldDecoding` when the field does not fit, its
+  /// `underlying` what the decoder threw.
+  public func field<Value: Decodable>(_ path: PagePath, as type: Value.Type) throws -> Value? {
+    guard let http else { return nil }
+    if let found = try http.fieldDecoder?.field(type, at: path, in: http.document) { return found }
+    return try SingleValue.field(type, at: path, ofValueIn: http.document)
+  }
+}
+
+/// An answer whose body is being decoded.
+package struct PageTransfer<Item: Sendable> {
+  let response: TransportResponse
+  let hop: RedirectMachine.Hop
+  var session: any PageDecoding<Item>
+  let decoder: any PageDecoder<Item>
+  let note: PageFormatNote?
+  /// What decodes fields as it decodes items.
+  var fieldDecoder: (any FieldDecoder)? { decoder as? any FieldDecoder }
+  /// The first 64 KiB of the body, in case it explains a failure.
+  var beginning: [[UInt8]] = []
+  /// Bytes of the body so far.
+  var received = 0
+  /// Items so far, those set aside included.
+  var itemCount = 0
+
+  /// What a request leads to.
+  enum Opening {
+    /// A body to be decoded.
+    case transfer(PageTransfer)
+    /// A page without a body, or the news that the listing ended before it.
+    case answer(Page<Item>?)
+  }
 }

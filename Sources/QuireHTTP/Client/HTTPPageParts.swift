@@ -1,3 +1,4 @@
+import QuirePagination
 import QuireCore
 
 /// One page over HTTP, its items handed out as they arrive.

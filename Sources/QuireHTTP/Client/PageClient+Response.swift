@@ -1,11 +1,6 @@
 public import HTTPTypes
-import QuireCore
-
-#if canImport(FoundationEssentials)
-  public import FoundationEssentials
-#else
-  public import Foundation
-#endif
+public import QuireCore
+public import QuirePagination
 
 extension PageClient {
   /// An answer as a whole: that of one plain request, or the one that was refused as a page.
@@ -70,34 +65,6 @@ extension PageClient.Response: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["description": shown]) }
 }
 
-extension PageDecoder {
-  /// Reads JSON with a `JSONDecoder` of defaults.
-  public func value<Value: Decodable>(
-    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
-  ) throws -> Value {
-    try JSONBody.decode(type, from: body, context, JSONDecoder())
-  }
-}
-
-/// A body of JSON that is one value.
-enum JSONBody {
-  static func decode<Value: Decodable>(
-    _ type: Value.Type, from body: [UInt8], _ context: DecodingContext, _ decoder: JSONDecoder
-  ) throws -> Value {
-    try JSONMediaType.check(body, contentType: context.contentType)
-    _ = try JSONDocument(body, limits: context.limits)
-    do {
-      return try decoder.decode(type, from: Data(body))
-    } catch {
-      let failure = ItemFailure(error, at: 0)
-      let place = failure.path.isEmpty ? "" : ", at \(failure.path)"
-      throw PageError(
-        .itemDecoding, "The answer's body is no \(type)\(place): \(failure.message)",
-        underlying: error)
-    }
-  }
-}
-
 extension PageClient {
   /// Makes one plain request, such as that for a token, and returns the answer with its whole body.
   ///
@@ -112,19 +79,9 @@ extension PageClient {
   /// `status` or `throttled`, with the answer as `error.response`.
   /// - Parameters:
   ///   - request: The request, its URL absolute.
-  ///   - decoder: Reads JSON in `decode(_:)`. Default: `JSONDecoder()`.
-  ///
-  /// The module Quire has the same for answers of JSON or XML, and is preferred where it is imported.
-  @_disfavoredOverload
-  public func response(
-    to request: PageRequest, decoder: JSONDecoder = JSONDecoder()
-  ) async throws -> Response {
-    try await response(to: request, reading: JSONPageDecoder<Bool>(decoder: decoder))
-  }
-
-  /// The same, read by any decoder.
-  package func response<Item: Sendable>(
-    to request: PageRequest, reading decoder: any PageDecoder<Item>
+  ///   - decoder: Reads the body in `decode(_:)`.
+  public func response<Item: Sendable>(
+    to request: PageRequest, decoder: any PageDecoder<Item>
   ) async throws -> Response {
     let source = HTTPPageSource(
       client: self, pagination: Pagination(next: .linkHeader()), first: request, pageSize: nil,
@@ -174,4 +131,20 @@ extension PageVisit {
       head, url: hop.url.text, body: body, decoder: decoder,
       limits: configuration.decodingLimits, redactor: redactor)
   }
+}
+
+/// An answer that was no page, as the `underlying` error of a `PageError`.
+public struct HTTPFailure: Error, CustomStringConvertible {
+  /// Status, header fields and the beginning of the body.
+  public let response: PageClient.Response
+  /// The cursor that the server gives in place of one it no longer knows.
+  var replacement: JSONValue?
+
+  /// The status alone, such as `404 Not Found`: fields may hold secrets.
+  public var description: String { response.head.status.words }
+}
+
+extension PageError {
+  /// The answer that was no page, with the first 64 KiB of its body; nil for failures of other kinds.
+  public var response: PageClient.Response? { (underlying as? HTTPFailure)?.response }
 }

@@ -1,5 +1,13 @@
 public import HTTPTypes
 public import Logging
+public import QuireCore
+public import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Fetches the pages of HTTP listings: one value for all the listings that share a transport,
 /// credentials and manners.
@@ -16,6 +24,13 @@ public struct PageClient: Sendable {
 
   let transport: any HTTPTransport
   var environment = Environment()
+  /// What looks at the pages of each walk for what speaks against its description; none in a client that
+  /// was made without the module Quire.
+  package var auditor: Auditor?
+
+  /// Makes the audit of one walk.
+  package typealias Auditor =
+    @Sendable (_ pagination: Pagination, _ hasPageSize: Bool, _ expectsTotal: Bool) -> WalkAudit
 
   /// A client over any transport.
   public init(
@@ -84,4 +99,159 @@ public struct PageClient: Sendable {
     client.environment = environment
     return client
   }
+}
+
+extension PageClient {
+  /// A cursor over the listing at `url`, its pages decoded by `decoder`.
+  ///
+  /// Nothing is requested before the first `next()`; a URL or a description that cannot work is
+  /// thrown there.
+  /// - Parameters:
+  ///   - url: The listing's first page, absolute; sent byte for byte.
+  ///   - pagination: How the listing pages: a preset or a description of your own.
+  ///   - pageSize: How many items to ask for in a page; lowered, and logged, where the description
+  ///     knows a maximum. Default: the server's.
+  ///   - request: Method, fields and body of the first request. Default: a GET without either.
+  ///   - decoder: Decodes each page, such as `JSONPageDecoder<Item>()`.
+  ///   - delivery: When items are handed out. Default: when their page is complete.
+  public func cursor<Item: Sendable>(
+    at url: String, pagination: Pagination, pageSize: Int? = nil,
+    request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
+    delivery: PageDelivery = .whole
+  ) -> Cursor<Item> {
+    let first = PageRequest(
+      method: request.method, url: request.url(for: url), headerFields: request.headers,
+      body: request.body)
+    let source = HTTPPageSource(
+      client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder,
+      secrets: request.secrets)
+    let audit = auditor.map { auditor in
+      { @Sendable in auditor(pagination, pageSize != nil, request.expectsTotal) }
+    }
+    switch delivery {
+    case .asItArrives where !source.needsWholePages:
+      return Cursor(inParts: source, clock: configuration.clock, audit: audit)
+    case .whole, .asItArrives:
+      return Cursor(source, clock: configuration.clock, audit: audit)
+    }
+  }
+
+  /// Method, fields and body of a listing's first request.
+  public struct RequestOptions: Sendable {
+    /// Default GET.
+    public var method: HTTPRequest.Method
+    /// Fields for this listing, besides the client's. Default: none.
+    public var headers: HTTPFields
+    /// Default: none.
+    public var body: PageRequest.Body
+    /// Names and values for the query of the URL, encoded strictly: only unreserved characters stay
+    /// as they are (RFC 3986, §2.3), in names also `$`, `[` and `]`. They take the place of the URL's
+    /// own parameters of the same names; a name that comes twice is sent twice. Default: none.
+    public var parameters: KeyValuePairs<String, String>
+    /// Texts that are secret wherever the request or an answer has them, such as a token that is part
+    /// of the URL's path: never shown in errors, logs and reports, and not stored in positions. What
+    /// is called `token`, `api_key`, `password` and the like is known without being named. Texts of
+    /// fewer than 6 bytes cannot be told from others, and have no effect. Default: none.
+    public var secrets: [String] = []
+    /// Whether the caller named the total, so that one that is never there is worth a warning even where
+    /// servers of the preset may leave it out.
+    package var expectsTotal = false
+
+    /// The first request of a listing; a plain GET unless told otherwise.
+    public init(
+      method: HTTPRequest.Method = .get, headers: HTTPFields = [:],
+      body: PageRequest.Body = .none, parameters: KeyValuePairs<String, String> = [:]
+    ) {
+      self.method = method
+      self.headers = headers
+      self.body = body
+      self.parameters = parameters
+    }
+
+    /// The URL with the parameters in it; one that cannot be read is left to whoever sends it.
+    package func url(for text: String) -> String {
+      guard !parameters.isEmpty, var url = try? URLReference(text) else { return text }
+      url.query = QueryString(url.query).replacing(parameters.map { ($0.key, $0.value) }).raw
+      return url.text
+    }
+  }
+}
+
+extension PageClient {
+  /// A cursor over a listing that no description can express: a closure decides what comes after
+  /// each page.
+  ///
+  /// ```swift
+  /// // Everything that was seen must not come again.
+  /// client.cursor(at: url, items: "", decoder: JSONPageDecoder<Place>()) { page in
+  ///   guard page.itemCount > 0 else { return nil }
+  ///   let seen = page.state.plainText + …
+  ///   return NextPage(PageRequest(url: url + "&exclude=" + seen), state: .string(seen))
+  /// }
+  /// ```
+  /// Everything else is as with a description: retries, links, credentials, limits, loops, resuming.
+  /// - Parameters:
+  ///   - url: The listing's first page, absolute.
+  ///   - items: Where a page keeps its items.
+  ///   - policy: Failures, links, lifecycle. Default: as in a description.
+  ///   - request: Method, fields and body of the first request.
+  ///   - decoder: Decodes each page, such as `JSONPageDecoder<Item>()`.
+  ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
+  ///     was delivered.
+  ///
+  /// The closure asks the document of each page by paths of its format.
+  public func cursor<Item: Sendable>(
+    at url: String, items: ItemSelector, policy: PagePolicy = PagePolicy(),
+    request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
+    delivery: PageDelivery = .whole,
+    next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
+  ) -> Cursor<Item> {
+    let pagination = Pagination(
+      next: .body("/"), send: .request, items: items, policy: policy)
+    let first = PageRequest(
+      method: request.method, url: request.url(for: url), headerFields: request.headers,
+      body: request.body)
+    let source = HTTPPageSource(
+      client: self, pagination: pagination, first: first, pageSize: nil, decoder: decoder,
+      secrets: request.secrets, custom: next)
+    switch delivery {
+    case .asItArrives where !source.needsWholePages:
+      return Cursor(inParts: source, clock: configuration.clock)
+    case .whole, .asItArrives: return Cursor(source, clock: configuration.clock)
+    }
+  }
+}
+
+extension HTTPFields {
+  /// Fields whose names are texts, such as `["X-Api-Key": key]`.
+  ///
+  /// Traps for a name that is no token (RFC 9110, §5.6.2), as a literal with a mistake in it does.
+  package init(named fields: KeyValuePairs<String, String>) {
+    self.init()
+    for (name, value) in fields {
+      guard let name = HTTPField.Name(name) else {
+        preconditionFailure("\(name.debugDescription) is no name of a header field.")
+      }
+      append(HTTPField(name: name, value: value))
+    }
+  }
+}
+
+extension PageClient.RequestOptions {
+  /// The first request of a listing, its fields named in text: `["X-Api-Key": key]`.
+  ///
+  /// Traps for a name that is no token (RFC 9110, §5.6.2); make `HTTPField.Name` of names from outside
+  /// the program.
+  public init(
+    method: HTTPRequest.Method = .get, headers: KeyValuePairs<String, String>,
+    body: PageRequest.Body = .none, parameters: KeyValuePairs<String, String> = [:]
+  ) {
+    self.init(
+      method: method, headers: HTTPFields(named: headers), body: body, parameters: parameters)
+  }
+}
+
+/// The time of day, which only servers' dates are compared with.
+enum WallClock {
+  static var secondsSince1970: Double { Date().timeIntervalSince1970 }
 }

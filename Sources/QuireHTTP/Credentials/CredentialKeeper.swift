@@ -1,3 +1,4 @@
+import QuirePagination
 import HTTPTypes
 import QuireCore
 import Synchronization
@@ -33,6 +34,11 @@ final class CredentialKeeper: Sendable {
     state.withLock { $0.machine.recent }.reduce(into: HTTPFields()) { fields, credential in
       for field in credential.fields { fields.append(field) }
     }
+  }
+
+  /// The secrets of the last credentials, those of one id from the newest to the oldest.
+  var secrets: [Secret] {
+    state.withLock { $0.machine.recent }.flatMap { Secret.all(of: $0) }
   }
 
   /// The credential for a request that is about to go out.

@@ -1,3 +1,4 @@
+import QuirePagination
 import QuireCore
 
 /// Decides which credential a request carries, and when that one is renewed: once for all.

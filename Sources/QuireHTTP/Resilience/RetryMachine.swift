@@ -1,3 +1,4 @@
+import QuirePagination
 package import QuireCore
 
 /// Decides, for one page, whether a failed attempt is followed by another, and when.

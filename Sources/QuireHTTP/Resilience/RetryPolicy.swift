@@ -1,9 +1,16 @@
+import QuireCore
+import QuirePagination
+
 /// When a failed request for a page is made again, and how long is waited before.
 ///
 /// Waiting is exponential with full jitter: before attempt n+1 a random time between zero and
 /// `min(maximumDelay, delay × 2ⁿ⁻¹)`. A server's Retry-After comes first. Only what is safe to
 /// repeat is repeated: a request whose method is safe (RFC 9110, §9.2.1) or that the pagination
 /// description declares a query; any other only if the server cannot have acted on it.
+///
+/// Retries are on by default, unlike for any other `PageSource`, which is asked once unless
+/// `Cursor.retrying(attempts:delay:)` says otherwise: over a network a transient failure is the usual
+/// one, and a walk of a thousand pages would hardly ever come to its end. `never` turns them off.
 ///
 /// An *outage* is a failure without an answer, or a gateway's word that there is none: no address, no
 /// connection, a reset or a time-out before the first byte, 502, 503 and 504. With `patience` it uses
@@ -24,7 +31,8 @@ public struct RetryPolicy: Hashable, Sendable {
   public var throttledDelay: Duration
   /// The longest delay of our own choosing. Default 20 s.
   public var maximumDelay: Duration
-  /// The longest Retry-After that is waited for; a longer one throws `throttled`. Default 15 min.
+  /// The longest Retry-After, or wait that a page asks for by the description's pacing, that is waited
+  /// for; a longer one throws `throttled`. Default 15 min.
   public var maximumRetryAfter: Duration
   /// How long a page is waited for that the server is still working on. Default 5 min.
   public var maximumPolling: Duration
@@ -52,7 +60,9 @@ public struct RetryPolicy: Hashable, Sendable {
     self.polls = polls
   }
 
-  /// Every page is asked for once.
+  /// Every page is asked for once: its error is thrown at once, and nothing is waited for, neither a
+  /// Retry-After nor a page that the server is still working on. Asking the same walk again, or
+  /// `Paginator.retry()`, makes one request more.
   public static let never = RetryPolicy(attempts: 1)
 
   /// For walks of hours that nobody watches: an outage is waited out for 15 min. `quire export` uses
@@ -90,4 +100,31 @@ public struct RetryPolicy: Hashable, Sendable {
     // Beyond 2³⁰ every base has long passed every sensible maximum.
     return min(maximumDelay, base * (1 << min(max(failures - 1, 0), 30)))
   }
+}
+
+extension PageError.Code {
+  /// How far another attempt helps against a failure of the wire or of the body.
+  var cure: RetryMachine.Cure {
+    switch self {
+    case .connectFailed, .timedOut, .truncated: .retries
+    case .protocolViolation, .corruptEncoding: .oneRetry
+    default: .none
+    }
+  }
+}
+
+/// What the retries of a walk have cost that its pages have not paid for: ten pages pay for one.
+package struct RetryDebt: Sendable {
+  private var tenths = 0
+
+  package init() {}
+
+  /// A request was made again.
+  package mutating func retried() { tenths += 10 }
+
+  /// A page came.
+  package mutating func paid() { tenths = max(0, tenths - 1) }
+
+  /// How many retries are owed.
+  package var count: Int { tenths / 10 }
 }

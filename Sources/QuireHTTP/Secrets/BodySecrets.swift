@@ -1,3 +1,4 @@
+import QuirePagination
 import QuireCore
 
 /// What a request's body holds under names that give it away, in every format that has names.
@@ -18,9 +19,7 @@ enum BodySecrets {
     switch bytes.first(where: { $0 > 0x20 }) {
     case nil: []
     case UInt8(ascii: "{"), UInt8(ascii: "["):
-      (try? JSONDocument(bytes).value(at: "")).flatMap { $0 }.map {
-        leaves(of: $0, isSecret: false, name: "")
-      } ?? []
+      (try? JSONValue(parsing: bytes)).map { leaves(of: $0, isSecret: false, name: "") } ?? []
     case UInt8(ascii: "<"): elements(of: String(decoding: bytes, as: UTF8.self))
     default: parameters(of: String(decoding: bytes, as: UTF8.self))
     }

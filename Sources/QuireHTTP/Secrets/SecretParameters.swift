@@ -1,5 +1,7 @@
 import HTTPTypes
 import QuireCore
+import QuirePagination
+import Synchronization
 
 /// Keeps the secrets that a walk starts with out of its positions (H-8).
 ///
@@ -8,7 +10,7 @@ import QuireCore
 /// percent-encoded, it has a mark instead, and the next request, in this process or another, has the
 /// secret again, spelled as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which
 /// no URL does; a server that sends one is refused, and it becomes a secret only on its way home.
-struct SecretParameters: Sendable {
+package struct SecretParameters: Sendable {
   private static let mark = "<secret:"
 
   /// In the order in which they were found: of several with one id the first is the present one.
@@ -37,6 +39,9 @@ struct SecretParameters: Sendable {
     }
     self.firstBytes = firstBytes
   }
+
+  /// Whether a value is one of the secrets.
+  func holds(_ value: [UInt8]) -> Bool { all.contains { $0.value == value } }
 
   /// The long ones as they are cut out of texts.
   var values: [[UInt8]] { secrets.map(\.value) }
@@ -106,6 +111,15 @@ struct SecretParameters: Sendable {
           + "parameters, header fields and body.")
     }
     return revealed
+  }
+
+  /// A URL in which a secret that another of the same id has replaced is that one now.
+  func renewing(_ url: String) -> String {
+    let concealed = conceal(Position(.string(url)))
+    guard Self.isMarked(concealed), case .string(let text)? = (try? reveal(concealed))?.value else {
+      return url
+    }
+    return text
   }
 
   /// What follows the beginning of a mark, with the secret in its place; the mark again where that is
@@ -226,6 +240,69 @@ struct SecretParameters: Sendable {
     case .object(let members):
       .object(members.map { .init(change($0.name), rewrite($0.value, change)) })
     case .null, .bool, .number: value
+    }
+  }
+}
+
+/// What a signer has put into a walk's requests: as secret as what the caller puts there.
+///
+/// A signature changes with each request, so that those of the last ones are kept.
+final class SignedSecrets: Sendable {
+  /// The newest first.
+  private let secrets = Mutex<[Secret]>([])
+  private static let most = 32
+
+  /// The secrets of the last requests; those of one id from the newest to the oldest.
+  var all: [Secret] { secrets.withLock { $0 } }
+
+  /// Takes in what a signer made of a request.
+  func note(_ signed: TransportRequest, of plain: TransportRequest) {
+    var list = SecretList()
+    let before = plain.head.headerFields
+    for field in signed.head.headerFields
+    where !Redactor.harmlessFields.contains(field.name)
+      && !before[fields: field.name].contains(field)
+    {
+      for part in Secret.parts(of: field) {
+        list.add("signer.field", field.name.canonicalName, part.utf8)
+      }
+    }
+    if signed.head.path != plain.head.path { noteURL(signed, of: plain, in: &list) }
+    if signed.body != plain.body {
+      for (name, value) in BodySecrets.all(in: signed.body) {
+        list.add("signer.body", name, value.utf8)
+      }
+    }
+    let new = list.secrets.filter(\.isTelling)
+    guard !new.isEmpty else { return }
+    secrets.withLock { secrets in
+      guard !new.allSatisfy(secrets.contains) else { return }
+      secrets = Array((new + secrets.filter { !new.contains($0) }).prefix(Self.most))
+    }
+  }
+
+  private func noteURL(
+    _ signed: TransportRequest, of plain: TransportRequest, in list: inout SecretList
+  ) {
+    guard let new = try? URLReference(signed.url), let old = try? URLReference(plain.url) else {
+      return
+    }
+    let known = QueryString(old.query).pairs.map(\.encoded)
+    for (name, value) in QueryString(new.query).pairs where !known.contains(value) {
+      list.add("signer.query", name, PercentEncoding.decodedBytes(value))
+    }
+    let segments = old.path.split(separator: "/")
+    for segment in new.path.split(separator: "/") where !segments.contains(segment) {
+      list.add("signer.path", "segment", PercentEncoding.decodedBytes(segment))
+    }
+  }
+
+  /// Whether a position stands for what a signer puts into requests, and no request was signed yet.
+  func isNeeded(for position: Position) -> Bool {
+    guard SecretParameters.isMarked(position) else { return false }
+    let known = Set(all.map(\.id))
+    return SecretParameters.marks(in: position).contains {
+      $0.hasPrefix("signer.") && !known.contains($0)
     }
   }
 }

@@ -1,3 +1,5 @@
+import QuirePagination
+
 /// A secret as it may stand in a text: as it is or in other letter case, percent-encoded once or
 /// more, escaped as in JSON, XML, a JSON pointer or Swift, or several of these at once.
 struct SecretPattern {

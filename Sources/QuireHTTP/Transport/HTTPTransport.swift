@@ -1,3 +1,7 @@
+public import HTTPTypes
+import QuirePagination
+import Synchronization
+
 /// The door to the wire: something that sends one HTTP request and streams back one response.
 ///
 /// A transport never follows redirects, never decides what a response means, and sends a request again
@@ -18,4 +22,155 @@
 public protocol HTTPTransport: Sendable {
   /// Sends `request` and returns once the final response head has arrived; the body follows.
   func send(_ request: TransportRequest) async throws -> TransportResponse
+}
+
+/// One request, ready for the wire.
+public struct TransportRequest: Sendable {
+  /// Method, scheme, authority, path with query, and header fields. The target goes out byte for
+  /// byte.
+  public var head: HTTPRequest
+
+  /// The body; empty for none.
+  public var body: [UInt8]
+
+  /// How long each phase may take.
+  public var timeouts: Timeouts
+
+  /// How much may be read.
+  public var limits: TransferLimits
+
+  /// How often a transport may send the request again by itself, because a kept connection died under
+  /// it or an HTTP/2 server refused its stream; the server may have acted on it all the same. What
+  /// goes out is counted in `TransferMetrics.wireRequests`. Default: once for a method that only asks
+  /// (RFC 9110, §9.2.1: GET, HEAD, OPTIONS; QUERY, PROPFIND, REPORT, SEARCH), never for another.
+  public var replays: Int
+
+  /// A request; no body, and the timeouts and limits of the profile for APIs unless told otherwise.
+  public init(
+    head: HTTPRequest, body: [UInt8] = [], timeouts: Timeouts = .api, limits: TransferLimits = .api,
+    replays: Int? = nil
+  ) {
+    self.head = head
+    self.body = body
+    self.timeouts = timeouts
+    self.limits = limits
+    self.replays = replays ?? (head.method.isSafe ? 1 : 0)
+  }
+
+  /// The whole target, `scheme://authority/path?query`, byte for byte.
+  public var url: String {
+    (head.scheme ?? "") + "://" + (head.authority ?? "") + (head.path ?? "")
+  }
+}
+
+/// A response whose head has arrived and whose body is on its way.
+public struct TransportResponse: Sendable {
+  /// Status and header fields of the final response, interim responses skipped.
+  public var head: HTTPResponse
+
+  /// How the end of the body shows.
+  public var framing: Framing
+
+  /// The body, content coding removed.
+  public var body: TransportBody
+
+  /// How the end of a body shows on the wire.
+  public enum Framing: Hashable, Sendable {
+    /// By Content-Length or by chunks: the transport proves the body whole.
+    case explicit
+    /// By the end of the connection, or of an HTTP/2 stream that the transport cannot tell from one
+    /// that was cut: only a format that shows its own end can prove the body whole.
+    case untilClose
+  }
+
+  /// A response with this head, followed by this body.
+  public init(head: HTTPResponse, framing: Framing = .explicit, body: TransportBody) {
+    self.head = head
+    self.framing = framing
+    self.body = body
+  }
+}
+
+/// A response body, pulled in slices by one reader.
+///
+/// The last slice is followed by nil only if the body is complete: its declared length was
+/// received, its chunks were closed, its coding's checksum held. Anything less throws `truncated`
+/// or `corruptEncoding`.
+public struct TransportBody: Sendable {
+  private let pull: @Sendable () async throws -> [UInt8]?
+  private let measure: @Sendable () -> TransferMetrics
+
+  /// A body that `next` hands out in slices of any size, none of them empty, then nil.
+  ///
+  /// `metrics` is read after the end, but for its `wireRequests`, which is read with the head: nothing
+  /// is repeated later. Dropping the body must abort the transfer: let the closures own what does.
+  public init(
+    next: @escaping @Sendable () async throws -> [UInt8]?,
+    metrics: @escaping @Sendable () -> TransferMetrics = { TransferMetrics() }
+  ) {
+    pull = next
+    measure = metrics
+  }
+
+  /// A body that is already here.
+  public static func bytes(_ bytes: [UInt8]) -> TransportBody {
+    slices(bytes.isEmpty ? [] : [bytes])
+  }
+
+  /// A body that is already here, in these slices.
+  public static func slices(_ slices: [[UInt8]]) -> TransportBody {
+    let source = SliceSource(slices)
+    return TransportBody(
+      next: { source.next() }, metrics: { TransferMetrics(wireBytes: source.total) })
+  }
+
+  /// The next slice, or nil when the body is complete.
+  public func next() async throws -> [UInt8]? { try await pull() }
+
+  /// What the transfer took; whole only after the end.
+  public var metrics: TransferMetrics { measure() }
+}
+
+/// Slices in memory, handed out once.
+final class SliceSource: Sendable {
+  private let rest: Mutex<ArraySlice<[UInt8]>>
+  let total: Int
+
+  init(_ slices: [[UInt8]]) {
+    rest = Mutex(slices[...])
+    total = slices.reduce(0) { $0 + $1.count }
+  }
+
+  func next() -> [UInt8]? {
+    rest.withLock { $0.popFirst() }
+  }
+}
+
+/// What a transfer took on the wire.
+public struct TransferMetrics: Hashable, Sendable {
+  /// Body bytes as received, before content coding was removed.
+  public var wireBytes: Int
+  /// Requests the transport put on the wire, silent replays on a dead connection included.
+  public var wireRequests: Int
+  /// Whether the transfer went over a connection that already existed.
+  public var reusedConnection: Bool
+  /// From the start to the first byte of the response.
+  public var timeToHead: Duration
+  /// From the start to the end of the body.
+  public var duration: Duration
+  /// How many requests the transport sends to one host at the same time, over what this one went over;
+  /// further ones wait. Nil where it does not say.
+  public var requestsAtOnce: Int?
+
+  /// Metrics; nothing received by one request unless told otherwise.
+  public init(
+    wireBytes: Int = 0, wireRequests: Int = 1, reusedConnection: Bool = false,
+    timeToHead: Duration = .zero, duration: Duration = .zero
+  ) {
+    self.wireBytes = wireBytes
+    self.wireRequests = wireRequests
+    self.reusedConnection = reusedConnection
+    self.timeToHead = timeToHead
+    self.duration = duration
+  }
 }

@@ -1,3 +1,4 @@
+import QuirePagination
 import HTTPTypes
 public import QuireHTTP
 

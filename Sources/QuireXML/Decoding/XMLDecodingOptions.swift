@@ -7,7 +7,7 @@
 /// How the elements of a page become types of yours.
 ///
 /// A key names a child element or, where there is none, an attribute; `@name` names an attribute
-/// only. Names match local names whatever their prefix; a key `dc:title` matches the namespace that
+/// only. Names match local names with any prefix; a key `dc:title` matches the namespace that
 /// `namespaces` gives for `dc`, or else the name as the page writes it. Elements of one name become
 /// an array, one or none of them too. `#text` is an element's own text.
 ///
@@ -70,4 +70,79 @@ public struct XMLDecodingOptions: Sendable {
     self.data = data
     self.emptyIsNil = emptyIsNil
   }
+}
+
+/// What a decoder forgives in a page that is not well-formed XML 1.0, or not in Unicode.
+///
+/// An API is read without any: what its server did not mean to write must not become data. Feeds
+/// are written by hand and by templates; a page that needed leniency says so in
+/// `XMLDocument.repairs`.
+public struct XMLLeniency: OptionSet, Hashable, Sendable {
+  /// One bit for each kind.
+  public let rawValue: Int
+
+  /// A set of kinds by their bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Encodings other than UTF-8, UTF-16 and US-ASCII, out of a list of about thirty.
+  public static let legacyEncodings = XMLLeniency(rawValue: 1 << 0)
+  /// At most 64 bytes of white space before the XML declaration.
+  public static let leadingWhiteSpace = XMLLeniency(rawValue: 1 << 1)
+  /// Anything behind the end of the root element.
+  public static let trailingContent = XMLLeniency(rawValue: 1 << 2)
+  /// Control characters that XML does not have; they are left out.
+  public static let controlCharacters = XMLLeniency(rawValue: 1 << 3)
+  /// The named characters of HTML 4, such as `&nbsp;` and `&eacute;`.
+  public static let namedCharacters = XMLLeniency(rawValue: 1 << 4)
+  /// A wrong name for the encoding, the commonest mistake of all: what says UTF-8 or US-ASCII and turns
+  /// out not to be is read as windows-1252 from there on, and what says windows-1252 or ISO-8859-1 is
+  /// read as UTF-8 for as long as it is.
+  public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
+
+  /// Everything above.
+  public static let feed: XMLLeniency = [
+    .legacyEncodings, .leadingWhiteSpace, .trailingContent, .controlCharacters, .namedCharacters,
+    .mislabelledEncodings,
+  ]
+}
+
+/// What one page of XML may hold, beyond `DecodingLimits`. Every limit throws `limitExceeded`,
+/// naming itself and the place.
+///
+/// They bound what libxml2 itself does not: it checks attributes and declared namespaces against
+/// each other, so that time would grow with their square.
+public struct XMLLimits: Hashable, Sendable {
+  /// Attributes and namespace declarations of one element. Default 256.
+  public var attributes: Int
+  /// Namespace declarations in scope at one place. Default 256.
+  public var namespaces: Int
+  /// Bytes of one tag. Default 64 KiB.
+  public var tagBytes: Int
+  /// Bytes of one comment or processing instruction; both are skipped. Default 1 MiB.
+  public var commentBytes: Int
+  /// Bytes of a document type declaration, which may declare neither entities nor default values.
+  /// Default 4 KiB.
+  public var doctypeBytes: Int
+  /// Bytes of all distinct names, prefixes and namespaces together. Default 256 KiB.
+  public var nameBytes: Int
+  /// Bytes of text between two tags. Default 8 MiB.
+  public var textBytes: Int
+
+  /// Limits; every parameter has the default of its property.
+  public init(
+    attributes: Int = 256, namespaces: Int = 256, tagBytes: Int = 64 << 10,
+    commentBytes: Int = 1 << 20, doctypeBytes: Int = 4 << 10, nameBytes: Int = 256 << 10,
+    textBytes: Int = 8 << 20
+  ) {
+    self.attributes = attributes
+    self.namespaces = namespaces
+    self.tagBytes = tagBytes
+    self.commentBytes = commentBytes
+    self.doctypeBytes = doctypeBytes
+    self.nameBytes = nameBytes
+    self.textBytes = textBytes
+  }
+
+  /// For an API that is trusted to mean well.
+  public static let api = XMLLimits()
 }

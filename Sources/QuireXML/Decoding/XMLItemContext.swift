@@ -1,4 +1,5 @@
-import QuireHTTP
+import QuireCore
+import QuirePagination
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -68,7 +69,7 @@ final class XMLItemContext {
     return value
   }
 
-  /// Moves the hint behind a value that was decoded, whatever happened within it.
+  /// Moves the hint behind a decoded value, however much of it the decoder read.
   func leave(_ value: XMLValue, in node: Int) {
     hintParent = node
     hint = Int(index.records[value.node].next)
@@ -196,4 +197,252 @@ struct XMLValue {
 
   let node: Int
   let role: Role
+}
+
+/// Saying what does not fit, and where.
+extension XMLItemContext {
+  /// The keys from the item down to a node; elements that share their name with others carry their
+  /// number, as they would in an array.
+  func codingPath(to node: Int) -> [any CodingKey] {
+    var path: [any CodingKey] = []
+    var node = node
+    while node > item {
+      if index.records[node].kind == .element {
+        let position = self.position(of: node)
+        if let position { path.append(XMLKey(intValue: position)) }
+        path.append(XMLKey(stringValue: index.name(of: node).local))
+      } else {
+        path.append(XMLKey(stringValue: "@" + index.name(of: node).qualified))
+      }
+      node = Int(index.records[node].parent)
+    }
+    return path.reversed()
+  }
+
+  /// The number of an element among those of its name; nil when it is the only one.
+  private func position(of node: Int) -> Int? {
+    let parent = Int(index.records[node].parent)
+    let name = index.records[node].name
+    let same = index.children(of: parent).lazy.filter { self.index.records[$0].name == name }
+    guard same.prefix(2).reduce(0, { count, _ in count + 1 }) > 1 else { return nil }
+    return same.prefix { $0 < node }.reduce(0) { count, _ in count + 1 }
+  }
+
+  func mismatch(
+    _ type: Any.Type, _ value: XMLValue, _ reason: String? = nil
+  ) -> DecodingError {
+    failedNode = value.node
+    let found =
+      reason
+      ?? withBytes(of: value) { bytes in
+        "found \"\(ServerText(bytes: XMLText.trimmed(bytes), limit: 64))\""
+      }
+    return DecodingError.typeMismatch(
+      type,
+      .init(
+        codingPath: codingPath(to: value.node), debugDescription: "Expected \(type), but \(found).")
+    )
+  }
+
+  func missing(_ key: any CodingKey, in node: Int) -> DecodingError {
+    failedNode = node
+    let sought = name(for: key.stringValue)
+    return DecodingError.keyNotFound(
+      key,
+      .init(
+        codingPath: codingPath(to: node),
+        debugDescription: "There is neither an element nor an attribute \"\(sought)\"."))
+  }
+}
+
+/// A key made of what stands in the page.
+struct XMLKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(stringValue: String) {
+    self.stringValue = stringValue
+    intValue = nil
+  }
+
+  init(intValue: Int) {
+    stringValue = String(intValue)
+    self.intValue = intValue
+  }
+}
+
+/// From text to numbers, truth values, dates and data.
+extension XMLItemContext {
+  func string(_ value: XMLValue) throws -> String {
+    try checkScalar(value, String.self)
+    return withBytes(of: value) { String(decoding: $0, as: UTF8.self) }
+  }
+
+  func integer<Integer: FixedWidthInteger>(
+    _ type: Integer.Type, _ value: XMLValue
+  ) throws -> Integer {
+    try checkScalar(value, type)
+    let result = withBytes(of: value) { Self.parse(type, XMLText.trimmed($0)) }
+    guard let result else { throw mismatch(type, value) }
+    return result
+  }
+
+  func double(_ value: XMLValue) throws -> Double {
+    try checkScalar(value, Double.self)
+    let result = withBytes(of: value) { bytes -> Double? in
+      let text = XMLText.trimmed(bytes)
+      guard text.count <= numberLength else { return nil }
+      switch String(decoding: text, as: UTF8.self) {
+      case "INF", "+INF": return .infinity
+      case "-INF": return -.infinity
+      case "NaN": return .nan
+      case let text:
+        let isNumber = text.utf8.allSatisfy {
+          0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0)
+        }
+        return isNumber ? Double(text) : nil
+      }
+    }
+    guard let result else { throw mismatch(Double.self, value) }
+    return result
+  }
+
+  func bool(_ value: XMLValue) throws -> Bool {
+    try checkScalar(value, Bool.self)
+    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    switch text {
+    case "true", "1", "True", "TRUE": return true
+    case "false", "0", "False", "FALSE": return false
+    default: throw mismatch(Bool.self, value)
+    }
+  }
+
+  func date(_ value: XMLValue) throws -> Date {
+    try checkScalar(value, Date.self)
+    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    switch options.dates {
+    case .iso8601:
+      guard let date = XMLDate.parse(text) else { throw mismatch(Date.self, value) }
+      return date
+    case .secondsSince1970: return Date(timeIntervalSince1970: try double(value))
+    case .custom(let read): return try read(text)
+    }
+  }
+
+  func data(_ value: XMLValue) throws -> Data {
+    try checkScalar(value, Data.self)
+    switch options.data {
+    case .base64:
+      let text = withBytes(of: value) { Data($0.filter { !XMLText.isSpace($0) }) }
+      guard let data = Data(base64Encoded: text) else { throw mismatch(Data.self, value) }
+      return data
+    case .custom(let read):
+      return try read(withBytes(of: value) { String(decoding: $0, as: UTF8.self) })
+    }
+  }
+
+  func url(_ value: XMLValue) throws -> URL {
+    try checkScalar(value, URL.self)
+    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    guard let url = URL(string: text) else { throw mismatch(URL.self, value) }
+    return url
+  }
+
+  func decimal(_ value: XMLValue) throws -> Decimal {
+    try checkScalar(value, Decimal.self)
+    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    guard text.utf8.count <= numberLength, let decimal = Decimal(string: text) else {
+      throw mismatch(Decimal.self, value)
+    }
+    return decimal
+  }
+
+  /// An element that holds others is no scalar: reading its text alone would lose them.
+  private func checkScalar(_ value: XMLValue, _ type: Any.Type) throws {
+    switch value.role {
+    case .attribute, .text: return
+    case .list: throw mismatch(type, value)
+    case .whole, .member:
+      let first = value.node + 1
+      if Int(index.records[value.node].next) == first { return }
+      if Int(index.records[value.node].next) == first + 1, index.records[first].kind != .element {
+        return
+      }
+      if index.children(of: value.node).contains(where: { _ in true }) {
+        throw mismatch(type, value, "it holds elements")
+      }
+    }
+  }
+
+  // MARK: Integers
+
+  /// An optional sign and digits, nothing else.
+  static func parse<Integer: FixedWidthInteger>(
+    _ type: Integer.Type, _ text: UnsafeBufferPointer<UInt8>
+  ) -> Integer? {
+    var index = 0
+    var isNegative = false
+    if let sign = text.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {
+      isNegative = sign == UInt8(ascii: "-")
+      index = 1
+    }
+    guard index < text.count else { return nil }
+    var value: Integer = 0
+    while index < text.count {
+      let digit = text[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      let (product, overflows) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflowsToo) =
+        isNegative
+        ? product.subtractingReportingOverflow(Integer(digit))
+        : product.addingReportingOverflow(Integer(digit))
+      if overflows || overflowsToo { return nil }
+      value = sum
+      index += 1
+    }
+    return value
+  }
+}
+
+/// Why an item could not be decoded, and at which node.
+struct XMLItemFailure: Error {
+  let underlying: any Error
+  let node: Int
+
+  init(_ underlying: any Error, at node: Int) {
+    self.underlying = underlying
+    self.node = node
+  }
+
+  /// Throws, or returns the item set aside, as `policy` says.
+  func settle(
+    _ policy: BadItemPolicy, number: Int, item: Int, in index: XMLIndex,
+    places: inout XMLPlaceFinder
+  ) throws -> BadItem {
+    let path = index.path(to: node, below: item).escapedForDisplay
+    let message = "\(Self.words(of: underlying)) It stands at \(places.place(of: node))."
+    switch policy {
+    case .collect:
+      return BadItem(
+        index: number, path: path, message: message, bytes: XMLMarkup(index).bytes(of: item))
+    case .throw:
+      let place = path.isEmpty ? "" : ", at \(ServerText(path))"
+      throw PageError(
+        (underlying as? PageError)?.code ?? .itemDecoding,
+        """
+        Item \(number) of the page cannot be decoded\(place) (items are counted from 0): \
+        \(message) To set such items aside, set configuration.badItems to .collect.
+        """, underlying: underlying)
+    }
+  }
+
+  static func words(of error: any Error) -> String {
+    switch error {
+    case DecodingError.typeMismatch(_, let context), DecodingError.dataCorrupted(let context),
+      DecodingError.keyNotFound(_, let context), DecodingError.valueNotFound(_, let context):
+      ServerText(context.debugDescription).description
+    case let error as PageError: error.message
+    default: ServerText(String(describing: error)).description
+    }
+  }
 }

@@ -1,4 +1,11 @@
-public import QuireHTTP
+import QuireCore
+public import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
 
 /// Decodes pages of XML whose items are types of yours.
 ///
@@ -52,5 +59,197 @@ public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
         }
       }
     }
+  }
+}
+
+extension XMLPageDecoder: FieldDecoder {
+  /// Elements become a value as those below an item do; of several that match, the first near the root
+  /// counts, and with those of its name beside it becomes an array.
+  package func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    guard let document = document as? XMLDocument else { return nil }
+    guard let value = path.xml.flatMap({ document.index.place(of: $0) }) else { return .some(nil) }
+    let context = XMLItemContext(
+      document.index, options, numberLength: DecodingLimits.api.numberLength)
+    context.item = value.node
+    guard !context.isNil(value) else { return .some(nil) }
+    do {
+      return try context.decode(type, value)
+    } catch let error as DecodingError {
+      let node = context.failedNode ?? value.node
+      var places = XMLPlaceFinder(document.index)
+      throw PageError.field(
+        at: path, place: document.index.path(to: node, below: value.node),
+        "\(XMLItemFailure.words(of: error)) It stands at \(places.place(of: node)).",
+        underlying: error)
+    }
+  }
+}
+
+extension XMLIndex {
+  /// What a path leads to, for a decoder; nil where that is nothing.
+  fileprivate func place(of path: XMLPath) -> XMLValue? {
+    guard let node = place(for: path, from: .document) else { return nil }
+    switch matches(of: path, from: .document).tail {
+    case .attribute(let name)?:
+      return attributes(of: node).first { matches(name, $0) }
+        .map { XMLValue(node: $0, role: .attribute) }
+    case .text?: return XMLValue(node: node, role: .text)
+    case .element?, nil: return XMLValue(node: node, role: .member)
+    }
+  }
+}
+
+/// Decodes pages of XML into items as the server wrote them.
+public struct XMLItemPageDecoder: PageDecoder {
+  private let limits: XMLLimits
+  private let leniency: XMLLeniency
+
+  /// A decoder of pages; strict, and with the limits for APIs, unless told otherwise.
+  public init(limits: XMLLimits = .api, leniency: XMLLeniency = []) {
+    self.limits = limits
+    self.leniency = leniency
+  }
+
+  /// True: a page is complete when its root element is.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Reads a body that is one value: its root element. JSON, which explains errors beside pages of
+  /// XML too, is read by a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try XMLBody.decode(type, from: body, context, XMLDecodingOptions(), limits, leniency)
+  }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) throws -> any PageDecoding<XMLItem> {
+    try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
+      { number in XMLItem(index: index, node: nodes[number]) }
+    }
+  }
+}
+
+/// Decodes pages of XML into raw items of JSON, as `XMLItem.value` maps them: for export, and for
+/// everything else that takes items of either format.
+public struct XMLRawPageDecoder: PageDecoder {
+  private let limits: XMLLimits
+  private let leniency: XMLLeniency
+
+  /// A decoder of pages; strict, and with the limits for APIs, unless told otherwise.
+  public init(limits: XMLLimits = .api, leniency: XMLLeniency = []) {
+    self.limits = limits
+    self.leniency = leniency
+  }
+
+  /// True: a page is complete when its root element is.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Reads a body that is one value: its root element. JSON, which explains errors beside pages of
+  /// XML too, is read by a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try XMLBody.decode(type, from: body, context, XMLDecodingOptions(), limits, leniency)
+  }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) throws -> any PageDecoding<RawItem> {
+    try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
+      let mapping = XMLMapping(index)
+      var text: [UInt8] = []
+      var ends: [Int] = []
+      for node in nodes {
+        mapping.append(node, to: &text)
+        ends.append(text.count)
+      }
+      let items = MappedItems(text: text, ends: ends)
+      return { number in RawItem(items, node: number) }
+    }
+  }
+}
+
+/// The items of a page as JSON, one behind the other.
+private struct MappedItems: RawItemStorage {
+  let text: [UInt8]
+  /// Where each item ends.
+  let ends: [Int]
+
+  func bytes(of item: Int) -> ArraySlice<UInt8> {
+    text[(item == 0 ? 0 : ends[item - 1])..<ends[item]]
+  }
+
+  func appendCompact(_ item: Int, to output: inout [UInt8]) { output += bytes(of: item) }
+
+  func value(of item: Int) throws -> JSONValue { try JSONValue(parsing: bytes(of: item)) }
+
+  func decode<Value: Decodable>(
+    _ type: Value.Type, of item: Int, with decoder: JSONDecoder
+  ) throws -> Value {
+    let source = MappedValue(root: try value(of: item))
+    return try decoder.keeping(source).decode(type, from: Data(bytes(of: item)))
+  }
+}
+
+/// An item from which a decoder takes values as they are; under a key strategy, which changes names, only
+/// those whose names it leaves alone.
+private struct MappedValue: JSONValueSource {
+  let root: JSONValue
+
+  func value(at path: [any CodingKey]) -> JSONValue? {
+    path.reduce(root as JSONValue?) { found, key in
+      guard case .array(let elements)? = found else { return found?[key.stringValue] }
+      return key.intValue.flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+    }
+  }
+}
+
+/// A body that is one value.
+enum XMLBody {
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from body: [UInt8], _ context: DecodingContext,
+    _ options: XMLDecodingOptions, _ limits: XMLLimits, _ leniency: XMLLeniency
+  ) throws -> Value {
+    let first = body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
+      return try SingleValue.decode(type, from: body)
+    }
+    let parser = try XMLPushParser(
+      limits: limits, decoding: context.limits, leniency: leniency,
+      charset: XMLMediaType.charset(context.contentType))
+    do throws(XMLFault) {
+      try parser.receive(body)
+      try parser.finish()
+    } catch {
+      throw error.pageError
+    }
+    let index = parser.takeIndex()
+    let shared = XMLItemContext(index, options, numberLength: context.limits.numberLength)
+    shared.item = 0
+    do {
+      return try shared.decode(type, XMLValue(node: 0, role: .whole))
+    } catch {
+      throw PageError(
+        .itemDecoding, "The answer's body is no \(type): \(XMLItemFailure.words(of: error))",
+        underlying: error)
+    }
+  }
+}
+
+/// What a Content-Type says about a page.
+enum XMLMediaType {
+  /// The `charset` parameter (RFC 9110, section 8.3.2).
+  static func charset(_ contentType: String?) -> String? {
+    guard let contentType else { return nil }
+    for parameter in contentType.split(separator: ";").dropFirst() {
+      let sides = parameter.split(separator: "=", maxSplits: 1)
+      guard sides.count == 2, sides[0].filter({ $0 != " " }).lowercased() == "charset" else {
+        continue
+      }
+      let value = sides[1].filter { !" \"'".contains($0) }
+      return value.isEmpty ? nil : value
+    }
+    return nil
   }
 }

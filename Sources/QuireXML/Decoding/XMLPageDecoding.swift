@@ -1,7 +1,7 @@
+import QuirePagination
 import QuireCore
-import QuireHTTP
 
-/// One page of XML being decoded, whatever its items become.
+/// One page of XML being decoded into items of any type.
 struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   /// Makes, for the nodes of a page's items, the function that makes the nth item.
   typealias Strategy = (XMLIndex, [Int]) throws -> (Int) throws -> Item
@@ -11,9 +11,9 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   private let parser: XMLPushParser
   private let matcher: XMLItemMatcher?
   private var index: XMLIndex?
-  /// Items that were handed out before the page was whole, bad ones included.
+  /// Items delivered before the page was whole, bad ones included.
   private var handedOut = 0
-  /// Whether the page turned out to be broken: once its items are handed out, the next call throws.
+  /// Whether the page turned out to be broken: once its items are delivered, the next call throws.
   private var isBroken = false
 
   init(
@@ -32,7 +32,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     do throws(XMLFault) {
       try parser.receive(slice)
     } catch {
-      // Items before what is broken are handed out first, or slices would make a difference.
+      // Items before the break are delivered first, or the slicing would make a difference.
       if matcher == nil || isBroken { throw try last(error) }
       isBroken = true
     }

@@ -1,5 +1,5 @@
 public import QuireCore
-public import QuireHTTP
+public import QuirePagination
 
 /// A page of XML: its elements, attributes and texts in one compact index, and the paths of a
 /// pagination description answered from it.
@@ -103,5 +103,146 @@ public struct XMLDocument: PageDocument {
     return index.nearest(index.matches(of: xml, outsideItemsOf: items)).flatMap {
       index.base(of: $0)
     }
+  }
+}
+
+extension XMLDocument: OutlinedDocument {
+  package var outline: PageOutline { index.outline }
+}
+
+extension XMLIndex {
+  /// What the page holds, by local names; of elements of one name side by side, the first.
+  fileprivate var outline: PageOutline {
+    let name = name(of: 0).local
+    let root = described(0, PageOutline.Node("/" + name, name: name, .scalar, depth: 1))
+    return PageOutline(of: (0, root)) { node, parent in
+      attributes(of: node, parent) + elements(in: node, parent)
+    }
+  }
+
+  private typealias Child = PageOutline.Child
+
+  private func attributes(of node: Int, _ parent: PageOutline.Node) -> [Child] {
+    attributes(of: node).prefix(PageOutline.longest).compactMap { attribute in
+      let name = name(of: attribute).local
+      guard PageOutline.keeps(name: name) else { return nil }
+      var child = PageOutline.Node(
+        "\(parent.path)/@\(name)", name: name, .scalar, depth: parent.depth + 1)
+      child.isInList = parent.isInList
+      let text = value(of: attribute)
+      if text.count <= PageOutline.longestText {
+        child.value = .string(String(decoding: text, as: UTF8.self))
+      }
+      return (attribute, child)
+    }
+  }
+
+  private func elements(in node: Int, _ parent: PageOutline.Node) -> [Child] {
+    var groups: [(name: String, nodes: [Int])] = []
+    var places: [String: Int] = [:]
+    for child in children(of: node) {
+      let name = name(of: child).local
+      guard PageOutline.keeps(name: name) else { continue }
+      if let place = places[name] {
+        groups[place].nodes.append(child)
+      } else if groups.count < PageOutline.longest {
+        places[name] = groups.count
+        groups.append((name, [child]))
+      }
+    }
+    return groups.flatMap { group -> [Child] in
+      let node = PageOutline.Node(
+        "\(parent.path)/\(group.name)", name: group.name, .scalar, depth: parent.depth + 1)
+      return links(in: group.nodes, node, parent) + [child(group.nodes, node, parent)]
+    }
+  }
+
+  private func child(
+    _ nodes: [Int], _ outline: PageOutline.Node, _ parent: PageOutline.Node
+  ) -> Child {
+    var child = described(nodes[0], outline)
+    child.isInList = parent.isInList || parent.kind == .list
+    guard nodes.count > 1 else { return (nodes[0], child) }
+    child.holdsObjects = child.kind == .object
+    child.kind = .list
+    child.value = nil
+    child.count = nodes.count
+    return (nodes[0], child)
+  }
+
+  /// The link to the next page among elements of one name, as Atom has them.
+  private func links(
+    in nodes: [Int], _ outline: PageOutline.Node, _ parent: PageOutline.Node
+  ) -> [Child] {
+    guard outline.name == "link", !parent.isInList, parent.kind != .list else { return [] }
+    for node in nodes.prefix(PageOutline.longestLinkList) {
+      let own = attributes(of: node).map { (name(of: $0).local, string(of: $0)) }
+      guard own.contains(where: { $0 == ("rel", "next") }),
+        let target = own.first(where: { $0.0 == "href" })?.1, PageOutline.keeps(target)
+      else { continue }
+      var child = PageOutline.Node(
+        outline.path + "[@rel='next']/@href", name: "next", .scalar, depth: outline.depth)
+      child.value = .string(target)
+      return [(node, child)]
+    }
+    return []
+  }
+
+  private func described(_ node: Int, _ outline: PageOutline.Node) -> PageOutline.Node {
+    var outline = outline
+    let count = children(of: node).prefix(PageOutline.longest).reduce(0) { count, _ in count + 1 }
+    let attributes = attributes(of: node).prefix(1).reduce(0) { count, _ in count + 1 }
+    if count + attributes > 0 {
+      outline.kind = .object
+      outline.count = count
+    }
+    if count == 0, let text = trimmedText(of: node), PageOutline.keeps(text) {
+      outline.value = .string(text)
+    }
+    return outline
+  }
+}
+
+/// Finds the places of many nodes, in order, in one pass over the page: a page may be full of items
+/// that cannot be decoded.
+struct XMLPlaceFinder {
+  private let index: XMLIndex
+  /// The place of the byte `offset` of the source.
+  private var place: XMLPlace
+  private var offset = 0
+
+  init(_ index: XMLIndex) {
+    self.index = index
+    place = index.origin
+  }
+
+  mutating func place(of node: Int) -> XMLPlace {
+    let start = min(Int(index.record(node).start), index.source.count)
+    if start < offset { self = XMLPlaceFinder(index) }
+    place.advance(over: UnsafeBufferPointer(rebasing: index.source[offset..<start]))
+    offset = start
+    return place
+  }
+}
+
+/// A place in a page, as UTF-8.
+struct XMLPlace: CustomStringConvertible {
+  /// Bytes before it.
+  var offset = 0
+  /// From 1.
+  var line = 1
+  /// In bytes from 1.
+  var column = 1
+
+  var description: String { "line \(line), column \(column)" }
+
+  /// Moves behind these bytes. Linear in them.
+  mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
+    var lines = 0
+    for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }
+    offset += bytes.count
+    line += lines
+    let last = lines == 0 ? nil : bytes.lastIndex(of: UInt8(ascii: "\n"))
+    column = last.map { bytes.count - $0 } ?? column + bytes.count
   }
 }

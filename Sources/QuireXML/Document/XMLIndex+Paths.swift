@@ -1,4 +1,5 @@
-import QuireHTTP
+import QuireCore
+import QuirePagination
 
 /// Following paths. Linear in the page for each step of a path: an element is looked at once for
 /// its own sake and once for its parent's.
@@ -196,5 +197,190 @@ extension XMLIndex {
     let same = children(of: Int(records[node].parent)).filter { records[$0].name == name }
     guard same.count > 1, let position = same.firstIndex(of: node) else { return "" }
     return "[\(position + 1)]"
+  }
+}
+
+/// Finding the items.
+extension XMLIndex {
+  /// The elements that are the page's items, in order; none for an empty page.
+  ///
+  /// An empty list leaves no trace in XML but the element around it: that one has to be there. So
+  /// `/feed/entry` may be empty and `//entry` may not, unless the selector is optional. Throws
+  /// `shape`.
+  func items(of selector: ItemSelector) throws -> [Int] {
+    guard ![.members, .columns].contains(selector.arrangement) else {
+      throw PageError(
+        .shape, "The page is XML, and the items are members or columns, which only JSON has.")
+    }
+    var all: [Int] = []
+    var hasContainer = false
+    for path in selector.paths {
+      guard let xml = path.xml else { continue }
+      let found = try items(at: xml, path)
+      if selector.takesFirst, !found.isEmpty { return found }
+      all += found
+      hasContainer = hasContainer || !found.isEmpty || hasPlace(for: xml)
+    }
+    guard hasContainer || selector.absentMeansEmpty else { throw missing(selector) }
+    return all
+  }
+
+  /// The items of a page that is to have some. Where they are optional, the root element has to be the
+  /// right one nonetheless: a page of another kind is no empty page.
+  func pageItems(of selector: ItemSelector) throws -> [Int] {
+    let items = try items(of: selector)
+    guard !items.isEmpty || hasRoot(for: selector) else { throw missing(selector) }
+    return items
+  }
+
+  /// What a path leads to from the document, but for what is inside items.
+  ///
+  /// An item itself is found, for a page may say something by having one; its attributes and its text
+  /// are its own, unless every child of the root is an item because nothing else was said.
+  func matches(of path: XMLPath, outsideItemsOf selector: ItemSelector) -> Matches {
+    var matches = matches(of: path, from: .document)
+    // A page without items where they should be has none that could speak for it.
+    guard !matches.elements.isEmpty, let items = try? items(of: selector), !items.isEmpty else {
+      return matches
+    }
+    let isOwn = matches.tail == nil || selector.paths.contains { $0.xml?.steps.isEmpty ?? false }
+    var rest = items.sorted()[...]
+    var (start, end) = (0, 0)
+    matches.elements.removeAll { node in
+      while let item = rest.first, item <= node {
+        let next = Int(records[item].next)
+        if next > end { (start, end) = (item, next) }
+        rest.removeFirst()
+      }
+      return node < end && !(node == start && isOwn)
+    }
+    return matches
+  }
+
+  /// Whether the root element is one from which a path of the selector starts.
+  private func hasRoot(for selector: ItemSelector) -> Bool {
+    selector.paths.contains { path in
+      guard let xml = path.xml, !xml.startsAnywhere, xml.steps.count > 1,
+        case .element(let name, _) = xml.steps[0]
+      else { return true }
+      let root = XMLPath(startsAnywhere: false, steps: [.element(name, [])])
+      return !matches(of: root, from: .document).elements.isEmpty
+    }
+  }
+
+  private func items(at xml: XMLPath, _ path: PagePath) throws -> [Int] {
+    if xml.steps.isEmpty { return Array(children(of: 0)) }
+    let matches = matches(of: xml, from: .document)
+    guard matches.tail == nil else {
+      throw PageError(
+        .shape,
+        "Items are elements, but \"\(path)\" leads to attributes or text. Leave its last step out.")
+    }
+    return outermost(matches)
+  }
+
+  /// Whether the element that would hold the items is there.
+  private func hasPlace(for xml: XMLPath) -> Bool {
+    if xml.steps.isEmpty { return true }
+    guard xml.steps.count > 1 else { return false }
+    let container = XMLPath(startsAnywhere: xml.startsAnywhere, steps: xml.steps.dropLast())
+    return !matches(of: container, from: .document).elements.isEmpty
+  }
+
+  private func missing(_ selector: ItemSelector) -> PageError {
+    let paths = selector.paths.map(\.place).joined(separator: " or ")
+    let optional = ", or use .items(at: .optional(\"\(selector.paths.first?.text ?? "")\"))"
+    return PageError(
+      .shape,
+      """
+      The page has no items at \(paths). \(advice()) Where no item can be a right answer, write the \
+      path from the root down\(selector.absentMeansEmpty ? "" : optional).
+      """)
+  }
+
+  /// Names the elements that stand side by side with others of their name.
+  private func advice() -> String {
+    let root = "/" + name(of: 0).local
+    var paths: [String] = []
+    for (path, node) in [(root, 0)]
+      + children(of: 0).prefix(100).map({ (root + "/" + name(of: $0).local, $0) })
+    {
+      var counts: [String: Int] = [:]
+      for child in children(of: node).prefix(100) { counts[name(of: child).local, default: 0] += 1 }
+      paths += counts.filter { $0.value > 1 }.keys.sorted().map { path + "/" + $0 }
+    }
+    guard !paths.isEmpty else {
+      return "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
+    }
+    return "Found lists at \(PagePath.advice(Array(paths.prefix(5))))"
+  }
+}
+
+/// Tells by its start tag whether an element is an item of the page.
+///
+/// That can be done for one path whose predicates, if any, are about attributes. A state is a set
+/// of bits: bit n of an element is set when the first n steps of the path lead to it.
+struct XMLItemMatcher {
+  private struct Step {
+    let name: XMLPath.Name
+    let predicates: [XMLPath.Predicate]
+  }
+
+  /// The path.
+  let path: XMLPath
+  private let steps: [Step]
+  /// For each name of the page, the steps that it fits.
+  private var fits: [UInt64] = []
+  /// The state of each open element, from the root down, behind that of the document.
+  private var states: [UInt64] = [1]
+
+  /// Nil where the path cannot be matched while the page arrives.
+  init?(_ selector: ItemSelector) {
+    guard selector.paths.count == 1, let path = selector.paths[0].xml, path.steps.count < 63 else {
+      return nil
+    }
+    var steps: [Step] = []
+    for step in path.steps {
+      guard case .element(let name, let predicates) = step, predicates.allSatisfy(\.isOfAttribute)
+      else { return nil }
+      steps.append(Step(name: name, predicates: predicates))
+    }
+    self.path = path
+    // Without steps, the items are the root element's children.
+    let any = Step(name: .any, predicates: [])
+    self.steps = steps.isEmpty ? [any, any] : steps
+  }
+
+  /// An element was opened: whether it is where the path leads.
+  mutating func opened(
+    name: UInt32, in names: XMLNameTable, has: (XMLPath.Predicate) -> Bool
+  ) -> Bool {
+    while fits.count <= Int(name) { fits.append(fit(of: names.entries.base[fits.count])) }
+    let around = states[states.count - 1] | (path.startsAnywhere ? 1 : 0)
+    var reached = around & fits[Int(name)]
+    if reached != 0 {
+      for (number, step) in steps.enumerated()
+      where reached & 1 << number != 0 && !step.predicates.allSatisfy(has) {
+        reached &= ~(1 << number)
+      }
+    }
+    states.append(reached << 1)
+    return reached & 1 << (steps.count - 1) != 0
+  }
+
+  /// The innermost element was closed.
+  mutating func closed() { states.removeLast() }
+
+  private func fit(of entry: XMLNameTable.Entry) -> UInt64 {
+    let name = XMLIndex.Name(entry)
+    var fits: UInt64 = 0
+    for (number, step) in steps.enumerated() where name.matches(step.name) { fits |= 1 << number }
+    return fits
+  }
+}
+
+extension XMLPath.Predicate {
+  fileprivate var isOfAttribute: Bool {
+    if case .attribute = self { true } else { false }
   }
 }

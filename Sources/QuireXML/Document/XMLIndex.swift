@@ -1,8 +1,10 @@
 import CXML2
+import QuireCore
+import QuirePagination
 
 /// A tape that no longer grows, with its names as text. A node is the index of a record; 0 is the
 /// root element.
-// SAFETY: nobody writes to the memory after `init`, and it is freed with the last reference.
+// SAFETY: the memory is constant after `init`, and freed with the last reference.
 final class XMLIndex: @unchecked Sendable {
   struct Name {
     let local: String
@@ -24,7 +26,7 @@ final class XMLIndex: @unchecked Sendable {
   let source: UnsafeBufferPointer<UInt8>
   private let composed: UnsafeBufferPointer<UInt8>
   let names: [Name]
-  /// What was forgiven while parsing.
+  /// The breaches that leniency accepted.
   let repairs: XMLLeniency
 
   /// Takes over the tape's memory.
@@ -169,5 +171,162 @@ extension String {
       decoding: bytes.contains(UInt8(ascii: "&"))
         ? XMLNamedCharacters.resolve(bytes) : Array(bytes),
       as: UTF8.self)
+  }
+}
+
+/// Answering paths.
+extension XMLIndex {
+  /// The value that `value(at:)` promises.
+  func value(at path: XMLPath, from context: Context) throws -> JSONValue? {
+    try value(of: matches(of: path, from: context))
+  }
+
+  /// The value of the match that counts.
+  func value(of matches: Matches) throws -> JSONValue? {
+    guard let node = nearest(matches) else { return nil }
+    switch matches.tail {
+    case .attribute(.any)?:
+      return .object(
+        attributes(of: node).map { .init(name(of: $0).qualified, .string(string(of: $0))) })
+    case .attribute(let name)?:
+      let attribute = attributes(of: node).first { self.matches(name, $0) }
+      return attribute.flatMap { trimmed(value(of: $0)) }
+    case .text?: return trimmedText(of: node).map(JSONValue.string)
+    case .element?, nil:
+      if children(of: node).contains(where: { _ in true }) {
+        return try XMLMapping(self).value(of: node)
+      }
+      return trimmedText(of: node).map(JSONValue.string)
+    }
+  }
+
+  /// The element that a path's value comes from.
+  func place(for path: XMLPath, from context: Context) -> Int? {
+    nearest(matches(of: path, from: context))
+  }
+
+  private func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
+    let trimmed = XMLText.trimmed(bytes)
+    return trimmed.isEmpty ? nil : .string(String(decoding: trimmed, as: UTF8.self))
+  }
+
+  /// The match nearest to the root, of those the first; one that has the attribute it is about.
+  func nearest(_ matches: Matches) -> Int? {
+    var best: (node: Int, depth: Int)?
+    for node in matches.elements {
+      if case .attribute(let name)? = matches.tail,
+        !attributes(of: node).contains(where: { self.matches(name, $0) })
+      {
+        continue
+      }
+      let depth = depth(of: node)
+      if best.map({ depth < $0.depth }) ?? true { best = (node, depth) }
+      if depth == 0 { break }
+    }
+    return best?.node
+  }
+
+  private func depth(of node: Int) -> Int {
+    var depth = 0
+    var node = node
+    while node != 0 {
+      node = Int(records[node].parent)
+      depth += 1
+    }
+    return depth
+  }
+
+  /// The matches that are not within another one.
+  func outermost(_ matches: Matches) -> [Int] {
+    var result: [Int] = []
+    var end = 0
+    for node in matches.elements where node >= end {
+      switch matches.tail {
+      case .attribute(let name)?:
+        // Attributes are not within each other.
+        if attributes(of: node).contains(where: { self.matches(name, $0) }) { result.append(node) }
+      case .text?, .element?, nil:
+        result.append(node)
+        end = Int(records[node].next)
+      }
+    }
+    return result
+  }
+
+  // MARK: Bases
+
+  private static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
+
+  /// The `xml:base` in force at an element, put together from the inside out (XML Base, section 3).
+  func base(of node: Int) -> String? {
+    var base: String?
+    var node = node
+    while true {
+      let own = attributes(of: node).first {
+        let name = name(of: $0)
+        return name.local == "base" && name.namespace == Self.xmlNamespace
+      }
+      if let own { base = Self.resolve(base, against: string(of: own)) }
+      if node == 0 { return base }
+      node = Int(records[node].parent)
+    }
+  }
+
+  private static func resolve(_ reference: String?, against base: String) -> String {
+    guard let reference else { return base }
+    guard let inner = try? URLReference(reference), let outer = try? URLReference(base) else {
+      return reference
+    }
+    return inner.resolved(against: outer).text
+  }
+}
+
+/// Knowing items again.
+extension XMLIndex {
+  /// Takes note of an item's attributes, its text and what is in its elements.
+  func look(at node: Int, _ item: inout PageSample.Item) {
+    look(at: node, (path: 0, name: ""), 0, &item)
+  }
+
+  private func look(
+    at node: Int, _ place: (path: Int, name: String), _ depth: Int, _ item: inout PageSample.Item
+  ) {
+    for attribute in attributes(of: node) where !item.isFull {
+      let name = name(of: attribute)
+      item.add(
+        Self.digest("@" + name.local, place.path), holding: Self.digest(value(of: attribute)),
+        named: Self.join(place.name, "@" + name.qualified))
+    }
+    withText(of: node) { text in
+      let text = XMLText.trimmed(text)
+      guard !text.isEmpty else { return }
+      item.add(place.path, holding: Self.digest(text), named: place.name)
+    }
+    for child in children(of: node) where !item.isFull {
+      let name = name(of: child)
+      let path = Self.digest(name.local, place.path)
+      let full = Self.join(place.name, name.qualified)
+      if depth < PageSample.Item.deepest {
+        look(at: child, (path, full), depth + 1, &item)
+      } else {
+        item.add(path, holding: Self.digest(value(of: child)), named: full)
+      }
+    }
+  }
+
+  private static func join(_ prefix: String, _ name: String) -> String {
+    prefix.isEmpty ? name : prefix + "/" + name
+  }
+
+  private static func digest(_ name: String, _ seed: Int) -> Int {
+    var name = name
+    return name.withUTF8 { digest($0, seed) }
+  }
+
+  private static func digest(_ bytes: UnsafeBufferPointer<UInt8>, _ seed: Int = 0) -> Int {
+    var digest = ContentDigest()
+    withUnsafeBytes(of: seed) { digest.add($0) }
+    digest.add(UnsafeRawBufferPointer(bytes))
+    return digest.value
   }
 }

@@ -1,5 +1,5 @@
+import QuirePagination
 import QuireCore
-import QuireHTTP
 
 /// An element as JSON, without loss; `XMLItem.value` says how.
 struct XMLMapping {
@@ -10,8 +10,7 @@ struct XMLMapping {
   func value(of node: Int) throws -> JSONValue {
     var text: [UInt8] = []
     append(node, to: &text)
-    // Every limit was kept while parsing.
-    return try RawItem(text, limits: .unlimited).value
+    return try JSONValue(parsing: text)
   }
 
   /// Appends the element as JSON text without white space.
@@ -190,10 +189,4 @@ extension XMLIndex {
     }
     return false
   }
-}
-
-extension DecodingLimits {
-  /// For JSON made of what was checked as XML.
-  static let unlimited = DecodingLimits(
-    depth: .max, items: .max, itemBytes: .max, numberLength: .max, events: .max)
 }

@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// The encodings that a page may come in. A closed list: the system knows hundreds, some of them
 /// dangerous to decode.
 enum XMLEncoding: Hashable {
@@ -50,4 +56,93 @@ enum XMLEncoding: Hashable {
     }
     return names
   }()
+}
+
+/// iconv from one encoding to UTF-8. Used by one parser; keeps the shift state of encodings that
+/// have one.
+final class SystemConverter {
+  private let descriptor: iconv_t
+
+  /// Nil where the system does not know the encoding.
+  init?(_ encoding: String) {
+    guard let descriptor = iconv_open("UTF-8", encoding), descriptor != iconv_t(bitPattern: -1)
+    else { return nil }
+    self.descriptor = descriptor
+  }
+
+  deinit { iconv_close(descriptor) }
+
+  /// Appends what `bytes` hold, and returns how many bytes were whole characters; nil when they are
+  /// not in the encoding.
+  func convert(_ bytes: [UInt8], into output: inout XMLBuffer<UInt8>) -> Int? {
+    var input = bytes.map { CChar(bitPattern: $0) }
+    var room = [CChar](repeating: 0, count: 4 << 10)
+    var used = 0
+    while used < input.count {
+      var left = input.count - used
+      var space = room.count
+      let (result, failure) = input.withUnsafeMutableBufferPointer { input in
+        room.withUnsafeMutableBufferPointer { room in
+          var from = input.baseAddress.map { $0 + used }
+          var to = room.baseAddress
+          errno = 0
+          return (iconv(descriptor, &from, &left, &to, &space), errno)
+        }
+      }
+      output.append(contentsOf: room[..<(room.count - space)].lazy.map { UInt8(bitPattern: $0) })
+      used = input.count - left
+      if result == Int(bitPattern: UInt.max), failure != E2BIG {
+        return failure == EINVAL ? used : nil
+      }
+    }
+    return used
+  }
+}
+
+/// The encoding of Western Windows: Latin-1 with printable characters where that has controls.
+///
+/// Source: the WHATWG's Encoding standard, index windows-1252.
+enum Windows1252 {
+  private static let upper: [UInt16] = [
+    0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
+    0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
+    0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
+  ]
+
+  static func scalar(of byte: UInt8) -> Unicode.Scalar {
+    guard 0x80...0x9F ~= byte else { return Unicode.Scalar(byte) }
+    return Unicode.Scalar(upper[Int(byte) - 0x80]) ?? "\u{FFFD}"
+  }
+}
+
+/// Makes every line end one line feed, as XML 1.0 demands of its reader (section 2.11).
+///
+/// libxml2 does so for text, but neither in CDATA sections nor without losing count of bytes.
+struct LineEnds {
+  private var endedWithReturn = false
+
+  mutating func unify(in bytes: inout XMLBuffer<UInt8>, from start: Int) {
+    guard start < bytes.count else { return }
+    var index = start
+    var kept = start
+    if endedWithReturn, bytes.base[index] == UInt8(ascii: "\n") { index += 1 }
+    endedWithReturn = bytes.base[bytes.count - 1] == UInt8(ascii: "\r")
+    if index == kept {
+      // Most pages have none.
+      guard let first = memchr(bytes.base + start, 0x0D, bytes.count - start) else { return }
+      index = UnsafeRawPointer(first) - UnsafeRawPointer(bytes.base)
+      kept = index
+    }
+    while index < bytes.count {
+      var byte = bytes.base[index]
+      index += 1
+      if byte == UInt8(ascii: "\r") {
+        byte = UInt8(ascii: "\n")
+        if index < bytes.count, bytes.base[index] == byte { index += 1 }
+      }
+      bytes.base[kept] = byte
+      kept += 1
+    }
+    bytes.removeLast(bytes.count - kept)
+  }
 }

@@ -21,7 +21,7 @@ struct XMLInput {
   private let leniency: XMLLeniency
   private var stage = Stage.sniffing([])
   private var lineEnds = LineEnds()
-  /// What was forgiven.
+  /// The breaches that leniency accepted.
   private(set) var repairs: XMLLeniency = []
 
   init(charset: String?, leniency: XMLLeniency) {

@@ -2,7 +2,7 @@
 struct XMLTranscoder {
   private let encoding: XMLEncoding
   private let dropsControls: Bool
-  /// Whether to read UTF-8 for as long as it is, whatever the label, and windows-1252 from then on.
+  /// Whether to read UTF-8 as long as the bytes are, despite the label, and windows-1252 from then on.
   private var isGuessing: Bool
   private let converter: SystemConverter?
   /// The start of a character that the last slice did not finish.

@@ -6,7 +6,7 @@
 
 /// Memory that grows, for the tape: trivial, so that callbacks from C cost no reference counting.
 ///
-/// Whoever has it last calls `release()`. Grows by `realloc`, which moves large blocks without
+/// The last owner calls `release()`. Grows by `realloc`, which moves large blocks without
 /// copying them.
 struct XMLBuffer<Element: BitwiseCopyable> {
   private(set) var base: UnsafeMutablePointer<Element>

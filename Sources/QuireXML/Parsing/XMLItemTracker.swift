@@ -1,6 +1,6 @@
-import QuireHTTP
+import QuirePagination
 
-/// Follows the items of a page that is handed out while it arrives.
+/// Follows the items of a page that is delivered while it arrives.
 struct XMLItemTracker {
   private(set) var matcher: XMLItemMatcher
   /// The items that are whole and were not taken, in order.

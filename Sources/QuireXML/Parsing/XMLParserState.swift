@@ -1,5 +1,6 @@
 import CXML2
-import QuireHTTP
+import QuireCore
+import QuirePagination
 
 /// What libxml2's callbacks work on, at an address that does not move.
 ///
@@ -26,7 +27,7 @@ struct XMLParserState {
   private(set) var fault: XMLFault?
   /// Where that is in `tape`.
   private(set) var faultOffset: Int?
-  /// What was forgiven.
+  /// The breaches that leniency accepted.
   var repairs: XMLLeniency = []
 
   init(
@@ -213,10 +214,152 @@ struct XMLParserState {
   }
 
   /// The name that stands for the default namespace's missing prefix.
-  // SAFETY: a constant that nobody writes to.
+  // SAFETY: a constant.
   nonisolated(unsafe) private static let noPrefix: UnsafePointer<xmlChar> = {
     let empty = UnsafeMutablePointer<xmlChar>.allocate(capacity: 1)
     empty.initialize(to: 0)
     return UnsafePointer(empty)
   }()
+}
+
+/// Document types, entities and errors.
+extension XMLParserState {
+  mutating func startDoctype(_ name: UnsafePointer<xmlChar>?) {
+    if xmlStrcasecmp(name, "html") == 0 { fail(.otherFormat(.html)) }
+  }
+
+  /// What `&name;` stands for, when XML itself does not define it.
+  mutating func entity(named name: UnsafePointer<xmlChar>) -> xmlEntityPtr? {
+    if leniency.contains(.namedCharacters) {
+      let isValue = context.pointee.instate == XML_PARSER_ATTRIBUTE_VALUE
+      if let entity = XMLNamedCharacters.entity(named: name, isValue: isValue) {
+        repairs.insert(.namedCharacters)
+        return entity
+      }
+    }
+    let text = ServerText(
+      bytes: UnsafeBufferPointer(start: name, count: Int(xmlStrlen(name))), limit: 64)
+    stop(.malformed("the entity &\(text); is not defined"))
+    return nil
+  }
+
+  /// Takes an error from libxml2; the first one counts.
+  mutating func report(_ error: xmlError) {
+    // A later version of XML is only a warning to libxml2, but its rules differ.
+    guard
+      error.level.rawValue >= XML_ERR_ERROR.rawValue
+        || error.code == XML_WAR_UNKNOWN_VERSION.rawValue
+    else { return }
+    // Namespaces are compared as text, and need not be URIs.
+    guard error.code != XML_WAR_NS_URI.rawValue, fault == nil else { return }
+    switch UInt32(error.code) {
+    case XML_ERR_USER_STOP.rawValue: return
+    case XML_ERR_DOCUMENT_END.rawValue where hasRoot && depth == 0: return reportTrailing()
+    case XML_ERR_DOCUMENT_END.rawValue: fail(.truncated, at: tape.source.count)
+    case XML_ERR_NO_MEMORY.rawValue:
+      fail(
+        .limit(
+          what: "bytes of distinct names", limit: limits.nameBytes, property: "XMLLimits.nameBytes")
+      )
+    default: fail(.malformed(Self.words(of: error)))
+    }
+  }
+
+  private mutating func reportTrailing() {
+    if leniency.contains(.trailingContent) {
+      repairs.insert(.trailingContent)
+    } else {
+      fail(.malformed("there is content after the end of the root element"))
+    }
+  }
+
+  /// libxml2's message, which quotes names of the page: one line, of bounded length.
+  private static func words(of error: xmlError) -> String {
+    guard let message = error.message else { return "error \(error.code)" }
+    let text = String(cString: message).unicodeScalars.map {
+      "\n\r\t".contains(Character($0)) ? " " : $0
+    }
+    return ServerText(String(String.UnicodeScalarView(text)).trimmedWords, limit: 200).description
+  }
+}
+
+extension String {
+  /// The text with single spaces between words and none at the ends.
+  fileprivate var trimmedWords: String { split(separator: " ").joined(separator: " ") }
+}
+
+/// The functions that libxml2 calls, with the parser's state as their first argument.
+enum XMLCallbacks {
+  /// A handler with everything that is listened to; the rest stays silent.
+  static func handler() -> xmlSAXHandler {
+    var handler = xmlSAXHandler()
+    handler.initialized = UInt32(XML_SAX2_MAGIC)
+    quire_xml_silence(&handler)
+    setContent(&handler)
+    setDeclarations(&handler)
+    handler.serror = { user, error in
+      guard let state = parserState(user), let error else { return }
+      state.pointee.report(error.pointee)
+    }
+    return handler
+  }
+
+  private static func setContent(_ handler: inout xmlSAXHandler) {
+    handler.startElementNs = {
+      user, local, prefix, uri, namespaceCount, namespaces, count, defaulted, attributes in
+      guard let state = parserState(user), let local else { return }
+      state.pointee.startElement(local, prefix, uri)
+      if namespaceCount > 0, let namespaces {
+        state.pointee.declare(Int(namespaceCount), namespaces)
+      }
+      // Attributes by default come last. No page gets that far, but none may count as written.
+      if count > defaulted, let attributes {
+        state.pointee.addAttributes(Int(count - defaulted), attributes)
+      }
+      state.pointee.finishTag()
+    }
+    handler.endElementNs = { user, _, _, _ in parserState(user)?.pointee.endElement() }
+    let text: charactersSAXFunc = { user, bytes, count in
+      guard let state = parserState(user), let bytes else { return }
+      state.pointee.text(bytes, Int(count))
+    }
+    handler.characters = text
+    handler.ignorableWhitespace = text
+    handler.cdataBlock = text
+  }
+
+  private static func setDeclarations(_ handler: inout xmlSAXHandler) {
+    handler.internalSubset = { user, name, _, _ in
+      parserState(user)?.pointee.startDoctype(name)
+    }
+    handler.entityDecl = { user, _, _, _, _, _ in
+      parserState(user)?.pointee.stop(.refused("declares an entity"))
+    }
+    handler.unparsedEntityDecl = { user, _, _, _, _ in
+      parserState(user)?.pointee.stop(.refused("declares an entity"))
+    }
+    handler.getParameterEntity = { user, _ in
+      parserState(user)?.pointee.stop(.refused("uses a parameter entity"))
+      return nil
+    }
+    handler.attributeDecl = { user, _, _, _, _, value, enumeration in
+      xmlFreeEnumeration(enumeration)
+      if value != nil {
+        parserState(user)?.pointee.stop(.refused("declares a default value for an attribute"))
+      }
+    }
+    handler.resolveEntity = { _, _, _ in nil }
+    handler.getEntity = { user, name in
+      guard let state = parserState(user), let name else { return nil }
+      return state.pointee.entity(named: name)
+    }
+  }
+}
+
+/// The pointer that libxml2 passes back.
+@inline(__always)
+private func parserState(
+  _ user: UnsafeMutableRawPointer?
+) -> UnsafeMutablePointer<XMLParserState>? {
+  user?.assumingMemoryBound(to: XMLParserState.self)
 }

@@ -8,12 +8,12 @@
 ///
 /// libxml2 2.9.14 reads a tag as soon as it sees any `>`, one in an attribute's value too, and
 /// searches an unfinished CDATA section from its start for every piece. So tags, comments,
-/// instructions, CDATA sections and document types are handed over whole, and everything else in
-/// pieces of 4 KiB that end before a `<` where they can. What has been handed over depends on
-/// the bytes so far, and not on their slices. Linear: whatever waits for its end is searched once.
+/// instructions, CDATA sections and document types are passed on whole, and everything else in
+/// pieces of 4 KiB that end before a `<` where they can. The pieces depend on
+/// the bytes so far, and not on their slices. Linear: an open construct is searched once for its end.
 struct XMLPieceScanner {
   enum Piece: Equatable {
-    /// Hand over the bytes up to this one.
+    /// Pass on the bytes up to this one.
     case until(Int)
     /// Wait for more.
     case more
@@ -101,7 +101,7 @@ struct XMLPieceScanner {
     while index < stop {
       let byte = bytes[index]
       if byte == UInt8(ascii: "<") {
-        // No tag holds one, in quotes or not: libxml2 shall say so.
+        // No tag holds one, in quotes or not: libxml2 reports it.
         return .until(index)
       } else if quote != 0 {
         if byte == quote { quote = 0 }

@@ -2,6 +2,7 @@ import QuireTesting
 import Testing
 
 @testable import QuireCore
+@testable import QuireLists
 
 @Suite struct ScrollControlTests {
   /// A view of 800 onto 1800.
@@ -107,7 +108,7 @@ import Testing
     #expect(!rig.log.states.values.contains(.loading))
   }
 
-  @Test("IN-03, K8: let go exactly where it triggers, it starts")
+  @Test("IN-03, K-08: let go exactly where it triggers, it starts")
   func exactRelease() {
     let control = Rig().refresh()
     pull(control, 60)
@@ -483,18 +484,53 @@ import Testing
     #expect(more.shown == .loading)
   }
 
-  @Test("IN-29: nothing starts while the view settles: not 100 ms after the end, but 301 ms after")
-  func settles() {
-    let rig = Rig()
-    let control = rig.loadMore(ControlOptions(settling: .milliseconds(300)))
-    control.begin()
-    control.end()
-    rig.clock.advance(by: .milliseconds(100))
-    control.scrolled(to: 1001, in: page)
-    #expect(control.shown == .none)
-    rig.clock.advance(by: .milliseconds(201))
-    control.scrolled(to: 1002, in: page)
-    #expect(control.shown == .loading)
+  @Test("IN-29: nothing starts while a control works, nor 100 ms after, but 301 ms after its end")
+  func settles() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let clock = ManualClock()
+    let page = page
+    let refresh = { @Sendable (control: ScrollControl) in
+      control.scrolled(to: -80, in: page, isTracking: true)
+      control.released()
+    }
+    let loadMore = { @Sendable (control: ScrollControl) in
+      control.scrolled(to: 1000, in: page)
+      control.scrolled(to: 1001, in: page)
+    }
+    let options = ControlOptions(settling: .milliseconds(300))
+    for (isRefresh, trigger) in [(true, refresh), (false, loadMore)] {
+      let log = Log()
+      let before = source.requests.count
+      let action = { @Sendable in _ = try? await source.page(at: 1) }
+      let control: ScrollControl =
+        isRefresh
+        ? .refresh(options, clock: clock, action: action)
+        : .loadMore(options, clock: clock, action: action)
+      control.observe(by: log)
+      for round in 1...2 {
+        source.hold(1)
+        trigger(control)
+        #expect(control.shown == .loading)
+        try await source.wait { $0.requests.count == before + round && $0.running == 1 }
+        for wait in [100, 201, 5000] {
+          clock.advance(by: .milliseconds(wait))
+          trigger(control)
+          #expect(control.shown == .loading && control.reservedExtent == 60)
+          #expect(source.requests.count == before + round)
+        }
+        // It ends by itself, when its action does.
+        source.release(1)
+        while control.shown == .loading { await Task.yield() }
+        for wait in [100, 199] {
+          clock.advance(by: .milliseconds(wait))
+          trigger(control)
+          #expect(control.shown != .loading)
+        }
+        #expect(source.requests.count == before + round)
+        clock.advance(by: .milliseconds(2))
+      }
+      #expect(log.states.values.filter { $0 == .loading }.count == 2)
+    }
   }
 
   @Test("IN-30: easing and frames for those who draw; the drawing itself is the view's")

@@ -1,4 +1,5 @@
 @testable import QuireCore
+@testable import QuireLists
 import QuireTesting
 import Testing
 
@@ -13,7 +14,7 @@ import Testing
 
   // MARK: Retention
 
-  @Test("X-17, P-6, K11: loops over one paginator that keeps its pages all see all of them")
+  @Test("X-17, P-6, K-11: loops over one paginator that keeps its pages all see all of them")
   func loopsShare() async throws {
     let source = ScriptedSource(sizes: 2, 3)
     let list = list(source)
@@ -71,7 +72,7 @@ import Testing
         == ["loading", "didReload(2)", "content", "canLoadMore(true)"])
   }
 
-  @Test("TI-17, K5: a reload that fails keeps the content, unless the policy says otherwise")
+  @Test("TI-17, K-05: a reload that fails keeps the content, unless the policy says otherwise")
   func reloadFails() async throws {
     for (policy, count) in [(ListOptions.ReloadPolicy.keep, 4), (.clearOnFailure, 0)] {
       let source = ScriptedSource(sizes: 2, 2)
@@ -138,7 +139,7 @@ import Testing
     }
   }
 
-  @Test("P-7, PM-09: a reload that fails forgets no position; one that succeeds does, PM-10")
+  @Test("P-7, PM-09, PM-10: a reload that fails forgets no position; one that succeeds does")
   func reloadAndPositions() async throws {
     let source = ScriptedSource(sizes: 10, 10, 10)
     let list = list(source)
@@ -343,21 +344,54 @@ import Testing
     #expect(off.snapshot.state == .content)
   }
 
-  @Test("IN-29: reports are ignored while a view settles: not at 100 ms of 300, but at 301")
+  @Test("IN-29: reports are ignored while a page loads and while a view settles after it")
   func settles() async throws {
-    let source = ScriptedSource(sizes: 10, 10, 10)
+    let source = ScriptedSource(sizes: 10, 10, 10, 10)
     let clock = ManualClock()
     let options = ListOptions(settling: .milliseconds(300))
     let list = Paginator(Cursor(source, clock: clock), retention: .all, list: options)
+    let states = list.states.makeAsyncIterator()
     try await list.loadMore()
-    let viewport = Viewport(content: 1800, extent: 800)
-    clock.advance(by: .milliseconds(100))
-    list.report(offset: 700, in: viewport)
-    list.report(consumed: 7)
+    #expect(await states.next(3) == [.idle, .loading, .content])
+    var content = 1800.0
+    for page in 2...3 {
+      let viewport = Viewport(content: content, extent: 800)
+      let consumed = 10 * (page - 2)
+      // The page before this one has just come.
+      clock.advance(by: .milliseconds(100))
+      list.report(offset: content - 1100, in: viewport)
+      list.report(consumed: consumed + 9)
+      #expect(list.snapshot.state == .content)
+      #expect(source.requests == Array(1..<page))
+      source.hold(page)
+      clock.advance(by: .milliseconds(201))
+      list.report(offset: content - 1099, in: viewport)
+      #expect(await states.next(1) == [.loadingMore])
+      try await source.wait { $0.requests == Array(1...page) && $0.running == 1 }
+      // However long it takes, and however far the view goes meanwhile, there is this one load.
+      for wait in [100, 201, 5000] {
+        clock.advance(by: .milliseconds(wait))
+        list.report(offset: content - 800 + Double(wait) / 5000, in: viewport)
+        list.report(consumed: consumed + 10)
+        #expect(list.snapshot.state == .loadingMore)
+        #expect(list.snapshot.loaded == 10 * (page - 1))
+      }
+      if page == 3 { source.fail(page) }
+      source.release(page)
+      #expect(await states.next(1).first?.isLoading == false)
+      #expect(source.requests == Array(1...page))
+      content += 1000
+    }
+    // An error settles, too, and nothing but a retry loads after it.
+    #expect(list.snapshot.state.description == "loadingMoreError")
+    #expect(try await list.retry())
+    clock.advance(by: .milliseconds(299))
+    list.report(offset: content, in: Viewport(content: content + 800, extent: 800))
     #expect(list.snapshot.state == .content)
-    clock.advance(by: .milliseconds(201))
-    list.report(offset: 701, in: viewport)
-    try await source.wait { $0.requests == [1, 2] }
+    clock.advance(by: .milliseconds(1))
+    list.report(offset: content, in: Viewport(content: content + 800, extent: 800))
+    try await source.wait { $0.requests == [1, 2, 3, 3, 4] }
+    #expect(source.log.maxConcurrent == 1)
   }
 
   @Test("OU-09: loading ahead can be turned off, and a reload turns it on")
@@ -375,7 +409,7 @@ import Testing
     try await source.wait { $0.requests == [1, 1, 2] }
   }
 
-  @Test("X-05, K2: a fraction of the last page loads at 7, 17, 27, 37, 47, and at 2, 8, 12")
+  @Test("X-05, K-02: a fraction of the last page loads at 7, 17, 27, 37, 47, and at 2, 8, 12")
   func fractionOfLastPage() async throws {
     let threshold = Threshold.fraction(0.6, of: .lastPage)
     for (sizes, expected) in [
@@ -417,11 +451,22 @@ import Testing
     #expect(list.snapshot.currentPage == 3)
   }
 
-  @Test("CP-25: a jump to an item that is not loaded loads in order")
+  @Test("CP-25: a jump to an item that is not loaded loads in order, and a navigator goes there")
   func jumps() async throws {
     let source = ScriptedSource(sizes: 10, 10, 10, 10, 10)
     let list = list(source, .onDemand)
+    var view = PageNavigator(PageAxis(.absolute(10)), in: Viewport(content: 0, extent: 10))
+    try await list.loadMore()
+    view.resize(to: Viewport(content: Double(list.snapshot.count), extent: 10))
+    // It does not go where nothing is.
+    #expect(view.jump(toItem: 25) == [])
+    #expect(view.index == 0)
     #expect(try await list.turn(to: .item(25))?.items.first == 20)
+    view.resize(to: Viewport(content: Double(list.snapshot.count), extent: 10))
+    #expect(view.jump(toItem: 25) == [.settled(2)])
+    #expect(view.index == 2 && view.index == list.snapshot.currentPage)
+    #expect(view.visibleItems == 20..<30)
+    #expect(list.snapshot.items[view.visibleItems].contains(25))
     #expect(source.requests == [1, 2, 3])
     #expect(list.snapshot.currentPage == 2)
     #expect(try await list.turn(to: .page(0))?.items.first == 0)

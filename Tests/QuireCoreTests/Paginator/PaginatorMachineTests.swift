@@ -2,6 +2,7 @@ import QuireTesting
 import Testing
 
 @testable import QuireCore
+@testable import QuireLists
 
 /// Transcripts: what the machine is told, and what it answers. No await anywhere.
 @Suite struct PaginatorMachineTests {
@@ -60,7 +61,7 @@ import Testing
     return script.loads
   }
 
-  @Test("PM-01, PM-02, X-04, K2: the default loads after the 7th, 13th, 21st, 31st and 41st item")
+  @Test("PM-01, PM-02, X-04, K-02: the default loads after the 7th, 13th, 21st, 31st and 41st item")
   func loadsByFraction() throws {
     let expected = [1, 7, 13, 21, 31, 41]
     #expect(loads([10, 10, 10, 10, 10, 10]) == expected)
@@ -227,7 +228,7 @@ import Testing
     #expect(machine.store.pages.map(\.items) == [[7, 8]])
   }
 
-  @Test("TI-17, K5: a reload that fails keeps the content, and retry() reloads")
+  @Test("TI-17, K-05: a reload that fails keeps the content, and retry() reloads")
   func reloadFails() {
     var machine = Machine()
     _ = machine.loadMore(ticket: 1)

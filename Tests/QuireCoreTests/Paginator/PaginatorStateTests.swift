@@ -1,4 +1,5 @@
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 
@@ -70,7 +71,7 @@ import Testing
     #expect(states.suffix(2) == ["loadingMore", "exhausted"])
   }
 
-  @Test("TI-09, K4: an empty page that is not the last is content; the item loop goes on past it")
+  @Test("TI-09, K-04: an empty page that is not the last is content; the item loop goes on past it")
   func emptyIsNoEnd() async throws {
     let source = ScriptedSource(sizes: 0, 0, 3)
     let states = try await states(of: list(source)) { list in
@@ -140,22 +141,100 @@ import Testing
     #expect(empty.requests == [1, 1])
   }
 
-  @Test("TI-25: a load is initial when nothing is held at its start")
+  @Test(
+    "TI-25: a load is initial, while it runs and afterwards, when nothing was held at its start")
   func isInitial() async throws {
     let source = ScriptedSource(sizes: 1, 1)
-    source.fail(1)
     let list = list(source)
     #expect(list.snapshot.isInitial)
-    _ = try? await list.loadMore()
+    source.fail(1)
+    try await during(list, source, 1) {
+      _ = try? await $0.loadMore()
+    } look: {
+      #expect($0.isInitial && $0.state == .loading && !$0.isInteractionEnabled)
+    }
     #expect(list.snapshot.isInitial)
-    source.hold(1)
-    let retry = Task { try await list.retry() }
-    try await source.wait { $0.requests == [1, 1] }
-    #expect(list.snapshot.isInitial)
-    source.release(1)
-    _ = try await retry.value
-    try await list.reload()
+    try await during(list, source, 1) {
+      try await $0.retry()
+    } look: {
+      #expect($0.isInitial && $0.state == .loading)
+    }
+    #expect(list.snapshot.isInitial && list.snapshot.count == 1)
+    try await during(list, source, 2) {
+      try await $0.loadMore()
+    } look: {
+      #expect(!$0.isInitial && $0.state == .loadingMore)
+    }
     #expect(!list.snapshot.isInitial)
+    for fails in [true, false] {
+      if fails { source.fail(1) }
+      try await during(list, source, 1) {
+        _ = try? await $0.reload()
+      } look: {
+        #expect(!$0.isInitial && $0.state == .loading && $0.isInteractionEnabled)
+      }
+      #expect(!list.snapshot.isInitial)
+    }
+  }
+
+  @Test("TI-25: a reload is initial where it has emptied the list, at once or by its failure")
+  func isInitialOnceCleared() async throws {
+    for policy in [ListOptions.ReloadPolicy.clear, .clearOnFailure] {
+      let source = ScriptedSource(sizes: 1)
+      let list = list(source, ListOptions(onReload: policy))
+      try await list.loadMore()
+      source.fail(1)
+      try await during(list, source, 1) {
+        _ = try? await $0.reload()
+      } look: {
+        #expect($0.isInitial == (policy == .clear), "\(policy)")
+      }
+      try await during(list, source, 1) {
+        try await $0.retry()
+      } look: {
+        #expect($0.isInitial, "\(policy)")
+      }
+    }
+  }
+
+  @Test("TI-25, TI-27: pages without items are nothing held: what comes after them is initial")
+  func isInitialWithoutItems() async throws {
+    let source = ScriptedSource(sizes: 0)
+    let list = list(source)
+    try await list.loadMore()
+    #expect(list.snapshot.state == .empty)
+    try await during(list, source, 1) {
+      try await $0.retry()
+    } look: {
+      #expect($0.isInitial && !$0.isInteractionEnabled)
+    }
+    let sparse = ScriptedSource(sizes: 0, 1, 1)
+    let other = self.list(sparse)
+    try await other.loadMore()
+    try await during(other, sparse, 2) {
+      try await $0.loadMore()
+    } look: {
+      #expect($0.isInitial)
+    }
+    try await during(other, sparse, 3) {
+      try await $0.loadMore()
+    } look: {
+      #expect(!$0.isInitial)
+    }
+  }
+
+  /// Looks at the list while the load that `start` causes waits for that page.
+  private func during(
+    _ list: Paginator<Int>, _ source: ScriptedSource<Int>, _ page: Int,
+    _ start: @escaping @Sendable (Paginator<Int>) async throws -> Void,
+    look: (PaginatorSnapshot<Int>) -> Void
+  ) async throws {
+    source.hold(page)
+    let load = Task { try await start(list) }
+    try await source.wait { $0.running == 1 && $0.requests.last == page }
+    look(list.snapshot)
+    source.release(page)
+    try await load.value
   }
 
   @Test("TI-27: nothing can be touched only while there is nothing to touch")
@@ -281,7 +360,7 @@ import Testing
     #expect(source.requests == [1])
   }
 
-  @Test("TI-23, K10: cancel() leads back to the last state without an error; nothing has moved")
+  @Test("TI-23, K-10: cancel() leads back to the last state without an error; nothing has moved")
   func cancels() async throws {
     let source = ScriptedSource(sizes: 1, 1)
     let states = try await states(of: list(source)) { list in

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 
@@ -177,7 +178,7 @@ import Testing
     #expect(source.requests == [1, 1, 1, 2])
   }
 
-  @Test("TI-15, K7: retry() with nothing to retry answers false and requests nothing")
+  @Test("TI-15, K-07: retry() with nothing to retry answers false and requests nothing")
   func retriesNothing() async throws {
     let source = ScriptedSource(sizes: 1)
     let paginator = Paginator(Cursor(source))

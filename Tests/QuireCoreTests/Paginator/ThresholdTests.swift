@@ -1,6 +1,7 @@
 import Testing
 
 @testable import QuireCore
+@testable import QuireLists
 
 @Suite struct ThresholdTests {
   @Test("PM-06: values that cannot work are refused when a threshold is made")
@@ -16,7 +17,7 @@ import Testing
     #expect(throws: Never.self) { try Threshold(remaining: 0) }
   }
 
-  @Test("P-2, K3: comparisons are strict")
+  @Test("P-2, K-03: comparisons are strict")
   func isStrict() throws {
     let fraction = Threshold.fraction(0.6)
     #expect(!fraction.isExceeded(Progress(consumed: 6, loaded: 10)))

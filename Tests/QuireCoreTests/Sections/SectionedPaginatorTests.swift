@@ -1,4 +1,5 @@
 import QuireCore
+import QuireLists
 import QuireTesting
 import Testing
 
@@ -45,7 +46,7 @@ import Testing
     #expect(patient.pages.values == [1])
   }
 
-  @Test("OU-02, K9: counts are totals: 8 and then 16 are 16")
+  @Test("OU-02, K-09: counts are totals: 8 and then 16 are 16")
   func totals() async throws {
     let list = SectionedPaginator(autoLoad: false)
     list.attach(Server().handler())
@@ -173,26 +174,54 @@ import Testing
     #expect(server.pages.values == [1, 2, 2])
   }
 
-  @Test("OU-13, OU-21: a reload empties the list, loads page 1, and then stops refreshing")
-  func reloads() async throws {
+  @Test(
+    "OU-13, OU-21: a reload empties the list and says so, then asks for page 1, then ends refreshing",
+    arguments: [false, true], [false, true])
+  func reloads(fromEnd: Bool, fails: Bool) async throws {
     let server = Server()
+    let log = Recorder<String>()
     let list = SectionedPaginator(autoLoad: false)
-    list.attach(server.handler(until: 16))
-    while try await list.loadMore() {}
-    #expect(list.sections.rows == [16])
+    let handler = server.handler(until: 16)
+    list.attach { [weak list] number in
+      // What a view sees as the page is asked for.
+      let sections = list?.sections
+      let shown = "\(sections?.items ?? []), \(sections?.hasMore == true ? "more" : "no more")"
+      log.note("fetch(\(number)) at \(shown)\(list?.isRefreshing == true ? ", refreshing" : "")")
+      return try await handler(number)
+    }
+    for _ in 0..<(fromEnd ? 2 : 1) { try await list.loadMore() }
+    #expect(list.sections.rows == [fromEnd ? 16 : 9])
+    if fails { server.script.fail(1) }
     server.script.hold(1)
+    let refresh = ScrollControl.refresh { _ = try? await list.reload() }
+    refresh.observe(by: EndOfRefreshing(log: log))
     let events = list.events.makeAsyncIterator()
-    let reload = Task { try await list.reload() }
-    #expect(await events.next(2).map(\.name) == ["clear", "loading"])
+    refresh.begin()
     try await server.script.wait { $0.running == 1 }
-    #expect(list.isRefreshing)
-    #expect(list.sections.items == [0])
-    #expect(list.sections.hasMore)
+    // All of it was told while the page is still on its way.
+    let begin = fromEnd ? ["clear", "loading"] : ["clear", "canLoadMore(false)", "loading"]
+    #expect(await events.next(begin.count).map(\.name) == begin)
+    #expect(list.isRefreshing && refresh.shown == .loading)
+    #expect(list.sections.items == [0] && list.sections.rows == [1])
+    #expect(log.values.last == "fetch(1) at [0], more, refreshing")
     server.script.release(1)
-    #expect(try await reload.value)
+    let end = fails ? ["loadingError"] : ["didReload(1)", "content", "canLoadMore(true)"]
+    #expect(await events.next(end.count).map(\.name) == end)
+    // Refreshing has ended with the answer, and not before.
     #expect(!list.isRefreshing)
-    #expect(list.sections.items == [8])
-    #expect(server.pages.values == [1, 2, 1])
+    while refresh.shown == .loading { await Task.yield() }
+    #expect(
+      log.values.suffix(2) == ["fetch(1) at [0], more, refreshing", "endRefreshing"])
+    #expect(list.sections.items == [fails ? 0 : 8] && list.sections.hasMore)
+    #expect(server.pages.values == (fromEnd ? [1, 2, 1] : [1, 1]))
+    if fails { #expect(try await list.retry()) }
+    try await list.loadMore()
+    #expect(server.pages.values.last == 2)
+  }
+
+  private struct EndOfRefreshing: ControlObserver {
+    let log: Recorder<String>
+    func controlChanged(to state: ControlState) { if state == .none { log.note("endRefreshing") } }
   }
 
   @Test("OU-14: a row that comes into view during a reload loads nothing twice")

@@ -2,6 +2,7 @@ import QuireTesting
 import Testing
 
 @testable import QuireCore
+@testable import QuireLists
 
 /// Every sequence of ten events that the machine can be told, those that lead to the same place
 /// counted once.

@@ -3,6 +3,7 @@ import Synchronization
 import Testing
 
 @testable import QuireCore
+@testable import QuireLists
 
 /// The real paginator under a scheduler that a seed decides: random calls by several tasks, random
 /// failures, random delays, random cancellations.

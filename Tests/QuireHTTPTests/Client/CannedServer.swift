@@ -1,5 +1,8 @@
 import HTTPTypes
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Synchronization
 
 /// A transport that answers from a closure and remembers what it was asked.

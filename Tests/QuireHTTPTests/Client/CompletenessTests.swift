@@ -1,10 +1,14 @@
+import TestSupport
 import Foundation
 import HTTPTypes
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// The recipe of the guide for programs that store a position with every page.
 @Suite("Whether a listing is complete")

@@ -1,10 +1,14 @@
+import TestSupport
 import HTTPTypes
 import QuireCore
 import QuireTesting
 import Synchronization
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// A source that counts what it is asked, and gives `token-1`, `token-2`, ….
 private final class Tokens: CredentialSource {

@@ -3,7 +3,10 @@ import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// What is taken for a page, for the end of a listing, and for a count.
 @Suite("Endings")

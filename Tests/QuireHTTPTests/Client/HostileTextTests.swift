@@ -1,8 +1,12 @@
+import TestSupport
 import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// Plays text that a terminal would obey through every place where a server can put one.
 @Suite("Hostile text of a server")

@@ -1,3 +1,4 @@
+import TestSupport
 import HTTPTypes
 import Logging
 import QuireCore
@@ -5,7 +6,10 @@ import QuireTesting
 import Synchronization
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("What the page client makes of answers")
 struct PageClientAnswerTests {

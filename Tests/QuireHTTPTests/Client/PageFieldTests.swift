@@ -1,8 +1,12 @@
+import TestSupport
 import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

@@ -1,10 +1,14 @@
+import TestSupport
 import HTTPTypes
 import QuireCore
 import QuireTesting
 import QuireXML
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("The body of a refused answer")
 struct RefusedAnswerTests {

@@ -1,7 +1,10 @@
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// Servers that ignore the cursor and write something anew into every item, and listings that only
 /// look as if they did.

@@ -1,10 +1,14 @@
+import TestSupport
 import Foundation
 import HTTPTypes
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("A stored position and the listing it is used with")
 struct ResumedListingTests {

@@ -3,7 +3,10 @@ import QuireCore
 import QuireXML
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// Pages that are a single value, a root without content, or hardly a page at all.
 @Suite("Pages of every root")

@@ -1,7 +1,11 @@
+import TestSupport
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Listings that stand still")
 struct StalledListingTests {

@@ -1,7 +1,10 @@
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Decoders keep their promises")
 struct DecoderConformanceTests {

@@ -1,5 +1,8 @@
 import QuireCore
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 @Suite("Raw items")

@@ -5,7 +5,10 @@ import QuireTesting
 import QuireXML
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// What a client finds out about a listing, and what it asks for.
 @Suite("Detection")
@@ -297,7 +300,7 @@ struct DetectionTests {
   func calls() throws {
     let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Sources/QuireHTTP/Pagination/Presets")
+      .appending(path: "Sources/QuirePagination/Presets")
     var functions: Set<String> = []
     for file in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
       let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)

@@ -3,7 +3,10 @@ import QuireCore
 import QuireTesting
 import QuireXML
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// The first answer of a transcript, as a detector gets to see it.
 struct DetectorSample {

@@ -1,7 +1,10 @@
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// What a detector makes of the first answer of every transcript of a vector or a preset.
 @Suite("Detection of the vectors")

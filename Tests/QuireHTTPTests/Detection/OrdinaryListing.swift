@@ -1,7 +1,10 @@
 import HTTPTypes
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// A listing of 25 things as many a service has one that nobody made a preset for: it heeds its own
 /// parameters and no others.

@@ -3,7 +3,10 @@ import QuireCore
 import QuireXML
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Detection of ordinary listings")
 struct OrdinaryListingTests {

@@ -1,7 +1,10 @@
 import HTTPTypes
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// A listing whose server does not do what a detector would like it to.
 struct PeculiarListing: Sendable {

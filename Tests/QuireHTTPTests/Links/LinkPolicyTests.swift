@@ -2,7 +2,10 @@ import FoundationEssentials
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Link policies")
 struct LinkPolicyTests {

@@ -1,6 +1,9 @@
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Query strings and percent-encoding")
 struct QueryStringTests {

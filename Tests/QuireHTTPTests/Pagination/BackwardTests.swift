@@ -3,7 +3,10 @@ import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Pages backwards, and walks for changes")
 struct BackwardTests {
@@ -77,7 +80,7 @@ struct BackwardTests {
     #expect(try engine.request(at: previous).url == "https://a.test/l?p=0")
   }
 
-  @Test("C13 A walk for changes sends its token with every page")
+  @Test("A walk for changes sends its token with every page")
   func resumption() throws {
     let engine = try engine(.googleSync(), url: "https://a.test/l?x=1")
     let last = try answer(engine, at: .start, #"{"items":[],"nextSyncToken":"s 1"}"#)

@@ -4,7 +4,10 @@ import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Walks that cannot be resumed")
 struct ClosedWalkTests {

@@ -1,9 +1,13 @@
+import TestSupport
 import HTTPTypes
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("A closure for the next page")
 struct CustomNextTests {
@@ -28,7 +32,7 @@ struct CustomNextTests {
       "https://n.test/search?q=x&exclude_place_ids=1,2,3", answerBody: #"{"places":[]}"#),
   ]
 
-  @Test("H15 A cursor that grows with all that was seen (Nominatim) is a closure's, and resumes")
+  @Test("A cursor that grows with all that was seen (Nominatim) is a closure's, and resumes")
   func accumulates() async throws {
     var items: [Int] = []
     for try await page in places(ScriptedTransport(script)) { items += page.items }

@@ -1,5 +1,8 @@
 import Foundation
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 @Suite("Item selectors")

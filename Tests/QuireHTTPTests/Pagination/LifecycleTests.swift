@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 @testable import QuireTesting
 
 @Suite("Opening and closing")

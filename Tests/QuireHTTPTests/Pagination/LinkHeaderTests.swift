@@ -1,7 +1,10 @@
 import HTTPTypes
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Link header")
 struct LinkHeaderTests {

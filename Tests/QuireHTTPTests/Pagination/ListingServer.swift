@@ -1,6 +1,9 @@
 import HTTPTypes
 import QuireCore
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Synchronization
 
 @testable import QuireHTTP

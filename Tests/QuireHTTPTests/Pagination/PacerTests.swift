@@ -1,8 +1,12 @@
+import TestSupport
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Pace")
 struct PacerTests {
@@ -36,6 +40,42 @@ struct PacerTests {
   func backoff() async throws {
     #expect(try await walk(Pacing(backoff: "/wait"), pages) == .seconds(2))
     #expect(try await walk(Pacing(interval: 3, backoff: "/wait"), pages) == .seconds(6))
+  }
+
+  @Test(
+    "12-K3: a wait that a page asks for is bounded by the retry limits, and is an error beyond them, behind the page",
+    arguments: [("900", true), ("901", false), ("864000", false), ("1e300", false)])
+  func boundedBackoff(asked: String, isWaitedFor: Bool) async throws {
+    let clock = InstantClock()
+    var configuration = PageClient.Configuration()
+    configuration.clock = clock
+    let server = CannedServer([
+      .json(#"{"items":[1],"next":"a","wait":\#(asked)}"#), .json(#"{"items":[2]}"#),
+    ])
+    let client = PageClient(transport: server, configuration: configuration)
+    let pagination = Pagination(
+      next: .body("/next"), send: .query("t"), items: "/items",
+      policy: PagePolicy(pacing: Pacing(backoff: "/wait")))
+    let cursor = client.cursor(of: Int.self, at: "https://a.test/", pagination: pagination)
+    let walk = cursor.walk()
+    #expect(try await walk.next()?.items == [1])
+    if isWaitedFor {
+      #expect(try await walk.next()?.items == [2])
+      #expect(clock.now.offset == .seconds(900))
+      return
+    }
+    let error = await #expect(throws: PageError.self) { try await walk.next() }
+    #expect(error?.code == .throttled)
+    #expect(error?.message.contains("RetryPolicy.maximumRetryAfter") == true)
+    #expect(clock.now.offset == .zero)
+    #expect(server.requests.count == 1)
+    // Later, the walk goes on where it stood.
+    let checkpoint = try #require(walk.report.checkpoint)
+    await #expect(throws: PageError.self) {
+      try await cursor.resuming(from: checkpoint).items.collect()
+    }
+    try await clock.sleep(for: .seconds(1e12))
+    #expect(try await cursor.resuming(from: checkpoint).items.collect() == [2])
   }
 
   @Test("T35: nothing is read ahead where asking acknowledges")

@@ -4,7 +4,10 @@ import QuireTesting
 import QuireXML
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Pagination, any listing")
 struct PaginationPropertyTests {

@@ -1,7 +1,10 @@
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("The schema of descriptions")
 struct PaginationSchemaTests {

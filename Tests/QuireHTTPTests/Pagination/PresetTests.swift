@@ -1,9 +1,13 @@
+import TestSupport
 import Foundation
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Presets")
 struct PresetTests {
@@ -78,7 +82,7 @@ struct PresetTests {
     let parts = ["emptyPage", "shortPage"]
     #expect(Set(Pagination.presets.map(\.name)).subtracting(named) == [])
     #expect(named.subtracting(Pagination.presets.map(\.name)).subtracting(parts) == [])
-    let presets = root.appending(path: "Sources/QuireHTTP/Pagination/Presets")
+    let presets = root.appending(path: "Sources/QuirePagination/Presets")
     let sources = try FileManager.default.contentsOfDirectory(atPath: presets.path)
       .map { try String(contentsOf: presets.appending(path: $0), encoding: .utf8) }.joined()
     for name in tables.matches(of: /`\.(\w+)(\()?[\w:]*\)?`/) where !parts.contains("\(name.1)") {

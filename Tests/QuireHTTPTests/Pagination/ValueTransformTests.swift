@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Transforms")
 struct ValueTransformTests {
@@ -50,7 +53,7 @@ struct ValueTransformTests {
     #expect(filled == .string(result))
   }
 
-  @Test("T17 JSON text becomes a value and a value becomes JSON text, without loss")
+  @Test("T17: JSON text becomes a value and a value becomes JSON text, without loss")
   func json() throws {
     #expect(try ValueTransform.json.apply(to: "1e400", pageSize: nil) == .number("1e400"))
     #expect(try ValueTransform.json.apply(to: .number("7"), pageSize: nil) == 7)
@@ -60,7 +63,7 @@ struct ValueTransformTests {
     #expect(throws: PageError.self) { try ValueTransform.json.apply(to: "[1", pageSize: nil) }
   }
 
-  @Test("T17 A query parameter comes out of a link decoded, from a text or an object")
+  @Test("T17: a query parameter comes out of a link decoded, from a text or an object")
   func queryItem() throws {
     let item = ValueTransform.queryItem("c")
     #expect(try item.apply(to: "/l?a=1&c=x%2By#f", pageSize: nil) == "x+y")
@@ -90,7 +93,7 @@ struct ValueTransformTests {
     }
   }
 
-  @Test("T15 The greatest id counts where a server does not sort, and the first where it asks so")
+  @Test("T15: the greatest id counts where a server does not sort, and the first where it asks so")
   func maxItem() throws {
     let page = #"{"items":[{"id":"9"},{"id":"10"},{"id":12345678901234567890},{"id":null},{}]}"#
     let telegram = try engine(
@@ -140,7 +143,7 @@ struct ValueTransformTests {
     #expect(throws: PageError.self) { try engine(description, pageSize: 2) }
   }
 
-  @Test("T16 T17 Several values go into a body together, and missing ones are left out")
+  @Test("T16, T17: several values go into a body together, and missing ones are left out")
   func bodyMerge() throws {
     let description = Pagination(
       next: .all(["/from/row": .json(.body("/row")), "/from/id": .body("/id")]), send: .bodyMerge,

@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Bodies of XML")
 struct XMLTemplateTests {
@@ -14,7 +17,7 @@ struct XMLTemplateTests {
     """
 
   @Test(
-    "T17 A value is set at a path of names, and every other byte stays",
+    "T17: a value is set at a path of names, and every other byte stays",
     arguments: [
       ("//View/@Offset", "Offset = '0'", "Offset = '7'"),
       ("/Envelope/Body/View/@Offset", "Offset = '0'", "Offset = '7'"),

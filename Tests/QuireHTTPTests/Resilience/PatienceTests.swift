@@ -1,8 +1,12 @@
+import TestSupport
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Patience with a server that is away")
 struct PatienceTests {

@@ -1,7 +1,10 @@
 import HTTPTypes
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("How long a server wants us to wait")
 struct ThrottleSignalTests {

@@ -1,9 +1,13 @@
+import TestSupport
 import HTTPTypes
 import QuireCore
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials

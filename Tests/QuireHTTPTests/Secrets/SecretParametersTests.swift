@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Secrets in positions")
 struct SecretParametersTests {

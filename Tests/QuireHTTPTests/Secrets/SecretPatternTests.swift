@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 @Suite("Spellings of a secret")
 struct SecretPatternTests {

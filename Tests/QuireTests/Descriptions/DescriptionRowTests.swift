@@ -3,7 +3,10 @@ import Quire
 import QuireTesting
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// What the language of descriptions, and the presets in it, can say.
 @Suite("Descriptions, row by row", .timeLimit(.minutes(1)))

@@ -1,6 +1,8 @@
 import FoundationEssentials
 import QuireCore
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 @testable import QuireXML

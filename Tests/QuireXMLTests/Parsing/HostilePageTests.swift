@@ -1,6 +1,8 @@
 import Glibc
 import QuireCore
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 @testable import QuireXML

@@ -1,6 +1,8 @@
 import HTTPTypes
 import QuireCore
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import QuireTesting
 import QuireXML
 import Testing

@@ -1,7 +1,8 @@
 import CFuzzer
 import Glibc
 import QuireCore
-import QuireHTTP
+import QuireJSON
+import QuirePagination
 
 /// One input: a byte that chooses, then a page.
 ///

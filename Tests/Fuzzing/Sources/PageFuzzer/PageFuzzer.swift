@@ -3,7 +3,10 @@ import Glibc
 import QuireCore
 import QuireXML
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// One input: a byte that chooses, then a page.
 ///

@@ -1,6 +1,6 @@
 import FoundationEssentials
 import QuireCore
-import QuireHTTP
+import QuirePagination
 
 @testable import QuireXML
 

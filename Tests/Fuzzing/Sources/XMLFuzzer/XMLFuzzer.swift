@@ -1,7 +1,7 @@
 import CFuzzer
 import Glibc
 import QuireCore
-import QuireHTTP
+import QuirePagination
 
 @testable import QuireXML
 

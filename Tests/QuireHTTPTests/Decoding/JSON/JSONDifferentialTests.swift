@@ -1,6 +1,9 @@
 import Foundation
 import QuireCore
+import QuireDetect
 import QuireHTTP
+@testable import QuireJSON
+import QuirePagination
 import QuireTesting
 import Testing
 

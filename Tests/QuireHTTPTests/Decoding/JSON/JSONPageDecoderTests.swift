@@ -1,6 +1,9 @@
 import FoundationEssentials
 import QuireCore
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 struct Member: Decodable, Sendable, Equatable {

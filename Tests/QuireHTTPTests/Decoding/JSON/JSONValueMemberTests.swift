@@ -1,6 +1,9 @@
 import Foundation
 import QuireCore
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 /// `JSONValue` as a member or an item of a caller's own type.

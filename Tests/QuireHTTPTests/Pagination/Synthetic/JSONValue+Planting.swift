@@ -1,6 +1,9 @@
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 extension JSONValue {
   /// The value with another one at a path. What is missing on the way is made: an array where the

@@ -1,6 +1,9 @@
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// The body of a synthetic page, in JSON or XML, and the way a path puts something into it.
 enum SyntheticBody {

@@ -1,4 +1,7 @@
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// An element of the XML that the synthetic server sends, and whatever a path finds in it.
 struct SyntheticElement {

@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// A listing of the numbers from 0, paged as a description says: which of its ways lead on, which of
 /// its rules ends it, and how many items each page has.

@@ -1,7 +1,10 @@
 import HTTPTypes
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// One answer of the synthetic server, put together value by value where the description looks for
 /// them.

@@ -1,7 +1,10 @@
 import HTTPTypes
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// A request as the synthetic server reads it.
 struct SyntheticRequest {

@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import Synchronization
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// Serves a synthetic listing, and refuses every request that is not as its description says.
 final class SyntheticServer: HTTPTransport {

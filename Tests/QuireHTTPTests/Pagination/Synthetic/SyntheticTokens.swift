@@ -1,6 +1,9 @@
 import QuireCore
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// The continuations of a synthetic listing: what its pages say, and what its requests send back.
 extension SyntheticListing {

@@ -3,7 +3,10 @@ import QuireCore
 import QuireXML
 import Testing
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// What a request carries.
 enum SyntheticCargo: Sendable { case nothing, json, xml, form }

@@ -2,7 +2,10 @@ import HTTPTypes
 import QuireCore
 import QuireTesting
 
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 
 /// The same listing in the other format: what JSON says, said in XML, and paths that lead there.
 ///
@@ -31,6 +34,7 @@ extension Transcript {
     let description = try JSONDocument(Array(pagination.json.utf8)).value(at: "")
     let rewritten = try Self.rewrite(description ?? .null, under: "")
     copy.pagination = try Pagination(json: rewritten.description.utf8)
+    if id.text.hasPrefix("/") { copy.id = try PagePath(Self.path(id.text, from: "")) }
     copy.pagination.formats = []
     return copy
   }

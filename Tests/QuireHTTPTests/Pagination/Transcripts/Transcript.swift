@@ -1,6 +1,9 @@
 import HTTPTypes
 import QuireCore
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 import QuireTesting
 import TestSupport
 import Testing

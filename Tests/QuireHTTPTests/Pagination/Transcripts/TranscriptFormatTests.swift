@@ -10,7 +10,8 @@ struct TranscriptFormatTests {
     "J10: Items that are an object",
     // Values have no types: a number that came is sent as a text.
     "V105: Numbers go back into a body",
-    "V50: Elasticsearch", "presets/couchView: CouchDB",
+    "V50: Elasticsearch", "presets/elastic: Elasticsearch", "presets/openSearchPIT: OpenSearch",
+    "presets/couchView: CouchDB",
     // A key below the last item is not below the page.
     "T26: A result window is left behind",
     // A link that describes a request is read as a link and a list of texts.
@@ -18,7 +19,7 @@ struct TranscriptFormatTests {
     // Every member of a list of lists has a name of its own.
     "V55: Trino", "presets/snowflake: Snowflake",
     // A list of texts is elements inside an element, which no condition looks at.
-    "V62: Siren: the relation is a list",
+    "V62: Siren: the relation is a list", "presets/siren: Siren",
     // The item itself is shown, in which numbers are texts.
     "presets/relay: Relay: edges where there are no nodes",
   ]

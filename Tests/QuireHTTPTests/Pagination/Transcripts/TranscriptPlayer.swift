@@ -1,7 +1,10 @@
 import Foundation
 import HTTPTypes
 import QuireCore
+@testable import QuireDetect
 @testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
 import QuireTesting
 import QuireXML
 import Testing

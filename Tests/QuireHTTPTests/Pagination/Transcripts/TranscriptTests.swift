@@ -1,5 +1,8 @@
 import Foundation
+import QuireDetect
 import QuireHTTP
+import QuireJSON
+import QuirePagination
 import Testing
 
 /// What holds for every transcript in `Tests/Fixtures/vectors`; `Vectors/` names what each shows.
@@ -39,6 +42,16 @@ struct TranscriptTests {
       }
     }
     #expect(played.sorted() == files)
+  }
+
+  @Test("Every preset has transcripts of its own, in the file of its name")
+  func showsPresets() throws {
+    let files = Set(try Transcript.files())
+    #expect(Pagination.presets.map(\.name).filter { !files.contains("presets/\($0)") } == [])
+    for preset in Pagination.presets where files.contains("presets/\(preset.name)") {
+      let played = try Transcript.all(in: "presets/\(preset.name)").map(\.preset)
+      #expect(played.contains(preset.name), "\(preset.name) is not in its own file")
+    }
   }
 
   @Test("Every file of a preset is named for one")

@@ -5,7 +5,7 @@ struct EngineRowTests {
   @Test("G1: the same token again is a loop, unless it is the handle of a session")
   func g1() async throws { try await play("G01") }
 
-  @Test("G4 (short page): a server that repeats its last page is left at the short one")
+  @Test("G4: a server that repeats its last page is left at the short one")
   func g4() async throws { try await play("G04") }
 
   @Test("H15, 12-L1: 204 is an empty page where the description says so, and an empty 200 is none")

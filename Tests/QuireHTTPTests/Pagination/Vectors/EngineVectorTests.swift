@@ -20,6 +20,6 @@ struct EngineVectorTests {
   func v105() async throws { try await play("V105") }
 
   @Test(
-    "V106 T6 G7 (JSON): nothing and blank text are the end, 0 and false are cursors")
+    "V106 T6 G7: in JSON nothing and blank text are the end, 0 and false are cursors")
   func v106() async throws { try await play("V106") }
 }

@@ -1,0 +1,223 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Quire
+import QuireAWS
+import QuireHTTP
+import QuirePagination
+
+/// `--limit NAME=N`: the limits that protect an export from hostile or broken servers, by the names
+/// that messages give them.
+enum LimitOption {
+  private typealias Configuration = PageClient.Configuration
+
+  private static let numbers: [String: any WritableKeyPath<Configuration, Int> & Sendable] = [
+    "headerBytes": \.transferLimits.headerBytes,
+    "interimResponses": \.transferLimits.interimResponses,
+    "wireBytes": \.transferLimits.wireBytes,
+    "decodedBytes": \.transferLimits.decodedBytes,
+    "inflateRatio": \.transferLimits.inflateRatio,
+    "inflateRatioFloor": \.transferLimits.inflateRatioFloor,
+    "depth": \.decodingLimits.depth,
+    "items": \.decodingLimits.items,
+    "itemBytes": \.decodingLimits.itemBytes,
+    "numberLength": \.decodingLimits.numberLength,
+    "events": \.decodingLimits.events,
+  ]
+
+  private static let seconds: [String: any WritableKeyPath<Configuration, Duration> & Sendable] = [
+    "connectTimeout": \.timeouts.connect,
+    "headTimeout": \.timeouts.head,
+    "stallTimeout": \.timeouts.stall,
+    "totalTimeout": \.timeouts.total,
+    "pollingTimeout": \.retry.maximumPolling,
+  ]
+
+  private static let xml: [String: any WritableKeyPath<XMLLimits, Int> & Sendable] = [
+    "attributes": \.attributes,
+    "namespaces": \.namespaces,
+    "tagBytes": \.tagBytes,
+    "commentBytes": \.commentBytes,
+    "doctypeBytes": \.doctypeBytes,
+    "nameBytes": \.nameBytes,
+    "textBytes": \.textBytes,
+  ]
+
+  private static let pages: [String: any WritableKeyPath<Limits, Int> & Sendable] = [
+    "emptyPages": \.consecutiveEmptyPages,
+    "comparedPages": \.comparedPages,
+  ]
+
+  /// Every name there is.
+  static let names: [String] =
+    [Array(numbers.keys), Array(seconds.keys), Array(xml.keys), Array(pages.keys)].joined().sorted()
+
+  /// Sets the limit that `text` names, such as `items=200000`.
+  static func apply(_ text: String, to plan: inout ExportPlan) throws {
+    let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
+    let name = parts.first ?? ""
+    let least = pages[name] == nil ? 1 : 0
+    guard parts.count == 2, let value = Int(parts[1]), value >= least else {
+      throw ValidationError("--limit \(text): expected NAME=N, N a whole number from \(least) on.")
+    }
+    if let path = numbers[name] {
+      plan.configuration[keyPath: path] = value
+    } else if let path = seconds[name] {
+      plan.configuration[keyPath: path] = .seconds(value)
+    } else if let path = xml[name] {
+      plan.xmlLimits[keyPath: path] = value
+    } else if let path = pages[name] {
+      plan.limits[keyPath: path] = value
+    } else {
+      let hint = NearestName.find(name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
+      throw ValidationError(
+        "--limit \(text): there is no such limit, but \(names.joined(separator: ", ")).\(hint)")
+    }
+  }
+}
+
+/// `--bad-items`: what becomes of items that are broken in themselves, in a page that is not.
+enum BadItemsOption: Equatable, Sendable {
+  /// The export fails.
+  case fail
+  /// They are set aside in a file, or on stderr where it is nil, and the export goes on.
+  case setAside(file: String?)
+
+  /// Reads `throw`, `collect` or `collect:FILE`.
+  init(_ text: String) throws {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    switch (parts.first, parts.dropFirst().first) {
+    case ("throw", nil): self = .fail
+    case ("collect", nil): self = .setAside(file: nil)
+    case ("collect", let file?) where !file.isEmpty: self = .setAside(file: String(file))
+    default:
+      throw ValidationError("--bad-items \(text): expected throw, collect or collect:FILE.")
+    }
+  }
+}
+
+/// Times on the command line: `90`, `90s`, `15m`, `2h`.
+enum DurationOption {
+  private static let units = ["": 1, "s": 1, "m": 60, "h": 3600]
+
+  /// The time that `text` stands for, or a usage error that names the option.
+  static func duration(_ text: String, for option: String) throws -> Duration {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    guard let count = Int32(digits), let unit = units[String(text.dropFirst(digits.count))] else {
+      throw ValidationError(
+        "\(option) \(text): not a time. Write seconds, or such as 90s, 15m or 2h.")
+    }
+    return .seconds(Int(count) * unit)
+  }
+}
+
+/// `--links`: which next links are followed.
+enum LinksOption {
+  static func policy(_ text: String) throws -> LinkPolicy {
+    switch text {
+    case "same-origin": return .sameOrigin
+    case "rebase": return .rebase
+    case "upgrade-scheme": return .upgradeScheme
+    default:
+      let hosts = text.dropFirst("allow:".count).split(separator: ",").map(String.init)
+      guard text.hasPrefix("allow:"), !hosts.isEmpty else {
+        throw ValidationError(
+          "--links \(text): expected same-origin, rebase, upgrade-scheme or allow:HOST[,HOST].")
+      }
+      return .allow(hosts)
+    }
+  }
+}
+
+/// One `-H 'Name: value'`, where the value may be `env:VARIABLE` or `@file`.
+///
+/// Everyone on the machine can read a command line; nobody else can read the environment or a
+/// private file. No message here repeats a value.
+enum HeaderOption {
+  /// The field that the option's text stands for.
+  static func field(
+    _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> HTTPField {
+    guard let colon = text.firstIndex(of: ":") else {
+      throw ValidationError("A -H option has no colon. Write -H 'Name: value'.")
+    }
+    let written = String(text[..<colon])
+    guard let name = HTTPField.Name(written) else {
+      throw ValidationError("-H: \"\(written)\" is no header field name.")
+    }
+    let given = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+    let value = try self.value(given, for: "-H \(written)", environment: environment)
+    guard HTTPField.isValidValue(value) else {
+      throw ValidationError(
+        "-H \(written): the value has characters that no header field may have.")
+    }
+    return HTTPField(name: name, value: value)
+  }
+
+  /// The value that an option's text stands for: itself, or what is in a variable or a file.
+  static func value(
+    _ value: String, for option: String,
+    environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> String {
+    if value.hasPrefix("env:") {
+      let variable = String(value.dropFirst(4))
+      guard let found = environment[variable] else {
+        throw ValidationError("\(option): the environment variable \(variable) is not set.")
+      }
+      guard !found.isEmpty else {
+        throw ValidationError("\(option): the environment variable \(variable) is empty.")
+      }
+      return found
+    }
+    if value.hasPrefix("@") {
+      let path = String(value.dropFirst())
+      let text = String(decoding: try InputFile.read(path, for: option), as: UTF8.self)
+        .trimmingCharacters(in: .whitespacesAndNewlines)
+      guard !text.isEmpty else { throw ValidationError("\(option): \(value) is empty.") }
+      return text
+    }
+    return value
+  }
+}
+
+/// `--sign aws:SERVICE[:REGION]`, with credentials from where Amazon's own tools look first: the
+/// environment.
+enum SignOption {
+  /// The signer that the option's text stands for. No message here repeats a secret.
+  static func signer(
+    _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
+  ) throws -> RequestSigner {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+    guard (2...3).contains(parts.count), parts[0] == "aws", !parts[1].isEmpty else {
+      throw ValidationError(
+        "--sign \(text): not a way to sign. Write --sign aws:SERVICE or --sign aws:SERVICE:REGION, "
+          + "such as --sign aws:dynamodb:eu-central-1.")
+    }
+    let credentials = AWSCredentials(
+      accessKey: try value("AWS_ACCESS_KEY_ID", environment),
+      secretKey: try value("AWS_SECRET_ACCESS_KEY", environment),
+      sessionToken: environment["AWS_SESSION_TOKEN"].flatMap { $0.isEmpty ? nil : $0 })
+    return .aws(
+      credentials, region: try region(parts.count > 2 ? parts[2] : "", environment),
+      service: parts[1])
+  }
+
+  private static func region(_ given: String, _ environment: [String: String]) throws -> String {
+    let places = [given, environment["AWS_REGION"] ?? "", environment["AWS_DEFAULT_REGION"] ?? ""]
+    guard let region = places.first(where: { !$0.isEmpty }) else {
+      throw ValidationError(
+        "--sign: no region. Write --sign aws:SERVICE:REGION, or set AWS_REGION.")
+    }
+    return region
+  }
+
+  private static func value(_ name: String, _ environment: [String: String]) throws -> String {
+    guard let value = environment[name] else {
+      throw ValidationError("--sign: the environment variable \(name) is not set.")
+    }
+    guard !value.isEmpty else {
+      throw ValidationError("--sign: the environment variable \(name) is empty.")
+    }
+    return value
+  }
+}

@@ -1,0 +1,200 @@
+extension JSONValue {
+  /// Reads one JSON value from text (RFC 8259), without loss: numbers keep their spelling, objects the
+  /// order of their members and names that come twice.
+  ///
+  /// For the small texts beside pages: descriptions, positions, bodies of requests. Throws `malformed`
+  /// with the byte at which the text stops being JSON, `limitExceeded` where it nests deeper than 512.
+  package init(parsing text: some Sequence<UInt8>) throws(PageError) {
+    var parser = JSONValueParser(Array(text))
+    do {
+      self = try parser.document()
+    } catch {
+      throw error.pageError
+    }
+  }
+
+  /// Reads one JSON value from text.
+  package init(parsing text: String) throws(PageError) { try self.init(parsing: text.utf8) }
+}
+
+/// Reads a text from its start to its end, going down once for each level.
+private struct JSONValueParser {
+  struct Fault: Error {
+    var offset: Int
+    var expected: String
+    var isTooDeep = false
+
+    var pageError: PageError {
+      isTooDeep
+        ? PageError(
+          .limitExceeded, "The JSON text nests deeper than \(JSONValueParser.depth) levels.")
+        : PageError(
+          .malformed, "The text is no JSON: at byte \(offset), \(expected) should stand.")
+    }
+  }
+
+  static let depth = 512
+
+  private let bytes: [UInt8]
+  private var place = 0
+  private var level = 0
+
+  init(_ bytes: [UInt8]) {
+    self.bytes = bytes
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { place = 3 }
+  }
+
+  mutating func document() throws(Fault) -> JSONValue {
+    let value = try value()
+    guard byte == nil else { throw fault("the end") }
+    return value
+  }
+
+  private func fault(_ expected: String) -> Fault { Fault(offset: place, expected: expected) }
+
+  /// The next byte that is no white space; the place is on it.
+  private var byte: UInt8? {
+    mutating get {
+      while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
+      return place < bytes.count ? bytes[place] : nil
+    }
+  }
+
+  /// Whether the next byte is this one, which is then behind us.
+  private mutating func take(_ wanted: Character) -> Bool {
+    guard byte == wanted.asciiValue else { return false }
+    place += 1
+    return true
+  }
+
+  private mutating func value() throws(Fault) -> JSONValue {
+    level += 1
+    defer { level -= 1 }
+    guard level <= Self.depth else {
+      throw Fault(offset: place, expected: "", isTooDeep: true)
+    }
+    guard let byte else { throw fault("a value") }
+    switch byte {
+    case UInt8(ascii: "{"): return .object(try members())
+    case UInt8(ascii: "["): return .array(try elements())
+    case UInt8(ascii: "\""): return .string(try string())
+    case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): return .number(try number())
+    default:
+      for (word, value) in [
+        ("true", JSONValue.bool(true)), ("false", .bool(false)), ("null", .null),
+      ]
+      where bytes[place...].starts(with: word.utf8) {
+        place += word.utf8.count
+        return value
+      }
+      throw fault("a value")
+    }
+  }
+
+  private mutating func members() throws(Fault) -> [JSONValue.Member] {
+    place += 1
+    var members: [JSONValue.Member] = []
+    if take("}") { return members }
+    repeat {
+      guard byte == UInt8(ascii: "\"") else { throw fault("a member's name in quotes") }
+      let name = try string()
+      guard take(":") else { throw fault("\":\"") }
+      members.append(.init(name, try value()))
+    } while take(",")
+    guard take("}") else { throw fault("\",\" or \"}\"") }
+    return members
+  }
+
+  private mutating func elements() throws(Fault) -> [JSONValue] {
+    place += 1
+    var elements: [JSONValue] = []
+    if take("]") { return elements }
+    repeat { elements.append(try value()) } while take(",")
+    guard take("]") else { throw fault("\",\" or \"]\"") }
+    return elements
+  }
+
+  private mutating func number() throws(Fault) -> String {
+    let start = place
+    if bytes[place] == UInt8(ascii: "-") { place += 1 }
+    let whole = place
+    try digits()
+    guard bytes[whole] != UInt8(ascii: "0") || place == whole + 1 else {
+      throw Fault(offset: whole, expected: "a number without leading zeros")
+    }
+    if place < bytes.count, bytes[place] == UInt8(ascii: ".") {
+      place += 1
+      try digits()
+    }
+    if place < bytes.count, "eE".utf8.contains(bytes[place]) {
+      place += 1
+      if place < bytes.count, "+-".utf8.contains(bytes[place]) { place += 1 }
+      try digits()
+    }
+    return String(decoding: bytes[start..<place], as: UTF8.self)
+  }
+
+  private mutating func digits() throws(Fault) {
+    let start = place
+    while place < bytes.count, UInt8(ascii: "0")...UInt8(ascii: "9") ~= bytes[place] { place += 1 }
+    guard place > start else { throw fault("a digit") }
+  }
+
+  private mutating func string() throws(Fault) -> String {
+    place += 1
+    var text: [UInt8] = []
+    while place < bytes.count, bytes[place] >= 0x20 {
+      let byte = bytes[place]
+      place += 1
+      switch byte {
+      case UInt8(ascii: "\""):
+        guard let string = String(validating: text, as: UTF8.self) else {
+          throw fault("text in UTF-8 before this quote")
+        }
+        return string
+      case UInt8(ascii: "\\"): text += try escaped().utf8
+      default: text.append(byte)
+      }
+    }
+    throw fault(
+      place < bytes.count ? "an escape instead of a control character" : "a closing quote")
+  }
+
+  /// What the escape behind a backslash stands for.
+  private mutating func escaped() throws(Fault) -> Character {
+    guard place < bytes.count else { throw fault("an escape") }
+    let byte = bytes[place]
+    place += 1
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
+      return Character(Unicode.Scalar(byte))
+    case UInt8(ascii: "b"): return "\u{8}"
+    case UInt8(ascii: "f"): return "\u{C}"
+    case UInt8(ascii: "n"): return "\n"
+    case UInt8(ascii: "r"): return "\r"
+    case UInt8(ascii: "t"): return "\t"
+    case UInt8(ascii: "u"):
+      var unit = UInt32(try codeUnit())
+      if 0xD800..<0xDC00 ~= unit, bytes[place...].starts(with: "\\u".utf8) {
+        place += 2
+        let low = UInt32(try codeUnit())
+        guard 0xDC00..<0xE000 ~= low else { throw fault("the second half of a surrogate pair") }
+        unit = 0x10000 + (unit - 0xD800) << 10 + (low - 0xDC00)
+      }
+      guard let scalar = Unicode.Scalar(unit) else {
+        throw fault("both halves of a surrogate pair")
+      }
+      return Character(scalar)
+    default: throw fault("an escape that JSON has")
+    }
+  }
+
+  private mutating func codeUnit() throws(Fault) -> UInt16 {
+    guard place + 4 <= bytes.count,
+      bytes[place..<place + 4].allSatisfy({ Character(Unicode.Scalar($0)).isHexDigit }),
+      let unit = UInt16(String(decoding: bytes[place..<place + 4], as: UTF8.self), radix: 16)
+    else { throw fault("four hexadecimal digits") }
+    place += 4
+    return unit
+  }
+}

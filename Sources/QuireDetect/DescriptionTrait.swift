@@ -1,0 +1,256 @@
+import QuireCore
+import QuirePagination
+
+/// One thing that a description expects of an answer or of the request for it.
+package struct DescriptionTrait: Hashable {
+  /// What it would tell.
+  enum Role: Hashable {
+    case items, next, flag, total, pages, mark, echo, parameter, size, constant
+  }
+
+  /// Where it is looked for.
+  enum Probe: Hashable {
+    case items(ItemSelector)
+    case value(ValueSource)
+    case link(relation: String, conditions: [String: String])
+    case sent(Placement)
+    case constant(Placement, String)
+  }
+
+  var role: Role
+  var probe: Probe
+  /// Whether one of several such traits is enough.
+  var isAlternative = false
+
+  init(_ role: Role, _ probe: Probe, isAlternative: Bool = false) {
+    self.role = role
+    self.probe = probe
+    self.isAlternative = isAlternative
+  }
+
+  /// What two descriptions have in common that expect the same thing.
+  var key: DescriptionTrait { DescriptionTrait(role, probe) }
+
+  /// The trait for each place and format by itself.
+  var atoms: [DescriptionTrait] {
+    switch probe {
+    case .items(let items):
+      items.paths.flatMap(\.sides).map { DescriptionTrait(role, .items(.path($0))) }
+    case .value(let source): source.atoms.map { DescriptionTrait(role, .value($0)) }
+    case .link, .sent, .constant: [key]
+    }
+  }
+}
+
+extension PagePath {
+  /// The path in each of the two formats, where it is written for each by itself.
+  var sides: [PagePath] {
+    let sides = text.split(separator: " | ", omittingEmptySubsequences: false)
+    return sides.count == 1 ? [self] : sides.compactMap { try? PagePath(String($0)) }
+  }
+}
+
+extension ValueSource {
+  /// The source at each of its places, in each format by itself.
+  var atoms: [ValueSource] {
+    switch self {
+    case .body(let path): path.sides.map { .body($0) }
+    case .lastItem(let path): path.sides.map { .lastItem($0) }
+    case .firstOf(let sources): sources.flatMap(\.atoms)
+    case .header, .count, .linkParameter, .linkQueryItem, .contentRangeTotal: [self]
+    }
+  }
+}
+
+extension Pagination {
+  /// The ways to the next page.
+  var routes: [Route] {
+    if case .firstOf(let routes) = next { routes } else { [Route(next, send: send)] }
+  }
+
+  /// Everything that the description expects to see.
+  var traits: [DescriptionTrait] {
+    var traits = [DescriptionTrait(.items, .items(items))]
+    traits += routes.flatMap { $0.traits(isAlternative: routes.count > 1) }
+    for rule in end { traits += rule.traits }
+    if let total {
+      traits.append(DescriptionTrait(total.kind == .pages ? .pages : .total, .value(total.source)))
+    }
+    if let echo = size?.echo { traits.append(DescriptionTrait(.echo, .value(.body(echo)))) }
+    if let send = size?.send { traits.append(DescriptionTrait(.size, .sent(send))) }
+    traits += request.carry.values.map { DescriptionTrait(.mark, .value($0.from)) }
+    if let from = previous?.from {
+      traits += Route(from, send: .url).traits(isAlternative: true).map {
+        DescriptionTrait(.mark, $0.probe)
+      }
+    }
+    if let from = resume?.next {
+      traits += Route(from, send: .url).traits(isAlternative: true).map {
+        DescriptionTrait(.mark, $0.probe)
+      }
+    }
+    traits += request.always.query.map {
+      DescriptionTrait(.constant, .constant(.query($0.key), $0.value))
+    }
+    traits += request.always.header.map {
+      DescriptionTrait(.constant, .constant(.header($0.key), $0.value))
+    }
+    traits += policy.failure.compactMap { rule in
+      guard case .value(let source)? = rule.when.value.map(DescriptionTrait.Probe.value) else {
+        return nil
+      }
+      return DescriptionTrait(.mark, .value(source))
+    }
+    var seen: Set<DescriptionTrait> = []
+    return traits.filter { seen.insert($0.key).inserted }
+  }
+}
+
+extension Route {
+  func traits(isAlternative: Bool) -> [DescriptionTrait] {
+    var traits = next.probes.map {
+      DescriptionTrait(.next, $0, isAlternative: isAlternative)
+    }
+    if case .offset(_, .body(let path)) = next.root {
+      traits.append(DescriptionTrait(.echo, .value(.body(path))))
+    }
+    if case .pageNumber(_, let path?) = next.root {
+      traits.append(DescriptionTrait(.echo, .value(.body(path))))
+    }
+    if send != .url { traits.append(DescriptionTrait(.parameter, .sent(send))) }
+    return traits
+  }
+}
+
+extension NextSource {
+  /// Where the links of an index are: a list that has none is no index.
+  private static func links(_ link: PagePath, in list: PagePath) -> PagePath {
+    (try? PagePath("\(list.text)/*\(link.text) | \(list.text)\(link.text)")) ?? list
+  }
+
+  /// Where the continuation is looked for; nowhere where pages are counted.
+  var probes: [DescriptionTrait.Probe] {
+    switch self {
+    case .linkHeader(let relation, let conditions):
+      [.link(relation: relation, conditions: conditions)]
+    case .header(let name): [.value(.header(name))]
+    case .body(let path): [.value(.body(path))]
+    case .lastItem(let path), .firstItem(let path), .maxItem(let path): [.value(.lastItem(path))]
+    case .contentRange: [.value(.header("Content-Range"))]
+    case .index(let list, let link, _): [.value(.body(Self.links(link, in: list)))]
+    case .transformed(.linkHeader(let relation, _), .queryItem(let name)):
+      [.value(.linkQueryItem(name, rel: relation))]
+    case .transformed(let source, _): source.probes
+    case .all(let sources): sources.sorted { $0.key < $1.key }.flatMap { $0.value.probes }
+    case .offset, .pageNumber, .firstOf: []
+    }
+  }
+}
+
+extension EndRule {
+  var traits: [DescriptionTrait] {
+    switch self {
+    case .flag(let rule): [DescriptionTrait(.flag, .value(rule.source))]
+    case .total(let total):
+      [DescriptionTrait(total.kind == .pages ? .pages : .total, .value(total.source))]
+    case .lastPage(let condition):
+      condition.value.map { [DescriptionTrait(.mark, .value($0))] } ?? []
+    case .status(_, let condition?):
+      condition.value.map { [DescriptionTrait(.mark, .value($0))] } ?? []
+    case .noNext, .emptyPage, .shortPage, .sameCursor, .status, .noNewItems, .notAdvancing: []
+    }
+  }
+}
+
+extension DescriptionTrait {
+  /// The keys of the signs that it accounts for.
+  var names: Set<String> {
+    switch probe {
+    case .value(let source): source.signKeys
+    case .link(let relation, _): relation == "next" ? ["link:next"] : []
+    case .items, .sent, .constant: []
+    }
+  }
+
+  /// Where it is looked for, in words.
+  var place: String {
+    switch probe {
+    case .items(let items): items.paths.map(\.place).joined(separator: " or ")
+    case .value(let source): source.place
+    case .link(let relation, _): "the link with rel=\"\(relation)\" in the header"
+    case .sent(let placement), .constant(let placement, _): placement.place
+    }
+  }
+
+  /// What its being there says, in words; nil where it says too little. Values are not quoted, but for
+  /// numbers and flags: they may be secrets.
+  func words(for value: JSONValue?, count: Int) -> String? {
+    switch role {
+    case .items:
+      let items = count.counted("item")
+      let isRoot = probe == .items(.root)
+      return isRoot ? "the page is a list of \(items)" : "\(place) has \(items)"
+    case .next: return "\(place) leads on: \(Self.kind(of: value))"
+    case .flag: return "\(place) is \(value?.boolean == true ? "true" : "false")"
+    case .total: return value?.count.map { "\(place) says \($0)" }
+    case .pages: return value?.count.map { "\(place) says \($0) pages" }
+    case .echo, .mark: return "\(place) is there"
+    case .parameter, .constant, .size: return "the request has \(place)"
+    }
+  }
+
+  private static func kind(of value: JSONValue?) -> String {
+    switch value {
+    case .string(let text)?:
+      DetectorSign.isLink(text) ? "a link" : "a text of \(text.utf8.count) bytes"
+    case .number?: "a number"
+    case .array?: "a list"
+    case .object?: "an object"
+    case .bool?, .null?, nil: "a value"
+    }
+  }
+}
+
+extension ValueSource {
+  /// The keys of the signs in an answer that the source reads.
+  fileprivate var signKeys: Set<String> {
+    switch self {
+    case .header(let name): ["field:" + PaginationVocabulary.normal(name)]
+    case .linkParameter(_, let relation), .linkQueryItem(_, let relation):
+      relation == "next" ? ["link:next"] : []
+    case .firstOf(let sources): sources.reduce(into: []) { $0.formUnion($1.signKeys) }
+    case .body, .lastItem, .count, .contentRangeTotal: Set(names)
+    }
+  }
+
+  /// Where it is, in words.
+  fileprivate var place: String {
+    switch self {
+    case .body(let path): path.place
+    case .header(let name): "the header field \(name)"
+    case .lastItem(let path): path.text.isEmpty ? "the last item" : "\(path.place) of the last item"
+    case .count(let path): "the length of \(path.place)"
+    case .linkParameter(let name, let rel): "\"\(name)\" of the link with rel=\"\(rel)\""
+    case .linkQueryItem(let name, let rel): "\"\(name)\" in the link with rel=\"\(rel)\""
+    case .contentRangeTotal: "Content-Range"
+    case .firstOf(let sources): sources.map(\.place).joined(separator: " or ")
+    }
+  }
+}
+
+extension Placement {
+  /// What it is called in a request, in words.
+  var place: String {
+    switch self {
+    case .query(let name, _): "the parameter \"\(name)\""
+    case .header(let name): "the header field \(name)"
+    case .jsonBody(let path): "\"\(path.text)\" in its body"
+    case .form(let name): "\"\(name)\" in its form"
+    case .xmlBody(let path): "\"\(path.text)\" in its body"
+    case .path(let text, _), .placeholder(let text, _): "the placeholder \(text)"
+    case .itemRange: "a range of items"
+    case .firstOf(let placements): placements.last?.place ?? "a link"
+    case .url, .request, .queryMerge, .bodyMerge: "a link"
+    }
+  }
+}

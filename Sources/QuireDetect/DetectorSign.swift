@@ -1,0 +1,99 @@
+import QuirePagination
+import HTTPTypes
+import QuireCore
+
+/// Something in an answer whose name the presets know: whoever describes the listing should account
+/// for it.
+package struct DetectorSign: Hashable {
+  enum Kind: Hashable { case link, field, token, flag, total, pages }
+
+  var kind: Kind
+  /// The name, by `PaginationVocabulary.normal`.
+  var name: String
+  /// Where it is: a path, or a field's name.
+  var place: String
+  /// What it is; nil for null, blank text and the like.
+  var value: JSONValue?
+  /// The value seen as a link.
+  var isLink: Bool {
+    guard let link = value?.link else { return false }
+    return Self.isLink(link) || place.contains("rel=") || place.contains("relation=")
+  }
+
+  /// Whether a text leads somewhere by itself.
+  static func isLink(_ text: String) -> Bool {
+    let text = text.trimmingBlanks
+    if ["https://", "http://", "?"].contains(where: text.hasPrefix) { return true }
+    // Base 64 may begin with a slash, and has no words in it.
+    return text.hasPrefix("/") && !text.hasPrefix("//") && !text.hasSuffix("=")
+      && !text.contains("+")
+  }
+
+  /// The signs of an answer: bounded by the outline.
+  static func all(
+    in answer: PageAnswer, outline: PageOutline, vocabulary: PaginationVocabulary
+  ) -> [DetectorSign] {
+    var signs: [DetectorSign] = []
+    if let link = answer.links.first(relation: "next") {
+      signs.append(
+        DetectorSign(kind: .link, name: "next", place: "Link", value: .string(link.target)))
+    }
+    for field in answer.headerFields.prefix(200) {
+      let name = PaginationVocabulary.normal(field.name.rawName)
+      guard vocabulary.nextFields[name] != nil || vocabulary.meaning(ofField: name) != nil else {
+        continue
+      }
+      signs.append(
+        DetectorSign(
+          kind: .field, name: name, place: field.name.rawName, value: .string(field.value)))
+    }
+    let alone = answer.document.isXML ? outline.loneElements(named: vocabulary.lists) : []
+    for node in outline.nodes where !node.isInList {
+      if alone.contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
+      signs += Self.signs(of: node, vocabulary)
+    }
+    return signs
+  }
+
+  private static func signs(
+    of node: PageOutline.Node, _ vocabulary: PaginationVocabulary
+  ) -> [DetectorSign] {
+    let name = PaginationVocabulary.normal(node.name)
+    func sign(_ kind: Kind) -> DetectorSign {
+      let value = node.value.flatMap { $0.isBlank ? nil : $0 }
+      return DetectorSign(kind: kind, name: name, place: node.path, value: value)
+    }
+    guard node.kind == .scalar || node.value != nil else { return [] }
+    var signs: [DetectorSign] = []
+    if vocabulary.flags[name] != nil, node.value?.boolean != nil {
+      signs.append(sign(.flag))
+    } else if vocabulary.next[name] != nil || leadsOn(name) {
+      if case .bool? = node.value { return [] }
+      if let value = node.value, vocabulary.isEcho(value, named: name) { return [] }
+      signs.append(sign(.token))
+    }
+    if let kind = vocabulary.totals[name], node.value?.count != nil {
+      signs.append(sign(kind == .pages ? .pages : .total))
+    }
+    return signs
+  }
+
+  /// Whether a name that no preset knows says that its value leads on, as `continue_from` does.
+  private static func leadsOn(_ name: String) -> Bool {
+    let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
+    return starts.contains(where: name.hasPrefix) || name.hasSuffix("continuation")
+      || name.hasSuffix("resumptiontoken")
+  }
+
+  /// How much a description loses that does not account for it.
+  var weight: Double {
+    switch kind {
+    case .link: 4
+    case .field: 3
+    case .token: value == nil ? 1 : 2.5
+    case .flag: 2
+    case .pages: 1.5
+    case .total: 1
+    }
+  }
+}

@@ -1,0 +1,295 @@
+import HTTPTypes
+public import QuireCore
+import QuireHTTP
+import QuirePagination
+import Synchronization
+
+extension WalkReport.Warning.Code {
+  /// No page had items where the description looks for them, and something like items elsewhere.
+  public static let itemsNotFound = Self("itemsNotFound")
+  /// The elements below the root of XML pages were all taken for items, and differ in name.
+  public static let mixedItems = Self("mixedItems")
+  /// A URL was sent as a mere value.
+  public static let linkSentAsValue = Self("linkSentAsValue")
+  /// No page had anything where a rule of the description looks.
+  public static let placeNotFound = Self("placeNotFound")
+  /// The only page is shorter than was asked for, and nothing else says that it is the last one.
+  public static let shortFirstPage = Self("shortFirstPage")
+  /// The page that was taken for the last one has signs of another one behind it.
+  public static let signsOfMore = Self("signsOfMore")
+}
+
+/// Looks at the pages of one walk for what speaks against the description that leads it: a misspelt
+/// path ends a listing as quietly as its last page does.
+///
+/// Only a walk from the start is judged; the pages of a resumed one may lack what earlier ones had.
+struct ListingAudit: Sendable {
+  private let pagination: Pagination
+  /// Whether the caller asks for pages of a size.
+  private let hasPageSize: Bool
+  /// Whether the caller named the total.
+  private let expectsTotal: Bool
+  /// Where the next page should be found, until a page has something there.
+  private var next: AuditedPlace?
+  /// Where rules look, until a page has something there.
+  private var rules: [(place: AuditedPlace, setting: Remedy.Setting)] = []
+  private var hasRule = false
+  private var pages = 0
+  private var items = 0
+  private var declared: Int?
+  /// The last page, as long as something speaks against the description: a walk that is led well holds
+  /// no page longer than its consumer does.
+  private var suspect: HTTPPageInfo?
+  /// The first page, where children of its root that differ in name may have been taken for items.
+  private var mixed: HTTPPageInfo?
+  /// Where the first page has a link that was sent as a mere value.
+  private var link: PagePath?
+  private var isMidway = false
+
+  init(_ pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool) {
+    self.pagination = pagination
+    self.hasPageSize = hasPageSize
+    self.expectsTotal = expectsTotal
+    next = AuditedPlace(pagination.next)
+    let counted = pagination.end.compactMap { rule in
+      if case .total(let total) = rule { total.source } else { ValueSource?.none }
+    }
+    for source in counted {
+      if let place = AuditedPlace(source) { rules.append((place, .end)) }
+    }
+    if let total = pagination.total, !counted.contains(total.source),
+      let place = AuditedPlace(total.source)
+    {
+      rules.append((place, .total))
+    }
+    for case .flag(let flag) in pagination.end {
+      if let place = AuditedPlace(flag.source) { rules.append((place, .end)) }
+    }
+  }
+
+  /// An audit as a walk takes it.
+  static func walkAudit(
+    of pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool
+  ) -> WalkAudit {
+    let audit = SharedAudit(
+      ListingAudit(pagination, hasPageSize: hasPageSize, expectsTotal: expectsTotal))
+    return WalkAudit(
+      saw: { head, items in audit.state.withLock { $0.saw(head, items: items) } },
+      warnings: { end in audit.state.withLock { $0 }.warnings(for: end) })
+  }
+
+  /// Takes in a page.
+  mutating func saw(_ page: PageHead, items count: Int) {
+    guard let info = page.metadata[HTTPPageInfo.self] else { return }
+    if pages == 0, info.visit.position.value != nil { isMidway = true }
+    guard !isMidway, !page.hasMoreParts else {
+      items += count
+      return
+    }
+    pages += 1
+    items += count
+    if let total = page.total, total.kind == .items { declared = total.value }
+    if pages == 1 {
+      if page.next != nil { link = unfollowedLink(in: info.document) }
+      let type = info.head.headerFields[.contentType] ?? ""
+      if pagination.items == .root, type.contains("xml") { mixed = info }
+    }
+    if page.next != nil || next?.isFilled(on: info, items: pagination.items) == true { next = nil }
+    let missing = rules.filter { !$0.place.isFilled(on: info, items: pagination.items) }
+    hasRule = hasRule || missing.count < rules.count
+    rules = missing
+    let isOnly = pages == 1 && page.next == nil
+    suspect = isOnly || items == 0 || next != nil || !rules.isEmpty ? info : nil
+  }
+
+  /// What the caller should know when no more pages come, because the listing has ended or because it
+  /// failed; elsewhere what was not found yet may still come.
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
+    guard pages > 0, !isMidway else { return [] }
+    var isExhausted = false
+    var isFailed = false
+    switch end {
+    case .exhausted: isExhausted = true
+    case .failed: isFailed = true
+    case .running, .truncationSuspected, .limit, .cancelled, .stoppedByConsumer: break
+    }
+    // A report may be asked for behind every page, and comparing with all presets is dear.
+    let isOver = isExhausted || isFailed
+    guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil else { return [] }
+    let own = OwnParts(pagination)
+    let nodes = own.isEmpty ? [] : outline(of: suspect)
+    var warnings: [WalkReport.Warning] = []
+    if items == 0, let found = found(own) {
+      let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
+      warnings.append(
+        .init(
+          .itemsNotFound, "no item at \(paths) in \(pages.counted("page")); \(found.description).",
+          remedy: Remedy(.items, found.paths)))
+    }
+    if own.rules || own.items, let mixture = Self.mixture(among: outline(of: mixed)) {
+      warnings.append(mixture)
+    }
+    if own.rules, let link {
+      warnings.append(
+        .init(
+          .linkSentAsValue, "what is at \(link.place) is a URL, and goes out as a value.",
+          remedy: Remedy(.send, ["url"])))
+    }
+    guard isOver else { return warnings }
+    let paths = nodes.map(\.path)
+    // The presets' places are right.
+    for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
+      warnings.append(rule.place.suggesting(among: paths).warning(rule.setting))
+    }
+    guard isExhausted else { return warnings }
+    if let shortPage = shortPage(own) { warnings.append(shortPage) }
+    // A listing without items, with all that was declared, or with a word that it ends is whole.
+    guard items > 0, declared != items, !hasRule else { return warnings }
+    if own.rules, let next { warnings.append(next.suggesting(among: paths).warning(.next)) }
+    if warnings.isEmpty, pages == 1, let suspect, let signs = signs(in: suspect) {
+      warnings.append(signs)
+    }
+    return warnings
+  }
+
+  private func outline(of info: HTTPPageInfo?) -> [PageOutline.Node] {
+    guard let document = info?.document as? any OutlinedDocument else { return [] }
+    return document.outline.nodes.filter { !$0.isInList }
+  }
+
+  private func found(_ own: OwnParts) -> FoundLists? {
+    guard let document = suspect?.document as? any OutlinedDocument else { return nil }
+    return FoundLists(on: document, insteadOf: pagination.items, isNamed: own.items)
+  }
+
+  private func signs(in info: HTTPPageInfo) -> WalkReport.Warning? {
+    let places = info.signsOfMore(than: items)
+    guard !places.isEmpty else { return nil }
+    return .init(
+      .signsOfMore,
+      "the first page was taken for the last, and it has "
+        + "\(places.prefix(3).map { ServerText($0).description }.joined(separator: " and ")): if the listing is longer, it is paged in "
+        + "another way, which detecting finds.",
+      remedy: Remedy(.next))
+  }
+
+  /// What to say where the first page was the last for no other reason than that it is short: the
+  /// server may give fewer items than it is asked for, and that is how every page of it looks.
+  private func shortPage(_ own: OwnParts) -> WalkReport.Warning? {
+    guard hasPageSize || own.rules, let pageSize = suspect?.visit.engine.pageSize, pages == 1,
+      items > 0, items < pageSize, declared != items,
+      pagination.end.contains(.shortPage)
+    else { return nil }
+    switch pagination.next {
+    case .offset, .pageNumber: break
+    default: return nil
+    }
+    let says = pagination.end.contains { rule in
+      switch rule {
+      case .flag, .total: rules.isEmpty || hasRule
+      case .lastPage, .noNewItems, .notAdvancing: true
+      default: false
+      }
+    }
+    guard !says else { return nil }
+    return .init(
+      .shortFirstPage,
+      "\(pageSize.counted("item")) \(pageSize == 1 ? "was" : "were") asked for and \(items) came; only "
+        + "that the page is short says that it is the last one. If the server gives no more than "
+        + "\(items) at a time, ask for that many, or end by an empty page instead.",
+      remedy: Remedy(.pageSize, ["\(items)"]))
+  }
+
+  /// Where a page has an absolute URL of the next one that is not followed but sent.
+  private func unfollowedLink(in document: any PageDocument) -> PagePath? {
+    switch pagination.send {
+    case .query, .header, .jsonBody: break
+    default: return nil
+    }
+    guard case .body(let path) = pagination.next,
+      let text = (try? document.value(at: path))??.string,
+      ["https://", "http://"].contains(where: text.hasPrefix)
+    else { return nil }
+    return path
+  }
+
+  /// What to say where the elements below a root are of several names: one of them is a list, most
+  /// likely, and the others are about it.
+  private static func mixture(among nodes: [PageOutline.Node]) -> WalkReport.Warning? {
+    // The root of JSON has no name, and so no path.
+    guard let root = nodes.first?.path, !root.isEmpty else { return nil }
+    let children = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
+    guard children.count > 1 else { return nil }
+    let names = children.prefix(5).map { ServerText($0.name).description }.joined(separator: ", ")
+    let lists = nodes.filter { $0.kind == .list }.prefix(5).map(\.path)
+    let advice =
+      lists.isEmpty
+      ? "" : "; found lists at \(lists.map { ServerText($0).description }.joined(separator: ", "))"
+    return .init(
+      .mixedItems,
+      "every element below \(ServerText(root)) was taken for an item, and they are of several names "
+        + "(\(names))\(advice).",
+      remedy: Remedy(.items, lists + ["\(root)/*"]))
+  }
+}
+
+/// The audit of one walk, which the walk's task writes to and whoever asks for the report reads.
+private final class SharedAudit: Sendable {
+  let state: Mutex<ListingAudit>
+
+  init(_ audit: ListingAudit) { state = Mutex(audit) }
+}
+
+/// Which parts of a description are the caller's own, and may be misspelt.
+private struct OwnParts {
+  let rules: Bool
+  let items: Bool
+  let total: Bool
+
+  var isEmpty: Bool { !rules && !items && !total }
+
+  init(_ pagination: Pagination) {
+    let alike = Pagination.presets.flatMap { [$0.pagination] + $0.variants }.filter { preset in
+      preset.next == pagination.next && preset.send == pagination.send
+        && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
+    }
+    rules = alike.isEmpty
+    items = !alike.contains { $0.items == pagination.items }
+    total = pagination.total != nil && !alike.contains { $0.total == pagination.total }
+  }
+}
+
+extension EndRule {
+  /// Whether the rule looks at a place of the page that can be misspelt.
+  fileprivate var hasPlace: Bool {
+    switch self {
+    case .flag, .total, .lastPage: true
+    default: false
+    }
+  }
+}
+
+extension HTTPPageInfo {
+  /// Where the answer has what looks like a way to another page, or says that there are more than
+  /// `items`: for whoever took it for the last one. Paths, and names of fields; nothing where the
+  /// answer says that no more follows.
+  package func signsOfMore(than items: Int) -> [String] {
+    let answer = PageAnswer(
+      request: visit.request, url: url, status: head.status.code, headerFields: head.headerFields,
+      document: document, position: visit.position)
+    guard let detector = try? PaginationDetector(answer) else { return [] }
+    let isLast = detector.signs.contains { sign in
+      sign.kind == .flag && sign.value?.boolean == detector.vocabulary.flags[sign.name].map { !$0 }
+    }
+    guard !isLast else { return [] }
+    return detector.signs.filter { sign in
+      guard let value = sign.value, !value.isBlank else { return false }
+      return switch sign.kind {
+      case .link, .field, .token: true
+      case .total: value.count.map { $0 > items } ?? false
+      case .pages: value.count.map { $0 > 1 } ?? false
+      case .flag: false
+      }
+    }.map { ServerText($0.place).description }
+  }
+}

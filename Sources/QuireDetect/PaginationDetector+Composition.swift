@@ -1,0 +1,310 @@
+import HTTPTypes
+import QuireCore
+import QuirePagination
+
+/// Descriptions put together from what is in the answer, for listings that no preset fits.
+extension PaginationDetector {
+  /// Few enough to be tried one by one.
+  func compositions() -> [Pagination] {
+    let places: [PagePath?] = answer.document is EmptyDocument ? [nil] : lists.prefix(2).map { $0 }
+    return places.flatMap { place -> [Pagination] in
+      let items = place.map(ItemSelector.path) ?? .root
+      let ways = tokens(items)
+      return asked(items) + (ways.isEmpty ? counters(items) : ways)
+    }
+  }
+
+  // MARK: Tokens and links
+
+  private func tokens(_ items: ItemSelector) -> [Pagination] {
+    var routes: [Route] = []
+    for sign in signs {
+      switch sign.kind {
+      case .link: routes.append(Route(.linkHeader, send: .url))
+      case .token: routes += self.routes(for: sign)
+      case .field:
+        var places = vocabulary.nextFields[sign.name]?.ranked ?? []
+        if let name = vocabulary.meaning(ofField: sign.name) {
+          let spelled = Self.withoutNext(Self.words(of: name, inField: sign.place))
+          places += ownPlacements(for: name, base: Self.base(of: name))
+          places += [.query(spelled)] + (vocabulary.next[name]?.ranked ?? [])
+        }
+        routes += Self.unique(places).prefix(2).map { Route(.header(sign.place), send: $0) }
+      case .flag, .total, .pages: continue
+      }
+    }
+    let flags = flags()
+    return routes.prefix(8).map { route in
+      let total = totals().first { $0.kind != .pages }
+      return Pagination(
+        next: route.next, send: route.send, request: RequestRule(isQuery: isPost), end: flags,
+        items: items, total: total)
+    }
+  }
+
+  private func routes(for sign: DetectorSign) -> [Route] {
+    guard let path = try? PagePath(sign.place) else { return [] }
+    if let link = sign.value?.link, sign.isLink {
+      return [Route(.body(path), send: link.hasPrefix("?") ? .queryMerge : .url)]
+    }
+    return placements(for: sign).prefix(3).map { Route(.body(path), send: $0) }
+  }
+
+  var isPost: Bool { answer.request.method == .post }
+
+  /// Where a token may go: to a parameter that the request has already, else to those that presets
+  /// send it to, else to one of its own name.
+  private func placements(for sign: DetectorSign) -> [Placement] {
+    let name = sign.name
+    let spelled = Self.spelling(at: sign.place)
+    // Who writes `page_token` on a page most likely reads `page_token`, too.
+    let plain = Self.withoutNext(spelled)
+    let isKnown = !(vocabulary.spelled[spelled]?.ranked ?? []).isEmpty
+    let known = Self.unique(
+      (vocabulary.spelled[spelled]?.ranked ?? []) + (vocabulary.next[name]?.ranked ?? []))
+    switch answer.request.body {
+    case .json(let body):
+      let own = known.filter { if case .jsonBody = $0 { true } else { false } }
+      let there =
+        ownPlacements(for: name, base: Self.base(of: name))
+        + own.filter {
+          if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
+        }
+      let guessed = known.compactMap(\.parameter)
+        .compactMap { try? PagePath(PagePath.pointer(to: $0)) }.map { Placement.jsonBody($0) }
+      let alike =
+        (try? PagePath(PagePath.pointer(to: plain))).map { [Placement.jsonBody($0)] } ?? []
+      let others = isKnown ? own + guessed + alike : own + alike + guessed
+      return Self.unique(there + others + [.jsonBody("/cursor")])
+    case .form:
+      let guessed = known.compactMap { $0.parameter }.map { Placement.form($0) }
+      let others = isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed
+      return Self.unique(
+        ownPlacements(for: name, base: Self.base(of: name)) + others + [.form("cursor")])
+    case .none, .xml, .bytes:
+      let own = known.filter { if case .query = $0 { true } else { false } }
+      let there = ownPlacements(for: name, base: Self.base(of: name))
+      // Who writes `NextMarker` or `MaxItems` most likely reads `Marker`.
+      let isCapitalized =
+        spelled.first?.isUppercase == true && spelled.contains(where: \.isLowercase)
+      let writesCapitals = parameters.contains { $0.spelled.first?.isUppercase == true }
+      let capitalized = isCapitalized ? own.prefix(2).compactMap(\.capitalized) : []
+      let alike = isKnown ? [] : [Placement.query(plain)]
+      let usual = Array(own.prefix(2))
+      let others = writesCapitals ? capitalized + usual : usual + capitalized
+      return Self.unique(there + alike + others + own.dropFirst(2) + [.query(plain)])
+    }
+  }
+
+  /// `cursor` for `nextcursor`.
+  private static func base(of name: String) -> String {
+    name.hasPrefix("next") && name.count > 4 ? String(name.dropFirst(4)) : name
+  }
+
+  /// The name that a place ends in, as it is spelled there.
+  private static func spelling(at place: String) -> String {
+    let step = place.split(separator: "/").last ?? ""
+    return String(step.drop { $0 == "@" }.prefix { $0 != "[" })
+  }
+
+  /// What `name` says in a field, in words as parameters have them: `next_page_token` for
+  /// `nextpagetoken` in `X-Next-Page-Token`.
+  private static func words(of name: String, inField field: String) -> String {
+    var words = field.split(separator: "-")
+    while words.count > 1, PaginationVocabulary.normal(words.joined()) != name {
+      words.removeFirst()
+    }
+    let spelled = words.joined(separator: "_").lowercased()
+    return PaginationVocabulary.normal(spelled) == name ? spelled : name
+  }
+
+  /// The same for a name as it is spelled: `page_token` for `next_page_token`.
+  private static func withoutNext(_ spelled: String) -> String {
+    guard spelled.lowercased().hasPrefix("next") else { return spelled }
+    let rest = spelled.dropFirst(4)
+    let word = rest.drop { $0 == "_" || $0 == "-" || $0 == "." }
+    guard let first = word.first else { return spelled }
+    // `nextCursor` is a small `cursor`, and `NextMarker` a great `Marker`.
+    let isCamel = word.count == rest.count && spelled.first?.isLowercase == true
+    return isCamel ? first.lowercased() + word.dropFirst() : String(word)
+  }
+
+  private static func unique(_ placements: [Placement]) -> [Placement] {
+    var seen: Set<Placement> = []
+    return placements.filter { seen.insert($0).inserted }
+  }
+
+  // MARK: Ends and totals
+
+  private func flags() -> [EndRule] {
+    signs.filter { $0.kind == .flag }.prefix(1).compactMap { sign in
+      guard let path = try? PagePath(sign.place) else { return nil }
+      return .flag(.body(path), continuesWhile: vocabulary.flags[sign.name] ?? true)
+    }
+  }
+
+  private func totals() -> [TotalSource] {
+    signs.filter { $0.kind == .total || $0.kind == .pages }.compactMap { sign in
+      guard let path = try? PagePath(sign.place) else { return nil }
+      return TotalSource(.body(path), vocabulary.totals[sign.name] ?? .items)
+    }
+  }
+
+  // MARK: Counters
+
+  /// Numbered pages and offsets, where nothing in the answer leads on by itself.
+  private func counters(_ items: ItemSelector) -> [Pagination] {
+    [
+      numbered(items, first: firstPage, pageParameter),
+      counted(items, first: firstOffset, offsetParameter),
+    ]
+  }
+
+  /// What pages are numbered by from `first`, to the end that the answer tells.
+  func numbered(_ items: ItemSelector, first: Int, _ send: Placement) -> Pagination {
+    let pages = totals().first { $0.kind == .pages }
+    let total = itemTotal
+    return Pagination(
+      next: .pageNumber(first: first), send: send, request: RequestRule(isQuery: isPost),
+      end: end(pages ?? total), items: items, total: total ?? pages)
+  }
+
+  /// What items are counted by from `first`, to the end that the answer tells.
+  func counted(_ items: ItemSelector, first: Int, _ send: Placement) -> Pagination {
+    Pagination(
+      next: .offset(first: first), send: send, request: RequestRule(isQuery: isPost),
+      end: end(itemTotal), items: items, total: itemTotal)
+  }
+
+  private var itemTotal: TotalSource? {
+    totals().first { $0.kind != .pages && $0.kind != .lowerBound }
+  }
+
+  private func end(_ total: TotalSource?) -> [EndRule] {
+    flags() + (total.map { [.total($0)] } ?? []) + [.emptyPage]
+  }
+}
+
+extension Placement {
+  /// The name of a parameter, wherever it goes.
+  var parameter: String? {
+    switch self {
+    case .query(let name, _), .form(let name): name
+    case .jsonBody(let path): path.text.split(separator: "/").last.map(String.init)
+    default: nil
+    }
+  }
+}
+
+extension PaginationDetector {
+  /// What a trait showed itself to be.
+  enum Finding {
+    case found(JSONValue?)
+    case blank
+    case absent
+  }
+
+  /// What is found of a trait, and at which of its places.
+  func find(
+    _ traits: PaginationVocabulary.Atoms, items: ItemSelector,
+    count: (items: Int, isThere: Bool)
+  ) -> (Finding, DescriptionTrait) {
+    let trait = traits.trait
+    switch trait.probe {
+    case .items:
+      let place = traits.atoms.first { atom in
+        guard case .items(.path(let path)) = atom.probe else { return false }
+        return lookups.count(at: path) ?? 0 > 0
+      }
+      let finding: Finding = count.items > 0 ? .found(nil) : count.isThere ? .blank : .absent
+      return (finding, place ?? traits.atoms.first ?? trait)
+    case .value:
+      for atom in traits.atoms {
+        guard case .value(let source) = atom.probe,
+          let value = lookups.value(at: source, items: items)
+        else { continue }
+        if trait.role == .next, isEcho(value, at: source) { continue }
+        return (value.isBlank ? .blank : .found(value), atom)
+      }
+      return (.absent, trait)
+    case .link(let relation, let conditions):
+      let link = answer.links.first(relation: relation, where: conditions)
+      return (link.map { .found(.string($0.target)) } ?? .absent, trait)
+    case .sent(let placement):
+      return (sent.value(at: placement) != nil ? .found(nil) : .absent, trait)
+    case .constant(let placement, let value):
+      let isSent = sent.value(at: placement)?.plainText == value
+      return (isSent ? .found(nil) : .absent, trait)
+    }
+  }
+
+  /// Whether a number only repeats where this page starts, as `"offset": 0` does.
+  private func isEcho(_ value: JSONValue, at source: ValueSource) -> Bool {
+    guard case .body = source else { return false }
+    return source.names.contains { vocabulary.isEcho(value, named: $0) }
+  }
+
+  func weigh(
+    _ trait: DescriptionTrait, _ finding: Finding, at atom: DescriptionTrait,
+    explained: inout Set<String>, in fit: inout DetectorFit
+  ) {
+    let isLookedUp = trait.role == .items && fit.place != nil
+    let information = isLookedUp ? 0 : vocabulary.information(of: atom)
+    switch finding {
+    case .found(let value):
+      // Most lists have items with ids; that alone says nothing about how they go on.
+      let isWeak = trait.isOfItems
+      let share = !isWeak ? 1 : trait.role == .next ? 0.15 : 0
+      fit.score += trait.role.weight * information * share
+      if trait.role == .next { fit.score += isWeak ? -1 : 2 }
+      explained.formUnion(trait.names)
+      if trait.role.isFoundation, !isWeak { fit.isFounded = true }
+      if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
+      if trait.role == .items, information >= 5 { fit.isDistinct = true }
+      if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
+    case .blank:
+      fit.score += trait.role.weight * information * 0.5
+      explained.formUnion(trait.names)
+      if trait.role == .next {
+        fit.isFounded = true
+        fit.isToldEnd = true
+        fit.evidence.append("\(atom.place) is there and empty, which is the end")
+      }
+    case .absent:
+      switch trait.role {
+      case .flag: fit.score -= 2
+      case .total, .pages: fit.score -= 1
+      case .items: fit.score -= 1
+      case .echo: fit.score -= 0.5
+      case .constant: fit.score -= 1
+      case .next, .mark, .parameter, .size: break
+      }
+    }
+  }
+}
+
+extension DescriptionTrait {
+  /// Whether it is looked for in an item.
+  var isOfItems: Bool { if case .value(.lastItem) = probe { true } else { false } }
+}
+
+extension DescriptionTrait.Role {
+  /// How much a bit of information weighs.
+  var weight: Double {
+    switch self {
+    case .items, .next, .flag: 1
+    case .total, .pages: 0.9
+    case .echo, .mark: 0.6
+    case .parameter, .constant: 0.6
+    case .size: 0.4
+    }
+  }
+
+  /// Whether it says by itself how a listing goes on or ends.
+  var isFoundation: Bool {
+    switch self {
+    case .next, .flag, .total, .pages: true
+    case .items, .mark, .echo, .parameter, .size, .constant: false
+    }
+  }
+}

@@ -1,0 +1,165 @@
+import QuirePagination
+import QuireCore
+
+/// What the request says already. Whoever writes `from=0` has read how the listing goes on.
+extension PaginationDetector {
+  /// A parameter of the request: of its query, its form, a member of its JSON, or an element or
+  /// attribute of its XML.
+  struct Parameter {
+    var placement: Placement
+    /// The name, by `PaginationVocabulary.normal`.
+    var name: String
+    var spelled: String
+    var value: JSONValue
+  }
+
+  /// The parameters of the request, at most 60.
+  static func parameters(of sent: RequestEditor) -> [Parameter] {
+    var parameters = sent.query.pairs.prefix(30).map { pair in
+      Parameter(
+        placement: .query(pair.name), name: PaginationVocabulary.normal(pair.name),
+        spelled: pair.name, value: .string(sent.query[pair.name] ?? ""))
+    }
+    parameters += sent.form.pairs.prefix(30).map { pair in
+      Parameter(
+        placement: .form(pair.name), name: PaginationVocabulary.normal(pair.name),
+        spelled: pair.name, value: .string(sent.form[pair.name] ?? ""))
+    }
+    if case .json(let body) = sent.base.body {
+      add(body, at: "", named: "", depth: 0, to: &parameters)
+    }
+    if case .xml(let text) = sent.base.body {
+      parameters += XMLTemplate(text).leaves(most: 60).map { path, name, value in
+        Parameter(
+          placement: .xmlBody(path), name: PaginationVocabulary.normal(name), spelled: name,
+          value: .string(value.trimmingBlanks))
+      }
+    }
+    return parameters
+  }
+
+  private static func add(
+    _ value: JSONValue, at pointer: String, named name: String, depth: Int,
+    to parameters: inout [Parameter]
+  ) {
+    guard parameters.count < 60, depth <= 3 else { return }
+    guard case .object(let members) = value else {
+      guard depth > 0, let path = try? PagePath(pointer) else { return }
+      if case .array = value { return }
+      parameters.append(
+        Parameter(
+          placement: .jsonBody(path), name: PaginationVocabulary.normal(name), spelled: name,
+          value: value))
+      return
+    }
+    for member in members where PageOutline.keeps(name: member.name) {
+      add(
+        member.value, at: pointer + PagePath.pointer(to: member.name), named: member.name,
+        depth: depth + 1, to: &parameters)
+    }
+  }
+
+  // MARK: Descriptions
+
+  /// Names of parameters that may count or hold the key of the last item, besides those of presets.
+  private static let startNames: Set<String> = ["from", "since", "start", "startat", "index"]
+  private static let keyNames: Set<String> = [
+    "after", "afterid", "from", "fromid", "idabove", "lastid", "lastkey", "lastseen", "marker",
+    "minid", "since", "sinceid", "start", "startafter",
+  ]
+
+  /// Descriptions that go on by what the request has already: numbers, keys and placeholders.
+  func asked(_ items: ItemSelector) -> [Pagination] {
+    var found: [Pagination] = []
+    for parameter in parameters {
+      let number = Int(parameter.value.plainText)
+      if let number, number >= 0 {
+        if vocabulary.pageNames.contains(parameter.name) || parameter.name == "p" {
+          found.append(numbered(items, first: number == 0 ? 0 : 1, parameter.placement))
+        } else if vocabulary.offsetNames.contains(parameter.name)
+          || Self.startNames.contains(parameter.name)
+        {
+          found.append(counted(items, first: number == 1 ? 1 : 0, parameter.placement))
+        }
+      }
+      guard number != nil || parameter.value.isBlank, Self.keyNames.contains(parameter.name),
+        let key = lastKey(of: items, isNumber: number != nil)
+      else { continue }
+      found.append(
+        Pagination(
+          next: .lastItem(key), send: parameter.placement,
+          request: RequestRule(isQuery: isPost), end: [.emptyPage], items: items))
+    }
+    for placeholder in placeholders { found += asked(items, by: placeholder) }
+    return found
+  }
+
+  private func asked(_ items: ItemSelector, by placeholder: RequestPlaceholder) -> [Pagination] {
+    let place = Placement.placeholder(placeholder.text)
+    switch placeholder.kind {
+    case .page: return [numbered(items, first: 1, place)]
+    case .offset: return [counted(items, first: placeholder.first.integer ?? 0, place)]
+    case .token:
+      return signs.filter { $0.kind == .token && !$0.isLink }.compactMap { sign in
+        (try? PagePath(sign.place)).map { path in
+          Pagination(
+            next: .body(path), send: place,
+            request: RequestRule(first: placeholder.first, isQuery: isPost), items: items)
+        }
+      }
+    }
+  }
+
+  /// What identifies an item of the page, as a path below it.
+  private func lastKey(of items: ItemSelector, isNumber: Bool) -> PagePath? {
+    guard case .path(let list) = items, !answer.document.isXML else { return nil }
+    let names = ["id", "key", "seq", "cursor"]
+    let start = list.text + "/0/"
+    let keys = outline.nodes.filter { node in
+      node.isInList && node.path.hasPrefix(start) && !node.path.dropFirst(start.count).contains("/")
+        && names.contains(PaginationVocabulary.normal(node.name))
+        && (!isNumber || node.value?.integer != nil)
+    }
+    return keys.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
+  }
+
+  /// Whether a description goes on by what the request has already, and nothing in the answer leads on
+  /// by itself.
+  func isAsked(_ pagination: Pagination) -> Bool {
+    guard pagination.routes.count == 1 else { return false }
+    if case .placeholder(let text, _) = pagination.send {
+      return placeholders.contains { $0.text == text }
+    }
+    guard pagination.next.isCounter || pagination.next.isOfItem,
+      !signs.contains(where: { $0.leadsOn && $0.value != nil })
+    else { return false }
+    return parameters.contains { $0.placement == pagination.send }
+  }
+
+  /// Whether a request still has a placeholder in it.
+  func hasPlaceholder(_ request: PageRequest) -> Bool {
+    let editor = RequestEditor(request)
+    return placeholders.contains { editor.has(placeholder: $0.text) }
+  }
+
+  /// Parameters that the request has already and that a token may go to, those of its name first.
+  func ownPlacements(for name: String, base: String) -> [Placement] {
+    let own = parameters.filter { $0.name == name || $0.name == base }
+    let known = parameters.filter { parameter in
+      guard vocabulary.tokenParameters.contains(parameter.name) else { return false }
+      return parameter.value.isBlank || Int(parameter.value.plainText) == 0
+    }
+    return (own + known).map(\.placement)
+  }
+}
+
+extension Placement {
+  /// The same parameter, its name written as `Marker` where it is `marker`.
+  var capitalized: Placement? {
+    guard case .query(let name, let encoding) = self else { return nil }
+    let words = name.split { $0 == "_" || $0 == "-" }
+    guard words.joined().allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }
+    let capitalized = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    return capitalized == name ? nil : .query(capitalized, encoding: encoding)
+  }
+}

@@ -1,0 +1,413 @@
+import HTTPTypes
+package import QuireCore
+import QuireJSON
+package import QuirePagination
+
+/// Tells from one answer how its listing is paged.
+///
+/// Pure: takes the request, the answer's head and the decoded page, and asks every preset what it
+/// recognises in them. What a preset looks for is read off its own description, and weighs the more the
+/// fewer presets look for it; what the answer has and a description leaves unsaid speaks against that
+/// description. Costs are bounded by the number of presets and the size of the page, whatever is in
+/// it.
+package struct PaginationDetector {
+  let answer: PageAnswer
+  let home: Origin
+  let outline: PageOutline
+  let vocabulary: PaginationVocabulary
+  let signs: [DetectorSign]
+  /// The request, for what it says already.
+  let sent: RequestEditor
+  let parameters: [Parameter]
+  /// What stands in the request for where a page starts.
+  let placeholders: [RequestPlaceholder]
+  let lookups: DetectorLookups
+  /// Where the items may be, the likeliest first.
+  let lists: [PagePath]
+  /// Where an object around the items may be.
+  let containers: [PagePath]
+  /// What descriptions have in place of their own link policy; nil for their own.
+  let links: LinkPolicy?
+
+  /// A detector for an answer to a listing's first request.
+  ///
+  /// Throws `invalidURL` for a request that is none.
+  package init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
+    // The answer came to a request without placeholders, whatever the walk's own has.
+    try self.init(answer, links: links, placeholders: [])
+  }
+
+  init(
+    _ answer: PageAnswer, links: LinkPolicy?, placeholders: [RequestPlaceholder]
+  ) throws(PageError) {
+    self.answer = answer
+    self.links = links
+    home = try Origin(url: answer.request.url)
+    outline = (answer.document as? any OutlinedDocument)?.outline ?? PageOutline()
+    vocabulary = .shared
+    signs = DetectorSign.all(in: answer, outline: outline, vocabulary: vocabulary)
+    lookups = DetectorLookups(answer)
+    sent = RequestEditor(answer.request)
+    parameters = Self.parameters(of: sent)
+    self.placeholders = placeholders
+    lists = outline.lists(vocabulary, isXML: answer.document.isXML)
+    containers = outline.containers
+  }
+
+  /// Every description that fits, best first.
+  func fits() -> [DetectorFit] {
+    var fits = vocabulary.presets.flatMap(fits(of:))
+    fits += compositions().compactMap { pagination in
+      fit(of: pagination, preset: nil).map {
+        var fit = $0
+        // A preset knows more than can be read off an answer: limits, failures, ends.
+        fit.score -= 4
+        return fit
+      }
+    }
+    fits += vocabulary.variants.compactMap { variant in
+      fit(of: variant.pagination.fitted(to: answer.request), preset: nil).map {
+        var fit = $0
+        // What has a name is called by it, where both fit alike.
+        fit.score -= 1
+        return fit
+      }
+    }
+    if answer.document is EmptyDocument || answer.document is UnreadableDocument {
+      // Only the head speaks.
+      fits.removeAll { !$0.isFounded }
+    }
+    return fits.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }
+  }
+
+  private func fits(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
+    let pagination = preset.preset.pagination.fitted(to: answer.request)
+    let own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
+    if let own, own.itemCount > 0 || !preset.preset.takesPlace { return [own] }
+    // A preset that knows its place is found elsewhere only once in a while.
+    let places =
+      preset.preset.takesContainer
+      ? containers : preset.preset.takesPlace ? lists : Array(lists.prefix(1))
+    let elsewhere = places.compactMap { place in fit(of: preset.preset, at: place) }
+    return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
+  }
+
+  /// How well a preset fits with its items at another place.
+  private func fit(of preset: PaginationPreset, at place: PagePath) -> DetectorFit? {
+    guard let pagination = preset.pagination(at: place)?.fitted(to: answer.request),
+      var fit = fit(of: pagination, preset: preset, at: place)
+    else { return nil }
+    // That somebody's items are just there is nothing that only they would have.
+    let isGeneric = Pagination.genericPresets.contains { $0.name == preset.name }
+    fit.score -= !preset.takesPlace ? 5 : isGeneric ? 0 : 0.5
+    return fit
+  }
+}
+
+extension DetectorFit {
+  /// By what descriptions are tried one after the other: first those that go on by what the caller has
+  /// put into the request, however little else speaks for them.
+  var rank: Double { isAsked ? score + 10 : score }
+
+  /// The name that ties are told apart by.
+  var name: String { preset?.name ?? "~" }
+}
+
+extension PaginationDetector {
+  /// What the answer shows. Never a guess that is not called one.
+  package func detection() -> Detection {
+    var detection = Detection(candidates: [], observations: observations())
+    guard (200..<300).contains(answer.status) else { return detection }
+    // Without items, and without a word about what follows, there is nothing to guess from.
+    let groups = groups(
+      of: fits().filter { $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= 3 })
+    detection.candidates = groups.prefix(5).enumerated().map { index, group in
+      let rival = groups.indices.contains(index + 1) ? groups[index + 1].first?.score : nil
+      return candidate(group, rival: index == 0 ? rival : groups.first?.first?.score)
+    }
+    if detection.candidates.first?.next == .failure {
+      // A failure that one preset recognises is no page of another.
+      detection.candidates = detection.candidates.prefix(1).map { $0 }
+    }
+    return detection
+  }
+
+  /// Fits that do the same, the best of each first; what cannot be meant is left out.
+  private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
+    var groups: [[DetectorFit]] = []
+    var places: [DetectorFit.Behaviour: Int] = [:]
+    for fit in fits where fit.score > -4 || fit.isAsked {
+      if let place = places[fit.behaviour] {
+        let first = groups[place][0]
+        // What a preset has a name for is called by it, where it explains nearly as much.
+        let isName = first.preset == nil && fit.preset != nil && !fit.pagination.next.isCounter
+        groups[place].insert(
+          fit, at: isName && fit.score > first.score - 3 ? 0 : groups[place].count)
+      } else {
+        places[fit.behaviour] = groups.count
+        groups.append([fit])
+      }
+    }
+    return groups
+  }
+
+  private func candidate(_ group: [DetectorFit], rival: Double?) -> DetectedPagination {
+    let fit = group[0]
+    let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap(\.preset?.name)
+    let variant = variant(fit)
+    return DetectedPagination(
+      preset: fit.preset?.name ?? variant?.name, items: fit.place,
+      pagination: variant?.pagination ?? whole(fit),
+      confidence: confidence(in: fit, rival: rival), evidence: fit.evidence, doubts: fit.doubts,
+      alternatives: Array(others.prefix(6)),
+      swift: fit.preset?.swift(at: fit.place)
+        ?? variant.map { "try .preset(named: \(PaginationPreset.literal($0.name)))" }
+        ?? fit.pagination.swift, next: fit.outcome)
+  }
+
+  /// What a fit without a preset of its own is by another name, if by any.
+  private func variant(_ fit: DetectorFit) -> (name: String, pagination: Pagination)? {
+    guard fit.preset == nil else { return nil }
+    return vocabulary.variants.first {
+      let pagination = $0.pagination.fitted(to: answer.request)
+      return (links.map(pagination.links) ?? pagination) == fit.pagination
+    }
+  }
+
+  /// The description of a fit as its preset has it, for requests of every kind.
+  private func whole(_ fit: DetectorFit) -> Pagination {
+    guard let preset = fit.preset else { return fit.pagination }
+    let whole = fit.place.map { preset.pagination(at: $0) } ?? preset.pagination
+    return whole.flatMap { $0.fitted(to: answer.request) == fit.pagination ? $0 : nil }
+      ?? fit.pagination
+  }
+
+  private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
+    let margin = rival.map { fit.score - $0 } ?? .infinity
+    // A description whose way on is not there may fit the last page of any listing, and an empty page
+    // that only counts fits them all.
+    guard !(fit.leadsNowhere && fit.outcome == .end),
+      fit.itemCount > 0 || fit.isToldEnd || fit.outcome != .end
+    else { return .guess }
+    guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
+      fit.score > 0.5, margin > -1
+    else { return .guess }
+    return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 && !isDoubtful(fit)
+      ? .likely : .possible
+  }
+
+  /// Whether the way on is guessed: a parameter that neither the request nor a preset has, or one of
+  /// the query beside a body that asks.
+  private func isDoubtful(_ fit: DetectorFit) -> Bool {
+    let isKnown = fit.preset != nil || fit.isAsked || variant(fit) != nil
+    let hasBody = answer.request.body != .none
+    return fit.pagination.routes.contains { route in
+      switch route.send {
+      case .query: !isKnown || hasBody
+      case .form, .jsonBody, .xmlBody, .header: !isKnown
+      default: false
+      }
+    }
+  }
+
+  /// How many items there are in all, as far as the answer says so beside a list that has fewer; nil
+  /// where it does not.
+  var declaredItems: Int? {
+    guard let list = outline.likelyList(vocabulary) else { return nil }
+    return signs.filter { $0.kind == .total && vocabulary.totals[$0.name] == .items }
+      .compactMap { $0.value?.count }.filter { $0 > list.count }.min()
+  }
+
+  // MARK: Observations
+
+  private func observations() -> [String] {
+    var words = ["The server answered \(answer.status)\(mediaType)."]
+    if let unread = answer.document as? UnreadableDocument {
+      words.append(unread.reason.message)
+    } else if answer.document is EmptyDocument {
+      words.append("The answer has no body.")
+    } else {
+      words.append(shape)
+    }
+    let lists = outline.nodes.filter { $0.kind == .list && !$0.isInList && !$0.path.isEmpty }
+    if !lists.isEmpty {
+      let shown = lists.prefix(5).map { "\(Self.quoted($0.path)) with \($0.count)" }
+      words.append("Lists: \(shown.joined(separator: ", ")).")
+    }
+    words += signs.prefix(12).map(\.words)
+    if outline.isCut { words.append("There is more than was looked at.") }
+    return words
+  }
+
+  private var mediaType: String {
+    let type = answer.headerFields[.contentType]?.prefix { $0 != ";" }
+    return type.map { " with \(ServerText($0, limit: 80))" } ?? ""
+  }
+
+  private var shape: String {
+    guard let root = outline.nodes.first else { return "The page could not be looked through." }
+    if answer.document.isXML { return "The page is XML, its root \(Self.quoted(root.name))." }
+    switch root.kind {
+    case .list: return "The page is a list of \(root.count)."
+    case .scalar: return "The page is a single value."
+    case .object:
+      let names = outline.nodes.filter { $0.depth == 1 }.prefix(12).map { Self.quoted($0.name) }
+      return "The page is an object with \(names.joined(separator: ", "))."
+    }
+  }
+
+  /// A name from the page, cut to what a message can take.
+  static func quoted(_ name: String) -> String {
+    "\"\(ServerText(name, limit: 80))\""
+  }
+}
+
+extension DetectorSign {
+  /// The sign without its value, unless that is a number or a flag.
+  fileprivate var words: String {
+    let place = PaginationDetector.quoted(place)
+    switch kind {
+    case .link: return "The Link header has a link with rel=\"next\"."
+    case .field: return "The header field \(self.place) may lead on."
+    case .token where value == nil: return "\(place) is empty: it may lead on from other pages."
+    case .token: return "\(place) may lead on: it is \(isLink ? "a link" : "a token")."
+    case .flag: return "\(place) is \(value?.boolean == true ? "true" : "false")."
+    case .total: return "\(place) is \(value?.count ?? 0): a total, perhaps."
+    case .pages: return "\(place) is \(value?.count ?? 0): a number of pages, perhaps."
+    }
+  }
+}
+
+/// What an answer repeats of its request: `"offset": 0` in the first page of a listing that is counted
+/// by `offset`.
+extension PaginationDetector {
+  /// How a description counts.
+  private enum Count { case offset, page }
+
+  /// Judges a description that counts by whether the page says that it starts where the description
+  /// has it start, and by what name.
+  func judgeEchoes(of pagination: Pagination, in fit: inout DetectorFit) {
+    let routes = pagination.routes
+    guard routes.count == 1, let route = routes.first, let first = route.next.firstCount,
+      let parameter = route.send.parameter
+    else { return }
+    let (kind, other): (Count, Count)
+    switch route.next.root {
+    case .offset: (kind, other) = (.offset, .page)
+    case .pageNumber: (kind, other) = (.page, .offset)
+    default: return
+    }
+    let start = sent.value(at: route.send)?.integer ?? first
+    let echoes = echoes(of: kind).filter { $0.value?.integer == start }
+    let name = PaginationVocabulary.normal(parameter)
+    if let echo = echoes.first(where: { PaginationVocabulary.normal($0.name) == name }) {
+      fit.score += 4
+      fit.evidence.append("\(Self.quoted(echo.path)) is \(start), as sent for the first page")
+    } else if let echo = echoes.first {
+      fit.score += 1.5
+      fit.evidence.append("\(Self.quoted(echo.path)) is \(start), where the first page starts")
+    } else if !self.echoes(of: other).isEmpty {
+      fit.score -= 2
+      fit.doubts.append("the page repeats \(Self.quoted(self.echoes(of: other)[0].path))")
+    }
+  }
+
+  /// The values by which the page may say where it starts.
+  private func echoes(of kind: Count) -> [PageOutline.Node] {
+    let names = kind == .offset ? vocabulary.offsetNames : vocabulary.pageNames
+    return outline.nodes.filter { node in
+      node.kind == .scalar && !node.isInList && node.value?.integer != nil
+        && names.contains(PaginationVocabulary.normal(node.name))
+    }
+  }
+
+  /// Where page numbers go, as far as request and answer tell.
+  var pageParameter: Placement {
+    parameter(among: vocabulary.pageNumbers, echoes: echoes(of: .page)) ?? .query("page")
+  }
+
+  /// Where offsets go, as far as request and answer tell.
+  var offsetParameter: Placement {
+    parameter(among: vocabulary.offsets, echoes: echoes(of: .offset)) ?? .query("offset")
+  }
+
+  /// The parameter that the request already has of those that presets count by, or else that the
+  /// answer repeats.
+  private func parameter(
+    among sends: PaginationVocabulary.Sends, echoes: [PageOutline.Node]
+  ) -> Placement? {
+    let ranked = sends.ranked
+    if let there = ranked.first(where: { sent.value(at: $0)?.integer != nil }) { return there }
+    guard answer.request.body == .none else { return nil }
+    let names = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
+    let echo = echoes.first { names.contains(PaginationVocabulary.normal($0.name)) }
+    return echo.map { .query($0.name.hasPrefix("@") ? String($0.name.dropFirst()) : $0.name) }
+  }
+
+  /// Whether the answer says that its page is number 1.
+  var saysPageOne: Bool { echoes(of: .page).contains { $0.value?.integer == 1 } }
+
+  /// The number of the first page, from what the request or the answer has as this page's.
+  var firstPage: Int {
+    let number = sent.value(at: pageParameter)?.integer ?? echoes(of: .page).first?.value?.integer
+    return number == 0 ? 0 : 1
+  }
+
+  /// The offset of the first item, from what the answer has as this page's.
+  var firstOffset: Int {
+    let name = offsetParameter.parameter.map(PaginationVocabulary.normal)
+    let echoes = echoes(of: .offset)
+    let echo = echoes.first { PaginationVocabulary.normal($0.name) == name } ?? echoes.first
+    return echo?.value?.integer == 1 ? 1 : 0
+  }
+}
+
+extension PageOutline {
+  /// The lists that the items may be, the likeliest first.
+  func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
+    let ranked = nodes.filter { $0.kind == .list && !$0.isInList }
+      .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
+      .sorted { ($1.worth, $0.node.depth) < ($0.worth, $1.node.depth) }
+    let alone = isXML ? loneElements(named: vocabulary.lists).suffix(1) : []
+    return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
+  }
+
+  /// The list that the items are, most likely; nil where none stands out from what may stand beside
+  /// them.
+  func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
+    let best = nodes.filter { $0.kind == .list && !$0.isInList && $0.holdsObjects && $0.count > 0 }
+      .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
+    return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
+  }
+
+  private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
+    let name = PaginationVocabulary.normal(list.name)
+    var worth = Double(min(list.count, 8)) * 0.3 - Double(list.depth) * 0.5
+    if list.holdsObjects { worth += 2 }
+    if vocabulary.lists.contains(name) { worth += 1.5 }
+    if isBesideItems(list.name) { worth -= 6 }
+    return worth
+  }
+
+  /// Whether a list of that name stands beside the items, most likely; those of Atom's feeds are in
+  /// RFC 4287, §4.1.1.
+  package static func isBesideItems(_ name: String) -> Bool {
+    beside.contains(PaginationVocabulary.normal(name))
+  }
+
+  private static let beside: Set<String> = [
+    "author", "category", "columns", "contributor", "errors", "facets", "fields", "included",
+    "link", "links", "messages", "metadata", "schema", "sort", "warnings",
+  ]
+
+  /// Where an object around the items may be.
+  var containers: [PagePath] {
+    nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
+      .prefix(50).compactMap { try? PagePath($0.path) }
+  }
+}
+
+extension PageDocument {
+  /// Whether the document is of another format than JSON that can be outlined.
+  var isXML: Bool { self is any OutlinedDocument && !(self is JSONDocument) }
+}

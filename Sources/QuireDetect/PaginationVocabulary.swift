@@ -1,0 +1,219 @@
+import QuirePagination
+import QuireCore
+
+/// What the presets together know about names: which of them lead on, end or count, where their
+/// values go, and how much it tells to find one.
+package struct PaginationVocabulary: Sendable {
+  /// Where the values of a name go, and in how many presets.
+  struct Sends: Sendable {
+    var links = 0
+    var places: [Placement: Int] = [:]
+
+    /// The places, those of most presets first.
+    var ranked: [Placement] {
+      places.sorted { ($1.value, "\($0.key)") < ($0.value, "\($1.key)") }.map(\.key)
+    }
+  }
+
+  /// A trait, and each of its places.
+  struct Atoms: Sendable {
+    var trait: DescriptionTrait
+    var atoms: [DescriptionTrait]
+  }
+
+  /// A preset, and what it expects.
+  struct Entry: Sendable {
+    var preset: PaginationPreset
+    var traits: [Atoms]
+  }
+
+  /// The presets.
+  let presets: [Entry]
+  /// What aliases of those presets mean that is not the same: searches by POST beside lists by GET,
+  /// and the like. Swift has no constants for these; they are presets by name.
+  let variants: [(name: String, pagination: Pagination)]
+  /// Names of continuations, by `normal(_:)`.
+  private(set) var next: [String: Sends] = [:]
+  /// The same, by names as they are spelled: who writes `next_page_token` writes parameters so, too.
+  private(set) var spelled: [String: Sends] = [:]
+  /// Names of header fields with continuations.
+  private(set) var nextFields: [String: Sends] = [:]
+  /// Names of flags, and whether true means more in most presets.
+  private(set) var flags: [String: Bool] = [:]
+  /// Names of totals, and what they mostly count.
+  private(set) var totals: [String: Total.Kind] = [:]
+  /// Names of lists.
+  private(set) var lists: Set<String> = []
+  /// Where page numbers and offsets go.
+  private(set) var pageNumbers = Sends()
+  private(set) var offsets = Sends()
+  /// Names by which answers repeat the number of their page.
+  private(set) var pageNames: Set<String> = ["currentpage", "pageindex", "pagenumber"]
+  /// Names by which answers repeat where they start.
+  private(set) var offsetNames: Set<String> = []
+  /// Names of parameters that tokens go to.
+  private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
+  private var frequencies: [DescriptionTrait: Int] = [:]
+  private let count: Int
+
+  /// What all presets know.
+  static let shared = PaginationVocabulary(Pagination.presets)
+
+  /// What a description expects.
+  static func atoms(of pagination: Pagination) -> [Atoms] {
+    pagination.traits.map { Atoms(trait: $0, atoms: $0.atoms) }
+  }
+
+  init(_ presets: [PaginationPreset]) {
+    self.presets = presets.map {
+      Entry(preset: $0, traits: Self.atoms(of: $0.pagination.fitted(to: PageRequest(url: ""))))
+    }
+    let generic = Set(Pagination.genericPresets.map(\.name))
+    variants = presets.filter { !generic.contains($0.name) }.flatMap { preset in
+      preset.aliases.compactMap { name in preset.pagination(named: name).map { (name, $0) } }
+        .filter { $0.1 != preset.pagination }
+    }
+    count = presets.count
+    var flagVotes: [String: Int] = [:]
+    var totalVotes: [String: [Total.Kind: Int]] = [:]
+    for entry in self.presets {
+      let description = entry.preset.pagination.fitted(to: PageRequest(url: ""))
+      for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
+      for route in description.routes { learn(route) }
+      for route in entry.preset.variants.flatMap(\.routes) where route.next.isCounter {
+        learn(route)
+      }
+      for path in description.items.paths { lists.formUnion(Self.names(of: path)) }
+      for case .flag(let rule) in description.end {
+        let vote = rule.continuesWhile ? 1 : -1
+        for name in rule.source.names { flagVotes[name, default: 0] += vote }
+      }
+      let totals = description.total.map { [EndRule.total($0)] } ?? []
+      for case .total(let total) in description.end + totals {
+        for name in total.source.names {
+          totalVotes[name, default: [:]][total.kind, default: 0] += 1
+        }
+      }
+    }
+    flags = flagVotes.mapValues { $0 >= 0 }
+    totals = totalVotes.compactMapValues { votes in
+      votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
+    }
+    lists.subtract(["0", "1", ""])
+    for sends in next.values {
+      tokenParameters.formUnion(sends.places.keys.compactMap(\.parameter).map(Self.normal))
+    }
+    pageNames.formUnion(pageNumbers.places.keys.compactMap(\.parameter).map(Self.normal))
+    offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normal))
+  }
+
+  private mutating func learn(_ route: Route) {
+    switch route.next.root {
+    case .body(let path):
+      for name in Self.names(of: path) { Self.learn(route, in: &next[name, default: Sends()]) }
+      if let name = path.text.split(separator: "/").last {
+        Self.learn(route, in: &spelled[String(name), default: Sends()])
+      }
+    case .header(let name): Self.learn(route, in: &nextFields[Self.normal(name), default: Sends()])
+    case .pageNumber: Self.learn(route, in: &pageNumbers)
+    case .offset: Self.learn(route, in: &offsets)
+    default: break
+    }
+  }
+
+  private static func learn(_ route: Route, in sends: inout Sends) {
+    switch route.send {
+    case .url, .request: sends.links += 1
+    default: sends.places[route.send, default: 0] += 1
+    }
+  }
+
+  /// How much it tells that one place of a trait has something, in bits: what all have tells nothing.
+  func information(of atom: DescriptionTrait) -> Double {
+    // What no preset knows is no rarity of the answer's but of ours.
+    guard let frequency = frequencies[atom.key] else { return 3 }
+    let bits = Self.logarithm(Double(count) / Double(frequency))
+    // Any name fits a wildcard.
+    return atom.isWild ? bits * 0.3 : bits
+  }
+
+  private static func logarithm(_ value: Double) -> Double {
+    var value = value
+    var bits = 0.0
+    while value >= 2 {
+      value /= 2
+      bits += 1
+    }
+    return bits + (value - 1)
+  }
+
+  /// Whether a value of that name only says where its own page starts.
+  func isEcho(_ value: JSONValue, named name: String) -> Bool {
+    guard value.integer != nil else { return false }
+    return pageNames.contains(name) || offsetNames.contains(name)
+  }
+
+  /// The name of a continuation that a field's name ends in, as `X-Next-Token` in `nexttoken`.
+  func meaning(ofField name: String) -> String? {
+    next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
+      .max { $0.count < $1.count }
+  }
+
+  // MARK: Names
+
+  /// A name without what languages write differently: small letters and digits.
+  static func normal(_ name: String) -> String {
+    String(
+      name.lowercased().unicodeScalars.filter {
+        $0.properties.isAlphabetic || ("0"..."9").contains($0)
+      })
+  }
+
+  /// The names a path ends in, in either format; those that only say "a link" are passed over.
+  static func names(of path: PagePath) -> [String] {
+    path.text.split(separator: " | ").compactMap { side in
+      var steps = side.split(separator: "/").map(String.init)
+      while let step = steps.popLast() {
+        if ["[rel=", "[relation=", "[@rel=", "@value="].contains(where: step.contains) {
+          return "next"
+        }
+        let name = normal(String(step.prefix { $0 != "[" }))
+        if !["href", "url", "value", "", "0"].contains(name) { return name }
+      }
+      return nil
+    }
+  }
+}
+
+extension DescriptionTrait {
+  /// Whether the place is one that almost any page has.
+  fileprivate var isWild: Bool {
+    switch probe {
+    case .items(.path(let path)), .value(.body(let path)):
+      path.text.isEmpty || path.text.hasSuffix("/*")
+    default: false
+    }
+  }
+}
+
+extension ValueSource {
+  /// The normal names a value has where it is looked for in the page.
+  var names: [String] {
+    switch self {
+    case .body(let path): PaginationVocabulary.names(of: path)
+    case .firstOf(let sources): sources.flatMap(\.names)
+    case .header, .lastItem, .count, .linkParameter, .linkQueryItem, .contentRangeTotal: []
+    }
+  }
+}
+
+extension PageOutline {
+  /// The paths of elements that have one of these names and nothing of their name beside them: lists
+  /// of one item, most likely. At most 20.
+  func loneElements(named names: Set<String>) -> [String] {
+    nodes.lazy.filter { node in
+      node.kind == .object && !node.isInList && node.depth > 1
+        && names.contains(PaginationVocabulary.normal(node.name))
+    }.prefix(20).map(\.path)
+  }
+}

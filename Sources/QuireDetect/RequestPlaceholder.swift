@@ -1,0 +1,102 @@
+import QuirePagination
+import QuireCore
+
+/// A text in a request that stands for where a page starts, such as `{page}` or `{{offset}}`.
+package struct RequestPlaceholder: Hashable {
+  /// What goes in its place.
+  enum Kind { case page, offset, token }
+
+  /// The text as it stands in the request, decoded.
+  let text: String
+  let kind: Kind
+  /// What the first page has in its place.
+  let first: JSONValue
+
+  /// The placeholders of a request.
+  ///
+  /// Braces mean nothing in a URL, so that each pair of them is one there; in a body they may be part of
+  /// a query language, and only the names of pages, offsets and tokens are looked for. Throws
+  /// `invalidArgument` for one whose name does not say what it stands for: it must not be sent.
+  static func all(
+    in request: PageRequest, vocabulary: PaginationVocabulary = .shared
+  ) throws(PageError) -> [RequestPlaceholder] {
+    var found: [RequestPlaceholder] = []
+    for text in texts(in: PercentEncoding.decode(request.url)) {
+      guard let placeholder = RequestPlaceholder(text, vocabulary) else {
+        throw PageError(
+          .invalidArgument,
+          "The URL has the placeholder \"\(text.prefix(80))\", and its name does not say what goes "
+            + "there. Write a value in its place.")
+      }
+      found.append(placeholder)
+    }
+    found += bodyTexts(in: request.body).compactMap { RequestPlaceholder($0, vocabulary) }
+    var seen: Set<String> = []
+    return found.filter { seen.insert($0.text).inserted }
+  }
+
+  private init?(_ text: String, _ vocabulary: PaginationVocabulary) {
+    let name = PaginationVocabulary.normal(text)
+    self.text = text
+    if vocabulary.pageNames.contains(name) || name == "p" {
+      (kind, first) = (.page, 1)
+    } else if let start = vocabulary.start(ofPlaceholder: text) {
+      (kind, first) = (.offset, .number(String(start)))
+    } else if vocabulary.offsetNames.contains(name) {
+      (kind, first) = (.offset, 0)
+    } else if vocabulary.tokenParameters.contains(name) {
+      (kind, first) = (.token, "")
+    } else {
+      return nil
+    }
+  }
+
+  private static func texts(in text: String) -> [String] {
+    text.matches(of: #/\{\{?[A-Za-z_][A-Za-z0-9_.-]*\}\}?/#).prefix(20).map { String($0.0) }
+  }
+
+  private static func bodyTexts(in body: PageRequest.Body) -> [String] {
+    switch body {
+    case .none: []
+    case .json(let value): jsonTexts(in: value)
+    case .form(let text): texts(in: PercentEncoding.decode(text))
+    case .xml(let text): texts(in: text)
+    case .bytes(let bytes): texts(in: String(decoding: bytes, as: UTF8.self))
+    }
+  }
+
+  /// Texts that are a placeholder and nothing else, or one in two pairs of braces.
+  private static func jsonTexts(in value: JSONValue) -> [String] {
+    switch value {
+    case .string(let text):
+      texts(in: text).filter { $0 == text || $0.hasPrefix("{{") }
+    case .array(let elements): elements.flatMap(jsonTexts)
+    case .object(let members):
+      members.flatMap { $0.name == "query" ? [] : jsonTexts(in: $0.value) }
+    case .null, .bool, .number: []
+    }
+  }
+}
+
+extension PageRequest {
+  /// The request with the first values in place of placeholders.
+  func filling(_ placeholders: [RequestPlaceholder]) throws(PageError) -> PageRequest {
+    guard !placeholders.isEmpty else { return self }
+    var editor = RequestEditor(self)
+    for placeholder in placeholders {
+      try editor.fill(placeholder.text, with: placeholder.first.plainText, encoding: .strict)
+    }
+    return try editor.request()
+  }
+}
+
+extension PaginationVocabulary {
+  /// Where the presets that count have a placeholder begin; nil where none has it.
+  fileprivate func start(ofPlaceholder text: String) -> Int? {
+    for case .placeholder(text, _) in offsets.places.keys {
+      let routes = presets.lazy.flatMap(\.preset.pagination.routes)
+      return routes.first { $0.send == .placeholder(text) }?.next.firstCount
+    }
+    return nil
+  }
+}

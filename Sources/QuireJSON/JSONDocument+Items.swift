@@ -1,0 +1,437 @@
+import QuireCore
+import QuirePagination
+
+/// Finding the items.
+extension JSONDocument {
+  /// The arrays that hold the page's items, in order; none for an empty page. With another `kind`,
+  /// the objects. Where one item may stand for a list of one, also what is no array.
+  ///
+  /// Throws `shape` when they are missing or null and not optional, or something else stands in their
+  /// place.
+  func lists(
+    of selector: ItemSelector, kind wanted: JSONWord.Kind = .array
+  ) throws -> [Int] {
+    var arrays: [Int] = []
+    var nullPath: PagePath?
+    var misfit: PageError?
+    for path in selector.paths {
+      switch try find(path) {
+      case .node(let node):
+        switch word(at: node).kind {
+        case wanted: arrays.append(node)
+        case .null: nullPath = nullPath ?? path
+        case _ where wanted == .array && selector.admitsOne: arrays.append(node)
+        default: misfit = misfit ?? self.misfit(node, at: path, wanted: wanted)
+        }
+      case .absent(let parent):
+        if selector.absentMeansEmpty, !canLackItems(parent, path) {
+          misfit = misfit ?? missing(selector)
+        }
+      }
+    }
+    if selector.takesFirst {
+      if let full = arrays.first(where: { isFilled($0, wanted) }) { return [full] }
+      if !arrays.isEmpty { return [] }
+    }
+    if let misfit { throw misfit }
+    guard !arrays.isEmpty || selector.absentMeansEmpty else {
+      throw nullPath.map { null(at: $0, selector) } ?? missing(selector)
+    }
+    return arrays
+  }
+
+  /// Whether a node may be where an empty list was left out: an object without a member, or a list too
+  /// short for its place. Anything else is another page than was described.
+  private func canLackItems(_ node: Int, _ path: PagePath) -> Bool {
+    switch word(at: node).kind {
+    case .object, .null: true
+    case .array:
+      if case .name(let name)? = path.steps.last {
+        Int(name) != nil && word(at: node).length > 0
+      } else {
+        false
+      }
+    default: false
+    }
+  }
+
+  /// Whether a list has elements; one item in place of a list is there.
+  private func isFilled(_ node: Int, _ wanted: JSONWord.Kind) -> Bool {
+    word(at: node).kind != wanted || word(at: node).length > 0
+  }
+
+  /// A hash of everything the server wrote between the brackets of the arrays.
+  func fingerprint(of lists: [Int]) -> Int {
+    var digest = ContentDigest()
+    bytes.withUnsafeBytes { bytes in
+      for list in lists { digest.add(UnsafeRawBufferPointer(rebasing: bytes[range(of: list)])) }
+    }
+    return digest.value
+  }
+
+  private func misfit(_ node: Int, at path: PagePath, wanted: JSONWord.Kind) -> PageError {
+    let found =
+      switch word(at: node).kind {
+      case .object: "an object"
+      case .array: "an array"
+      case .true, .false: "a truth value"
+      case .number, .longNumber: "a number"
+      default: "a string"
+      }
+    return PageError(
+      .shape,
+      "The items should be the \(wanted == .array ? "array" : "object") at \(path.place), but "
+        + "\(found) is there. \(wanted == .array ? advice() : "Check the description's \"items\".")"
+    )
+  }
+
+  func missing(_ selector: ItemSelector) -> PageError {
+    let paths = selector.paths.map(\.place).joined(separator: " or ")
+    return PageError(
+      .shape,
+      """
+      The page has no items at \(paths). \(advice()) For a server that leaves an empty list out, \
+      use .items(at: .optional("\(selector.paths.first?.text ?? "")")).
+      """)
+  }
+
+  /// A null where the list should be: of a server that writes an empty list so, or of one that failed.
+  func null(at path: PagePath, _ selector: ItemSelector) -> PageError {
+    PageError(
+      .shape,
+      """
+      The page has null in place of the items at \(path.place): that may be an empty list, or data \
+      that could not be had. For a server that writes an empty list so, use \
+      .items(at: .optional("\(selector.paths.first?.text ?? "")")).
+      """)
+  }
+
+  // MARK: Advice
+
+  /// Names the arrays near the root, which the items may be.
+  private func advice() -> String {
+    if word(at: 0).kind == .array { return "The page itself is an array: use .items(at: \"\")." }
+    let paths = arraysNearRoot()
+    guard !paths.isEmpty else { return "There is no array near the root." }
+    return "Found arrays at \(PagePath.advice(paths))"
+  }
+
+  /// The pointers of at most five arrays, at most three names deep, nearest first.
+  private func arraysNearRoot() -> [String] {
+    var result: [String] = []
+    var level = [(node: 0, pointer: "")]
+    var budget = 1_000
+    for _ in 0..<3 {
+      var below: [(node: Int, pointer: String)] = []
+      for (object, pointer) in level where word(at: object).kind == .object {
+        for name in names(of: object).prefix(budget) {
+          budget -= 1
+          guard word(at: name + 1).kind.isContainer, let text = try? text(at: name) else {
+            continue
+          }
+          below.append((name + 1, pointer + PagePath.pointer(to: String(text.prefix(100)))))
+        }
+      }
+      result += below.filter { word(at: $0.node).kind == .array }.map(\.pointer)
+      level = below
+    }
+    return Array(result.prefix(5))
+  }
+}
+
+/// Items that are no elements of an array.
+extension JSONDocument {
+  /// A document in which the items are the elements of lists, and those lists: this one where that
+  /// is what they are.
+  ///
+  /// Throws as `lists(of:)` does, and `limitExceeded` for columns whose names make the items many
+  /// times as large as the page. Copies the items where it makes a document of its own.
+  func arranged(
+    for selector: ItemSelector, limits: DecodingLimits = .api
+  ) throws -> (document: JSONDocument, lists: [Int]) {
+    var composer = ItemComposer(self, limits)
+    switch selector.arrangement {
+    case .lists:
+      let found = try lists(of: selector)
+      guard selector.admitsOne, found.contains(where: { word(at: $0).kind != .array }) else {
+        return (self, found)
+      }
+      for node in found { try composer.addValues(at: node) }
+    case .matches: try addMatches(of: selector, to: &composer)
+    case .members:
+      for object in try lists(of: selector, kind: .object) { try composer.addMembers(of: object) }
+    case .columns:
+      for object in try lists(of: selector, kind: .object) { try composer.addRows(of: object) }
+    }
+    return (try composer.document(), [0])
+  }
+
+  private func addMatches(of selector: ItemSelector, to composer: inout ItemComposer) throws {
+    var isThere = selector.absentMeansEmpty
+    var nullPath: PagePath?
+    for path in selector.paths {
+      guard let nodes = try findAll(path) else { continue }
+      if !nodes.isEmpty, nodes.allSatisfy({ word(at: $0).kind == .null }) {
+        nullPath = nullPath ?? path
+        continue
+      }
+      isThere = true
+      for node in nodes { try composer.addValues(at: node) }
+      if selector.takesFirst, !nodes.isEmpty { break }
+    }
+    guard isThere else { throw nullPath.map { null(at: $0, selector) } ?? missing(selector) }
+  }
+}
+
+/// Writes items one behind the other, as an array of its own.
+private struct ItemComposer {
+  /// Names are repeated with each row: no honest table grows by more.
+  private static let growth = 64
+
+  private let source: JSONDocument
+  private let limits: DecodingLimits
+  private var output: [UInt8] = [UInt8(ascii: "[")]
+  private var count = 0
+
+  init(_ source: JSONDocument, _ limits: DecodingLimits) {
+    self.source = source
+    self.limits = limits
+  }
+
+  /// The written items, indexed.
+  consuming func document() throws -> JSONDocument {
+    output.append(UInt8(ascii: "]"))
+    // The page was within its depth, and an item is within an array and an object more.
+    var limits = limits
+    limits.depth = limits.depth.plus(2)
+    return try JSONDocument(output, limits: limits)
+  }
+
+  /// A list's elements; nothing for null; anything else as one item.
+  mutating func addValues(at node: Int) throws {
+    switch source.word(at: node).kind {
+    case .null: break
+    case .array:
+      for element in source.elements(of: node) { try addItem { $0.copy(element) } }
+    default: try addItem { $0.copy(node) }
+    }
+  }
+
+  /// Each member as `{"name": …, "value": …}`.
+  mutating func addMembers(of object: Int) throws {
+    for name in source.names(of: object) {
+      try addItem {
+        $0.write("{\"name\":")
+        $0.copy(name)
+        $0.write(",\"value\":")
+        $0.copy(name + 1)
+        $0.write("}")
+      }
+    }
+  }
+
+  /// A table that is an object of columns: each row as an object.
+  mutating func addRows(of object: Int) throws {
+    let names = Array(source.names(of: object))
+    var columns: [JSONDocument.Children] = []
+    for name in names {
+      guard source.word(at: name + 1).kind == .array else {
+        throw misfit("\(ServerText(try source.text(at: name), limit: 100)) is no list")
+      }
+      columns.append(source.elements(of: name + 1))
+    }
+    let rows = columns.first?.left ?? 0
+    for (name, column) in zip(names, columns) where column.left != rows {
+      throw misfit(
+        "\(ServerText(try source.text(at: name), limit: 100)) has \(column.left) values, and the "
+          + "first column \(rows)")
+    }
+    for _ in 0..<rows {
+      try addItem { composer in
+        for index in columns.indices {
+          composer.write(index == 0 ? "{" : ",")
+          composer.copy(names[index])
+          composer.write(":")
+          if let value = columns[index].next() { composer.copy(value) }
+        }
+        composer.write("}")
+      }
+    }
+  }
+
+  private func misfit(_ what: String) -> PageError {
+    PageError(
+      .shape,
+      "The items should be the rows of a table that is written by columns, but \(what)."
+    )
+  }
+
+  private mutating func addItem(_ write: (inout ItemComposer) throws -> Void) throws {
+    if count > 0 { output.append(UInt8(ascii: ",")) }
+    count += 1
+    try write(&self)
+    guard output.count / Self.growth <= source.end + (1 << 10) else {
+      throw PageError(
+        .limitExceeded,
+        "The rows of the table are more than \(Self.growth) times as large as the page of "
+          + "\(source.end) bytes: the names of its columns are too long.")
+    }
+  }
+
+  private mutating func copy(_ node: Int) { output += source.bytes[source.range(of: node)] }
+
+  private mutating func write(_ text: String) { output += text.utf8 }
+}
+
+/// Following paths.
+extension JSONDocument {
+  enum Lookup {
+    case node(Int)
+    /// Nothing there: `parent` is the last node that was reached.
+    case absent(parent: Int)
+  }
+
+  /// Follows `path` from `start`.
+  func find(_ path: PagePath, from start: Int = 0) throws -> Lookup {
+    try find(path.steps[...], from: start, in: path, outside: [])
+  }
+
+  /// Follows `path` from the root of the page; behind a `*`, it goes into no item.
+  func find(_ path: PagePath, outsideItemsOf selector: ItemSelector) throws -> Lookup {
+    guard path.steps.contains(.each) else { return try find(path) }
+    return try find(path.steps[...], from: 0, in: path, outside: itemNodes(of: selector))
+  }
+
+  private func find(
+    _ steps: ArraySlice<PagePath.Step>, from start: Int, in path: PagePath,
+    outside items: Set<Int>
+  ) throws -> Lookup {
+    var node = start
+    for (index, step) in zip(steps.indices, steps) {
+      if step == .each {
+        let rest = steps[(index + 1)...]
+        for child in children(of: node) where rest.isEmpty || !items.contains(child) {
+          let found = try find(rest, from: child, in: path, outside: items)
+          if case .node = found { return found }
+        }
+        return .absent(parent: node)
+      }
+      guard let child = try child(of: node, at: step, in: path) else {
+        return .absent(parent: node)
+      }
+      node = child
+      if index + 1 < steps.endIndex, path.steps[..<index].contains(.each), items.contains(node) {
+        return .absent(parent: node)
+      }
+    }
+    return .node(node)
+  }
+
+  private func elementsOrItself(_ node: Int) -> [Int] {
+    word(at: node).kind == .array ? Array(elements(of: node)) : [node]
+  }
+
+  /// The values that are the page's items; none where they are not as the selector says.
+  private func itemNodes(of selector: ItemSelector) -> Set<Int> {
+    switch selector.arrangement {
+    case .lists: Set(((try? lists(of: selector)) ?? []).flatMap(elementsOrItself))
+    case .matches:
+      Set(selector.paths.flatMap { (try? findAll($0)) ?? [] }.flatMap(elementsOrItself))
+    case .members, .columns:
+      Set(((try? lists(of: selector, kind: .object)) ?? []).flatMap { children(of: $0) })
+    }
+  }
+
+  /// Every node that `path` leads to, in order; nil where no list or object is where its first `*`
+  /// means one.
+  func findAll(_ path: PagePath) throws -> [Int]? {
+    var nodes = [0]
+    var hasContainer = false
+    for step in path.steps {
+      if step == .each {
+        hasContainer = hasContainer || nodes.contains { word(at: $0).kind.isContainer }
+        nodes = nodes.flatMap { children(of: $0) }
+      } else {
+        nodes = try nodes.compactMap { try child(of: $0, at: step, in: path) }
+      }
+    }
+    return hasContainer || !nodes.isEmpty ? nodes : nil
+  }
+
+  /// The elements of an array, the values of an object's members; nothing else has any.
+  private func children(of node: Int) -> [Int] {
+    switch word(at: node).kind {
+    case .array: Array(elements(of: node))
+    case .object: names(of: node).map { $0 + 1 }
+    default: []
+    }
+  }
+
+  private func child(of node: Int, at step: PagePath.Step, in path: PagePath) throws -> Int? {
+    let word = word(at: node)
+    switch (step, word.kind) {
+    case (.name(let name), .object): return try member(named: name, of: node)
+    case (.name(let name), .array):
+      return Self.arrayIndex(name).flatMap { element(of: node, at: $0) }
+    case (.last, .array): return word.length == 0 ? nil : element(of: node, at: word.length - 1)
+    case (.last, .object): return try member(named: "-1", of: node)
+    case (.filter(let name, let value), .array):
+      return try elements(of: node).first { try matches($0, name, value) }
+    default: return nil
+    }
+  }
+
+  /// RFC 6901: digits without a leading zero.
+  private static func arrayIndex(_ text: String) -> Int? {
+    guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      text == "0" || !text.hasPrefix("0")
+    else { return nil }
+    return Int(text)
+  }
+
+  /// The value of the member called `name`, nil when there is none.
+  ///
+  /// Throws `shape` when there are two: parsers disagree about which one counts.
+  func member(named name: String, of object: Int) throws -> Int? {
+    let wanted = Array(name.utf8)
+    var found: Int?
+    for candidate in names(of: object) where has(candidate, text: wanted) {
+      guard found == nil else { throw duplicate(candidate, in: object) }
+      found = candidate
+    }
+    return found.map { $0 + 1 }
+  }
+
+  /// Whether `node` is an object whose member `name` is `value`, or an array that contains it.
+  private func matches(_ node: Int, _ name: String, _ value: String) throws -> Bool {
+    guard word(at: node).kind == .object, let member = try member(named: name, of: node) else {
+      return false
+    }
+    let wanted = Array(value.utf8)
+    guard word(at: member).kind == .array else { return has(member, text: wanted) }
+    return elements(of: member).contains { has($0, text: wanted) }
+  }
+
+  /// Whether the node is a string of that text, or a number or literal written so.
+  func has(_ node: Int, text: [UInt8]) -> Bool {
+    let word = word(at: node)
+    switch word.kind {
+    case .array, .object, .surrogateString, .invalidString: return false
+    case .escapedString:
+      // No escape is shorter than what it stands for.
+      return word.length > text.count && unescaped(word.content) == text
+    default: return word.length == text.count && bytes[word.content].elementsEqual(text)
+    }
+  }
+
+  func duplicate(_ name: Int, in object: Int) -> PageError {
+    let written = bytes[range(of: name)]
+    let text = ServerText(bytes: written, limit: 128)
+    return PageError(
+      .shape,
+      """
+      The name \(text) occurs twice in the object at byte \(word(at: object).offset), again at byte \
+      \(range(of: name).lowerBound); which of the two counts cannot be known.
+      """)
+  }
+}

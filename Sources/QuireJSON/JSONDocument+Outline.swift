@@ -1,0 +1,212 @@
+import QuireCore
+package import QuirePagination
+
+extension JSONDocument: OutlinedDocument {
+  package var outline: PageOutline {
+    var root = PageOutline.Node("", name: "", .scalar, depth: 0)
+    describe(0, in: &root)
+    return PageOutline(of: (0, root)) { node, parent in
+      parent.kind == .list ? first(of: node, parent) : members(of: node, parent)
+    }
+  }
+
+  private typealias Child = PageOutline.Child
+
+  private func members(of object: Int, _ parent: PageOutline.Node) -> [Child] {
+    names(of: object).prefix(PageOutline.longest).compactMap { name in
+      guard let text = try? text(at: name), PageOutline.keeps(name: text) else { return nil }
+      var child = PageOutline.Node(
+        parent.path + PagePath.pointer(to: text), name: text, .scalar, depth: parent.depth + 1)
+      child.isInList = parent.isInList
+      describe(name + 1, in: &child)
+      return (name + 1, child)
+    }
+  }
+
+  /// The first element of a list, and its links to the next page.
+  private func first(of list: Int, _ parent: PageOutline.Node) -> [Child] {
+    var children: [Child] = []
+    for element in elements(of: list).prefix(1) {
+      var child = PageOutline.Node(
+        parent.path + "/0", name: parent.name, .scalar, depth: parent.depth + 1)
+      child.isInList = true
+      describe(element, in: &child)
+      children.append((element, child))
+    }
+    guard !parent.isInList else { return children }
+    for element in elements(of: list).prefix(PageOutline.longestLinkList) {
+      guard let link = linkByRelation(element, parent) else { continue }
+      children.append(link)
+    }
+    return children
+  }
+
+  private func linkByRelation(_ element: Int, _ parent: PageOutline.Node) -> Child? {
+    for (relation, target) in [("rel", "href"), ("relation", "url")] {
+      let path = "\(parent.path)[\(relation)=next]/\(target)"
+      guard case .node(let node)? = try? find("/\(target)", from: element),
+        case .node(let kind)? = try? find("/\(relation)", from: element),
+        let names = try? value(of: kind), names == "next" || names == ["next"]
+      else { continue }
+      var child = PageOutline.Node(path, name: "next", .scalar, depth: parent.depth + 1)
+      describe(node, in: &child)
+      return (node, child)
+    }
+    return nil
+  }
+
+  private func find(_ text: String, from node: Int) throws -> Lookup {
+    try find(PagePath(text), from: node)
+  }
+
+  /// Fills in kind, count and value.
+  private func describe(_ node: Int, in outline: inout PageOutline.Node) {
+    let word = word(at: node)
+    switch word.kind {
+    case .array:
+      outline.kind = .list
+      outline.count = word.length
+      outline.holdsObjects =
+        elements(of: node).first { _ in true }
+        .map { self.word(at: $0).kind.isContainer } ?? false
+    case .object:
+      outline.kind = .object
+      outline.count = word.length
+      for name in ["/href", "/url", "/@id"] {
+        guard case .node(let link)? = try? find(name, from: node),
+          range(of: link).count <= PageOutline.longestText, let text = try? value(of: link).string
+        else { continue }
+        outline.value = .string(text)
+        return
+      }
+    default:
+      guard range(of: node).count <= PageOutline.longestText else { return }
+      outline.value = try? value(of: node)
+    }
+  }
+}
+
+/// Knowing items again.
+extension JSONDocument {
+  /// What some of the items of these arrays hold.
+  func sample(of lists: [Int]) -> PageSample {
+    var sample = PageSample()
+    bytes.withUnsafeBytes { bytes in
+      for (index, item) in lists.lazy.flatMap({ elements(of: $0) }).enumerated() {
+        sample.add(itemAt: index) { look(at: item, (path: 0, name: ""), 0, bytes, &$0) }
+      }
+    }
+    return sample
+  }
+
+  /// Takes note of a value, or of what is in it.
+  private func look(
+    at node: Int, _ place: (path: Int, name: String), _ depth: Int,
+    _ bytes: UnsafeRawBufferPointer, _ item: inout PageSample.Item
+  ) {
+    let kind = word(at: node).kind
+    // A list is one value, but for an item that is a row of them.
+    if kind == .object, depth < PageSample.Item.deepest {
+      for name in names(of: node) where !item.isFull {
+        let written = UnsafeRawBufferPointer(rebasing: bytes[word(at: name).content])
+        let path = Self.digest(written, place.path)
+        step(to: name + 1, path, { String(decoding: written, as: UTF8.self) }, place.name)
+      }
+    } else if kind == .array, depth == 0 {
+      for (index, element) in elements(of: node).enumerated() where !item.isFull {
+        step(to: element, index, { String(index) }, place.name)
+      }
+    } else {
+      let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
+      item.add(place.path, holding: Self.digest(written, 0), named: place.name)
+    }
+
+    func step(to node: Int, _ path: Int, _ name: () -> String, _ prefix: String) {
+      guard word(at: node).kind == .object else {
+        let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
+        item.add(
+          path, holding: Self.digest(written, 0),
+          named: prefix.isEmpty ? name() : prefix + "/" + name())
+        return
+      }
+      let full = prefix.isEmpty ? name() : prefix + "/" + name()
+      look(at: node, (path, full), depth + 1, bytes, &item)
+    }
+  }
+
+  private static func digest(_ bytes: UnsafeRawBufferPointer, _ seed: Int) -> Int {
+    var digest = ContentDigest()
+    withUnsafeBytes(of: seed) { digest.add($0) }
+    digest.add(bytes)
+    return digest.value
+  }
+}
+
+/// Names that occur twice.
+extension JSONDocument {
+  /// Checks that no object outside the items has a name twice: a cursor that two parsers read
+  /// differently is no cursor (RFC 8259 section 4 leaves it open).
+  ///
+  /// Everything but the arrays at the selector's paths is envelope, all of it where there are none.
+  /// Objects within items are their decoder's business; Foundation's takes the first of two. Throws
+  /// `shape` that quotes the name and its byte. Linear in the envelope, against hash flooding too.
+  func checkEnvelope(outside selector: ItemSelector) throws {
+    var items: Set<Int> = []
+    for path in selector.paths {
+      if case .node(let node) = try find(path),
+        word(at: node).kind == .array || selector.admitsOne && node > 0
+      {
+        items.insert(node)
+      }
+    }
+    var node = 0
+    while node < tape.count {
+      if items.contains(node) {
+        node = next(after: node)
+        continue
+      }
+      let kind = word(at: node).kind
+      if kind == .object { try checkNames(of: node) }
+      node += kind.isContainer ? 2 : 1
+    }
+  }
+
+  private func checkNames(of object: Int) throws {
+    if word(at: object).length <= 16 {
+      try checkPairs(of: object)
+    } else {
+      var seen: Set<Name> = []
+      for name in names(of: object) where !seen.insert(self.name(at: name)).inserted {
+        throw duplicate(name, in: object)
+      }
+    }
+  }
+
+  /// Compares each with each; names that differ in length cost one comparison of two words.
+  private func checkPairs(of object: Int) throws {
+    let names = Array(names(of: object))
+    let isEscaped = names.contains { word(at: $0).kind != .string }
+    for (index, name) in names.enumerated() {
+      for other in names[..<index] {
+        guard isEscaped || word(at: name).length == word(at: other).length else { continue }
+        if self.name(at: name) == self.name(at: other) { throw duplicate(name, in: object) }
+      }
+    }
+  }
+
+  /// A name's text as UTF-8; bytes that are no text count as themselves.
+  private func name(at node: Int) -> Name {
+    let word = word(at: node)
+    return word.kind == .escapedString
+      ? Name(bytes: unescaped(word.content)[...]) : Name(bytes: bytes[word.content])
+  }
+
+  /// Hashed with the process's random seed, so that a server cannot choose names that collide.
+  private struct Name: Hashable {
+    let bytes: ArraySlice<UInt8>
+
+    func hash(into hasher: inout Hasher) {
+      bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+    }
+  }
+}

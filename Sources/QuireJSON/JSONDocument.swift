@@ -1,0 +1,390 @@
+public import QuireCore
+public import QuirePagination
+
+/// A page of JSON: checked from end to end, indexed once, and asked without loss.
+///
+/// The page must be one RFC 8259 value in UTF-8. A byte order mark and the guards that some servers
+/// put before JSON (`)]}'` and a line end, `while(1);`, `for(;;);`) are skipped. Text that no
+/// string can hold (bytes that are no UTF-8, half a surrogate pair) and numbers beyond
+/// `DecodingLimits.numberLength` cost only the reader of that value, so that one bad item need
+/// not cost its page. Building takes one pass without recursion and keeps the bytes plus eight
+/// bytes a value; names are compared byte by byte, never normalized.
+public struct JSONDocument: PageDocument {
+  /// The page as it came, and zeros behind it.
+  let bytes: [UInt8]
+  /// Where the page ends in `bytes`.
+  let end: Int
+  /// See `JSONWord`.
+  let tape: [UInt64]
+  /// Whether any value on the tape is flawed.
+  let hasFlaws: Bool
+
+  /// Checks and indexes a page.
+  ///
+  /// Throws `malformed` with the byte and line where the page stops being JSON, `truncated` when it
+  /// ends before its value does, `limitExceeded` when it nests deeper or holds more than `limits`
+  /// allow.
+  public init(_ bytes: consuming [UInt8], limits: DecodingLimits = .api) throws {
+    let end = bytes.count
+    guard end <= JSONWord.maximumOffset else {
+      throw PageError(
+        .limitExceeded, "The JSON page has \(end) bytes, more than \(JSONWord.maximumOffset).")
+    }
+    let start = try JSONPrologue.length(of: bytes)
+    bytes.append(contentsOf: repeatElement(0, count: JSONScanner.padding))
+    var fault: JSONFault?
+    var hasFlaws = false
+    // Without any, the array would be the one that all empty arrays of the process share, and its
+    // count written by all of them.
+    let capacity = max(1, JSONScanner.wordCapacity(for: end - start, limits: limits))
+    tape = bytes.withUnsafeBufferPointer { page in
+      Array(unsafeUninitializedCapacity: capacity) { words, used in
+        // Neither is empty: the page has its padding.
+        guard let page = page.baseAddress, let words = words.baseAddress else { return }
+        var scanner = JSONScanner(
+          bytes: page, start: start, end: end, words: words, limits: limits)
+        do throws(JSONFault) { try scanner.scan() } catch { fault = error }
+        used = scanner.used
+        hasFlaws = scanner.hasFlaws
+      }
+    }
+    if let fault { throw fault.pageError(in: bytes[..<end]) }
+    self.bytes = bytes
+    self.end = end
+    self.hasFlaws = hasFlaws
+  }
+
+  /// The value at `path`, or nil where there is none. An explicit null is `.null`.
+  ///
+  /// Throws `shape` when a name on the way occurs twice in its object, `malformed` when the value
+  /// holds text that is no Unicode, `limitExceeded` when it holds a number beyond the limit. A step
+  /// costs time linear in the members or elements it passes.
+  public func value(at path: PagePath) throws -> JSONValue? {
+    guard case .node(let node) = try find(path) else { return nil }
+    return try value(of: node)
+  }
+
+  /// How many elements or members the container at `path` has; 1 for a scalar, 0 for an explicit
+  /// null, nil where there is nothing.
+  ///
+  /// Throws `shape` when a name on the way occurs twice in its object.
+  public func count(at path: PagePath) throws -> Int? {
+    guard case .node(let node) = try find(path) else { return nil }
+    return count(of: node)
+  }
+
+  private func count(of node: Int) -> Int {
+    let word = word(at: node)
+    return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
+  }
+
+  /// The value at `path` that the page says of itself: `*` looks into no item. Throws as `value(at:)`.
+  public func value(
+    at path: PagePath, outsideItemsOf items: ItemSelector
+  ) throws -> JSONValue? {
+    guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
+    return try value(of: node)
+  }
+
+  /// As `count(at:)`; `*` looks into no item.
+  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int? {
+    guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
+    return count(of: node)
+  }
+
+  /// The value at `path` below the last item of the page, or nil where there is none.
+  ///
+  /// Throws as `value(at:)` does, and `shape` when the items are not where `items` says.
+  public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
+    let (page, lists) = try arranged(for: items)
+    guard let list = lists.last(where: { page.word(at: $0).length > 0 }),
+      let item = page.element(of: list, at: page.word(at: list).length - 1),
+      case .node(let node) = try page.find(path, from: item)
+    else { return nil }
+    return try page.value(of: node)
+  }
+
+  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
+  ///
+  /// Throws as `value(at:inLastItemOf:)` does.
+  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] {
+    let (page, lists) = try arranged(for: items)
+    return try lists.flatMap { Array(page.elements(of: $0)) }.map { item in
+      guard case .node(let node) = try page.find(path, from: item) else { return nil }
+      return try page.value(of: node)
+    }
+  }
+}
+
+/// Moving over the tape. A node is the tape index of a value; 0 is the whole page.
+extension JSONDocument {
+  func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
+
+  /// The node behind `node` and everything in it.
+  func next(after node: Int) -> Int {
+    word(at: node).kind.isContainer ? Int(tape[node + 1] >> 32) : node + 1
+  }
+
+  /// Where the value stands in the page, brackets and quotes included.
+  func range(of node: Int) -> Range<Int> {
+    let word = word(at: node)
+    if word.kind.isContainer { return word.offset..<Int(tape[node + 1] & 0xFFFF_FFFF) }
+    if word.kind.isString { return word.offset - 1..<word.offset + word.length + 1 }
+    return word.content
+  }
+
+  /// The element at `index`, found by walking over those before it; nil beyond the end.
+  func element(of array: Int, at index: Int) -> Int? {
+    guard word(at: array).kind == .array, index < word(at: array).length else { return nil }
+    var node = array + 2
+    for _ in 0..<index { node = next(after: node) }
+    return node
+  }
+
+  /// The elements of an array, in order; of anything else none.
+  func elements(of array: Int) -> Children { children(of: array, .array, stride: .element) }
+
+  /// The names of an object, in order, of anything else none; the value of the name at `n` is the node
+  /// `n + 1`.
+  func names(of object: Int) -> Children { children(of: object, .object, stride: .member) }
+
+  /// A scalar's length counts its bytes: taken for a number of children, it would lead off the tape.
+  private func children(
+    of node: Int, _ kind: JSONWord.Kind, stride: Children.Stride
+  ) -> Children {
+    let word = word(at: node)
+    return Children(
+      document: self, node: node + 2, left: word.kind == kind ? word.length : 0, stride: stride)
+  }
+
+  struct Children: Sequence, IteratorProtocol {
+    enum Stride: Int { case element = 0, member = 1 }
+
+    let document: JSONDocument
+    var node: Int
+    var left: Int
+    let stride: Stride
+
+    var underestimatedCount: Int { left }
+
+    mutating func next() -> Int? {
+      guard left > 0 else { return nil }
+      left -= 1
+      defer { node = document.next(after: node + stride.rawValue) }
+      return node
+    }
+  }
+}
+
+/// From the tape to values.
+extension JSONDocument {
+  /// A container whose children are being read.
+  private struct Frame {
+    let isObject: Bool
+    let end: Int
+    var name = ""
+    var elements: [JSONValue] = []
+    var members: [JSONValue.Member] = []
+
+    mutating func append(_ value: JSONValue) {
+      if isObject { members.append(.init(name, value)) } else { elements.append(value) }
+    }
+
+    var value: JSONValue { isObject ? .object(members) : .array(elements) }
+  }
+
+  /// The node and everything in it; of members with the same name, all are kept, in order.
+  ///
+  /// Throws as `scalar(at:)` does.
+  package func value(of node: Int) throws -> JSONValue {
+    var frames: [Frame] = []
+    var index = node
+    while true {
+      if let frame = frames.last, frame.isObject, index < frame.end {
+        frames[frames.count - 1].name = try text(at: index)
+        index += 1
+      }
+      var finished: JSONValue?
+      if let frame = frames.last, index == frame.end {
+        finished = frame.value
+        frames.removeLast()
+      } else if word(at: index).kind.isContainer {
+        frames.append(
+          Frame(isObject: word(at: index).kind == .object, end: next(after: index)))
+        index += 2
+      } else {
+        finished = try scalar(at: index)
+        index += 1
+      }
+      guard let finished else { continue }
+      if frames.isEmpty { return finished }
+      frames[frames.count - 1].append(finished)
+    }
+  }
+
+  private func scalar(at node: Int) throws -> JSONValue {
+    let word = word(at: node)
+    switch word.kind {
+    case .null: return .null
+    case .false: return .bool(false)
+    case .true: return .bool(true)
+    case .number: return .number(String(decoding: bytes[word.content], as: UTF8.self))
+    case .longNumber: throw flawError(at: node)
+    default: return .string(try text(at: node))
+    }
+  }
+
+  /// The text of a string or a name.
+  ///
+  /// Throws `malformed` when no text can hold it.
+  func text(at node: Int) throws -> String {
+    let word = word(at: node)
+    switch word.kind {
+    case .surrogateString, .invalidString: throw flawError(at: node)
+    case .escapedString: return String(decoding: unescaped(word.content), as: UTF8.self)
+    default: return String(decoding: bytes[word.content], as: UTF8.self)
+    }
+  }
+
+  /// The text between quotes with its escapes resolved, as UTF-8. The scanner has checked them.
+  func unescaped(_ range: Range<Int>) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(range.count)
+    var index = range.lowerBound
+    while index < range.upperBound {
+      guard bytes[index] == UInt8(ascii: "\\") else {
+        result.append(bytes[index])
+        index += 1
+        continue
+      }
+      if bytes[index + 1] == UInt8(ascii: "u") {
+        let (scalar, length) = escapedScalar(at: index)
+        result.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
+        index += length
+      } else {
+        result.append(Self.character(forEscape: bytes[index + 1]))
+        index += 2
+      }
+    }
+    return result
+  }
+
+  private static func character(forEscape letter: UInt8) -> UInt8 {
+    switch letter {
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: letter
+    }
+  }
+
+  /// The character that `\uXXXX`, or a pair of them, stands for, and their length.
+  private func escapedScalar(at index: Int) -> (UnicodeScalar, length: Int) {
+    let unit = unit(at: index + 2)
+    if let scalar = UnicodeScalar(unit) { return (scalar, 6) }
+    let low = self.unit(at: index + 8)
+    let value = 0x10000 + (UInt32(unit & 0x3FF) << 10 | UInt32(low & 0x3FF))
+    return (UnicodeScalar(value) ?? "\u{FFFD}", 12)
+  }
+
+  private func unit(at index: Int) -> UInt16 {
+    bytes[index..<index + 4].reduce(0) { $0 << 4 | (JSONStringScanner.hexadecimal($1) ?? 0) }
+  }
+}
+
+/// Writing parts of a page again.
+extension JSONDocument {
+  /// Appends the node to `output` without the white space between its tokens; every number and
+  /// string stays as the server wrote it. Runs without white space are copied at once.
+  package func appendCompact(_ node: Int, to output: inout [UInt8]) {
+    let range = range(of: node)
+    let end = next(after: node)
+    var run = range.lowerBound
+    var position = run
+    var index = node
+    while index < end {
+      let word = word(at: index)
+      let token = word.kind.isContainer ? word.offset..<word.offset + 1 : self.range(of: index)
+      skipWhiteSpace(in: position..<token.lowerBound, run: &run, output: &output)
+      position = token.upperBound
+      index += word.kind.isContainer ? 2 : 1
+    }
+    skipWhiteSpace(in: position..<range.upperBound, run: &run, output: &output)
+    append(run..<range.upperBound, to: &output)
+  }
+
+  /// Looks through punctuation; at white space, writes the run that ends there and starts another.
+  private func skipWhiteSpace(in gap: Range<Int>, run: inout Int, output: inout [UInt8]) {
+    for index in gap where bytes[index] <= 0x20 {
+      append(run..<index, to: &output)
+      run = index + 1
+    }
+  }
+
+  private func append(_ range: Range<Int>, to output: inout [UInt8]) {
+    guard !range.isEmpty else { return }
+    bytes.withUnsafeBufferPointer { output.append(contentsOf: $0[range]) }
+  }
+}
+
+/// Values that cannot be read, in a page that can.
+extension JSONDocument {
+  /// The first flawed value in `node`, nil when there is none.
+  ///
+  /// Half an escaped surrogate pair is no flaw in bytes that are passed on as they are: the grammar
+  /// allows it (RFC 8259 section 8.2). Linear in the node, but free on a page without any flaw.
+  func flaw(in node: Int, ignoringSurrogates: Bool = false) -> Int? {
+    guard hasFlaws else { return nil }
+    var index = node
+    let end = next(after: node)
+    while index < end {
+      let kind = word(at: index).kind
+      if kind.isFlawed, !(ignoringSurrogates && kind == .surrogateString) { return index }
+      index += kind.isContainer ? 2 : 1
+    }
+    return nil
+  }
+
+  /// Why the flawed value at `node` cannot be read.
+  func flawError(at node: Int) -> PageError {
+    let word = word(at: node)
+    let place = "at byte \(range(of: node).lowerBound)"
+    switch word.kind {
+    case .longNumber:
+      return PageError(
+        .limitExceeded,
+        """
+        The number \(place) has \(word.length) characters; raise DecodingLimits.numberLength if \
+        that is right for this API.
+        """)
+    case .surrogateString:
+      return PageError(
+        .malformed, "The string \(place) escapes half a surrogate pair, which is no character.")
+    default:
+      return PageError(.malformed, "The string \(place) is not valid UTF-8.")
+    }
+  }
+
+  /// The pointer that leads from `ancestor` down to the value at `node`; of a name, to its value.
+  func pointer(to node: Int, from ancestor: Int) -> String {
+    var pointer = ""
+    var place = ancestor
+    while place < node, let (step, child) = child(of: place, around: node) {
+      pointer += PagePath.pointer(to: step)
+      place = child
+    }
+    return pointer
+  }
+
+  /// The child of `container` that `node` is, lies in or names.
+  private func child(of container: Int, around node: Int) -> (step: String, node: Int)? {
+    guard word(at: container).kind == .object else {
+      return elements(of: container).enumerated().first { node < next(after: $0.element) }
+        .map { (String($0.offset), $0.element) }
+    }
+    return names(of: container).first { node < next(after: $0 + 1) }
+      .map { ((try? text(at: $0)) ?? "\u{FFFD}", $0 + 1) }
+  }
+}

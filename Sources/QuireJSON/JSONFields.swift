@@ -1,0 +1,239 @@
+import QuireCore
+package import QuirePagination
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Fields of a page by a `JSONDecoder`.
+struct JSONFields: FieldDecoder {
+  let decoder: JSONDecoder
+
+  func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    guard let document = document as? JSONDocument else { return nil }
+    guard case .node(let node) = try document.find(path), document.word(at: node).kind != .null
+    else { return .some(nil) }
+    if let flaw = document.flaw(in: node) { throw document.flawError(at: flaw) }
+    do {
+      return try decoder.decode(type, from: Data(document.bytes[document.range(of: node)]))
+    } catch let error as DecodingError {
+      let failure = ItemFailure(error.located(in: document, node, by: decoder), at: 0)
+      throw PageError.field(at: path, place: failure.path, failure.message, underlying: error)
+    }
+  }
+}
+
+extension JSONPageDecoder: FieldDecoder {
+  package func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    try JSONFields(decoder: decoder).field(type, at: path, in: document)
+  }
+}
+
+extension JSONRawPageDecoder: FieldDecoder {
+  package func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    try JSONFields(decoder: JSONDecoder()).field(type, at: path, in: document)
+  }
+}
+
+extension DecodingError {
+  /// The error with its place in the page: a key strategy shows names that are not in it.
+  func located(
+    in document: JSONDocument, _ node: Int, by decoder: JSONDecoder
+  ) -> LocatedDecodingError {
+    var missing: String?
+    let keys: [any CodingKey]
+    switch self {
+    case .typeMismatch(_, let context), .dataCorrupted(let context),
+      .valueNotFound(_, let context):
+      keys = context.codingPath
+    case .keyNotFound(let key, let context):
+      keys = context.codingPath
+      if case .convertFromSnakeCase = decoder.keyDecodingStrategy {
+        missing = SnakeCase.name(for: key.stringValue)
+      }
+    @unknown default: keys = []
+    }
+    return LocatedDecodingError(
+      self,
+      path: document.pointer(to: keys, from: node, strategy: decoder.keyDecodingStrategy),
+      missingName: missing)
+  }
+}
+
+extension JSONDocument {
+  /// The pointer from `start` to where a decoder was, by the names in the page.
+  fileprivate func pointer(
+    to keys: [any CodingKey], from start: Int, strategy: JSONDecoder.KeyDecodingStrategy
+  ) -> String {
+    var node: Int? = start
+    var pointer = ""
+    for (depth, key) in keys.enumerated() {
+      var step = key.intValue.map(String.init) ?? key.stringValue
+      if let current = node, word(at: current).kind == .object {
+        let name = names(of: current).first { name in
+          guard let text = try? text(at: name) else { return false }
+          return Self.converted(text, at: keys[..<depth], by: strategy) == key.stringValue
+        }
+        if let name, let text = try? text(at: name) { step = text }
+        node = name.map { $0 + 1 }
+      } else if let current = node, word(at: current).kind == .array, let index = key.intValue {
+        node = element(of: current, at: index)
+      } else {
+        node = nil
+      }
+      pointer += PagePath.pointer(to: step)
+    }
+    return pointer
+  }
+
+  private static func converted(
+    _ name: String, at path: ArraySlice<any CodingKey>,
+    by strategy: JSONDecoder.KeyDecodingStrategy
+  ) -> String {
+    switch strategy {
+    case .useDefaultKeys: name
+    case .convertFromSnakeCase: SnakeCase.key(for: name)
+    case .custom(let convert): convert(path + [MemberName(name)]).stringValue
+    @unknown default: name
+    }
+  }
+
+  private struct MemberName: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+}
+
+/// Names as `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` changes them.
+private enum SnakeCase {
+  /// `_created_at` as `_createdAt`.
+  static func key(for name: String) -> String {
+    let lead = name.prefix { $0 == "_" }
+    guard lead.count < name.count else { return name }
+    let core = name.dropFirst(lead.count)
+    let trail = core.reversed().prefix { $0 == "_" }
+    let words = core.dropLast(trail.count).split(separator: "_")
+    guard words.count > 1 else { return name }
+    let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst().lowercased() }
+    return lead + words[0].lowercased() + rest.joined() + String(trail)
+  }
+
+  /// `createdAt` as `created_at`.
+  static func name(for key: String) -> String {
+    var name = ""
+    for character in key {
+      if character.isUppercase, !name.isEmpty { name += "_" }
+      name += character.lowercased()
+    }
+    return name
+  }
+}
+
+/// Gives a `JSONDecoder` the values that it cannot hand out without loss: it is asked for a
+/// `JSONValue` by the coding path, and reads it from the index of the page.
+final class JSONValueReader: JSONValueSource {
+  private let document: JSONDocument
+  /// The value that the decoder was given.
+  private let root: Int
+  private let keys: JSONDecoder.KeyDecodingStrategy
+  /// The children of large containers, so that asking for each of them costs linear time together.
+  private let children = Mutex<[Int: Children]>([:])
+
+  private enum Children {
+    case elements([Int])
+    case members([String: Int])
+  }
+
+  init(_ document: JSONDocument, root: Int, keys: JSONDecoder.KeyDecodingStrategy) {
+    self.document = document
+    self.root = root
+    self.keys = keys
+  }
+
+  func value(at path: [any CodingKey]) throws -> JSONValue? {
+    var node = root
+    for (index, key) in path.enumerated() {
+      let child =
+        switch document.word(at: node).kind {
+        case .array: key.intValue.flatMap { element($0, of: node) }
+        case .object: member(key, of: node, at: path[..<index])
+        default: Int?.none
+        }
+      guard let child else { return nil }
+      node = child
+    }
+    return try document.value(of: node)
+  }
+
+  private func element(_ index: Int, of array: Int) -> Int? {
+    let nodes = children.withLock { children in
+      if case .elements(let nodes) = children[array] { return nodes }
+      let nodes = Array(document.elements(of: array))
+      children[array] = .elements(nodes)
+      return nodes
+    }
+    return nodes.indices.contains(index) ? nodes[index] : nil
+  }
+
+  /// The first member that the decoder calls by that key, as it takes the first one itself; nil where
+  /// a key strategy leaves open which that is.
+  private func member(_ key: any CodingKey, of object: Int, at path: ArraySlice<any CodingKey>)
+    -> Int?
+  {
+    let names = children.withLock { children in
+      if case .members(let names) = children[object] { return names }
+      var names: [String: Int] = [:]
+      for name in document.names(of: object) {
+        guard let text = try? document.text(at: name) else { continue }
+        let key = self.name(text, at: path)
+        if names[key] == nil { names[key] = name + 1 }
+      }
+      children[object] = .members(names)
+      return names
+    }
+    return names[name(key.stringValue)]
+  }
+
+  /// What a member's name is called after the key strategy.
+  private func name(_ name: String, at path: ArraySlice<any CodingKey>) -> String {
+    switch keys {
+    case .custom(let convert): convert(path + [Name(stringValue: name)]).stringValue
+    default: self.name(name)
+    }
+  }
+
+  /// A name without what `convertFromSnakeCase` changes, so that both sides can be compared.
+  private func name(_ name: String) -> String {
+    if case .convertFromSnakeCase = keys { name.filter { $0 != "_" }.lowercased() } else { name }
+  }
+
+  private struct Name: CodingKey {
+    let stringValue: String
+    var intValue: Int? { nil }
+
+    init(stringValue: String) { self.stringValue = stringValue }
+    init?(intValue: Int) { nil }
+  }
+}
+
+extension JSONDecoder {
+  /// Decodes a node of a page; a `JSONValue` in it keeps the server's text.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, at node: Int, in document: JSONDocument
+  ) throws -> Value {
+    let source = JSONValueReader(document, root: node, keys: keyDecodingStrategy)
+    return try keeping(source).decode(type, from: Data(document.bytes[document.range(of: node)]))
+  }
+}

@@ -1,0 +1,212 @@
+import QuireCore
+public import QuirePagination
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// Decodes pages of JSON whose items are types of yours, with Foundation's `JSONDecoder`.
+///
+/// The page is checked and its cursors are read by `JSONDocument`, without loss; the decoder sees
+/// only the items. Of a name that occurs twice in an item it takes the first. A `JSONValue` in an item
+/// keeps the server's text, unless the decoder is a subclass of `JSONDecoder`.
+public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
+  let decoder: JSONDecoder
+
+  /// A decoder of pages; `decoder` brings date, data and key strategies of your own. Do not change
+  /// it any more once pages are being decoded.
+  public init(decoder: JSONDecoder = JSONDecoder()) {
+    self.decoder = decoder
+  }
+
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Reads a body that is one value, with the same `JSONDecoder`.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try JSONBody.decode(type, from: body, context, decoder)
+  }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
+    JSONPageDecoding(
+      context,
+      .init(
+        item: { [decoder] document, node in
+          do {
+            return try decoder.decode(Item.self, at: node, in: document)
+          } catch let error as DecodingError {
+            throw error.located(in: document, node, by: decoder)
+          }
+        },
+        list: { [decoder] in try decoder.decode([Item].self, at: $1, in: $0) }))
+  }
+}
+
+extension JSONRawPageDecoder {
+  /// Reads a body that is one value with a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try JSONBody.decode(type, from: body, context, JSONDecoder())
+  }
+}
+
+/// A body of JSON that is one value.
+private enum JSONBody {
+  static func decode<Value: Decodable>(
+    _ type: Value.Type, from body: [UInt8], _ context: DecodingContext, _ decoder: JSONDecoder
+  ) throws -> Value {
+    try JSONMediaType.check(body, contentType: context.contentType)
+    _ = try JSONDocument(body, limits: context.limits)
+    return try SingleValue.decode(type, from: body, by: decoder)
+  }
+}
+
+/// Decodes pages of JSON into items as the server wrote them, for export and for shapes that no
+/// type fits.
+public struct JSONRawPageDecoder: PageDecoder {
+  /// A decoder of pages.
+  public init() {}
+
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<RawItem> {
+    JSONPageDecoding(
+      context,
+      .init(
+        item: { document, node in RawItem(document, node: node) },
+        list: { document, node in
+          document.elements(of: node).map { RawItem(document, node: $0) }
+        },
+        ignoresSurrogates: true))
+  }
+}
+
+extension ClosurePageDecoder {
+  /// A decoder of pages of JSON that makes each item with `decode`.
+  public init(_ decode: @escaping @Sendable (RawItem) throws -> Item) {
+    self.init(JSONRawPageDecoder(), decode)
+  }
+}
+
+extension RawItem {
+  /// An item made of a JSON text of your own.
+  ///
+  /// Throws as `JSONDocument` does.
+  public init(_ bytes: [UInt8], limits: DecodingLimits = .api) throws {
+    self.init(try JSONDocument(bytes, limits: limits), node: 0)
+  }
+}
+
+extension JSONDocument: RawItemStorage {
+  package func bytes(of node: Int) -> ArraySlice<UInt8> { bytes[range(of: node)] }
+
+  package func decode<Value: Decodable>(
+    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
+  ) throws -> Value {
+    if let flaw = flaw(in: node) { throw flawError(at: flaw) }
+    return try decoder.decode(type, at: node, in: self)
+  }
+}
+
+/// Tells a page of JSON from the page of a captive portal, a login form or a proxy.
+///
+/// Content types lie both ways: JSON comes as text/html, and HTML as application/json. The first
+/// byte does not.
+enum JSONMediaType {
+  /// Throws `unexpectedMediaType`, quoting the page's start, when the page is not meant to be JSON.
+  static func check(_ page: [UInt8], contentType: String?) throws {
+    let text = page.starts(with: [0xEF, 0xBB, 0xBF]) ? page[3...] : page[...]
+    guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
+    guard first == UInt8(ascii: "<") || !isPlausible(first, for: contentType) else { return }
+    if isXML(text, contentType: contentType) {
+      throw PageError(.unexpectedMediaType, "The page is XML, not JSON; decode it as XML.")
+    }
+    let kind = first == UInt8(ascii: "<") ? "HTML or XML" : "something else"
+    let declared = contentType.map { "declared as \"\(quote($0.utf8, 128))\"" }
+    throw PageError(
+      .unexpectedMediaType,
+      """
+      The page is \(kind), not JSON, \(declared ?? "without a Content-Type"): a login page, a proxy \
+      or another address answered. It starts with "\(quote(text, 256))".
+      """)
+  }
+
+  /// Whether the page is XML by its own word or by its type, and no page of HTML.
+  private static func isXML(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool {
+    let start = String(decoding: text.prefix(1024), as: UTF8.self).lowercased()
+    guard !start.contains("<html"), !start.contains("<!doctype html") else { return false }
+    let trimmed = start.drop { $0.isWhitespace }
+    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
+    return trimmed.hasPrefix("<?xml ")
+      || trimmed.hasPrefix("<") && (type.hasSuffix("/xml") || type.hasSuffix("+xml"))
+  }
+
+  private static func isPlausible(_ first: UInt8, for contentType: String?) -> Bool {
+    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
+    if type.hasSuffix("/json") || type.hasSuffix("+json") { return true }
+    switch type {
+    case "", "text/plain", "application/octet-stream", "application/javascript",
+      "text/javascript", "application/x-javascript":
+      // A value, a guard, or an encoding that the document itself refuses in better words.
+      return "{[\"-0123456789tfnw)\u{0}".utf8.contains(first) || first >= 0x80
+    default: return "{[)".utf8.contains(first)
+    }
+  }
+
+  /// The first bytes of a text; "…" tells where it was cut, so that half a secret is known for one.
+  private static func quote(_ bytes: some Collection<UInt8>, _ count: Int) -> String {
+    String(decoding: bytes.prefix(count), as: UTF8.self).unicodeScalars
+      .map { $0.escaped(asASCII: true) }.joined() + (bytes.count > count ? "…" : "")
+  }
+}
+
+/// What may stand before a page's JSON.
+enum JSONPrologue {
+  /// How many bytes to skip: a UTF-8 byte order mark, white space, and one guard against cross-site
+  /// script inclusion.
+  ///
+  /// Throws `malformed` for UTF-16 and UTF-32.
+  static func length(of bytes: [UInt8]) throws -> Int {
+    try refuseWideEncodings(bytes.prefix(4))
+    var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
+    start += bytes[start...].prefix { [0x20, 0x09, 0x0A, 0x0D].contains($0) }.count
+    for (prefix, needsLine) in guards where bytes[start...].starts(with: prefix.utf8) {
+      guard needsLine else { return start + prefix.utf8.count }
+      let rest = bytes[(start + prefix.utf8.count)...]
+      let lineEnd = rest.prefix(2).firstIndex(of: UInt8(ascii: "\n"))
+      if let lineEnd, rest[..<lineEnd].allSatisfy({ $0 == UInt8(ascii: "\r") }) {
+        return lineEnd + 1
+      }
+    }
+    return start
+  }
+
+  /// The guards in use: Gerrit and Angular's server side, Google, Facebook; and whether a line end
+  /// must follow.
+  private static let guards: [(prefix: String, needsLine: Bool)] = [
+    (")]}'", true), (")]}',", true), ("while(1);", false), ("for(;;);", false),
+    ("for (;;);", false),
+  ]
+
+  /// JSON starts with an ASCII character, so one of the first two bytes is 0 only in a wide encoding.
+  private static func refuseWideEncodings(_ head: ArraySlice<UInt8>) throws {
+    guard head.count >= 2 else { return }
+    let (first, second) = (head[0], head[1])
+    let isMarked = first == 0xFF && second == 0xFE || first == 0xFE && second == 0xFF
+    guard isMarked || (first == 0) != (second == 0) || first == 0 && head.count == 4 else { return }
+    throw PageError(
+      .malformed,
+      """
+      The page is encoded in UTF-16 or UTF-32; JSON between systems must be UTF-8 \
+      (RFC 8259, section 8.1). Ask the server for UTF-8.
+      """)
+  }
+}

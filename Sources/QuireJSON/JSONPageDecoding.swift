@@ -1,0 +1,110 @@
+import QuirePagination
+import QuireCore
+
+/// One page of JSON being decoded into items of any type.
+struct JSONPageDecoding<Item: Sendable>: PageDecoding {
+  /// How items are made.
+  struct Strategy: Sendable {
+    /// Makes one item of a node.
+    var item: @Sendable (JSONDocument, Int) throws -> Item
+    /// Makes all items of an array at once, if that is faster; when it throws, or any is flawed,
+    /// they are made one by one.
+    var list: (@Sendable (JSONDocument, Int) throws -> [Item])?
+    /// Whether half an escaped surrogate pair may pass.
+    var ignoresSurrogates = false
+  }
+
+  private let context: DecodingContext
+  private let strategy: Strategy
+  private var bytes: [UInt8] = []
+  private var document: JSONDocument?
+
+  init(_ context: DecodingContext, _ strategy: Strategy) {
+    self.context = context
+    self.strategy = strategy
+  }
+
+  mutating func receive(_ slice: [UInt8]) {
+    if bytes.isEmpty { bytes = slice } else { bytes += slice }
+  }
+
+  mutating func finish() throws -> any PageDocument {
+    let page = bytes
+    bytes = []
+    try JSONMediaType.check(page, contentType: context.contentType)
+    let document = try JSONDocument(page, limits: context.limits)
+    try document.checkEnvelope(outside: context.items)
+    self.document = document
+    return document
+  }
+
+  mutating func items() throws -> DecodedItems<Item> {
+    guard let page = document else {
+      preconditionFailure("items() was called before finish(), which makes the document.")
+    }
+    let (document, lists) = try page.arranged(for: context.items, limits: context.limits)
+    try checkLimits(lists, in: document)
+    var decoded = try decode(lists, in: document)
+    if decoded.count > 0 {
+      decoded.fingerprint = document.fingerprint(of: lists)
+      decoded.sample = document.sample(of: lists)
+    }
+    return decoded
+  }
+
+  private func decode(
+    _ lists: [Int], in document: JSONDocument
+  ) throws -> DecodedItems<Item> {
+    if !document.hasFlaws, let list = strategy.list,
+      let items = try? lists.flatMap({ try list(document, $0) })
+    {
+      return DecodedItems(items)
+    }
+    var items: [Item] = []
+    var badItems: [BadItem] = []
+    for (index, node) in lists.lazy.flatMap({ document.elements(of: $0) }).enumerated() {
+      do {
+        items.append(try item(at: node, in: document))
+      } catch let error as CancellationError {
+        throw error
+      } catch {
+        let flaw = document.flaw(in: node, ignoringSurrogates: strategy.ignoresSurrogates)
+        let path = flaw.map { document.pointer(to: $0, from: node) }
+        badItems.append(
+          try ItemFailure(error, at: index, path: path)
+            .settle(context.badItems, bytes: document.bytes[document.range(of: node)]))
+      }
+    }
+    return DecodedItems(items, badItems: badItems)
+  }
+
+  private func item(at node: Int, in document: JSONDocument) throws -> Item {
+    if let flaw = document.flaw(in: node, ignoringSurrogates: strategy.ignoresSurrogates) {
+      throw document.flawError(at: flaw)
+    }
+    return try strategy.item(document, node)
+  }
+
+  private func checkLimits(_ lists: [Int], in document: JSONDocument) throws {
+    let count = lists.reduce(0) { $0 + document.word(at: $1).length }
+    guard count <= context.limits.items else {
+      throw PageError(
+        .limitExceeded,
+        """
+        The page holds \(count) items, more than \(context.limits.items); ask for smaller pages or \
+        raise DecodingLimits.items.
+        """)
+    }
+    for (index, node) in lists.lazy.flatMap({ document.elements(of: $0) }).enumerated() {
+      let size = document.range(of: node).count
+      guard size <= context.limits.itemBytes else {
+        throw PageError(
+          .limitExceeded,
+          """
+          Item \(index) of the page, counted from 0, has \(size) bytes, more than \
+          \(context.limits.itemBytes); raise DecodingLimits.itemBytes if that is right for this API.
+          """)
+      }
+    }
+  }
+}

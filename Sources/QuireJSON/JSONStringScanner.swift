@@ -1,0 +1,129 @@
+import QuirePagination
+
+/// Reads the part of a string that is not plain ASCII: escapes and UTF-8 (RFC 3629).
+///
+/// Text that no Unicode string can hold does not stop the scan: a quote and a backslash are never
+/// part of a longer UTF-8 sequence, so the structure does not depend on the bytes between.
+/// The fault is recorded, and thrown only when the string is read.
+enum JSONStringScanner {
+  /// Reads from `start`, inside a string, to its closing quote at `end`.
+  @inline(never)
+  static func scan(
+    _ bytes: UnsafePointer<UInt8>, from start: Int, end pageEnd: Int
+  ) throws(JSONFault) -> (kind: JSONWord.Kind, end: Int) {
+    var index = start
+    var isEscaped = false
+    var hasLoneSurrogate = false
+    var isValid = true
+    while true {
+      let byte = bytes[index]
+      if byte >= 0x80 {
+        let length = sequenceLength(bytes + index)
+        isValid = isValid && length > 0
+        index += max(length, 1)
+        continue
+      }
+      if byte == UInt8(ascii: "\"") { break }
+      if byte == UInt8(ascii: "\\") {
+        isEscaped = true
+        let escape = try readEscape(bytes, at: index, end: pageEnd)
+        hasLoneSurrogate = hasLoneSurrogate || escape.isLoneSurrogate
+        index += escape.length
+      } else if byte < 0x20 {
+        throw fault("the rest of a string", bytes, at: index, end: pageEnd)
+      }
+      while true {
+        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
+        if special != 0 {
+          index += special.trailingZeroBitCount >> 3
+          break
+        }
+        index += 8
+      }
+    }
+    let kind: JSONWord.Kind =
+      !isValid
+      ? .invalidString
+      : hasLoneSurrogate ? .surrogateString : isEscaped ? .escapedString : .string
+    return (kind, index)
+  }
+
+  /// The length of the UTF-8 sequence at `bytes`, 2 to 4; 0 when it is overlong, a surrogate,
+  /// beyond U+10FFFF, cut short or no start of a sequence. The padding makes reading ahead safe.
+  @inline(__always)
+  static func sequenceLength(_ bytes: UnsafePointer<UInt8>) -> Int {
+    let first = bytes[0]
+    let second = bytes[1]
+    switch first {
+    case 0xC2...0xDF:
+      return isContinuation(second) ? 2 : 0
+    case 0xE0...0xEF:
+      guard isContinuation(second), isContinuation(bytes[2]) else { return 0 }
+      let isBad = first == 0xE0 && second < 0xA0 || first == 0xED && second > 0x9F
+      return isBad ? 0 : 3
+    case 0xF0...0xF4:
+      guard isContinuation(second), isContinuation(bytes[2]), isContinuation(bytes[3]) else {
+        return 0
+      }
+      let isBad = first == 0xF0 && second < 0x90 || first == 0xF4 && second > 0x8F
+      return isBad ? 0 : 4
+    default:
+      return 0
+    }
+  }
+
+  @inline(__always)
+  private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
+
+  /// Checks the escape whose backslash is at `index`; a surrogate pair is one escape.
+  private static func readEscape(
+    _ bytes: UnsafePointer<UInt8>, at index: Int, end: Int
+  ) throws(JSONFault) -> (length: Int, isLoneSurrogate: Bool) {
+    switch bytes[index + 1] {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
+      UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
+      return (2, false)
+    case UInt8(ascii: "u"):
+      let unit = try readUnit(bytes, at: index + 2, end: end)
+      guard unit & 0xF800 == 0xD800 else { return (6, false) }
+      guard unit < 0xDC00, bytes[index + 6] == UInt8(ascii: "\\"),
+        bytes[index + 7] == UInt8(ascii: "u")
+      else { return (6, true) }
+      let low = try readUnit(bytes, at: index + 8, end: end)
+      // A unit that is no partner is read again, as the start of its own escape.
+      return low & 0xFC00 == 0xDC00 ? (12, false) : (6, true)
+    default:
+      throw fault("one of \"\\/bfnrtu", bytes, at: index + 1, end: end)
+    }
+  }
+
+  private static func readUnit(
+    _ bytes: UnsafePointer<UInt8>, at start: Int, end: Int
+  ) throws(JSONFault) -> UInt16 {
+    var unit: UInt16 = 0
+    for index in start..<start + 4 {
+      guard let digit = hexadecimal(bytes[index]) else {
+        throw fault("a hexadecimal digit", bytes, at: index, end: end)
+      }
+      unit = unit << 4 | digit
+    }
+    return unit
+  }
+
+  static func hexadecimal(_ byte: UInt8) -> UInt16? {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
+    default: nil
+    }
+  }
+
+  private static func fault(
+    _ expected: StaticString, _ bytes: UnsafePointer<UInt8>, at index: Int, end: Int
+  ) -> JSONFault {
+    JSONFault(
+      reason: index >= end ? .ended(expected: expected) : .unexpected(expected: expected),
+      offset: min(index, end))
+  }
+}

@@ -1,0 +1,145 @@
+import QuireCore
+import QuirePagination
+
+/// One entry of a document's tape.
+///
+/// Every value and every name is a word: 4 bits of kind, 32 bits of byte offset, 28 bits of length.
+/// A container is two words: the first counts its elements or members instead of its length, the
+/// second holds the tape index behind the container and the byte offset behind its closing bracket.
+/// Children follow their container in document order, names before their values.
+struct JSONWord {
+  let bits: UInt64
+
+  enum Kind: UInt8 {
+    case null, `false`, `true`
+    case number
+    /// A number longer than `DecodingLimits.numberLength`.
+    case longNumber
+    /// A string without escapes, valid UTF-8.
+    case string
+    /// A string with escapes, all of them readable.
+    case escapedString
+    /// A string with an escaped surrogate that has no partner: no text can hold it.
+    case surrogateString
+    /// A string that is not UTF-8.
+    case invalidString
+    case array, object
+  }
+
+  /// The longest string, and the largest count, a word can hold.
+  static let maximumLength = 1 << 28 - 1
+  /// The largest document whose offsets fit a word.
+  static let maximumOffset = 1 << 32 - 1
+
+  @inline(__always)
+  init(bits: UInt64) { self.bits = bits }
+
+  /// `offset` and `length` must be at most `maximumOffset` and `maximumLength`.
+  @inline(__always)
+  init(_ kind: Kind, at offset: Int, length: Int) {
+    bits = UInt64(kind.rawValue) << 60 | UInt64(offset) << 28 | UInt64(length)
+  }
+
+  /// A container's second word.
+  @inline(__always)
+  static func closing(next: Int, endOffset: Int) -> UInt64 {
+    UInt64(next) << 32 | UInt64(endOffset)
+  }
+
+  @inline(__always)
+  var kind: Kind {
+    // Only the scanner makes words, and only from a kind.
+    Kind(rawValue: UInt8(bits >> 60)) ?? .null
+  }
+
+  /// The byte offset of the value; of a string, behind its opening quote.
+  @inline(__always)
+  var offset: Int { Int(bits >> 28 & 0xFFFF_FFFF) }
+
+  /// Bytes of a scalar, without quotes; elements or members of a container.
+  @inline(__always)
+  var length: Int { Int(bits & 0xFFF_FFFF) }
+
+  /// The text's bytes, without quotes.
+  var content: Range<Int> { offset..<offset + length }
+}
+
+extension JSONWord.Kind {
+  var isContainer: Bool { self == .array || self == .object }
+
+  var isString: Bool {
+    switch self {
+    case .string, .escapedString, .surrogateString, .invalidString: true
+    default: false
+    }
+  }
+
+  /// Whether the value breaks a rule that costs the value and the item around it, not the page.
+  var isFlawed: Bool { self == .longNumber || self == .surrogateString || self == .invalidString }
+}
+
+/// Why scanning stopped; `pageError` puts it into words.
+struct JSONFault: Error {
+  enum Reason {
+    /// Something else stands where `expected` should be.
+    case unexpected(expected: StaticString)
+    /// The bytes ended where `expected` should follow.
+    case ended(expected: StaticString)
+    case depth(Int)
+    case events(Int)
+    case stringLength
+  }
+
+  var reason: Reason
+  /// The byte at which it shows.
+  var offset: Int
+
+  /// The error for the walk; `bytes` is the page up to and without the padding.
+  func pageError(in bytes: ArraySlice<UInt8>) -> PageError {
+    switch reason {
+    case .unexpected(let expected):
+      let found = bytes[offset...].first.map(Self.name) ?? "the end"
+      return PageError(
+        .malformed,
+        "The page is not valid JSON: at \(place(in: bytes)), \(expected) should follow, not \(found)."
+      )
+    case .ended(let expected):
+      return PageError(
+        .truncated,
+        "The JSON page is cut off: it ends after \(offset) bytes, where \(expected) should follow."
+      )
+    case .depth(let limit):
+      return PageError(
+        .limitExceeded,
+        """
+        At \(place(in: bytes)), the JSON page nests more than \(limit) containers; raise \
+        DecodingLimits.depth if that is right for this API.
+        """)
+    case .events(let limit):
+      return PageError(
+        .limitExceeded,
+        """
+        At \(place(in: bytes)), the JSON page holds more than \(limit) values, names and brackets; \
+        ask for smaller pages or raise DecodingLimits.events.
+        """)
+    case .stringLength:
+      return PageError(
+        .limitExceeded,
+        "The string at \(place(in: bytes)) is longer than \(JSONWord.maximumLength) bytes.")
+    }
+  }
+
+  private func place(in bytes: ArraySlice<UInt8>) -> String {
+    let line = bytes.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
+    return "byte \(offset) (line \(line))"
+  }
+
+  private static func name(_ byte: UInt8) -> String {
+    switch byte {
+    case 0x21...0x7E: return "\"\(UnicodeScalar(byte))\""
+    default:
+      let hex = String(byte, radix: 16, uppercase: true)
+      return "the byte 0x" + (hex.count == 1 ? "0" : "") + hex
+    }
+  }
+}

@@ -1,0 +1,168 @@
+public import QuireCore
+import Synchronization
+
+/// A list that knows only how many rows it has: Quire counts the pages, a handler loads each and
+/// answers with the items of all sections so far.
+///
+/// ```swift
+/// let list = SectionedPaginator()
+/// list.attach { number in
+///   try await model.load(page: number)
+///   return SectionAnswer(hasMore: model.count < 50, counts: [model.count])
+/// }
+/// list.willShow(row: 7)
+/// ```
+public final class SectionedPaginator: Sendable {
+  /// What a handler makes of a page number. It answers once, by returning.
+  public typealias Handler = @Sendable (_ page: Int) async throws -> SectionAnswer
+
+  private struct Attachment: Sendable {
+    var paginator: Paginator<[Int]>?
+    var loadsAhead = true
+    var placeholder: String
+    var onSelect: (@Sendable (SectionCounts.Path) -> Void)?
+  }
+
+  private let firstPage: Int
+  private let policy: SectionCounts.PlaceholderPolicy
+  private let autoLoad: Bool
+  private let threshold: Threshold
+  private let attachment: Mutex<Attachment>
+
+  /// A list without a handler.
+  ///
+  /// - Parameters:
+  ///   - threshold: When the next page is loaded. Default: when fewer than 5 items are left.
+  ///   - policy: Where the placeholder stands while more may follow.
+  ///   - placeholder: What views call the placeholder's row.
+  ///   - firstPage: The number of the first page. Default 1.
+  ///   - autoLoad: Whether attaching a handler loads the first page. Default true.
+  public init(
+    threshold: Threshold? = nil, policy: SectionCounts.PlaceholderPolicy = .rowInLastSection,
+    placeholder: String = "loading", firstPage: Int = 1, autoLoad: Bool = true
+  ) {
+    self.firstPage = firstPage
+    self.policy = policy
+    self.autoLoad = autoLoad
+    self.threshold = threshold ?? .remainingFive
+    attachment = Mutex(Attachment(placeholder: placeholder))
+  }
+
+  // MARK: The handler
+
+  /// Loads pages by `handler` from now on, beginning with the first one.
+  public func attach(_ handler: @escaping Handler) {
+    let cursor = Cursor<[Int]>.numbered(from: firstPage) { number in
+      let answer = try await handler(number)
+      guard let counts = answer.counts, counts.allSatisfy({ $0 >= 0 }) else {
+        throw PageError(
+          .noCounts,
+          answer.counts == nil
+            ? "Page \(number) came without counts; answer with the items of every section."
+            : "Page \(number) came with a count below 0.")
+      }
+      return NumberedPage([counts], isLast: !answer.hasMore)
+    }
+    let paginator = Paginator(
+      cursor, threshold: .onDemand, retention: .all,
+      list: ListOptions(onReload: .clear, loadsAhead: true))
+    attachment.withLock { $0.paginator = paginator }
+    if autoLoad { paginator.requestMore() }
+  }
+
+  /// Loads pages by `handler` for as long as `owner` is there, which this does not keep.
+  public func attach<Owner: AnyObject & Sendable>(
+    to owner: Owner, _ handler: @escaping @Sendable (Owner, Int) async throws -> SectionAnswer
+  ) {
+    attach { [weak owner] number in
+      guard let owner else { throw CancellationError() }
+      return try await handler(owner, number)
+    }
+  }
+
+  /// Lets go of the handler: what it loads is cancelled, and nothing is heard of it.
+  public func detach() { attachment.withLock { $0.paginator = nil } }
+
+  // MARK: What there is
+
+  private var paginator: Paginator<[Int]>? { attachment.withLock { $0.paginator } }
+
+  /// The sections now; before the first answer one without items, and more to follow.
+  public var sections: SectionCounts {
+    guard let snapshot = paginator?.snapshot else { return SectionCounts(policy: policy) }
+    let hasMore = snapshot.state != .exhausted && snapshot.state != .empty
+    let items = snapshot.pages.last?.items.first ?? (hasMore ? [0] : [])
+    return SectionCounts(items: items, hasMore: hasMore, policy: policy)
+  }
+
+  /// What the list is doing.
+  public var state: PaginatorState { paginator?.snapshot.state ?? .idle }
+
+  /// Whether a reload is on its way.
+  public var isRefreshing: Bool { paginator?.snapshot.isRefreshing ?? false }
+
+  /// What happens from now on; nothing without a handler.
+  public var events: Observations<PaginatorEvent<[Int]>> {
+    paginator?.events ?? .none
+  }
+
+  /// What views call the placeholder's row. Setting it causes nothing.
+  public var placeholder: String {
+    get { attachment.withLock { $0.placeholder } }
+    set { attachment.withLock { $0.placeholder = newValue } }
+  }
+
+  /// Whether rows that come into view load the next page. Default true; a reload turns it on.
+  public var infiniteLoading: Bool {
+    get { attachment.withLock { $0.loadsAhead } }
+    set { attachment.withLock { $0.loadsAhead = newValue } }
+  }
+
+  // MARK: What the view does
+
+  /// A row comes into view. The next page is loaded when it is due by that, once.
+  public func willShow(row: Int) {
+    guard let paginator, case .item = sections.element(at: row) else { return }
+    let items = sections.itemCount
+    let progress = Progress(consumed: row + 1, loaded: items, lastPage: items)
+    guard infiniteLoading, threshold.isExceeded(progress) else { return }
+    if paginator.snapshot.state == .content { paginator.requestMore() }
+  }
+
+  /// A view reports an offset; see `Threshold`.
+  public func report(offset: Double, in viewport: Viewport) {
+    guard infiniteLoading, threshold.crossing(at: offset, in: viewport) != nil else { return }
+    if let paginator, paginator.snapshot.state == .content { paginator.requestMore() }
+  }
+
+  /// A row was chosen. Only items are passed on.
+  public func select(row: Int) {
+    guard case .item(let path) = sections.element(at: row) else { return }
+    attachment.withLock { $0.onSelect }?(path)
+  }
+
+  /// Calls `handler` with every item that is chosen.
+  public func onSelect(_ handler: @escaping @Sendable (SectionCounts.Path) -> Void) {
+    attachment.withLock { $0.onSelect = handler }
+  }
+
+  /// Starts over: everything goes at once, and the first page is loaded. Throws its error.
+  ///
+  /// `events` tell it in this order: `cleared`, when there are no items and more to follow; the state
+  /// `loading`; and then, with the handler's answer, `reloaded` and the state `content`, or the state
+  /// `loadingError`. `isRefreshing` is true from the first of these until the answer.
+  @discardableResult
+  public func reload() async throws -> Bool {
+    guard let paginator else { return false }
+    attachment.withLock { $0.loadsAhead = true }
+    return try await paginator.reload()
+  }
+
+  /// Loads the next page, or joins the load that runs. Returns whether there is one.
+  @discardableResult
+  public func loadMore() async throws -> Bool { try await paginator?.loadMore() ?? false }
+
+  /// Tries again the page that failed. Returns false when none did.
+  @discardableResult
+  public func retry() async throws -> Bool { try await paginator?.retry() ?? false }
+}

@@ -1,0 +1,155 @@
+/// Decodes pages whose items a closure makes.
+///
+/// ```swift
+/// let decoder = ClosurePageDecoder(JSONRawPageDecoder()) { item in try Row(item.value) }
+/// ```
+/// An item whose closure throws is a bad item, and goes where `BadItemPolicy` says.
+public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
+  let base: any PageDecoder<RawItem>
+  private let decode: @Sendable (RawItem) throws -> Item
+
+  /// A decoder that splits pages like `base` and makes each item with `decode`.
+  public init(
+    _ base: any PageDecoder<RawItem>,
+    _ decode: @escaping @Sendable (RawItem) throws -> Item
+  ) {
+    self.base = base
+    self.decode = decode
+  }
+
+  /// As the decoder below it.
+  public var isSelfDelimiting: Bool { base.isSelfDelimiting }
+
+  /// Starts one page.
+  ///
+  /// Throws what the decoder below throws.
+  public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
+    Session(base: try base.begin(context), policy: context.badItems, decode: decode)
+  }
+
+  /// As the decoder below it.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try base.value(type, of: body, context)
+  }
+
+  private struct Session: PageDecoding {
+    var base: any PageDecoding<RawItem>
+    let policy: BadItemPolicy
+    let decode: @Sendable (RawItem) throws -> Item
+    /// Items of the page that were seen, bad ones included.
+    var seen = 0
+
+    mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
+
+    mutating func finish() throws -> any PageDocument { try base.finish() }
+
+    mutating func readyItems() throws -> DecodedItems<Item> { try make(base.readyItems()) }
+
+    mutating func items() throws -> DecodedItems<Item> { try make(base.items()) }
+
+    private mutating func make(_ raw: DecodedItems<RawItem>) throws -> DecodedItems<Item> {
+      let missing = Set(raw.badItems.map(\.index))
+      let indices = (seen..<seen + raw.count).lazy.filter { !missing.contains($0) }
+      seen += raw.count
+      var items: [Item] = []
+      var badItems = raw.badItems
+      var digests: [Int]? = raw.digests == nil ? nil : []
+      for (place, (index, item)) in zip(indices, raw.items).enumerated() {
+        do {
+          items.append(try decode(item))
+          if let digest = raw.digests?[place] { digests?.append(digest) }
+        } catch let error as CancellationError {
+          throw error
+        } catch {
+          badItems.append(try ItemFailure(error, at: index).settle(policy, bytes: item.bytes))
+        }
+      }
+      badItems.sort { $0.index < $1.index }
+      var result = DecodedItems(items, badItems: badItems)
+      result.digests = digests
+      result.fingerprint = raw.fingerprint
+      result.sample = raw.sample
+      return result
+    }
+  }
+}
+
+/// Decodes pages as another decoder does, and makes something else of each item.
+package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
+  let base: any PageDecoder<Base>
+  private let transform: @Sendable (Base) throws -> Item
+
+  /// A decoder that makes each item of one of `base`'s; an error of `transform` fails the page.
+  package init(
+    _ base: any PageDecoder<Base>, _ transform: @escaping @Sendable (Base) throws -> Item
+  ) {
+    self.base = base
+    self.transform = transform
+  }
+
+  package var isSelfDelimiting: Bool { base.isSelfDelimiting }
+
+  package func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
+    Session(base: try base.begin(context), transform: transform)
+  }
+
+  package func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try base.value(type, of: body, context)
+  }
+
+  private struct Session: PageDecoding {
+    var base: any PageDecoding<Base>
+    let transform: @Sendable (Base) throws -> Item
+
+    mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
+
+    mutating func finish() throws -> any PageDocument { try base.finish() }
+
+    mutating func readyItems() throws -> DecodedItems<Item> { try map(base.readyItems()) }
+
+    mutating func items() throws -> DecodedItems<Item> { try map(base.items()) }
+
+    private func map(_ items: DecodedItems<Base>) throws -> DecodedItems<Item> {
+      var mapped = DecodedItems(try items.items.map(transform), badItems: items.badItems)
+      mapped.digests = items.digests
+      mapped.fingerprint = items.fingerprint
+      mapped.sample = items.sample
+      return mapped
+    }
+  }
+}
+
+/// Takes a page's whole body as its one item, whatever it holds; an empty body has no item.
+///
+/// There is no document to ask for a cursor: pages must lead on by header, link header, offset or
+/// page number.
+public struct BytesPageDecoder: PageDecoder {
+  /// A decoder of pages.
+  public init() {}
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<[UInt8]> { Session() }
+
+  private struct Session: PageDecoding {
+    var bytes: [UInt8] = []
+
+    mutating func receive(_ slice: [UInt8]) {
+      if bytes.isEmpty { bytes = slice } else { bytes += slice }
+    }
+
+    mutating func finish() -> any PageDocument { EmptyDocument() }
+
+    mutating func items() -> DecodedItems<[UInt8]> {
+      guard !bytes.isEmpty else { return DecodedItems([]) }
+      var digest = ContentDigest()
+      bytes.withUnsafeBytes { digest.add($0) }
+      var items = DecodedItems([bytes])
+      items.fingerprint = digest.value
+      return items
+    }
+  }
+}

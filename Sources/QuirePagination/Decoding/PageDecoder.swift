@@ -1,0 +1,255 @@
+package import QuireCore
+import Synchronization
+
+/// The door to a format: turns the bytes of one page into a document that paths can be asked of, and
+/// into items.
+///
+/// A fake takes a dozen lines:
+/// ```swift
+/// struct Lines: PageDecoder {
+///   func begin(_ context: DecodingContext) -> any PageDecoding<String> { Session() }
+///   struct Session: PageDecoding {
+///     var bytes: [UInt8] = []
+///     mutating func receive(_ slice: [UInt8]) { bytes += slice }
+///     mutating func finish() -> any PageDocument { EmptyDocument() }
+///     mutating func items() -> DecodedItems<String> {
+///       let text = String(decoding: bytes, as: UTF8.self)
+///       return DecodedItems(text.split(separator: "\n").map(String.init))
+///     }
+///   }
+/// }
+/// ```
+/// `DecoderConformance` in QuireTesting checks a decoder.
+public protocol PageDecoder<Item>: Sendable {
+  associatedtype Item: Sendable
+
+  /// Starts one page.
+  ///
+  /// Throws `PageError` with code `unexpectedMediaType` when the context shows another format.
+  func begin(_ context: DecodingContext) throws -> any PageDecoding<Item>
+
+  /// Whether `finish()` notices that the end of a document is missing, as JSON and XML decoders do
+  /// and CSV decoders cannot. Default false.
+  var isSelfDelimiting: Bool { get }
+
+  /// Reads a body that is one value and no page, such as an error's problem document, with the
+  /// decoder's own settings. The default reads JSON.
+  ///
+  /// Throws `PageError`: `unexpectedMediaType`, `truncated`, `malformed`, or `itemDecoding` where the
+  /// body does not fit the type.
+  func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value
+}
+
+extension PageDecoder {
+  /// False: a format that cannot show its own end.
+  public var isSelfDelimiting: Bool { false }
+
+  /// Reads JSON with a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try SingleValue.decode(type, from: body)
+  }
+}
+
+/// One page being decoded: slices in, then the document, then the items. Used by one task at a time.
+///
+/// The document comes before the items, because it may say that the answer is an error that has no
+/// items at all.
+public protocol PageDecoding<Item> {
+  associatedtype Item: Sendable
+
+  /// Takes the next bytes, split anywhere.
+  mutating func receive(_ slice: [UInt8]) throws
+
+  /// Says that all bytes have come, and returns the document.
+  ///
+  /// Throws `truncated` when the document is not closed, `malformed` when it is broken.
+  mutating func finish() throws -> any PageDocument
+
+  /// The items that are whole already and were not handed out before.
+  ///
+  /// Called after a `receive(_:)` when the context asks for items as they arrive; a decoder of large
+  /// pages then forgets them, so that the page need not fit into memory. The default hands out none:
+  /// all come with `items()`.
+  mutating func readyItems() throws -> DecodedItems<Item>
+
+  /// Decodes the items, but for those that `readyItems()` has handed out; called at most once, after
+  /// `finish()`.
+  ///
+  /// Throws `shape` when the items are missing or not a list, `itemDecoding` when an item does not
+  /// fit its type.
+  mutating func items() throws -> DecodedItems<Item>
+}
+
+extension PageDecoding {
+  /// None.
+  public mutating func readyItems() throws -> DecodedItems<Item> { DecodedItems([]) }
+}
+
+/// What a decoder is told about a page before its first byte.
+public struct DecodingContext: Sendable {
+  /// The response's Content-Type, if any.
+  public var contentType: String?
+  /// Where the items are.
+  public var items: ItemSelector
+  /// What to do with an item that cannot be decoded.
+  public var badItems: BadItemPolicy
+  /// What a page may cost.
+  public var limits: DecodingLimits
+  /// Whether the items are wanted before the page is whole.
+  public var delivery: PageDelivery
+  /// The formats that the page may be in, as the description says or the first page of the listing
+  /// showed. Empty: any. A decoder of one format need not look.
+  public var formats: [PageFormat]
+  /// Where a decoder of several formats notes which one it chose.
+  package var note: PageFormatNote?
+
+  /// A context; items at the root, bad ones thrown, and the profile for APIs unless told otherwise.
+  public init(
+    contentType: String? = nil, items: ItemSelector = .root, badItems: BadItemPolicy = .throw,
+    limits: DecodingLimits = .api, delivery: PageDelivery = .whole, formats: [PageFormat] = []
+  ) {
+    self.formats = formats
+    self.contentType = contentType
+    self.items = items
+    self.badItems = badItems
+    self.limits = limits
+    self.delivery = delivery
+  }
+}
+
+/// The items of one page.
+public struct DecodedItems<Item: Sendable>: Sendable {
+  /// The items that could be decoded, in the server's order.
+  public var items: [Item]
+  /// The items set aside under `BadItemPolicy.collect`.
+  public var badItems: [BadItem]
+  /// A digest of the bytes of each of `items`, by which to know it again within this process; nil
+  /// from decoders that hand out no items before the page is whole.
+  package var digests: [Int]?
+  /// A hash of the bytes of all items of a whole page; nil when there are none.
+  package var fingerprint: Int?
+  /// What some of the items hold; nil from decoders that do not look into items.
+  package var sample: PageSample?
+
+  /// The items of a page, and those that were set aside.
+  public init(_ items: [Item], badItems: [BadItem] = []) {
+    self.items = items
+    self.badItems = badItems
+  }
+
+  /// Drops the last `count` of the items that the server sent.
+  package mutating func dropLast(_ count: Int) {
+    guard count > 0 else { return }
+    let kept = self.count - count
+    let dropped = badItems.count { $0.index >= kept }
+    badItems.removeAll { $0.index >= kept }
+    items.removeLast(min(items.count, max(0, count - dropped)))
+  }
+
+  /// How many items the server sent: what offsets and short pages are counted by.
+  public var count: Int { items.count + badItems.count }
+}
+
+/// When the items of a page are handed out.
+public enum PageDelivery: Hashable, Sendable {
+  /// When the page is complete: nothing of a page that is cut off or turns out to be an error is ever
+  /// seen. The default.
+  case whole
+  /// As they arrive, in parts of the page, so that a page need not fit into memory and its first item
+  /// need not wait for its last.
+  ///
+  /// Each part's `next` points inside the page, behind the items so far. A page that is cut off is an
+  /// error after the items that came; asking again fetches the page again and goes on behind them, by
+  /// the same iterator or from the stored position. XML decoders do so where the items are at one
+  /// path that elements can be told by as they start; everything else comes when the page is whole, as
+  /// do pages of descriptions that look at all items of a page, reverse them or let them overlap.
+  case asItArrives
+}
+
+/// What to do with an item that cannot be decoded.
+public enum BadItemPolicy: String, Hashable, Codable, Sendable {
+  /// The page fails; nothing of it is delivered. The default.
+  case `throw`
+  /// The item is set aside in `page.badItems`, counted in the report, and the walk goes on.
+  case collect
+}
+
+/// An item that could not be decoded, kept whole.
+public struct BadItem: Sendable {
+  /// The item's place in the page, from 0.
+  public var index: Int
+  /// Where in the item the decoder gave up, as a path; empty for the item itself.
+  public var path: String
+  /// Why.
+  public var message: String
+  /// The item as the server sent it.
+  public var bytes: [UInt8]
+
+  /// An item set aside.
+  public init(index: Int, path: String, message: String, bytes: [UInt8]) {
+    self.index = index
+    self.path = path
+    self.message = message
+    self.bytes = bytes
+  }
+}
+
+/// What decoding one page may cost. Every limit throws `limitExceeded`, naming itself and the
+/// place.
+public struct DecodingLimits: Hashable, Sendable {
+  /// Containers within containers. Default 128.
+  public var depth: Int
+  /// Items in a page. Default 100,000.
+  public var items: Int
+  /// Bytes of one item. Default 8 MiB.
+  public var itemBytes: Int
+  /// Characters of one number. Default 4 KiB.
+  public var numberLength: Int
+  /// Values, names and containers in a page. Default 5,000,000.
+  public var events: Int
+
+  /// Limits; every parameter has the default of its property.
+  public init(
+    depth: Int = 128, items: Int = 100_000, itemBytes: Int = 8 << 20, numberLength: Int = 4 << 10,
+    events: Int = 5_000_000
+  ) {
+    self.depth = depth
+    self.items = items
+    self.itemBytes = itemBytes
+    self.numberLength = numberLength
+    self.events = events
+  }
+
+  /// For an API that is trusted to mean well.
+  public static let api = DecodingLimits()
+}
+
+/// A format that pages are written in.
+public enum PageFormat: String, Hashable, Codable, Sendable, CaseIterable {
+  /// JSON (RFC 8259).
+  case json
+  /// XML 1.0.
+  case xml
+
+  /// The name in a sentence.
+  var words: String { self == .json ? "JSON" : "XML" }
+}
+
+/// A place where a decoder notes the format that a page came in.
+package final class PageFormatNote: Sendable {
+  private let state = Mutex<PageFormat?>(nil)
+
+  package init() {}
+
+  /// The format, once it is known.
+  package var format: PageFormat? { state.withLock { $0 } }
+
+  /// Notes a format where there is none yet.
+  package func bind(_ format: PageFormat?) {
+    state.withLock { $0 = $0 ?? format }
+  }
+}

@@ -1,0 +1,70 @@
+public import QuireCore
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// What a page keeps its raw items in, as JSON.
+package protocol RawItemStorage: Sendable {
+  /// The item's bytes, as the page has them.
+  func bytes(of node: Int) -> ArraySlice<UInt8>
+  /// Appends the bytes without white space between tokens.
+  func appendCompact(_ node: Int, to output: inout [UInt8])
+  /// The item as a value; throws `malformed` for text that is no Unicode.
+  func value(of node: Int) throws -> JSONValue
+  /// The item as `decoder` decodes it; throws what the decoder throws, and as `value(of:)`.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
+  ) throws -> Value
+}
+
+/// One item of a page as the server wrote it, not yet made into a type of yours: from JSON as it is, from
+/// XML as `XMLItem.value` maps elements to JSON.
+///
+/// It keeps its whole page in memory: make what you need of it and let it go, or copy its bytes.
+public struct RawItem: Sendable, CustomStringConvertible {
+  private let storage: any RawItemStorage
+  private let node: Int
+
+  package init(_ storage: any RawItemStorage, node: Int) {
+    self.storage = storage
+    self.node = node
+  }
+
+  /// The bytes, with the server's own white space.
+  public var bytes: ArraySlice<UInt8> { storage.bytes(of: node) }
+
+  /// The bytes without white space between tokens: one line. Numbers, strings and the order of
+  /// members stay as the server wrote them.
+  public var compact: [UInt8] {
+    var output: [UInt8] = []
+    appendCompact(to: &output)
+    return output
+  }
+
+  /// Appends `compact` to `output`.
+  public func appendCompact(to output: inout [UInt8]) {
+    storage.appendCompact(node, to: &output)
+  }
+
+  /// The item as a lossless value, built anew at each call.
+  ///
+  /// Throws `malformed` when a string in it is no Unicode text, such as half a surrogate pair.
+  public var value: JSONValue {
+    get throws { try storage.value(of: node) }
+  }
+
+  /// The item as a type of yours.
+  ///
+  /// Throws what the decoder throws, and as `value` does for text that is no Unicode.
+  public func decode<Value: Decodable>(
+    _ type: Value.Type = Value.self, with decoder: JSONDecoder = JSONDecoder()
+  ) throws -> Value {
+    try storage.decode(type, of: node, with: decoder)
+  }
+
+  /// The compact bytes as text.
+  public var description: String { String(decoding: compact, as: UTF8.self) }
+}

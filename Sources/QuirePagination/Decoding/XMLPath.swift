@@ -1,0 +1,228 @@
+/// A location path in an XML page: the part of XPath 1.0's abbreviated syntax that pagination needs.
+///
+/// `PagePath` documents the grammar. Pure: a document walks the steps.
+package struct XMLPath: Hashable, Sendable {
+  /// Whether the first step may match at any depth (`//`); below the context otherwise (`/`).
+  package var startsAnywhere: Bool
+  /// The steps down, in order; none for the context itself. Attributes and text come last only.
+  package var steps: [Step]
+
+  package enum Step: Hashable, Sendable {
+    /// Child elements that pass every predicate, tested from left to right.
+    case element(Name, [Predicate])
+    /// The attribute of that name; for any name, all of them.
+    case attribute(Name)
+    /// The element's own text.
+    case text
+  }
+
+  /// What a name has to be.
+  package enum Name: Hashable, Sendable {
+    /// `*`: anything.
+    case any
+    /// A local name; nil for any namespace, the empty string for none.
+    case local(String, namespace: String?)
+  }
+
+  package enum Predicate: Hashable, Sendable {
+    /// The nth of the elements that passed so far, below one parent, from 1.
+    case position(Int)
+    /// The last of them.
+    case last
+    /// An attribute has this value.
+    case attribute(Name, value: String)
+    /// A child element has this text.
+    case child(Name, value: String)
+    /// A child element has an attribute with this value.
+    case childAttribute(Name, attribute: Name, value: String)
+    /// Something is there, if only an empty element.
+    case exists(Operand)
+    /// Something has this text in it.
+    case contains(Operand, String)
+    /// The other predicate does not hold; none that counts.
+    indirect case not(Predicate)
+  }
+
+  /// What a predicate looks at.
+  package enum Operand: Hashable, Sendable {
+    case attribute(Name)
+    case child(Name)
+    case childAttribute(Name, attribute: Name)
+  }
+
+  /// Whether the path looks for its place, so that it could find it inside an item: by `//`, or by an
+  /// element of any name. One that names every element goes where it says.
+  package var searches: Bool {
+    startsAnywhere
+      || steps.contains { if case .element(.any, _) = $0 { true } else { false } }
+  }
+
+  package init(startsAnywhere: Bool, steps: [Step]) {
+    self.startsAnywhere = startsAnywhere
+    self.steps = steps
+  }
+}
+
+/// Reads the XML grammar of a `PagePath`.
+struct XMLPathParser {
+  /// What is wrong with a path, as the end of the sentence "The path … ".
+  struct Fault: Error {
+    let complaint: String
+  }
+
+  private var rest: Substring
+
+  private init(_ text: Substring) { rest = text }
+
+  /// Parses `text`, which is empty or starts with a slash.
+  static func parse(_ text: Substring) throws(Fault) -> XMLPath {
+    guard !text.isEmpty else { return XMLPath(startsAnywhere: false, steps: []) }
+    var parser = XMLPathParser(text)
+    let startsAnywhere = parser.take("//")
+    guard startsAnywhere || parser.take("/") else {
+      throw Fault(complaint: "does not start with \"/\" or \"//\"")
+    }
+    var steps = [try parser.step()]
+    while !parser.rest.isEmpty {
+      guard parser.take("/") else { throw parser.unexpected("\"/\" or \"[\"") }
+      if case .element = steps[steps.count - 1] {
+        steps.append(try parser.step())
+      } else {
+        throw Fault(complaint: "goes on behind an attribute or text(), which have nothing below")
+      }
+    }
+    return XMLPath(startsAnywhere: startsAnywhere, steps: steps)
+  }
+
+  // MARK: Steps
+
+  private mutating func step() throws(Fault) -> XMLPath.Step {
+    if rest.hasPrefix("/") { throw Fault(complaint: "has \"//\" behind its start") }
+    if take("@") { return .attribute(try name()) }
+    if take("text()") { return .text }
+    let name = try name()
+    var predicates: [XMLPath.Predicate] = []
+    while take("[") { predicates.append(try predicate()) }
+    return .element(name, predicates)
+  }
+
+  private mutating func predicate() throws(Fault) -> XMLPath.Predicate {
+    if take("last()]") { return .last }
+    if let digit = rest.first, digit.isASCII, digit.isNumber { return try position() }
+    let test = try test()
+    guard take("]") else { throw unexpected("\"]\"") }
+    return test
+  }
+
+  /// A predicate that does not count: a comparison, a function, or a name that has to be there.
+  private mutating func test() throws(Fault) -> XMLPath.Predicate {
+    if take("not(") {
+      let test = try test()
+      guard take(")") else { throw unexpected("\")\"") }
+      return .not(test)
+    }
+    if take("contains(") {
+      let operand = try operand()
+      guard take(",") else { throw unexpected("\",\"") }
+      rest = rest.drop { $0 == " " }
+      let text = try literal()
+      guard take(")") else { throw unexpected("\")\"") }
+      return .contains(operand, text)
+    }
+    let operand = try operand()
+    guard take("=") else {
+      guard rest.hasPrefix("]") || rest.hasPrefix(")") else { throw unexpected("\"=\" or \"]\"") }
+      return .exists(operand)
+    }
+    let value = try literal()
+    return switch operand {
+    case .attribute(let name): .attribute(name, value: value)
+    case .child(let name): .child(name, value: value)
+    case .childAttribute(let name, let attribute):
+      .childAttribute(name, attribute: attribute, value: value)
+    }
+  }
+
+  /// `@name`, `name` or `name/@name`.
+  private mutating func operand() throws(Fault) -> XMLPath.Operand {
+    if take("@") { return .attribute(try name()) }
+    let child = try name()
+    return take("/@") ? .childAttribute(child, attribute: try name()) : .child(child)
+  }
+
+  private mutating func position() throws(Fault) -> XMLPath.Predicate {
+    let digits = rest.prefix { $0.isASCII && $0.isNumber }
+    rest = rest.dropFirst(digits.count)
+    guard let position = Int(digits), position > 0 else {
+      throw Fault(complaint: "counts from \(digits), but positions start at 1")
+    }
+    guard take("]") else { throw unexpected("\"]\"") }
+    return .position(position)
+  }
+
+  /// `'value'`, with quotes of either kind.
+  private mutating func literal() throws(Fault) -> String {
+    guard let quote = rest.popFirst(), quote == "'" || quote == "\"" else {
+      throw Fault(complaint: "compares with a value that has no quotes")
+    }
+    guard let end = rest.firstIndex(of: quote) else {
+      throw Fault(complaint: "has a quote that is not closed")
+    }
+    let value = String(rest[..<end])
+    rest = rest[rest.index(after: end)...]
+    return value
+  }
+
+  // MARK: Names
+
+  /// `*`, `local` or `{namespace}local`.
+  private mutating func name() throws(Fault) -> XMLPath.Name {
+    if take("*") { return .any }
+    var namespace: String?
+    if take("{") {
+      guard let end = rest.firstIndex(of: "}") else {
+        throw Fault(complaint: "has a \"{\" that is not closed")
+      }
+      namespace = String(rest[..<end])
+      rest = rest[rest.index(after: end)...]
+    }
+    let scalars = rest.unicodeScalars
+    let end = scalars.firstIndex { !Self.continuesName($0) } ?? scalars.endIndex
+    let local = rest[..<end]
+    guard let first = local.unicodeScalars.first, Self.startsName(first) else {
+      throw unexpected("a name")
+    }
+    rest = rest[end...]
+    if rest.hasPrefix(":") {
+      throw Fault(
+        complaint: "has the prefix \"\(local)\", but names match whatever their prefix is: leave "
+          + "it out, or write {namespace}name")
+    }
+    return .local(String(local), namespace: namespace)
+  }
+
+  private static func startsName(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar {
+    case "A"..."Z", "a"..."z", "_": true
+    default: scalar.value >= 0x80
+    }
+  }
+
+  private static func continuesName(_ scalar: Unicode.Scalar) -> Bool {
+    startsName(scalar) || "0"..."9" ~= scalar || scalar == "-" || scalar == "."
+  }
+
+  // MARK: Characters
+
+  private mutating func take(_ token: String) -> Bool {
+    guard rest.hasPrefix(token) else { return false }
+    rest = rest.dropFirst(token.count)
+    return true
+  }
+
+  private func unexpected(_ expected: String) -> Fault {
+    Fault(
+      complaint: rest.isEmpty
+        ? "ends where \(expected) should be" : "has \"\(rest)\" where \(expected) should be")
+  }
+}

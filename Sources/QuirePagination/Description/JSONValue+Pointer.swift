@@ -1,0 +1,153 @@
+package import QuireCore
+
+extension JSONValue {
+  /// The value at a path; nil where there is none.
+  package func value(at path: PagePath) -> JSONValue? { value(at: path.steps[...]) }
+
+  private func value(at steps: ArraySlice<PagePath.Step>) -> JSONValue? {
+    guard let step = steps.first else { return self }
+    let rest = steps.dropFirst()
+    switch (self, step) {
+    case (.object, .name(let name)): return self[name]?.value(at: rest)
+    case (.array(let elements), .name(let name)):
+      guard let index = Int(name), elements.indices.contains(index) else { return nil }
+      return elements[index].value(at: rest)
+    case (.array(let elements), .last): return elements.last?.value(at: rest)
+    case (.array(let elements), .each):
+      return elements.lazy.compactMap { $0.value(at: rest) }.first
+    case (.object(let members), .each):
+      return members.lazy.compactMap { $0.value.value(at: rest) }.first
+    case (.array(let elements), .filter(let name, let text)):
+      return elements.first { $0[name]?.holds(text) == true }?.value(at: rest)
+    default: return nil
+    }
+  }
+
+  /// Whether the value is this text, or a list that contains it.
+  private func holds(_ text: String) -> Bool {
+    switch self {
+    case .array(let elements): elements.contains { $0.plainText == text }
+    case .object: false
+    case .null, .bool, .number, .string: plainText == text
+    }
+  }
+
+  /// This value with another one at a path; objects on the way are made where nothing is.
+  ///
+  /// Throws `invalidArgument` where the path leads through something that has no members.
+  func setting(_ value: JSONValue, at path: PagePath) throws(PageError) -> JSONValue {
+    do {
+      return try setting(value, at: path.steps[...])
+    } catch {
+      throw PageError(
+        .invalidArgument,
+        "The request body has no place for a value at \"\(path)\": something on the way is "
+          + "neither an object nor a list that long.")
+    }
+  }
+
+  /// This value without the member at a path of names.
+  func removing(_ path: PagePath) -> JSONValue { removing(path.steps[...]) }
+
+  private func removing(_ steps: ArraySlice<PagePath.Step>) -> JSONValue {
+    guard case .object(var members) = self, case .name(let name)? = steps.first,
+      let index = members.firstIndex(where: { $0.name == name })
+    else { return self }
+    if steps.count == 1 {
+      members.remove(at: index)
+    } else {
+      members[index].value = members[index].value.removing(steps.dropFirst())
+    }
+    return .object(members)
+  }
+
+  private struct NoPlace: Error {}
+
+  private func setting(
+    _ value: JSONValue, at steps: ArraySlice<PagePath.Step>
+  ) throws(NoPlace) -> JSONValue {
+    guard let step = steps.first else { return value }
+    let rest = steps.dropFirst()
+    switch (self, step) {
+    case (.object(var members), .name(let name)):
+      if let index = members.firstIndex(where: { $0.name == name }) {
+        members[index].value = try members[index].value.setting(value, at: rest)
+      } else {
+        members.append(Member(name, try JSONValue.object([]).setting(value, at: rest)))
+      }
+      return .object(members)
+    case (.null, .name):
+      return try JSONValue.object([]).setting(value, at: steps)
+    case (.array(var elements), _):
+      let place: Int? = if case .name(let name) = step { Int(name) } else { elements.count - 1 }
+      guard let place, elements.indices.contains(place) else { throw NoPlace() }
+      elements[place] = try elements[place].setting(value, at: rest)
+      return .array(elements)
+    default:
+      throw NoPlace()
+    }
+  }
+}
+
+extension JSONValue {
+  /// Whether there is nothing in it: null, blank text, an empty list or object.
+  package var isBlank: Bool {
+    switch self {
+    case .null: true
+    case .string(let text): text.allSatisfy(\.isWhitespace)
+    case .array(let elements): elements.isEmpty
+    case .object(let members): members.isEmpty
+    case .bool, .number: false
+    }
+  }
+
+  /// The value as it goes into a URL or a header field: a text as it is, anything else as JSON.
+  package var plainText: String {
+    if case .string(let text) = self { text } else { description }
+  }
+
+  /// Whether both are written alike, whatever their kinds: `"0"` and `0` are the same.
+  func isSame(as other: JSONValue) -> Bool { plainText == other.plainText }
+
+  /// A whole number in any spelling, from a number's text or from a string that holds one.
+  var wholeNumber: Int? {
+    switch self {
+    case .number(let text): WholeNumber.read(text)
+    case .string(let text): WholeNumber.read(text, isText: true)
+    case .null, .bool, .array, .object: nil
+    }
+  }
+
+  /// A whole number of things: one that is not negative.
+  package var count: Int? { wholeNumber.flatMap { $0 >= 0 ? $0 : nil } }
+
+  /// The link in a value: a text, or an object's `href`, `url`, `@id` or `id`, without the
+  /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams).
+  package var link: String? {
+    guard case .object = self else { return string }
+    let names = ["href", "url", "@id", "id"]
+    guard let text = names.lazy.compactMap({ self[$0]?.string }).first else { return nil }
+    return self["templated"]?.boolean == true ? Self.withoutExpressions(text) : text
+  }
+
+  /// `/o?page=1{&sort}` without `{&sort}` (RFC 6570).
+  private static func withoutExpressions(_ template: String) -> String {
+    var result = ""
+    var rest = template[...]
+    while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+      result += rest[..<open]
+      rest = rest[rest.index(after: close)...]
+    }
+    return result + rest
+  }
+}
+
+extension JSONValue {
+  /// Whether this cursor comes before the other: whole numbers are compared as such, however long
+  /// or quoted, anything else by the bytes of its text.
+  func isLess(than other: JSONValue) -> Bool {
+    let texts = (plainText, other.plainText)
+    if let left = Int128(texts.0), let right = Int128(texts.1) { return left < right }
+    return texts.0.utf8.lexicographicallyPrecedes(texts.1.utf8)
+  }
+}

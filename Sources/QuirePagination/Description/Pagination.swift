@@ -1,0 +1,258 @@
+public import QuireCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// How a listing is paged: eight answers that together describe a protocol, and two for servers that
+/// also page backwards or give out changes.
+///
+/// ```swift
+/// let pagination = Pagination(
+///   next: .body("/next_cursor"), send: .query("cursor"), end: [.flag("/has_more")],
+///   items: "/data")
+/// ```
+/// A value: it can live in a file, be printed and be compared; see `json` and `init(json:)`. The
+/// presets, such as `.github`, are compositions of the same parts, and can be changed like any
+/// other value.
+public struct Pagination: Hashable, Sendable {
+  /// Where the continuation of the next page comes from.
+  public var next: NextSource
+
+  /// Where it goes. Default: it is a link. Not asked when `next` is `firstOf`, whose routes say it
+  /// themselves.
+  public var send: Placement
+
+  /// What else changes between the first request and the following ones.
+  public var request: RequestRule
+
+  /// What ends the walk, besides a source that finds nothing.
+  public var end: [EndRule]
+
+  /// Where a page keeps its items. Default: the page is the list.
+  public var items: ItemSelector
+
+  /// Where a page size is asked for; nil when the server takes none.
+  public var size: PageSize?
+
+  /// Where the server says how much there is; nil when it does not.
+  public var total: TotalSource?
+
+  /// Failures, links and handles.
+  public var policy: PagePolicy
+
+  /// How to get to the page before; nil when the server pages in one direction.
+  public var previous: PreviousRule?
+
+  /// What a later walk for changes starts with, read from the last page: a sync token, a delta link.
+  /// That walk sends it with every page. Default nil: nothing.
+  public var resume: Route?
+
+  /// The formats that the server answers in; a page in another one is `unexpectedMediaType`. Default:
+  /// empty, which is any, and the first page's binds the later ones.
+  public var formats: [PageFormat]
+
+  /// A description. Whether its parts fit together is checked when a walk is made of it.
+  public init(
+    next: NextSource, send: Placement = .url, request: RequestRule = RequestRule(),
+    end: [EndRule] = [], items: ItemSelector = .root, size: PageSize? = nil,
+    total: TotalSource? = nil, policy: PagePolicy = PagePolicy(), previous: PreviousRule? = nil,
+    resume: Route? = nil, formats: [PageFormat] = []
+  ) {
+    self.next = next
+    self.send = send
+    self.request = request
+    self.end = end
+    self.items = items
+    self.size = size
+    self.total = total
+    self.policy = policy
+    self.previous = previous
+    self.resume = resume
+    self.formats = formats
+  }
+
+  /// The same description for items that are elsewhere in the page.
+  public func items(at selector: ItemSelector) -> Pagination {
+    var changed = self
+    changed.items = selector
+    return changed
+  }
+
+  /// The same description for a server that answers in these formats.
+  public func formats(_ formats: [PageFormat]) -> Pagination {
+    var changed = self
+    changed.formats = formats
+    return changed
+  }
+
+  /// The same description with another policy for next links.
+  public func links(_ policy: LinkPolicy) -> Pagination {
+    var changed = self
+    changed.policy.links = policy
+    return changed
+  }
+}
+
+extension Pagination: Codable {
+  private static let names = [
+    "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
+    "formats",
+  ]
+
+  /// Reads an object with the names of the answers, of which only `next` is required.
+  ///
+  /// A name that is unknown, missing or holds something else is an error that says what was
+  /// expected.
+  public init(from decoder: any Decoder) throws {
+    let object = try DescriptionObject(decoder, "A pagination description", names: Self.names)
+    self.init(
+      next: try object("next"), send: try object.optional("send") ?? .url,
+      request: try object.optional("request") ?? RequestRule(),
+      end: try object.optional("end") ?? [], items: try object.optional("items") ?? .root,
+      size: try object.optional("size"), total: try object.optional("total"),
+      policy: try object.optional("policy") ?? PagePolicy(),
+      previous: try object.optional("previous"), resume: try object.optional("resume"),
+      formats: try Self.formats(object))
+  }
+
+  private static func formats(_ object: DescriptionObject) throws -> [PageFormat] {
+    try (object.optional("formats", as: [String].self) ?? []).map { name in
+      guard let format = PageFormat(rawValue: name) else {
+        throw object.error("\"\(name)\" is no format; expected \"json\" or \"xml\".")
+      }
+      return format
+    }
+  }
+
+  /// Writes the answers, without those that are the default.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    try fields.encode(next, forKey: "next")
+    if case .firstOf = next {} else { try fields.encode(send, forKey: "send") }
+    if request != RequestRule() { try fields.encode(request, forKey: "request") }
+    if !end.isEmpty { try fields.encode(end, forKey: "end") }
+    try fields.encode(items, forKey: "items")
+    try fields.encodeIfPresent(size, forKey: "size")
+    try fields.encodeIfPresent(total, forKey: "total")
+    if policy != PagePolicy() { try fields.encode(policy, forKey: "policy") }
+    try fields.encodeIfPresent(previous, forKey: "previous")
+    try fields.encodeIfPresent(resume, forKey: "resume")
+    if !formats.isEmpty { try fields.encode(formats, forKey: "formats") }
+  }
+}
+
+extension Pagination {
+  /// Reads a description from the JSON text of a file.
+  ///
+  /// Throws `invalidArgument` that names the key, says what is wrong with it and what was expected.
+  public init(json: some Sequence<UInt8>) throws(PageError) {
+    do {
+      self = try JSONDecoder().decode(Pagination.self, from: Data(json))
+    } catch let error as DecodingError {
+      throw PageError(
+        .invalidArgument, "The pagination description cannot be read. \(Self.describe(error))",
+        underlying: error)
+    } catch {
+      throw PageError(
+        .invalidArgument, "The pagination description cannot be read: \(error)", underlying: error)
+    }
+  }
+
+  /// Reads a description from JSON text, as `json` writes it; throws as for the bytes of a file.
+  public init(json: String) throws(PageError) {
+    try self.init(json: json.utf8)
+  }
+
+  /// The description as JSON text for a file: what fits on a line stays on one, and the answers
+  /// come in their order.
+  public var json: String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    // A description holds nothing that JSON cannot: texts, whole numbers, lists and objects.
+    guard let data = try? encoder.encode(self), let value = try? JSONValue(parsing: data)
+    else { return "{}" }
+    return DescriptionText().text(value)
+  }
+
+  private static func describe(_ error: DecodingError) -> String {
+    let context: DecodingError.Context
+    switch error {
+    case .typeMismatch(_, let found), .valueNotFound(_, let found), .keyNotFound(_, let found),
+      .dataCorrupted(let found):
+      context = found
+    @unknown default: return "\(error)"
+    }
+    let path = context.codingPath.map { key in
+      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
+    }.joined(separator: "").drop { $0 == "." }
+    let place = path.isEmpty ? "" : "At \(path): "
+    return place + context.debugDescription
+  }
+}
+
+extension Pagination {
+  /// The JSON Schema of a description in a file, for editors and validators.
+  ///
+  /// Says where a name or a kind of value is wrong; whether the parts fit together, only a walk can
+  /// say. Source: JSON Schema, draft 2020-12.
+  public static var schema: String {
+    String(decoding: PackageResources.pagination_schema_json, as: UTF8.self)
+  }
+}
+
+/// How the page before another one is found, where a server pages in both directions.
+///
+/// Encodes as `{"from": source, "send": placement, "end": [rules], "size": placement}`, with only
+/// `from` required.
+public struct PreviousRule: Hashable, Sendable {
+  /// Where a page says what leads to the one before it.
+  public var from: NextSource
+  /// Where that goes. Default: it is a link.
+  public var send: Placement
+  /// What says, of a page that was reached backwards, that it is the first of all: flags and empty
+  /// pages. Default: nothing but a source that finds nothing.
+  public var end: [EndRule]
+  /// Where the page size goes instead, such as `last` for `first`. Default nil: to the same place.
+  public var size: Placement?
+
+  /// A way to the page before.
+  public init(
+    _ from: NextSource, send: Placement = .url, end: [EndRule] = [], size: Placement? = nil
+  ) {
+    self.from = from
+    self.send = send
+    self.end = end
+    self.size = size
+  }
+}
+
+extension PreviousRule {
+  /// The page before by a web link, under either of its relations (RFC 8288).
+  static let linkHeader = PreviousRule(
+    .firstOf([
+      Route(.linkHeader(rel: "prev"), send: .url), Route(.linkHeader(rel: "previous"), send: .url),
+    ]))
+}
+
+extension PreviousRule: Codable {
+  /// Reads an object as above.
+  public init(from decoder: any Decoder) throws {
+    let object = try DescriptionObject(
+      decoder, "The rule previous", names: ["from", "send", "end", "size"])
+    self.init(
+      try object("from"), send: try object.optional("send") ?? .url,
+      end: try object.optional("end") ?? [], size: try object.optional("size"))
+  }
+
+  /// Writes an object as above.
+  public func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
+    try fields.encode(from, forKey: "from")
+    if case .firstOf = from {} else { try fields.encode(send, forKey: "send") }
+    if !end.isEmpty { try fields.encode(end, forKey: "end") }
+    try fields.encodeIfPresent(size, forKey: "size")
+  }
+}

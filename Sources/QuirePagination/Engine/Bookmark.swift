@@ -1,0 +1,230 @@
+package import QuireCore
+
+/// A position as the engine writes it: which way leads to the page, and with what.
+///
+/// Self-describing and whole, so that a new process needs nothing else: `{"url": …}`, `{"token":
+/// …}`, `{"offset": n}`, `{"page": n}` or `{"request": {…}}`, and besides it only what the
+/// description asks for: `via` for a route that is not the first, `back` for one that leads to the
+/// page before, `seen` for the items before the page where a total has to be
+/// reached, with `largest` for the most items of a page where nobody said how many it has, `total` for
+/// one that only the first page says, `more` where the page before said outright that this one follows, `carry` for values that every request
+/// repeats, `shown` for a watch on pages that come again, `anchor` for the last item's key, `restarts`
+/// for how often the listing was begun anew, `state` for what a closure remembers, `within` for the
+/// indexes that list the page.
+package struct Bookmark: Hashable {
+  package enum Target: Hashable {
+    /// The first page, with something that its plain request does not have.
+    case start
+    case url(String)
+    case token(JSONValue)
+    case offset(Int)
+    case page(Int)
+    /// A description of a request, its `href` absolute.
+    case request(JSONValue)
+  }
+
+  package var target: Target
+  var route = 0
+  var seen: Int?
+  /// Values by their names, in that order.
+  package var carried: [JSONValue.Member] = []
+  /// The total that the first page said.
+  var total: Int?
+  /// The most items that a page of the walk had; nil where the page size is known.
+  var largest: Int?
+  /// Whether a flag or a number of pages said that this page follows, where an answer may say that it
+  /// does not.
+  var isPromised = false
+  var shown: ContentWatch?
+  /// Whether the route is one of those to the page before.
+  var isBackward = false
+  var anchor: JSONValue?
+  package var restarts = 0
+  package var state: JSONValue?
+  /// The indexes that the page was found in, from the outermost.
+  package var within: [String] = []
+
+  package init(_ target: Target, route: Int = 0, seen: Int? = nil) {
+    self.target = target
+    self.route = route
+    self.seen = seen
+  }
+
+  /// Reads a position; throws `invalidArgument` for one that another source wrote.
+  package init(_ position: Position) throws(PageError) {
+    guard let value = position.value, let target = Self.target(in: value) else {
+      throw PageError(
+        .invalidArgument,
+        "A position does not belong to this listing: it has none of \"url\", \"token\", "
+          + "\"offset\" and \"page\". Use positions only with the description that made them.")
+    }
+    guard !Self.isAmbiguous(value) else {
+      throw PageError(
+        .invalidArgument,
+        "A position says twice where it leads, or has two members of one name. Use it as it was "
+          + "stored.")
+    }
+    self.target = target
+    route = value["via"]?.integer ?? 0
+    seen = value["seen"]?.integer
+    if case .object(let members)? = value["carry"] { carried = members }
+    total = value["total"]?.integer
+    largest = value["largest"]?.count
+    isPromised = value["more"]?.boolean ?? false
+    shown = value["shown"].flatMap(ContentWatch.init)
+    isBackward = value["back"]?.boolean ?? false
+    anchor = value["anchor"]
+    restarts = value["restarts"]?.count ?? 0
+    state = value["state"]
+    if case .array(let urls)? = value["within"] { within = urls.compactMap(\.string) }
+  }
+
+  private static let targets = ["url", "token", "offset", "page", "request", "start"]
+
+  /// Whether there are two targets, or two members of one name.
+  private static func isAmbiguous(_ value: JSONValue) -> Bool {
+    guard case .object(let members) = value, members.count > 1 else { return false }
+    var targetCount = 0
+    for (index, member) in members.enumerated() {
+      if targets.contains(member.name) { targetCount += 1 }
+      if members[..<index].contains(where: { $0.name == member.name }) { return true }
+    }
+    return targetCount > 1
+  }
+
+  private static func target(in value: JSONValue) -> Target? {
+    if let url = value["url"]?.string { return .url(url) }
+    if let token = value["token"] { return .token(token) }
+    if let offset = value["offset"]?.integer { return .offset(offset) }
+    if let page = value["page"]?.integer { return .page(page) }
+    if let request = value["request"] { return .request(request) }
+    if value["start"]?.boolean == true { return .start }
+    return nil
+  }
+
+  package var position: Position {
+    var members: [JSONValue.Member] = []
+    switch target {
+    case .start: members.append(.init("start", true))
+    case .url(let url): members.append(.init("url", .string(url)))
+    case .token(let token): members.append(.init("token", token))
+    case .offset(let offset): members.append(.init("offset", .number(String(offset))))
+    case .page(let page): members.append(.init("page", .number(String(page))))
+    case .request(let request): members.append(.init("request", request))
+    }
+    if route > 0 { members.append(.init("via", .number(String(route)))) }
+    if isBackward { members.append(.init("back", true)) }
+    if let seen { members.append(.init("seen", .number(String(seen)))) }
+    if let total { members.append(.init("total", .number(String(total)))) }
+    if let largest { members.append(.init("largest", .number(String(largest)))) }
+    if isPromised { members.append(.init("more", true)) }
+    if let shown { members.append(.init("shown", shown.value)) }
+    if !carried.isEmpty { members.append(.init("carry", .object(carried))) }
+    if let anchor { members.append(.init("anchor", anchor)) }
+    if restarts > 0 { members.append(.init("restarts", .number(String(restarts)))) }
+    if !within.isEmpty { members.append(.init("within", .array(within.map(JSONValue.string)))) }
+    if let state { members.append(.init("state", state)) }
+    return Position(.object(members))
+  }
+
+  /// What the target sends; null for the first page.
+  var value: JSONValue {
+    switch target {
+    case .start: .null
+    case .url(let url): .string(url)
+    case .token(let token), .request(let token): token
+    case .offset(let number), .page(let number): .number(String(number))
+    }
+  }
+
+  /// Whether a listing that goes on by `next` can have made it: a page's number is no offset, and
+  /// neither is a token. A number in the place of a token is one that a later walk starts with.
+  func counts(like next: NextSource) -> Bool {
+    switch (target, next.root) {
+    case (.offset, .offset), (.offset, .contentRange), (.page, .pageNumber): true
+    case (.token(let token), .offset), (.token(let token), .pageNumber),
+      (.token(let token), .contentRange):
+      token.integer != nil
+    case (.token, _), (.start, _), (.url, _), (.request, _): true
+    case (.offset, _), (.page, _): false
+    }
+  }
+
+  /// Whether the position moves on by counting items or pages, whatever a page holds.
+  package var isCounted: Bool {
+    switch target {
+    case .offset, .page: true
+    case .start, .url, .token, .request: false
+    }
+  }
+
+  /// The number a counter would go on from: its own, or a token that is one.
+  var count: Int? {
+    switch target {
+    case .offset(let number), .page(let number): number
+    case .token(let token): token.integer
+    case .start, .url, .request: nil
+    }
+  }
+}
+
+extension Position {
+  /// The cursor that leads to this position, if it is a word for an end, such as `END`, `none` or
+  /// `-1`: what some servers give where no page follows.
+  package var endWord: String? {
+    guard case .token(let value)? = (try? Bookmark(self))?.target else { return nil }
+    let text = value.plainText
+    return text.wholeMatch(of: Self.endWords) == nil ? nil : text
+  }
+
+  private static var endWords: Regex<Substring> {
+    #/end|eof|null|nil|none|undefined|done|last|stop|finished|false|n/a|-1|0/#.ignoresCase()
+  }
+}
+
+/// What no cursor may hold, wherever it came from: a page, or a checkpoint that someone edited.
+package enum CursorCheck {
+  /// The most bytes a cursor or link may have.
+  static let longest = 8 << 10
+
+  /// Throws `invalidCursor` for control characters, which could end a header field or a request
+  /// line, and for texts too long to be sent.
+  static func check(_ value: JSONValue) throws(PageError) {
+    try checkCharacters(value)
+    if case .array = value { try checkLength(value.description.utf8.count) }
+    if case .object = value { try checkLength(value.description.utf8.count) }
+  }
+
+  /// The same for what goes into a body, where only each text must not be too long.
+  static func checkCharacters(_ value: JSONValue) throws(PageError) {
+    switch value {
+    case .null, .bool: break
+    case .number(let text), .string(let text): try check(text)
+    case .array(let elements):
+      for element in elements { try checkCharacters(element) }
+    case .object(let members):
+      for member in members {
+        try check(member.name)
+        try checkCharacters(member.value)
+      }
+    }
+  }
+
+  private static func check(_ text: String) throws(PageError) {
+    try checkLength(text.utf8.count)
+    var text = text
+    if let byte = text.withUTF8({ $0.first { $0 < 0x20 || $0 == 0x7F } }) {
+      throw PageError(
+        .invalidCursor,
+        "The cursor holds the control character 0x\(String(byte, radix: 16)) and cannot be sent. "
+          + "Either the server is broken or the position was tampered with.")
+    }
+  }
+
+  private static func checkLength(_ count: Int) throws(PageError) {
+    guard count > longest else { return }
+    throw PageError(
+      .invalidCursor,
+      "The cursor of \(count) bytes is longer than the \(longest) that can be sent.")
+  }
+}

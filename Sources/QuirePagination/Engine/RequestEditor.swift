@@ -1,0 +1,402 @@
+import HTTPTypes
+package import QuireCore
+
+/// A request being put together: changes what it is told to and leaves every other byte alone.
+package struct RequestEditor {
+  package var base: PageRequest
+  var url: Result<URLReference, PageError>
+  package var query: QueryString
+
+  package init(_ request: PageRequest) {
+    base = request
+    url = Result { () throws(PageError) in try URLReference(request.url) }
+    query = QueryString(try? url.get().query)
+  }
+
+  /// The request as it now is; throws `invalidURL` when its URL never was one.
+  package func request() throws(PageError) -> PageRequest {
+    var reference = try url.get()
+    reference.query = query.raw
+    reference.fragment = nil
+    var request = base
+    request.url = reference.text
+    return request
+  }
+
+  /// What the request says at a placement; nil when it says nothing there.
+  package func value(at placement: Placement) -> JSONValue? {
+    switch placement {
+    case .query(let name, _): query[name].map(JSONValue.string)
+    case .header(let name):
+      HTTPField.Name(name).flatMap { base.headerFields[$0] }.map(JSONValue.string)
+    case .jsonBody(let path):
+      if case .json(let body) = base.body { body.value(at: path) } else { nil }
+    case .form(let name): form[name].map(JSONValue.string)
+    case .xmlBody(let path): xmlValue(at: path).map(JSONValue.string)
+    case .itemRange: range.map { .number(String($0.lowerBound)) }
+    case .firstOf: value(at: placement.fitted(to: base))
+    case .url, .request, .path, .placeholder, .queryMerge, .bodyMerge: nil
+    }
+  }
+
+  /// The page size that the request asks for at a placement; nil when it asks for none.
+  func pageSize(at placement: Placement) -> Int? {
+    let size = if placement == .itemRange { range?.count } else { value(at: placement)?.count }
+    return size.flatMap { $0 > 0 ? $0 : nil }
+  }
+
+  private var range: ClosedRange<Int>? {
+    base.headerFields[.range].flatMap(ItemRange.init)?.range
+  }
+}
+
+// MARK: - The first request
+
+extension RequestEditor {
+  /// Adds what the protocol needs, where the request does not say otherwise.
+  mutating func addConstants(_ constants: RequestConstants) throws(PageError) {
+    for (name, value) in constants.query.sorted(by: { $0.key < $1.key })
+    where query[name] == nil {
+      query.set(name, encoded: PercentEncoding.encode(value))
+    }
+    for (name, value) in constants.header.sorted(by: { $0.key < $1.key }) {
+      let field = try Self.field(name)
+      if base.headerFields[field] == nil { base.headerFields[field] = value }
+    }
+    for (path, value) in constants.body.sorted(by: { $0.key.text < $1.key.text })
+    where self.value(at: .jsonBody(path)) == nil {
+      try setBody(value, at: path)
+    }
+  }
+
+  /// Asks for pages of `count` items.
+  mutating func set(_ count: Int, as size: PageSize) throws(PageError) {
+    let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
+      .joined(separator: String(count))
+    guard let place = size.send else { return }
+    switch place {
+    case .jsonBody: try send(.number(String(count)), by: place, pageSize: nil)
+    case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
+    case .query, .header, .form, .xmlBody, .placeholder:
+      try send(.string(text), by: place, pageSize: nil)
+    case .url, .request, .path, .queryMerge, .bodyMerge, .firstOf:
+      throw PageError(
+        .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
+    }
+  }
+
+  /// Sends the first value where the request does not say where it begins.
+  mutating func begin(_ route: Route, value: JSONValue?, pageSize: Int?) throws(PageError) {
+    let count = route.next.firstCount.map { JSONValue.number(String($0)) }
+    switch route.send {
+    case .itemRange:
+      guard range == nil, pageSize != nil else { return }
+      try setRange(from: route.next.firstCount ?? 0, pageSize: pageSize)
+    case .path, .placeholder:
+      guard let start = value ?? count else { return }
+      try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
+    case .query, .header, .jsonBody, .form, .xmlBody:
+      // A text around a number belongs around the first one, too.
+      let needsFirst = !route.next.transforms.isEmpty
+      guard let start = value ?? (needsFirst ? count : nil), self.value(at: route.send) == nil
+      else { return }
+      try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
+    case .url, .request, .queryMerge, .bodyMerge, .firstOf: break
+    }
+  }
+}
+
+// MARK: - The following requests
+
+extension RequestEditor {
+  /// Drops what is not repeated.
+  mutating func keep(_ rule: KeepRule) {
+    query.keep(where: rule.keeps)
+    switch base.body {
+    case .json(.object(let members)):
+      base.body = .json(.object(members.filter { rule.keeps($0.name) }))
+    case .form(let text):
+      var form = QueryString(text)
+      form.keep(where: rule.keeps)
+      base.body = .form(form.raw ?? "")
+    case .none, .json, .xml, .bytes: break
+    }
+  }
+
+  /// Takes parameters out of the query.
+  mutating func drop(_ names: some Sequence<String>) {
+    let names = Set(names)
+    query.keep { !names.contains($0) }
+  }
+
+  /// Goes to another address, and replaces what stands in its way.
+  mutating func change(_ change: RequestChange) throws(PageError) {
+    if let text = change.url {
+      let here = try url.get()
+      var target: URLReference
+      do { target = try URLReference(text).resolved(against: here) } catch {
+        throw PageError(
+          .invalidArgument, "The address \"\(text)\" cannot be used: \(error.message)")
+      }
+      guard target.scheme == here.scheme, target.authority == here.authority else {
+        throw PageError(
+          .invalidArgument,
+          "The address \"\(text)\" leads away from the listing's own origin. Write a path.")
+      }
+      for (name, value) in QueryString(try URLReference(text).query).pairs {
+        query.set(name, encoded: value)
+      }
+      target.query = nil
+      url = .success(target)
+    }
+    for (name, value) in change.set.query.sorted(by: { $0.key < $1.key }) {
+      query.set(name, encoded: PercentEncoding.encode(value))
+    }
+    for (name, value) in change.set.header {
+      base.headerFields[try Self.field(name)] = value
+    }
+    for (path, value) in change.set.body.sorted(by: { $0.key.text < $1.key.text }) {
+      try send(value, by: .jsonBody(path), pageSize: nil)
+    }
+  }
+
+  /// Goes to a link that the policy allows.
+  mutating func move(
+    to links: LinkPolicy, _ link: JSONValue, home: Origin
+  ) throws(PageError) {
+    let reference = try URLReference(link.plainText)
+    let target = try links.target(of: reference, home: home)
+    query = QueryString(target.query)
+    url = .success(target)
+  }
+
+  /// Takes the body out, and what says of which kind it was.
+  mutating func dropBody() {
+    base.body = .none
+    base.headerFields[.contentType] = nil
+  }
+
+  /// Turns the request into a GET without a body.
+  mutating func becomeGet() {
+    base.method = .get
+    dropBody()
+  }
+
+  /// Puts a continuation where it goes.
+  mutating func send(
+    _ value: JSONValue, by placement: Placement, pageSize: Int?
+  ) throws(PageError) {
+    switch placement {
+    case .query(let name, let encoding):
+      query.set(name, encoded: encoding.encode(value.plainText))
+    case .header(let name): base.headerFields[try Self.field(name)] = value.plainText
+    case .jsonBody(let path): try setBody(value, at: path)
+    case .form(let name): try setForm(value.plainText, for: name)
+    case .xmlBody(let path): try setXML(value.plainText, at: path)
+    case .path(let text, let encoding):
+      var reference = try url.get()
+      reference.path = reference.path.replacing(text, by: encoding.encode(value.plainText))
+      url = .success(reference)
+    case .placeholder(let text, let encoding):
+      try fill(text, with: value.plainText, encoding: encoding)
+    case .queryMerge: merge(value)
+    case .bodyMerge: try mergeBody(value)
+    case .itemRange: try setRange(from: value.integer ?? 0, pageSize: pageSize)
+    case .firstOf: try send(value, by: placement.fitted(to: base), pageSize: pageSize)
+    case .url, .request: break
+    }
+  }
+
+  /// Takes out what stands at a placement.
+  mutating func remove(_ placement: Placement) {
+    switch placement {
+    case .query(let name, _): query.keep { $0 != name }
+    case .header(let name): if let field = HTTPField.Name(name) { base.headerFields[field] = nil }
+    case .jsonBody(let path):
+      if case .json(let body) = base.body { base.body = .json(body.removing(path)) }
+    case .form(let name):
+      var form = form
+      form.keep { $0 != name }
+      if case .form = base.body { base.body = .form(form.raw ?? "") }
+    default: break
+    }
+  }
+
+  private mutating func merge(_ value: JSONValue) {
+    if case .object(let members) = value {
+      for member in members {
+        query.set(member.name, encoded: PercentEncoding.encode(member.value.plainText))
+      }
+      return
+    }
+    let text = value.plainText
+    let raw = text.firstIndex(of: "?").map { text[text.index(after: $0)...] } ?? text[...]
+    for (name, encoded) in QueryString(String(raw)).pairs { query.set(name, encoded: encoded) }
+  }
+
+  private mutating func setRange(from offset: Int, pageSize: Int?) throws(PageError) {
+    guard let pageSize else {
+      throw PageError(
+        .invalidArgument, "A range of items needs a page size: give the walk one.")
+    }
+    base.headerFields[.range] = "\(offset)-\(offset.plus(pageSize - 1))"
+  }
+
+  /// A header field's name; throws `invalidArgument` for a text that is none.
+  static func field(_ name: String) throws(PageError) -> HTTPField.Name {
+    guard let field = HTTPField.Name(name) else {
+      throw PageError(.invalidArgument, "\"\(name)\" is not the name of a header field.")
+    }
+    return field
+  }
+}
+
+/// Values in bodies of every kind, and placeholders anywhere.
+extension RequestEditor {
+  /// The parameters of a body that is a form.
+  package var form: QueryString {
+    if case .form(let text) = base.body { QueryString(text) } else { QueryString(nil) }
+  }
+
+  /// What a body of XML says at a path.
+  func xmlValue(at path: PagePath) -> String? {
+    guard case .xml(let text) = base.body else { return nil }
+    let value = try? XMLTemplate(text).value(at: path)
+    return value.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
+  }
+
+  mutating func setBody(_ value: JSONValue, at path: PagePath) throws(PageError) {
+    switch base.body {
+    case .none: base.body = .json(try JSONValue.object([]).setting(value, at: path))
+    case .json(let body): base.body = .json(try body.setting(value, at: path))
+    case .form, .xml, .bytes: throw foreignBody("at \"\(path)\"", "JSON")
+    }
+  }
+
+  mutating func setForm(_ value: String, for name: String) throws(PageError) {
+    var form = form
+    switch base.body {
+    case .none, .form: break
+    case .json, .xml, .bytes: throw foreignBody("as \"\(name)\"", "a form")
+    }
+    form.set(name, encoded: PercentEncoding.encode(value))
+    base.body = .form(form.raw ?? "")
+  }
+
+  mutating func setXML(_ value: String, at path: PagePath) throws(PageError) {
+    guard case .xml(let text) = base.body else { throw foreignBody("at \"\(path)\"", "XML") }
+    base.body = .xml(try XMLTemplate(text).setting(value, at: path))
+  }
+
+  /// Members whose names are pointers.
+  mutating func mergeBody(_ value: JSONValue) throws(PageError) {
+    guard case .object(let members) = value else { return }
+    for member in members {
+      let path: PagePath
+      do { path = try PagePath(member.name) } catch {
+        throw PageError(
+          .invalidArgument,
+          "\"\(member.name)\" is no pointer into the request body; it looks like \"/cursor\".")
+      }
+      try setBody(member.value, at: path)
+    }
+  }
+
+  private func foreignBody(_ place: String, _ kind: String) -> PageError {
+    PageError(
+      .invalidArgument,
+      "The description puts a value into the body \(place), and the body is not \(kind).")
+  }
+
+  // MARK: Placeholders
+
+  /// Whether the text stands anywhere in the URL, as it is or encoded, or in the body.
+  package func has(placeholder text: String) -> Bool {
+    let url = (try? self.url.get())?.path ?? ""
+    let inURL = Self.spellings(of: text).contains { spelling in
+      url.contains(spelling) || query.raw?.contains(spelling) == true
+    }
+    if inURL { return true }
+    return switch base.body {
+    case .none: false
+    case .json(let body): body.contains(placeholder: text)
+    case .form(let body): Self.spellings(of: text).contains { body.contains($0) }
+    case .xml(let body): body.contains(text)
+    case .bytes(let bytes): String(decoding: bytes, as: UTF8.self).contains(text)
+    }
+  }
+
+  package mutating func fill(
+    _ text: String, with value: String, encoding: ValueEncoding
+  ) throws(PageError) {
+    var reference = try url.get()
+    for spelling in Self.spellings(of: text) {
+      reference.path = reference.path.replacing(spelling, by: encoding.encode(value))
+      query = QueryString(query.raw?.replacing(spelling, by: encoding.encode(value)))
+    }
+    url = .success(reference)
+    switch base.body {
+    case .none: break
+    case .json(let body): base.body = .json(body.replacing(placeholder: text, by: value))
+    case .form(let body):
+      base.body = .form(
+        Self.spellings(of: text).reduce(body) {
+          $0.replacing($1, by: PercentEncoding.encode(value))
+        })
+    case .xml(let body): base.body = .xml(body.replacing(text, by: XMLTemplate.escape(value)))
+    case .bytes(let bytes):
+      let body = String(decoding: bytes, as: UTF8.self)
+      if body.contains(text) { base.body = .bytes(Array(body.replacing(text, by: value).utf8)) }
+    }
+  }
+
+  /// A placeholder as people write it into a URL, and as programs encode it.
+  private static func spellings(of text: String) -> [String] {
+    let encoded = PercentEncoding.encode(text)
+    return encoded == text ? [text] : [text, encoded]
+  }
+}
+
+extension JSONValue {
+  fileprivate func contains(placeholder text: String) -> Bool {
+    switch self {
+    case .string(let string): string.contains(text)
+    case .array(let elements): elements.contains { $0.contains(placeholder: text) }
+    case .object(let members): members.contains { $0.value.contains(placeholder: text) }
+    case .null, .bool, .number: false
+    }
+  }
+
+  fileprivate func replacing(placeholder text: String, by value: String) -> JSONValue {
+    switch self {
+    case .string(let string): .string(string.replacing(text, by: value))
+    case .array(let elements):
+      .array(elements.map { $0.replacing(placeholder: text, by: value) })
+    case .object(let members):
+      .object(members.map { .init($0.name, $0.value.replacing(placeholder: text, by: value)) })
+    case .null, .bool, .number: self
+    }
+  }
+}
+
+extension String {
+  /// Every occurrence of `part` replaced, byte by byte: an accent behind it belongs to what follows.
+  package func replacing(_ part: String, by other: String) -> String {
+    let part = Array(part.utf8)
+    guard !part.isEmpty else { return self }
+    let bytes = Array(utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == part[0], bytes[index...].starts(with: part) {
+        result += other.utf8
+        index += part.count
+      } else {
+        result.append(bytes[index])
+        index += 1
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+}

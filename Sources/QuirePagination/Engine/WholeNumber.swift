@@ -1,0 +1,114 @@
+/// Whole numbers as servers spell them: `40`, `40.0`, `4e1`, `"1,234"`, `"1 234"`.
+enum WholeNumber {
+  /// The number; nil for anything else, such as `40.5`, and in a text for what could be meant in two
+  /// ways, such as `1.234`. What is beyond `Int` is its nearest end.
+  static func read(_ text: String, isText: Bool = false) -> Int? {
+    var rest = text.trimmingBlanks[...]
+    // Digits alone are what almost all numbers are.
+    if let number = Int(rest) { return number }
+    let isNegative = rest.first == "-"
+    if isNegative || rest.first == "+" { rest.removeFirst() }
+    let parts = rest.split(
+      maxSplits: 1, omittingEmptySubsequences: false, whereSeparator: { $0 == "e" || $0 == "E" })
+    guard parts.count < 2 || exponent(parts[1]) != nil else { return nil }
+    let shift = parts.count < 2 ? 0 : exponent(parts[1]) ?? 0
+    guard let (whole, fraction) = digits(of: parts[0], isGrouped: parts.count < 2),
+      !isText || parts.count > 1 || fraction.count != 3,
+      let number = value(whole + fraction, times: shift - fraction.count)
+    else { return nil }
+    return isNegative ? -number : number
+  }
+
+  /// An exponent, large ones cut off: no text has so many digits.
+  private static func exponent(_ text: Substring) -> Int? {
+    let digits = text.first.map { "+-".contains($0) } == true ? text.dropFirst() : text
+    guard !digits.isEmpty, digits.utf8.allSatisfy(isDigit) else { return nil }
+    let number = Int(digits) ?? longest
+    return min(number, longest) * (text.first == "-" ? -1 : 1)
+  }
+
+  private static let longest = 1 << 40
+
+  /// The digits before and behind the point.
+  private static func digits(
+    of text: Substring, isGrouped: Bool
+  ) -> (whole: [UInt8], fraction: [UInt8])? {
+    var sides = text.split(separator: ".", omittingEmptySubsequences: false)
+    var whole = sides.removeFirst()
+    // Two points part groups, as in much of Europe; one could be either.
+    if isGrouped, sides.count > 1 { (whole, sides) = (text, []) }
+    guard sides.count < 2 else { return nil }
+    let fraction = Array((sides.first ?? "").utf8)
+    guard fraction.allSatisfy(isDigit), let joined = joined(whole, isGrouped: isGrouped) else {
+      return nil
+    }
+    return joined.isEmpty ? nil : (joined, fraction)
+  }
+
+  /// Digits in one piece: groups of three, or of two before the last three, with one separator.
+  private static func joined(_ text: Substring, isGrouped: Bool) -> [UInt8]? {
+    guard let separator = text.first(where: { !$0.utf8.allSatisfy(isDigit) }) else {
+      return Array(text.utf8)
+    }
+    guard isGrouped, ",.' _\u{A0}\u{2009}\u{202F}\u{2019}".contains(separator) else { return nil }
+    let groups = text.split(separator: separator, omittingEmptySubsequences: false)
+      .map { Array($0.utf8) }
+    guard groups.allSatisfy({ $0.allSatisfy(isDigit) }), let first = groups.first,
+      (1...3).contains(first.count), groups.last?.count == 3
+    else { return nil }
+    let inner = groups.dropFirst().dropLast()
+    let isThrees = inner.allSatisfy { $0.count == 3 }
+    let isTwos = first.count < 3 && inner.allSatisfy { $0.count == 2 }
+    return isThrees || isTwos ? groups.flatMap(\.self) : nil
+  }
+
+  /// The digits times a power of ten; nil where something is left behind the point.
+  private static func value(_ digits: [UInt8], times power: Int) -> Int? {
+    var digits = digits[...]
+    var power = power
+    while power < 0, let last = digits.popLast() {
+      guard last == UInt8(ascii: "0") else { return nil }
+      power += 1
+    }
+    var number = 0
+    for digit in digits {
+      number = number.times(10).plus(Int(digit - UInt8(ascii: "0")))
+    }
+    while power > 0, number > 0, number < Int.max {
+      number = number.times(10)
+      power -= 1
+    }
+    return number
+  }
+
+  private static func isDigit(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}
+
+// Arithmetic for numbers that came from a server or a checkpoint: it stops at the ends of the range
+// instead of trapping.
+extension Int {
+  package func plus(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other > 0 ? .max : .min) : sum
+  }
+
+  package func minus(_ other: Int) -> Int {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other > 0 ? .min : .max) : difference
+  }
+
+  package func times(_ other: Int) -> Int {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+  }
+}
+
+extension Duration {
+  /// A time to wait as a server gave it, from nothing to a century, which is longer than any limit;
+  /// nil for what is no number.
+  package static func wait(seconds: Double) -> Duration? {
+    seconds.isNaN ? nil : .seconds(min(max(seconds, 0), 3.2e9))
+  }
+}

@@ -1,0 +1,267 @@
+import QuireCore
+
+/// A request body of XML in which values are replaced; every other byte stays as it was written.
+///
+/// Finds places by names alone, in one pass over the caller's own text: this is no parser, and
+/// nothing from outside comes near it but the values, which are escaped.
+package struct XMLTemplate {
+  private let bytes: [UInt8]
+
+  package init(_ text: String) { bytes = Array(text.utf8) }
+
+  /// The text or attribute at a path; nil when there is none.
+  func value(at path: PagePath) throws(PageError) -> String? {
+    guard let place = try place(of: path) else { return nil }
+    let text = String(decoding: bytes[place.range], as: UTF8.self)
+    return place.isNew ? nil : Self.unescape(text)
+  }
+
+  /// The body with `value` at a path.
+  ///
+  /// Throws `invalidArgument` when the path is no path of names, or the body has no such element.
+  func setting(_ value: String, at path: PagePath) throws(PageError) -> String {
+    guard let place = try place(of: path) else {
+      throw PageError(
+        .invalidArgument,
+        "The request body has no element at \"\(path)\", where a value goes. Write it into the "
+          + "body, empty or with the value of the first page.")
+    }
+    let text = place.before + Self.escape(value) + place.after
+    return String(
+      decoding: bytes[..<place.range.lowerBound] + text.utf8 + bytes[place.range.upperBound...],
+      as: UTF8.self)
+  }
+
+  /// The paths of elements that hold text or nothing, and of attributes that declare no namespace,
+  /// each with its value; the first of those with one path, at most `most` of them.
+  package func leaves(most: Int) -> [(path: PagePath, name: String, value: String)] {
+    var leaves: [(path: PagePath, name: String, value: String)] = []
+    var known: Set<String> = []
+    func add(_ open: [String], _ attribute: String?, _ value: Range<Int>) {
+      let text = "/" + (open + (attribute.map { ["@\($0)"] } ?? [])).joined(separator: "/")
+      guard let name = attribute ?? open.last, let path = try? PagePath(text),
+        known.insert(text).inserted
+      else { return }
+      leaves.append((path, name, Self.unescape(String(decoding: bytes[value], as: UTF8.self))))
+    }
+    var open: [String] = []
+    var index = 0
+    while leaves.count < most, let start = self.index(of: UInt8(ascii: "<"), from: index) {
+      if let end = endOfMarkup(at: start) {
+        if bytes[start...].starts(with: "</".utf8) { _ = open.popLast() }
+        index = end
+        continue
+      }
+      guard let tag = tag(at: start) else { break }
+      open.append(localName(tag.name))
+      for (name, value) in attributes(of: tag) where !isNamespace(name) {
+        add(open, localName(name), value)
+      }
+      if let place = content(of: tag) { add(open, nil, place.isNew ? 0..<0 : place.range) }
+      if tag.isEmpty { open.removeLast() }
+      index = tag.end
+    }
+    return Array(leaves.prefix(most))
+  }
+
+  private func isNamespace(_ name: Range<Int>) -> Bool { bytes[name].starts(with: "xmlns".utf8) }
+
+  /// Bytes that a value replaces, and what stands around it where it is new.
+  private struct Place {
+    var range: Range<Int>
+    var before = ""
+    var after = ""
+    var isNew = false
+  }
+
+  /// The names of a path's elements, and of the attribute it ends in.
+  private struct Names {
+    var elements: [String] = []
+    var attribute: String?
+    var isAnywhere: Bool
+
+    init(_ path: PagePath) throws(PageError) {
+      guard let xml = path.xml, !xml.steps.isEmpty else { throw Self.misfit(path) }
+      isAnywhere = xml.startsAnywhere
+      for step in xml.steps {
+        switch step {
+        case .element(.local(let name, namespace: nil), let predicates) where predicates.isEmpty:
+          elements.append(name)
+        case .attribute(.local(let name, namespace: nil)): attribute = name
+        case .text: break
+        default: throw Self.misfit(path)
+        }
+      }
+      if elements.isEmpty { throw Self.misfit(path) }
+    }
+
+    private static func misfit(_ path: PagePath) -> PageError {
+      PageError(
+        .invalidArgument,
+        "The path \"\(path)\" leads into a body of XML, where paths are names of elements and at "
+          + "the end perhaps of an attribute: no predicates, no namespaces, no \"*\".")
+    }
+
+    func match(_ open: [String]) -> Bool {
+      isAnywhere ? open.suffix(elements.count).elementsEqual(elements) : open == elements
+    }
+  }
+
+  /// One start tag: `<name attributes>` or `<name attributes/>`.
+  private struct Tag {
+    /// The name as written, with its prefix.
+    var name: Range<Int>
+    /// Behind the closing bracket.
+    var end: Int
+    var isEmpty: Bool
+  }
+}
+
+// MARK: - Finding places
+
+extension XMLTemplate {
+  private func place(of path: PagePath) throws(PageError) -> Place? {
+    let names = try Names(path)
+    var open: [String] = []
+    var index = 0
+    while let start = self.index(of: UInt8(ascii: "<"), from: index) {
+      if let end = endOfMarkup(at: start) {
+        if bytes[start...].starts(with: "</".utf8) { _ = open.popLast() }
+        index = end
+        continue
+      }
+      guard let tag = tag(at: start) else { return nil }
+      open.append(localName(tag.name))
+      if names.match(open) {
+        return names.attribute.map { attribute($0, in: tag) } ?? content(of: tag)
+      }
+      if tag.isEmpty { open.removeLast() }
+      index = tag.end
+    }
+    return nil
+  }
+
+  /// Where an end tag, comment, CDATA section, instruction or declaration ends; nil for anything
+  /// else.
+  private func endOfMarkup(at start: Int) -> Int? {
+    let kinds = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"), ("</", ">")]
+    for (opening, closing) in kinds where bytes[start...].starts(with: opening.utf8) {
+      let closing = Array(closing.utf8)
+      var index = start + opening.utf8.count
+      while index < bytes.count, !bytes[index...].starts(with: closing) { index += 1 }
+      return min(bytes.count, index + closing.count)
+    }
+    return nil
+  }
+
+  private func tag(at start: Int) -> Tag? {
+    var index = start + 1
+    while index < bytes.count, !Self.endsName(bytes[index]) { index += 1 }
+    let name = start + 1..<index
+    var quote: UInt8?
+    while index < bytes.count {
+      let byte = bytes[index]
+      if quote == byte {
+        quote = nil
+      } else if quote == nil, byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'") {
+        quote = byte
+      } else if quote == nil, byte == UInt8(ascii: ">") {
+        return Tag(name: name, end: index + 1, isEmpty: bytes[index - 1] == UInt8(ascii: "/"))
+      }
+      index += 1
+    }
+    return nil
+  }
+
+  private func attribute(_ wanted: String, in tag: Tag) -> Place {
+    for (name, value) in attributes(of: tag) where localName(name) == wanted {
+      return Place(range: value)
+    }
+    let end = Self.endOfAttributes(tag)
+    return Place(range: end..<end, before: " \(wanted)=\"", after: "\"", isNew: true)
+  }
+
+  private static func endOfAttributes(_ tag: Tag) -> Int { tag.end - (tag.isEmpty ? 2 : 1) }
+
+  /// Names and values of a tag's attributes.
+  private func attributes(of tag: Tag) -> [(name: Range<Int>, value: Range<Int>)] {
+    var found: [(name: Range<Int>, value: Range<Int>)] = []
+    var index = tag.name.upperBound
+    let end = Self.endOfAttributes(tag)
+    while index < end {
+      while index < end, Self.isBlank(bytes[index]) { index += 1 }
+      let start = index
+      while index < end, !Self.endsName(bytes[index]) { index += 1 }
+      let name = start..<index
+      while index < end, !Self.isQuote(bytes[index]) { index += 1 }
+      guard index < end else { break }
+      let quote = bytes[index]
+      let value = index + 1
+      index = value
+      while index < end, bytes[index] != quote { index += 1 }
+      found.append((name, value..<index))
+      index += 1
+    }
+    return found
+  }
+
+  private func content(of tag: Tag) -> Place? {
+    if tag.isEmpty {
+      let name = String(decoding: bytes[tag.name], as: UTF8.self)
+      return Place(
+        range: tag.end - 2..<tag.end, before: ">", after: "</\(name)>", isNew: true)
+    }
+    guard let end = index(of: UInt8(ascii: "<"), from: tag.end),
+      bytes[end...].starts(with: "</".utf8)
+    else { return nil }
+    return Place(range: tag.end..<end)
+  }
+
+  private func index(of byte: UInt8, from start: Int) -> Int? {
+    bytes[min(start, bytes.count)...].firstIndex(of: byte)
+  }
+
+  private func localName(_ range: Range<Int>) -> String {
+    let name = bytes[range]
+    let colon = name.firstIndex(of: UInt8(ascii: ":"))
+    return String(decoding: colon.map { name[($0 + 1)...] } ?? name, as: UTF8.self)
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  private static func isQuote(_ byte: UInt8) -> Bool {
+    byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
+  }
+
+  private static func endsName(_ byte: UInt8) -> Bool {
+    isBlank(byte) || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "/")
+      || byte == UInt8(ascii: ">")
+  }
+}
+
+// MARK: - Escaping
+
+extension XMLTemplate {
+  private static let entities: [(character: Unicode.Scalar, text: String)] = [
+    ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;"),
+  ]
+
+  /// `text` with the five characters escaped that mean something in XML.
+  static func escape(_ text: String) -> String {
+    text.unicodeScalars.reduce(into: "") { result, scalar in
+      if let entity = entities.first(where: { $0.character == scalar }) {
+        result += entity.text
+      } else {
+        result.unicodeScalars.append(scalar)
+      }
+    }
+  }
+
+  private static func unescape(_ text: String) -> String {
+    entities.reversed().reduce(text) { text, entity in
+      text.replacing(entity.text, by: String(Character(entity.character)))
+    }
+  }
+}

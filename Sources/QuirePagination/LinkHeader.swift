@@ -1,0 +1,144 @@
+import HTTPTypes
+
+/// The links of an answer's Link header fields, in order.
+///
+/// Reads what servers send and not only what they should: several field lines, commas and
+/// semicolons inside targets and quotes, relations without quotes. What cannot be read is skipped up
+/// to the next link. Costs linear time. Source: RFC 8288, §3 and appendix B.
+package struct LinkHeader {
+  /// One link: its target byte for byte, and its parameters in order, names in lower case.
+  package struct Link: Hashable {
+    package var target: String
+    var parameters: [(name: String, value: String)]
+
+    /// The first parameter of that name, as the RFC demands.
+    subscript(name: String) -> String? {
+      let name = name.lowercased()
+      return parameters.first { $0.name == name }?.value
+    }
+
+    /// Whether the link has the relation; relations are a list, compared without case.
+    func has(relation: String) -> Bool {
+      let relation = relation.lowercased()
+      return (self["rel"] ?? "").utf8.split(whereSeparator: Self.isSpace).contains {
+        Substring($0).lowercased() == relation
+      }
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    package static func == (left: Link, right: Link) -> Bool {
+      left.target == right.target && left.parameters.elementsEqual(right.parameters, by: ==)
+    }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(target) }
+  }
+
+  let links: [Link]
+
+  init(_ fields: HTTPFields) {
+    links = fields.lazy.filter { $0.name.canonicalName == "link" }.flatMap { field in
+      var reader = Reader(rest: Array(field.value.utf8)[...])
+      return reader.links()
+    }
+  }
+
+  /// The first link with the relation whose parameters are all as demanded. A link with an anchor is
+  /// about another resource.
+  package func first(relation: String, where conditions: [String: String] = [:]) -> Link? {
+    links.first { link in
+      link["anchor"] == nil && link.has(relation: relation)
+        && conditions.allSatisfy { link[$0.key] == $0.value }
+    }
+  }
+
+  /// Takes one field line apart, byte by byte.
+  private struct Reader {
+    var rest: ArraySlice<UInt8>
+
+    mutating func links() -> [Link] {
+      var links: [Link] = []
+      while !rest.isEmpty {
+        skip { Self.isBlank($0) || $0 == UInt8(ascii: ",") }
+        guard let target = target() else {
+          skipLink()
+          continue
+        }
+        links.append(Link(target: target, parameters: parameters()))
+        skipLink()
+      }
+      return links
+    }
+
+    private mutating func target() -> String? {
+      guard rest.first == UInt8(ascii: "<") else { return nil }
+      guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
+        // Nothing closes any more, so there is no link in the rest.
+        rest = []
+        return nil
+      }
+      let target = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self)
+      rest = rest[(end + 1)...]
+      return target
+    }
+
+    private mutating func parameters() -> [(name: String, value: String)] {
+      var parameters: [(name: String, value: String)] = []
+      while true {
+        skip(Self.isBlank)
+        guard rest.first == UInt8(ascii: ";") else { return parameters }
+        rest.removeFirst()
+        skip(Self.isBlank)
+        let name = text { !Self.isBlank($0) && !Self.isDelimiter($0) }
+        skip(Self.isBlank)
+        var value = ""
+        if rest.first == UInt8(ascii: "=") {
+          rest.removeFirst()
+          skip(Self.isBlank)
+          value =
+            rest.first == UInt8(ascii: "\"")
+            ? quoted() : text { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
+        }
+        if !name.isEmpty { parameters.append((name.lowercased(), value)) }
+      }
+    }
+
+    private mutating func quoted() -> String {
+      var bytes: [UInt8] = []
+      rest.removeFirst()
+      while let byte = rest.popFirst(), byte != UInt8(ascii: "\"") {
+        if byte == UInt8(ascii: "\\"), let next = rest.popFirst() {
+          bytes.append(next)
+        } else {
+          bytes.append(byte)
+        }
+      }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func text(_ belongs: (UInt8) -> Bool) -> String {
+      var bytes = rest.prefix(while: belongs)
+      rest = rest[bytes.endIndex...]
+      while let last = bytes.last, Self.isBlank(last) { bytes.removeLast() }
+      return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private mutating func skipLink() {
+      while let byte = rest.first, byte != UInt8(ascii: ",") {
+        if byte == UInt8(ascii: "\"") { _ = quoted() } else { rest.removeFirst() }
+      }
+    }
+
+    private mutating func skip(_ belongs: (UInt8) -> Bool) {
+      rest = rest.drop(while: belongs)
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool {
+      byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+      byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "=")
+    }
+  }
+}

@@ -1,0 +1,113 @@
+public import QuireCore
+
+/// Scheme, host and port: what credentials are bound to.
+///
+/// Source: RFC 6454, §4. Only `http` and `https` have one here.
+public struct Origin: Hashable, Sendable, CustomStringConvertible {
+  /// `http` or `https`.
+  public let scheme: String
+  /// The host in lower case; an IPv6 address in its brackets.
+  public let host: String
+  /// The port, the scheme's own where the URL names none.
+  public let port: Int
+
+  /// The origin of an absolute URL.
+  ///
+  /// Throws `PageError` with code `invalidURL` that says what is wrong: another scheme, no host,
+  /// user information, a port that is none, a host that is not ASCII.
+  public init(url: String) throws(PageError) {
+    try self.init(URLReference(url))
+  }
+
+  package init(_ reference: URLReference) throws(PageError) {
+    guard let scheme = reference.scheme?.lowercased(), scheme == "http" || scheme == "https" else {
+      let found =
+        reference.scheme.map { "has the scheme \"\(ServerText($0, limit: 64))\"" }
+        ?? "has no scheme"
+      throw PageError(
+        .invalidURL, "A URL \(found); it has to begin with https:// or http://.")
+    }
+    guard let authority = reference.authority, !authority.isEmpty else {
+      throw PageError(.invalidURL, "A URL has no host.")
+    }
+    let (host, port) = try Self.split(authority)
+    self.scheme = scheme
+    self.host = host
+    self.port = port ?? (scheme == "https" ? 443 : 80)
+  }
+
+  private static func split(_ authority: String) throws(PageError) -> (host: String, port: Int?) {
+    let bytes = Array(authority.utf8)
+    guard !bytes.contains(UInt8(ascii: "@")) else {
+      throw PageError(
+        .invalidURL,
+        "A URL carries user information before its host. Send credentials in a header field.")
+    }
+    let bracket = bytes.lastIndex(of: UInt8(ascii: "]")) ?? 0
+    let colon = bytes[bracket...].firstIndex(of: UInt8(ascii: ":")) ?? bytes.count
+    guard colon > 0, bytes[..<colon].allSatisfy(isLegalInHost) else {
+      throw PageError(
+        .invalidURL,
+        "A URL's host holds characters that no host has. Write international names in Punycode.")
+    }
+    let host = String(decoding: bytes[..<colon].map(lowercased), as: UTF8.self)
+    let digits = bytes.dropFirst(colon + 1)
+    if digits.isEmpty { return (host, nil) }
+    let text = String(decoding: digits, as: UTF8.self)
+    guard digits.allSatisfy({ (48...57).contains($0) }), let port = Int(text),
+      (1...65535).contains(port)
+    else {
+      throw PageError(
+        .invalidURL, "A URL's port is \"\(ServerText(text, limit: 64))\"; ports are 1 to 65535.")
+    }
+    return (host, port)
+  }
+
+  /// The origin in words for messages: a link may have made it up, and of any length.
+  package var shown: ServerText { ServerText(description) }
+
+  private static func isLegalInHost(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"), UInt8(ascii: "~"), UInt8(ascii: ":"), UInt8(ascii: "["),
+      UInt8(ascii: "]"):
+      true
+    default: false
+    }
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
+  }
+
+  /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
+  package var isLoopback: Bool {
+    if host == "localhost" || host == "[::1]" { return true }
+    guard host.utf8.starts(with: "127.".utf8) else { return false }
+    var dots = 0
+    var octet: Int?
+    for byte in host.utf8 {
+      switch byte {
+      case UInt8(ascii: ".") where octet != nil:
+        dots += 1
+        octet = nil
+      case UInt8(ascii: "0")...UInt8(ascii: "9"):
+        let value = (octet ?? 0) * 10 + Int(byte - UInt8(ascii: "0"))
+        guard value <= 255 else { return false }
+        octet = value
+      default: return false
+      }
+    }
+    return dots == 3 && octet != nil
+  }
+
+  /// `scheme://host`, with the port where it is not the scheme's own.
+  public var description: String { "\(scheme)://\(authority)" }
+
+  /// `host`, with the port where it is not the scheme's own.
+  package var authority: String {
+    let standard = scheme == "https" ? 443 : 80
+    return port == standard ? host : "\(host):\(port)"
+  }
+}

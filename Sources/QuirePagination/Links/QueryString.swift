@@ -1,0 +1,133 @@
+/// A query string as its raw parameters: changing one leaves the bytes of all others alone.
+///
+/// Names are compared decoded, so `page%5Bsize%5D` and `page[size]` are one parameter; a name that
+/// is new is written as it is given, with only the characters encoded that would end it.
+package struct QueryString: Hashable, Sendable {
+  /// `name=value`, or `name` alone, each as it stands between two ampersands.
+  private var parameters: [Substring]
+
+  /// Splits a raw query, without its question mark.
+  package init(_ raw: String?) {
+    parameters = raw.map { $0.split(separator: "&", omittingEmptySubsequences: false) } ?? []
+  }
+
+  /// The raw query again; nil when nothing is left.
+  package var raw: String? {
+    parameters.isEmpty ? nil : parameters.joined(separator: "&")
+  }
+
+  /// The decoded names with their still encoded values, in order.
+  package var pairs: [(name: String, encoded: String)] {
+    parameters.filter { !$0.isEmpty }.map {
+      (Self.name($0), String($0.drop { $0 != "=" }.dropFirst()))
+    }
+  }
+
+  /// The decoded value of the first parameter called `name`.
+  package subscript(name: String) -> String? {
+    parameters.first { Self.name($0) == name }.map {
+      PercentEncoding.decode($0.drop { $0 != "=" }.dropFirst(), plusIsSpace: true)
+    }
+  }
+
+  /// Gives `name` this already encoded value, in place of the first parameter of that name.
+  package mutating func set(_ name: String, encoded value: String) {
+    let matches = parameters.indices.filter { Self.name(parameters[$0]) == name }
+    guard let first = matches.first else {
+      if parameters == [""] { parameters = [] }
+      // A trailing ampersand belongs to the raw query: fill its empty place.
+      if parameters.last == "" { parameters.removeLast() }
+      parameters.append("\(Self.encode(name: name))=\(value)")
+      return
+    }
+    let written = parameters[first].prefix { $0 != "=" }
+    parameters[first] = "\(written)=\(value)"
+    for index in matches.dropFirst().reversed() { parameters.remove(at: index) }
+  }
+
+  /// The query with these parameters, which are not encoded yet, in place of all of the same names.
+  package func replacing(_ new: [(name: String, value: String)]) -> QueryString {
+    var query = self
+    let names = Set(new.map(\.name))
+    query.parameters.removeAll { $0.isEmpty || names.contains(Self.name($0)) }
+    query.parameters += new.map {
+      "\(PercentEncoding.encode($0.name, allowing: "$[]"))=\(PercentEncoding.encode($0.value))"
+    }
+    return query
+  }
+
+  /// Keeps only the parameters whose decoded name passes.
+  package mutating func keep(where isKept: (String) -> Bool) {
+    parameters.removeAll { !isKept(Self.name($0)) }
+  }
+
+  private static func name(_ parameter: Substring) -> String {
+    PercentEncoding.decode(parameter.prefix { $0 != "=" }, plusIsSpace: true)
+  }
+
+  private static func encode(name: String) -> String {
+    PercentEncoding.encode(name, allowing: "!$'()*,/:;?@[]")
+  }
+}
+
+/// Percent-encoding as URLs define it, one byte at a time. Source: RFC 3986, §2.1 and §2.3.
+package enum PercentEncoding {
+  /// `text` with every byte encoded that is neither unreserved nor one of the ASCII characters in
+  /// `allowed`.
+  package static func encode(_ text: String, allowing allowed: String = "") -> String {
+    let extra = Array(allowed.utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(text.utf8.count)
+    for byte in text.utf8 {
+      if isUnreserved(byte) || extra.contains(byte) {
+        result.append(byte)
+      } else {
+        result += [UInt8(ascii: "%"), hex[Int(byte >> 4)], hex[Int(byte & 15)]]
+      }
+    }
+    return String(decoding: result, as: UTF8.self)
+  }
+
+  /// `text` with every `%XX` decoded, and `+` as a space where `plusIsSpace`; stray percent signs
+  /// stay.
+  package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
+    String(decoding: decodedBytes(text, plusIsSpace: plusIsSpace), as: UTF8.self)
+  }
+
+  /// The same, whether it is UTF-8 or not.
+  package static func decodedBytes(
+    _ text: some StringProtocol, plusIsSpace: Bool = false
+  ) -> [UInt8] {
+    let bytes = Array(text.utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var index = 0
+    while index < bytes.count {
+      if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+        let high = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue,
+        let low = Character(Unicode.Scalar(bytes[index + 2])).hexDigitValue
+      {
+        result.append(UInt8(high << 4 | low))
+        index += 3
+      } else {
+        result.append(
+          plusIsSpace && bytes[index] == UInt8(ascii: "+") ? UInt8(ascii: " ") : bytes[index])
+        index += 1
+      }
+    }
+    return result
+  }
+
+  private static let hex = Array("0123456789ABCDEF".utf8)
+
+  /// Whether the byte stands for itself everywhere in a URL.
+  package static func isUnreserved(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+      UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."),
+      UInt8(ascii: "_"), UInt8(ascii: "~"):
+      true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,170 @@
+package import QuireCore
+
+/// A URL reference in its five parts, each byte for byte as it was written.
+///
+/// Foundation's URL types decode, encode and normalise; a next link must leave as it came (H-1). So
+/// this splits, resolves and recomposes, and changes nothing else. Source: RFC 3986, §5.2, §5.3 and
+/// appendix B.
+package struct URLReference: Hashable, Sendable {
+  package var scheme: String?
+  package var authority: String?
+  package var path: String
+  package var query: String?
+  package var fragment: String?
+
+  /// Splits `text`.
+  ///
+  /// Throws `invalidURL` for bytes that no URL has and that parsers disagree about: white space,
+  /// control characters, backslashes; and for a text longer than 8 KiB.
+  package init(_ text: String) throws(PageError) {
+    var text = text
+    if let objection = text.withUTF8(Self.objection) { throw objection }
+    self = text.withUTF8(Self.init(splitting:))
+  }
+
+  /// The parts put together again (RFC 3986, §5.3).
+  package var text: String {
+    var text = ""
+    text.reserveCapacity(path.utf8.count + (query?.utf8.count ?? 0) + 64)
+    if let scheme {
+      text += scheme
+      text += ":"
+    }
+    if let authority {
+      text += "//"
+      text += authority
+    }
+    text += path
+    if let query {
+      text += "?"
+      text += query
+    }
+    if let fragment {
+      text += "#"
+      text += fragment
+    }
+    return text
+  }
+
+  /// This reference as seen from `base`, an absolute URL (RFC 3986, §5.2.2).
+  ///
+  /// An absolute reference stays byte for byte; dot segments are removed only where paths were
+  /// merged.
+  package func resolved(against base: URLReference) -> URLReference {
+    if scheme != nil { return self }
+    var target = self
+    target.scheme = base.scheme
+    if authority != nil { return target }
+    target.authority = base.authority
+    if path.isEmpty {
+      target.path = base.path
+      target.query = query ?? base.query
+    } else if !path.hasPrefix("/") {
+      let folder = base.path.lastIndex(of: "/").map { base.path[...$0] } ?? "/"
+      target.path = Self.removingDotSegments(folder + path)
+    } else {
+      target.path = Self.removingDotSegments(path)
+    }
+    return target
+  }
+}
+
+extension URLReference {
+  private static let longest = 8 << 10
+
+  /// What is wrong with the bytes, if anything is.
+  private static func objection(to bytes: UnsafeBufferPointer<UInt8>) -> PageError? {
+    guard bytes.count <= longest else {
+      return PageError(
+        .invalidURL, "A URL of \(bytes.count) bytes is longer than the \(longest) allowed.")
+    }
+    let refused = bytes.first { $0 <= 0x20 || $0 == 0x7F || $0 == UInt8(ascii: "\\") }
+    return refused.map {
+      PageError(
+        .invalidURL,
+        "A URL holds the byte 0x\(String($0, radix: 16)), which no URL may hold and which parsers "
+          + "disagree about. Percent-encode it at its source.")
+    }
+  }
+
+  /// Bytes, not characters: a slash with an accent on it is a slash to every server.
+  private init(splitting bytes: UnsafeBufferPointer<UInt8>) {
+    var rest = bytes[...]
+    fragment = Self.cut(&rest, after: UInt8(ascii: "#"))
+    query = Self.cut(&rest, after: UInt8(ascii: "?"))
+    scheme = Self.takeScheme(from: &rest)
+    if rest.starts(with: "//".utf8) {
+      rest = rest.dropFirst(2)
+      let end = rest.firstIndex(of: UInt8(ascii: "/")) ?? rest.endIndex
+      authority = Self.text(rest[..<end])
+      rest = rest[end...]
+    }
+    path = Self.text(rest)
+  }
+
+  private static func cut(
+    _ rest: inout Slice<UnsafeBufferPointer<UInt8>>, after mark: UInt8
+  ) -> String? {
+    guard let index = rest.firstIndex(of: mark) else { return nil }
+    let part = text(rest[(index + 1)...])
+    rest = rest[..<index]
+    return part
+  }
+
+  private static func takeScheme(
+    from rest: inout Slice<UnsafeBufferPointer<UInt8>>
+  ) -> String? {
+    guard let first = rest.first, isLetter(first),
+      let end = rest.firstIndex(where: { !isSchemeByte($0) }), rest[end] == UInt8(ascii: ":")
+    else { return nil }
+    let name = text(rest[..<end])
+    rest = rest[(end + 1)...]
+    return name
+  }
+
+  private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
+    String(decoding: UnsafeBufferPointer(rebasing: bytes), as: UTF8.self)
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
+  }
+
+  private static func isSchemeByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "+"), UInt8(ascii: "-"),
+      UInt8(ascii: "."):
+      true
+    default: isLetter(byte)
+    }
+  }
+
+  /// RFC 3986, §5.2.4.
+  private static func removingDotSegments(_ path: String) -> String {
+    guard path.contains("/.") else { return path }
+    var kept: [Substring] = []
+    let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
+    for (index, segment) in segments.enumerated() {
+      let isLast = index == segments.count - 1
+      switch segment {
+      case ".": if isLast { kept.append("") }
+      case "..":
+        _ = kept.popLast()
+        if isLast { kept.append("") }
+      default: kept.append(segment)
+      }
+    }
+    return "/" + kept.joined(separator: "/")
+  }
+}
+
+extension URLReference {
+  /// The path as it goes over the wire: never empty, and without `.` and `..`.
+  package var pathWithoutDots: String {
+    path.isEmpty ? "/" : URLReference(path: path).resolved(against: self).path
+  }
+
+  private init(path: String) {
+    self.path = path
+  }
+}

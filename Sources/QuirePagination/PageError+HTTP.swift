@@ -1,0 +1,59 @@
+public import QuireCore
+
+extension PageError.Code {
+  // MARK: The wire
+
+  /// No connection: refused, unreachable, name not found.
+  public static let connectFailed = Self("connectFailed")
+  /// A phase took longer than its `Timeouts` allow.
+  public static let timedOut = Self("timedOut")
+  /// The server's identity could not be verified, or TLS failed otherwise. Never retried.
+  public static let tls = Self("tls")
+  /// The response ended before it was whole.
+  public static let truncated = Self("truncated")
+  /// The server broke HTTP.
+  public static let protocolViolation = Self("protocolViolation")
+  /// The content coding is unknown, damaged, or nested.
+  public static let corruptEncoding = Self("corruptEncoding")
+  /// A URL cannot be used; the message says why.
+  public static let invalidURL = Self("invalidURL")
+  /// The client was shut down.
+  public static let clientClosed = Self("clientClosed")
+
+  // MARK: The answer
+
+  /// The client's `CredentialSource` gave no credential; `underlying` is what it threw.
+  public static let credentialsFailed = Self("credentialsFailed")
+  /// A status that is neither a page nor an end.
+  public static let status = Self("status")
+  /// The server no longer knows the cursor.
+  public static let cursorExpired = Self("cursorExpired")
+  /// The server refuses to page any further; data are missing.
+  public static let resultWindowExceeded = Self("resultWindowExceeded")
+  /// The body says that the request failed.
+  public static let serverReportedFailure = Self("serverReportedFailure")
+  /// 304 without a condition in the request.
+  public static let unexpectedNotModified = Self("unexpectedNotModified")
+
+  // MARK: The page
+
+  /// The body is of another format than the decoder's, such as an HTML page of a captive portal.
+  public static let unexpectedMediaType = Self("unexpectedMediaType")
+  /// The items are not where the description says, or not a list.
+  public static let shape = Self("shape")
+  /// An item does not fit its type; the message names the path.
+  public static let itemDecoding = Self("itemDecoding")
+  /// A field of the page beside its items does not fit its type; the message names the path.
+  public static let fieldDecoding = Self("fieldDecoding")
+
+  // MARK: The way on
+
+  /// The server says that more follows, and not where.
+  public static let inconsistentTermination = Self("inconsistentTermination")
+  /// The next link leads to another origin, and the link policy does not allow that.
+  public static let crossOriginLink = Self("crossOriginLink")
+  /// A redirect or next link that must not be followed.
+  public static let refusedLink = Self("refusedLink")
+  /// A cursor that cannot be sent: too long, or with control characters.
+  public static let invalidCursor = Self("invalidCursor")
+}

@@ -1,0 +1,105 @@
+package import QuireCore
+
+/// Tells by the name of a parameter or header field whether it usually holds a secret.
+///
+/// Whole words count, so that `author`, `keyword` and `design` are harmless; and the tokens and keys
+/// that say where a page starts (`page_token`, `nextToken`, `start-key`) are positions.
+package enum SecretName {
+  /// Whether something of that name is to be treated as a secret.
+  package static func matches(_ name: String) -> Bool {
+    let words = words(of: name)
+    if words.contains(where: secrets.contains) { return true }
+    guard let last = words.last, last == "token" || last == "key" else { return false }
+    return words.dropLast().last.map { !positions.contains($0) } ?? true
+  }
+
+  /// Words that make a name a secret's wherever they stand in it.
+  private static let secrets: Set<String> = [
+    "accesskey", "accesstoken", "apikey", "apitoken", "appkey", "assertion", "auth", "authkey",
+    "authorization",
+    "authtoken", "bearer", "cookie", "credential", "credentials", "hmac", "jsessionid", "jwt",
+    "oauth", "passphrase", "passwd", "password", "phpsessid", "privatekey", "pwd", "secret",
+    "secretkey", "session", "sessionid", "sessiontoken", "sid", "sig", "signature",
+  ]
+
+  /// Words before "token" or "key" that say where a page starts.
+  private static let positions: Set<String> = [
+    "after", "before", "continuation", "continue", "cursor", "delta", "end", "evaluated", "first",
+    "from", "last", "marker", "next", "page", "pagination", "paging", "prev", "previous", "resume",
+    "resumption", "scroll", "skip", "sort", "start", "sync",
+  ]
+
+  /// The words in lower case: parted by whatever is no letter or digit, and by capitals as in
+  /// `apiKey` and `APIKey`.
+  private static func words(of name: String) -> [String] {
+    let bytes = Array(name.utf8)
+    var words: [[UInt8]] = [[]]
+    for (index, byte) in bytes.enumerated() {
+      guard isCapital(byte) || isSmall(byte) else {
+        words.append([])
+        continue
+      }
+      let followsSmall = index > 0 && isSmall(bytes[index - 1])
+      let precedesSmall = index + 1 < bytes.count && isSmall(bytes[index + 1])
+      if isCapital(byte), followsSmall || precedesSmall { words.append([]) }
+      words[words.count - 1].append(isCapital(byte) ? byte | 0x20 : byte)
+    }
+    return words.filter { !$0.isEmpty }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private static func isCapital(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte)
+  }
+
+  private static func isSmall(_ byte: UInt8) -> Bool {
+    (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+      || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+  }
+}
+
+/// Which segments of a URL's path hold a secret, such as `bot{secret}`: all that begin and end like
+/// the text around the braces.
+package struct SecretSegment: Hashable, Sendable {
+  private let prefix: String
+  private let suffix: String
+
+  /// Throws `invalidArgument` for a text without `{secret}`, or with a slash.
+  package init(_ text: String) throws(PageError) {
+    let sides = text.split(separator: Self.mark, omittingEmptySubsequences: false)
+    guard sides.count == 2, !text.utf8.contains(UInt8(ascii: "/")) else {
+      throw PageError(
+        .invalidArgument,
+        "\"\(ServerText(text))\" does not say which part of a path is secret. Write one segment of "
+          + "the path with {secret} in it, such as \"bot{secret}\".")
+    }
+    (prefix, suffix) = (String(sides[0]), String(sides[1]))
+  }
+
+  private static let mark = "{secret}"
+
+  /// The secrets in a path, as they are encoded there.
+  package func secrets(in path: String) -> [String] {
+    path.split(separator: "/").compactMap { segment in
+      let bytes = segment.utf8
+      let (before, after) = (prefix.utf8.count, suffix.utf8.count)
+      guard bytes.count > before + after, bytes.starts(with: prefix.utf8),
+        bytes.suffix(after).elementsEqual(suffix.utf8)
+      else { return nil }
+      return String(Substring(bytes.dropFirst(before).dropLast(after)))
+    }
+  }
+
+  /// Parameters in segments of a path whose names give them away, such as `;jsessionid=…` (RFC 3986,
+  /// §3.3), their values still encoded.
+  package static func matrixParameters(of path: String) -> [(name: String, encoded: String)] {
+    guard path.utf8.contains(UInt8(ascii: ";")) else { return [] }
+    return path.split(separator: "/").flatMap { $0.split(separator: ";").dropFirst() }
+      .compactMap { parameter in
+        let sides = parameter.split(separator: "=", maxSplits: 1)
+        guard sides.count == 2, SecretName.matches(PercentEncoding.decode(sides[0])) else {
+          return nil
+        }
+        return (PercentEncoding.decode(sides[0]), String(sides[1]))
+      }
+  }
+}

@@ -1,0 +1,283 @@
+/// The children and attributes of an element, by key.
+struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+  let context: XMLItemContext
+  let node: Int
+
+  var codingPath: [any CodingKey] { context.codingPath(to: node) }
+
+  /// The local names of elements and attributes, each once, in the page's order.
+  var allKeys: [Key] {
+    var seen: Set<String> = []
+    return (Array(context.index.attributes(of: node)) + context.index.children(of: node))
+      .map { context.index.name(of: $0).local }
+      .filter { seen.insert($0).inserted }
+      .compactMap(Key.init(stringValue:))
+  }
+
+  func contains(_ key: Key) -> Bool { context.find(key.stringValue, in: node) != nil }
+
+  func decodeNil(forKey key: Key) -> Bool {
+    context.find(key.stringValue, in: node).map(context.isNil) ?? true
+  }
+
+  // MARK: Values
+
+  @inline(__always)
+  private func value(_ key: Key) throws -> XMLValue { try context.value(key, in: node) }
+
+  @inline(__always)
+  private func present(_ key: Key) -> XMLValue? { context.present(key, in: node) }
+
+  func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
+    try context.decode(type, for: key, in: node)
+  }
+
+  func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
+    guard let value = present(key) else { return nil }
+    defer { context.leave(value, in: node) }
+    return try context.decode(type, value)
+  }
+
+  func decode(_ type: String.Type, forKey key: Key) throws -> String {
+    try context.string(value(key))
+  }
+
+  func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
+    try present(key).map(context.string)
+  }
+
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try context.bool(value(key)) }
+
+  func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
+    try present(key).map(context.bool)
+  }
+
+  func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
+    try context.double(value(key))
+  }
+
+  func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
+    try present(key).map(context.double)
+  }
+
+  func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
+    Float(try context.double(value(key)))
+  }
+
+  func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
+    try present(key).map { Float(try context.double($0)) }
+  }
+
+  // MARK: Within
+
+  func nestedContainer<Nested: CodingKey>(
+    keyedBy type: Nested.Type, forKey key: Key
+  ) throws -> KeyedDecodingContainer<Nested> {
+    try XMLValueDecoder(context: context, value: value(key)).container(keyedBy: type)
+  }
+
+  func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+    let value = context.find(key.stringValue, in: node) ?? XMLValue(node: node, role: .list)
+    return try XMLValueDecoder(context: context, value: value).unkeyedContainer()
+  }
+
+  func superDecoder() throws -> any Decoder {
+    XMLValueDecoder(context: context, value: XMLValue(node: node, role: .whole))
+  }
+
+  func superDecoder(forKey key: Key) throws -> any Decoder {
+    XMLValueDecoder(context: context, value: try value(key))
+  }
+}
+
+/// Integers of every width: the protocol asks for each by name.
+extension XMLKeyedContainer {
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+}
+
+/// A single value.
+struct XMLSingleValueContainer: SingleValueDecodingContainer {
+  let context: XMLItemContext
+  let value: XMLValue
+
+  var codingPath: [any CodingKey] { context.codingPath(to: value.node) }
+
+  func decodeNil() -> Bool { context.isNil(value) }
+  func decode(_ type: String.Type) throws -> String { try context.string(value) }
+  func decode(_ type: Bool.Type) throws -> Bool { try context.bool(value) }
+  func decode(_ type: Double.Type) throws -> Double { try context.double(value) }
+  func decode(_ type: Float.Type) throws -> Float { Float(try context.double(value)) }
+  func decode(_ type: Int.Type) throws -> Int { try context.integer(type, value) }
+  func decode(_ type: Int8.Type) throws -> Int8 { try context.integer(type, value) }
+  func decode(_ type: Int16.Type) throws -> Int16 { try context.integer(type, value) }
+  func decode(_ type: Int32.Type) throws -> Int32 { try context.integer(type, value) }
+  func decode(_ type: Int64.Type) throws -> Int64 { try context.integer(type, value) }
+  func decode(_ type: UInt.Type) throws -> UInt { try context.integer(type, value) }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try context.integer(type, value) }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try context.integer(type, value) }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try context.integer(type, value) }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try context.integer(type, value) }
+  func decode<T: Decodable>(_ type: T.Type) throws -> T { try context.decode(type, value) }
+}
+
+/// The elements of a list, in order.
+struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
+  private enum Source {
+    /// Elements of one name.
+    case siblings
+    /// Elements of any name.
+    case children(end: Int)
+  }
+
+  let context: XMLItemContext
+  /// The element around the list, for messages.
+  private let place: Int
+  private let source: Source
+  private var node: Int?
+  private(set) var currentIndex = 0
+
+  init(_ context: XMLItemContext, siblingsFrom node: Int) {
+    self.context = context
+    self.node = node
+    place = node
+    source = .siblings
+  }
+
+  init(_ context: XMLItemContext, childrenOf node: Int) {
+    self.context = context
+    self.node = context.index.children(of: node).first { _ in true }
+    place = node
+    source = .children(end: Int(context.index.records[node].next))
+  }
+
+  init(_ context: XMLItemContext, emptyIn node: Int) {
+    self.context = context
+    place = node
+    source = .siblings
+  }
+
+  var codingPath: [any CodingKey] { context.codingPath(to: place) }
+  var count: Int? { nil }
+  var isAtEnd: Bool { node == nil }
+
+  private mutating func next(_ type: Any.Type) throws -> XMLValue {
+    guard let found = node else {
+      throw DecodingError.valueNotFound(
+        type, .init(codingPath: codingPath, debugDescription: "The list is at its end."))
+    }
+    currentIndex += 1
+    switch source {
+    case .siblings: node = context.sibling(of: found)
+    case .children(let end):
+      var next = Int(context.index.records[found].next)
+      while next < end, context.index.records[next].kind != .element { next += 1 }
+      node = next < end ? next : nil
+    }
+    return XMLValue(node: found, role: .whole)
+  }
+
+  mutating func decodeNil() -> Bool {
+    guard let node, context.isNil(XMLValue(node: node, role: .whole)) else { return false }
+    _ = try? next(Never.self)
+    return true
+  }
+
+  mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    let value = try next(type)
+    return try context.decode(type, value)
+  }
+
+  mutating func nestedContainer<Key: CodingKey>(
+    keyedBy type: Key.Type
+  ) throws -> KeyedDecodingContainer<Key> {
+    let value = try next([String: Any].self)
+    return try XMLValueDecoder(context: context, value: value).container(keyedBy: type)
+  }
+
+  mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    let value = try next([Any].self)
+    return try XMLValueDecoder(context: context, value: value).unkeyedContainer()
+  }
+
+  mutating func superDecoder() throws -> any Decoder {
+    XMLValueDecoder(context: context, value: try next((any Decoder).self))
+  }
+}

@@ -1,0 +1,64 @@
+import Quire
+import QuireTesting
+import Testing
+
+@testable import QuireDetect
+@testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
+
+@Suite("The base of an index's links", .timeLimit(.minutes(1)))
+struct IndexBaseTests {
+  private let pagination = Pagination(
+    next: .index("/pages | /l/pages/p", link: "/at"), items: .optional("/items | /l/items/i"),
+    policy: PagePolicy(linkBase: .firstOf(["/base | /l/@base", .header("X-Base")])))
+
+  private static let pages: [String: String] = [
+    "/x/index": #"{"base":"/a/","pages":[{"at":"1"},{"at":"more/"},{"at":"/3"}]}"#,
+    "/x/xml":
+      "<l base='/x/a/'><pages><p><at>1</at></p><p><at>more/</at></p><p><at>/x/3</at></p></pages></l>",
+    "/a/more/": #"{"base":"deep/","pages":[{"at":"2"}]}"#,
+    "/x/a/1": "<l><items><i>1</i></items></l>", "/x/3": "<l><items><i>3</i></items></l>",
+    "/x/a/more/": "<l base='deep/'><pages><p><at>2</at></p></pages></l>",
+    "/x/a/more/deep/2": "<l><items><i>2</i></items></l>",
+    "/a/1": #"{"items":[1]}"#, "/a/more/deep/2": #"{"items":[2]}"#, "/3": #"{"items":[3]}"#,
+  ]
+
+  private func client(_ server: Answers) -> PageClient {
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    return PageClient(transport: server, configuration: configuration)
+  }
+
+  private func server() -> Answers {
+    Answers { asked, _ in
+      Self.pages[asked.target].map { Answers.Answer(stringLiteral: $0) } ?? Answers.Answer(404)
+    }
+  }
+
+  @Test(
+    "12-L19: the pages that an index lists start from what it says its links start from, nested indexes too",
+    arguments: [("/x/index", ""), ("/x/xml", "/x")])
+  func linkBase(path: String, folder: String) async throws {
+    let server = server()
+    let items = try await client(server).drain(pagination, at: "https://l.test\(path)")
+    // A text of XML is written in quotes.
+    #expect(items.map { $0.filter(\.isNumber) } == ["1", "2", "3"])
+    let pages = ["/a/1", "/a/more/", "/a/more/deep/2", "/3"]
+    #expect(server.targets == [path] + pages.map { folder + $0 })
+  }
+
+  @Test("12-L19, G18: a walk over an index with a base goes on in a new process, from each page")
+  func resumes() async throws {
+    let url = "https://l.test/x/index"
+    var positions: [Position] = []
+    for try await page in client(server()).cursor(of: Int.self, at: url, pagination: pagination) {
+      if let next = page.next { positions.append(next) }
+    }
+    #expect(positions.count == 4)
+    for (position, rest) in zip(positions, [[1, 2, 3], [2, 3], [2, 3], [3]]) {
+      let cursor = client(server()).cursor(of: Int.self, at: url, pagination: pagination)
+      #expect(try await cursor.resuming(from: position).items.collect() == rest)
+    }
+  }
+}
