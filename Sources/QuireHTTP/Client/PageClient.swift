@@ -196,6 +196,7 @@ extension PageClient {
   ///   - policy: Failures, links, lifecycle. Default: as in a description.
   ///   - request: Method, fields and body of the first request.
   ///   - decoder: Decodes each page, such as `JSONPageDecoder<Item>()`.
+  ///   - delivery: When items are delivered. Default: when their page is complete.
   ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
   ///     was delivered.
   ///
