@@ -144,15 +144,14 @@ enum JSONMediaType {
     let start = String(decoding: text.prefix(1024), as: UTF8.self).lowercased()
     guard !start.contains("<html"), !start.contains("<!doctype html") else { return false }
     let trimmed = start.drop { $0.isWhitespace }
-    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
     return trimmed.hasPrefix("<?xml ")
-      || trimmed.hasPrefix("<") && (type.hasSuffix("/xml") || type.hasSuffix("+xml"))
+      || trimmed.hasPrefix("<") && MediaType(contentType).format == .xml
   }
 
   private static func isPlausible(_ first: UInt8, for contentType: String?) -> Bool {
-    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
-    if type.hasSuffix("/json") || type.hasSuffix("+json") { return true }
-    switch type {
+    let type = MediaType(contentType)
+    if type.format == .json { return true }
+    switch type.name {
     case "", "text/plain", "application/octet-stream", "application/javascript",
       "text/javascript", "application/x-javascript":
       // A value, a guard, or an encoding that the document itself refuses in better words.

@@ -24,25 +24,17 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
   /// What the chosen decoder throws, `receive(_:)` throws: nothing is chosen before the first byte.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     Undecided(
-      context: context, declared: Self.format(of: context.contentType), json: json, xml: xml)
+      context: context, declared: MediaType(context.contentType).format, json: json, xml: xml)
   }
 
   /// Reads a body that is one value, of JSON or XML as a page would be.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
-    let format = Self.format(of: context.contentType)
+    let format = MediaType(context.contentType).format
     let first = body.first { !Undecided.isSilent($0) }
     let isXML = format.map { $0 == .xml } ?? (first == UInt8(ascii: "<"))
     return try (isXML ? xml : json).value(type, of: body, context)
-  }
-
-  /// The format that a Content-Type names (RFC 8259, section 11; RFC 7303, section 9).
-  private static func format(of contentType: String?) -> PageFormat? {
-    let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
-    if type.hasSuffix("/json") || type.hasSuffix("+json") { return .json }
-    if type.hasSuffix("/xml") || type.hasSuffix("+xml") { return .xml }
-    return nil
   }
 
   /// A page whose first byte that means something has not come yet.

@@ -217,7 +217,7 @@ enum XMLBody {
     }
     let parser = try XMLPushParser(
       limits: limits, decoding: context.limits, leniency: leniency,
-      charset: XMLMediaType.charset(context.contentType))
+      charset: MediaType(context.contentType).charset)
     do throws(XMLFault) {
       try parser.receive(body)
       try parser.finish()
@@ -234,22 +234,5 @@ enum XMLBody {
         .itemDecoding, "The answer's body is no \(type): \(XMLItemFailure.words(of: error))",
         underlying: error)
     }
-  }
-}
-
-/// What a Content-Type says about a page.
-enum XMLMediaType {
-  /// The `charset` parameter (RFC 9110, section 8.3.2).
-  static func charset(_ contentType: String?) -> String? {
-    guard let contentType else { return nil }
-    for parameter in contentType.split(separator: ";").dropFirst() {
-      let sides = parameter.split(separator: "=", maxSplits: 1)
-      guard sides.count == 2, sides[0].filter({ $0 != " " }).lowercased() == "charset" else {
-        continue
-      }
-      let value = sides[1].filter { !" \"'".contains($0) }
-      return value.isEmpty ? nil : value
-    }
-    return nil
   }
 }

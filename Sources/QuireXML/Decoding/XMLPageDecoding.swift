@@ -25,7 +25,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     matcher = context.delivery == .asItArrives ? XMLItemMatcher(context.items) : nil
     parser = try XMLPushParser(
       limits: limits, decoding: context.limits, leniency: leniency,
-      charset: XMLMediaType.charset(context.contentType), items: matcher)
+      charset: MediaType(context.contentType).charset, items: matcher)
   }
 
   mutating func receive(_ slice: [UInt8]) throws {

@@ -1,0 +1,34 @@
+/// The media type of a Content-Type field, without its parameters and in lower case.
+///
+/// Source: RFC 9110, section 8.3.1.
+package struct MediaType {
+  /// `application/json`; empty where the field is missing.
+  package let name: String
+  private let parameters: [Substring]
+
+  package init(_ contentType: String?) {
+    let parts = (contentType ?? "").split(separator: ";", omittingEmptySubsequences: false)
+    name = (parts.first ?? "").filter { $0 != " " }.lowercased()
+    parameters = Array(parts.dropFirst())
+  }
+
+  /// The format that the type names (RFC 8259, section 11; RFC 7303, section 9); nil for any other.
+  package var format: PageFormat? {
+    if name.hasSuffix("/json") || name.hasSuffix("+json") { return .json }
+    if name.hasSuffix("/xml") || name.hasSuffix("+xml") { return .xml }
+    return nil
+  }
+
+  /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.
+  package var charset: String? {
+    for parameter in parameters {
+      let sides = parameter.split(separator: "=", maxSplits: 1)
+      guard sides.count == 2, sides[0].filter({ $0 != " " }).lowercased() == "charset" else {
+        continue
+      }
+      let value = sides[1].filter { !" \"'".contains($0) }
+      return value.isEmpty ? nil : value
+    }
+    return nil
+  }
+}
