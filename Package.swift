@@ -118,6 +118,7 @@ let package = Package(
       dependencies: ["COpenSSL", "QuireHTTP", "QuirePagination", "QuireJSON", "QuireCore"],
       path: "Tests/Support", swiftSettings: house),
     tests(of: "QuireCore"),
+    tests(of: "QuireJSON", with: [httpTypes]),
     tests(of: "QuireXML"),
     tests(of: "QuireHTTP", with: ["QuireDetect", httpTypes, logging]),
     tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),

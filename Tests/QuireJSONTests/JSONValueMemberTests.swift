@@ -1,6 +1,5 @@
 import Foundation
 import QuireCore
-import QuireDetect
 import QuireHTTP
 import QuireJSON
 import QuirePagination

@@ -1,6 +1,5 @@
 import FoundationEssentials
 import QuireCore
-import QuireDetect
 import QuireHTTP
 import QuireJSON
 import QuirePagination

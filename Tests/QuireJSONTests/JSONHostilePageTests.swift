@@ -1,5 +1,4 @@
 import QuireCore
-import QuireDetect
 import QuireHTTP
 @testable import QuireJSON
 import QuirePagination

@@ -1,5 +1,4 @@
 import QuireCore
-import QuireDetect
 import QuireHTTP
 import QuireJSON
 import QuirePagination

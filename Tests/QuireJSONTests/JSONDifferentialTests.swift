@@ -1,6 +1,5 @@
 import Foundation
 import QuireCore
-import QuireDetect
 import QuireHTTP
 @testable import QuireJSON
 import QuirePagination
