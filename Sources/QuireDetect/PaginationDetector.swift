@@ -65,14 +65,6 @@ package struct PaginationDetector {
         return fit
       }
     }
-    fits += vocabulary.variants.compactMap { variant in
-      fit(of: variant.pagination.fitted(to: answer.request), preset: nil).map {
-        var fit = $0
-        // What has a name is called by it, where both fit alike.
-        fit.score -= 1
-        return fit
-      }
-    }
     if answer.document is EmptyDocument || answer.document is UnreadableDocument {
       // Only the head speaks.
       fits.removeAll { !$0.isFounded }
@@ -154,24 +146,11 @@ extension PaginationDetector {
   private func candidate(_ group: [DetectorFit], rival: Double?) -> DetectedPagination {
     let fit = group[0]
     let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap(\.preset?.name)
-    let variant = variant(fit)
     return DetectedPagination(
-      preset: fit.preset?.name ?? variant?.name, items: fit.place,
-      pagination: variant?.pagination ?? whole(fit),
+      preset: fit.preset?.name, items: fit.place, pagination: whole(fit),
       confidence: confidence(in: fit, rival: rival), evidence: fit.evidence, doubts: fit.doubts,
       alternatives: Array(others.prefix(6)),
-      swift: fit.preset?.swift(at: fit.place)
-        ?? variant.map { "try .preset(named: \(PaginationPreset.literal($0.name)))" }
-        ?? fit.pagination.swift, next: fit.outcome)
-  }
-
-  /// What a fit without a preset of its own is by another name, if by any.
-  private func variant(_ fit: DetectorFit) -> (name: String, pagination: Pagination)? {
-    guard fit.preset == nil else { return nil }
-    return vocabulary.variants.first {
-      let pagination = $0.pagination.fitted(to: answer.request)
-      return (links.map(pagination.links) ?? pagination) == fit.pagination
-    }
+      swift: fit.preset?.swift(at: fit.place) ?? fit.pagination.swift, next: fit.outcome)
   }
 
   /// The description of a fit as its preset has it, for requests of every kind.
@@ -192,22 +171,7 @@ extension PaginationDetector {
     guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
       fit.score > 0.5, margin > -1
     else { return .guess }
-    return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 && !isDoubtful(fit)
-      ? .likely : .possible
-  }
-
-  /// Whether the way on is guessed: a parameter that neither the request nor a preset has, or one of
-  /// the query beside a body that asks.
-  private func isDoubtful(_ fit: DetectorFit) -> Bool {
-    let isKnown = fit.preset != nil || fit.isAsked || variant(fit) != nil
-    let hasBody = answer.request.body != .none
-    return fit.pagination.routes.contains { route in
-      switch route.send {
-      case .query: !isKnown || hasBody
-      case .form, .jsonBody, .xmlBody, .header: !isKnown
-      default: false
-      }
-    }
+    return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 ? .likely : .possible
   }
 
   /// How many items there are in all, as far as the answer says so beside a list that has fewer; nil

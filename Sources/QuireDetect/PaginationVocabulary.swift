@@ -29,9 +29,6 @@ package struct PaginationVocabulary: Sendable {
 
   /// The presets.
   let presets: [Entry]
-  /// What aliases of those presets mean that is not the same: searches by POST beside lists by GET,
-  /// and the like. Swift has no constants for these; they are presets by name.
-  let variants: [(name: String, pagination: Pagination)]
   /// Names of continuations, by `normal(_:)`.
   private(set) var next: [String: Sends] = [:]
   /// The same, by names as they are spelled: who writes `next_page_token` writes parameters so, too.
@@ -67,11 +64,6 @@ package struct PaginationVocabulary: Sendable {
   init(_ presets: [PaginationPreset]) {
     self.presets = presets.map {
       Entry(preset: $0, traits: Self.atoms(of: $0.pagination.fitted(to: PageRequest(url: ""))))
-    }
-    let generic = Set(Pagination.genericPresets.map(\.name))
-    variants = presets.filter { !generic.contains($0.name) }.flatMap { preset in
-      preset.aliases.compactMap { name in preset.pagination(named: name).map { (name, $0) } }
-        .filter { $0.1 != preset.pagination }
     }
     count = presets.count
     var flagVotes: [String: Int] = [:]
