@@ -64,10 +64,13 @@ let package = Package(
     .target(name: "QuireCore", swiftSettings: house),
     // Lists that people look at: sections, layout, scroll controls.
     .target(name: "QuireLists", dependencies: ["QuireCore"], swiftSettings: house),
+    // The files of presets, embedded.
+    .target(name: "CPresets"),
     // What a page says and how a listing pages: documents, descriptions, presets. No sockets.
     .target(
-      name: "QuirePagination", dependencies: ["QuireCore", httpTypes],
-      resources: [.embedInCode("Description/pagination.schema.json")], swiftSettings: house),
+      name: "QuirePagination", dependencies: ["QuireCore", "CPresets", httpTypes],
+      exclude: ["Presets"], resources: [.embedInCode("Description/pagination.schema.json")],
+      swiftSettings: house),
     // The JSON index behind PageDecoder.
     .target(
       name: "QuireJSON", dependencies: ["QuirePagination", "QuireCore"], swiftSettings: house),
@@ -137,7 +140,8 @@ let package = Package(
     example("ClosureSource"),
     example("ListBucket"),
     example("TerminalReader"),
-  ]
+  ],
+  cLanguageStandard: .c2x
 )
 
 func example(_ name: String) -> Target {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Quire
+import QuirePagination
 
 /// `quire presets`: the pagination descriptions that come with Quire.
 struct PresetsCommand: ParsableCommand {
@@ -11,19 +12,71 @@ struct PresetsCommand: ParsableCommand {
   @Argument(help: "The preset to print.")
   var name: String?
 
+  @Flag(help: "Print what each is for, and its page sizes, limits and peculiarities.")
+  var notes = false
+
+  @Flag(help: "Print the tables of the guide \"Which pagination?\".")
+  var markdown = false
+
   func run() throws {
     if let name {
-      print(try PaginationOption.preset(name).json)
-      return
+      let pagination = try PaginationOption.preset(name)
+      let preset = Pagination.presets.first { $0.name == name || $0.aliases.contains(name) }
+      print(notes ? preset.map(Self.notes) ?? "" : pagination.json)
+    } else if markdown {
+      print(Self.tables)
+    } else if notes {
+      print(Pagination.presets.map(Self.notes).joined(separator: "\n\n"))
+    } else {
+      Self.list()
     }
+  }
+
+  private static func list() {
     let width = Pagination.presets.map(\.name.count).max() ?? 0
     for preset in Pagination.presets {
       let gap = String(repeating: " ", count: width - preset.name.count + 2)
-      let same = preset.aliases.filter { preset.pagination(named: $0) == preset.pagination }
-      let others = preset.aliases.filter { !same.contains($0) }
-      let names = [("also", same), ("with other parameters", others)].filter { !$0.1.isEmpty }
-        .map { "; \($0.0): \($0.1.joined(separator: ", "))" }.joined()
-      print("\(preset.name)\(gap)\(preset.summary)\(names)")
+      print("\(preset.name)\(gap)\(preset.reply)\(names(of: preset))")
     }
+  }
+
+  private static func names(of preset: PaginationPreset) -> String {
+    [("also", preset.sameNames), ("with other parameters", preset.otherNames)]
+      .filter { !$0.1.isEmpty }.map { "; \($0.0): \($0.1.joined(separator: ", "))" }.joined()
+  }
+
+  private static func notes(on preset: PaginationPreset) -> String {
+    let texts = [preset.summary, "Has: \(preset.reply)\(names(of: preset))", preset.notes]
+    return "\(preset.name)\n"
+      + texts.filter { !$0.isEmpty }.map { "  \($0)" }.joined(separator: "\n")
+  }
+
+  /// The presets by family, and their other names, as the guide has them.
+  static var tables: String {
+    let families = PaginationPreset.families.map { family in
+      let rows = Pagination.presets.filter { $0.family == family }
+        .map { "| `.\($0.name)` | \($0.reply) |" }
+      return "### \(family)\n\n"
+        + (["| preset | what the answer has |", "|---|---|"] + rows).joined(separator: "\n")
+    }
+    func names(_ title: String, _ names: (PaginationPreset) -> [String]) -> String {
+      let rows = Pagination.presets.filter { !names($0).isEmpty }
+        .map { "| \(names($0).joined(separator: ", ")) | `.\($0.name)` |" }.sorted()
+      return (["| name | \(title) |", "|---|---|"] + rows).joined(separator: "\n")
+    }
+    let others = [names("the same as", \.sameNames), names("made of", \.otherNames)]
+    return (families + others).joined(separator: "\n\n")
+  }
+}
+
+extension PaginationPreset {
+  /// The aliases that mean the same.
+  fileprivate var sameNames: [String] {
+    aliases.filter { pagination(named: $0) == pagination }
+  }
+
+  /// The aliases that mean the same with other parameters.
+  fileprivate var otherNames: [String] {
+    aliases.filter { pagination(named: $0) != pagination }
   }
 }

@@ -67,7 +67,7 @@ extension Detection {
 public struct DetectedPagination: Sendable {
   /// The name of the preset; nil for a description put together from what the answer has.
   public let preset: String?
-  /// Where the items are, if not where the preset has them.
+  /// Where the items are, if the preset does not say it, or they are elsewhere.
   public let items: PagePath?
   /// The description.
   public internal(set) var pagination: Pagination
@@ -142,15 +142,36 @@ extension Pagination {
   }
 }
 
+extension PaginationPreset {
+  /// The preset in Swift, its items at `place` if that is not nil.
+  func swift(at place: PagePath?) -> String {
+    ".\(name)" + (place.map { ".items(at: \($0.swift))" } ?? "")
+  }
+}
+
 extension PagePath {
-  fileprivate var swift: String { PaginationPreset.literal(text) }
+  fileprivate var swift: String { text.swiftLiteral }
+}
+
+extension String {
+  /// The text as a literal in Swift.
+  fileprivate var swiftLiteral: String {
+    let escaped = unicodeScalars.map { scalar -> String in
+      switch scalar {
+      case "\"", "\\": "\\" + String(scalar)
+      case _ where !scalar.isPlain: "\\u{\(String(scalar.value, radix: 16))}"
+      default: String(scalar)
+      }
+    }
+    return "\"" + escaped.joined() + "\""
+  }
 }
 
 extension NextSource {
   fileprivate var swift: String {
     switch self {
     case .linkHeader: ".linkHeader"
-    case .header(let name): ".header(\(PaginationPreset.literal(name)))"
+    case .header(let name): ".header(\(name.swiftLiteral))"
     case .body(let path): ".body(\(path.swift))"
     case .offset(let first, _): first == 0 ? ".offset" : ".offset(first: \(first))"
     case .pageNumber(let first, _): first == 1 ? ".pageNumber" : ".pageNumber(first: \(first))"
@@ -163,10 +184,10 @@ extension NextSource {
 extension Placement {
   fileprivate var swift: String {
     switch self {
-    case .query(let name, _): ".query(\(PaginationPreset.literal(name)))"
-    case .header(let name): ".header(\(PaginationPreset.literal(name)))"
+    case .query(let name, _): ".query(\(name.swiftLiteral))"
+    case .header(let name): ".header(\(name.swiftLiteral))"
     case .jsonBody(let path): ".jsonBody(\(path.swift))"
-    case .form(let name): ".form(\(PaginationPreset.literal(name)))"
+    case .form(let name): ".form(\(name.swiftLiteral))"
     default: ".\(self)"
     }
   }

@@ -249,7 +249,8 @@ private struct OwnParts {
   var isEmpty: Bool { !rules && !items && !total }
 
   init(_ pagination: Pagination) {
-    let alike = Pagination.presets.flatMap { [$0.pagination] + $0.variants }.filter { preset in
+    let alike = Pagination.presets.flatMap { [$0.pagination.example] + $0.variants }.filter {
+      preset in
       preset.next == pagination.next && preset.send == pagination.send
         && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
     }

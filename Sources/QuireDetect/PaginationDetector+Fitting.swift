@@ -43,7 +43,7 @@ extension PaginationDetector {
     judgeEchoes(of: pagination, in: &fit)
     judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
     // Where several fit alike, the name that says least is the one that claims least.
-    if Pagination.genericPresets.contains(where: { $0.name == preset?.name }) { fit.score += 0.25 }
+    if preset?.isGeneric == true { fit.score += 0.25 }
     fit.score -= unexplained(by: explained)
     for sign in signs where sign.kind == .flag && !explained.contains(sign.key) {
       fit.doubts.append("\(Self.quoted(sign.place)) is not looked at")

@@ -73,25 +73,26 @@ package struct PaginationDetector {
   }
 
   private func fits(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
-    let pagination = preset.preset.pagination.fitted(to: answer.request)
-    let own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
-    if let own, own.itemCount > 0 || !preset.preset.takesPlace { return [own] }
+    let items = preset.preset.pagination.items
+    let pagination = preset.preset.pagination.example.fitted(to: answer.request)
+    var own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
+    own?.place = items.missingPath
+    if let own, own.itemCount > 0 || items.unspecifiedPath == nil { return [own] }
     // A preset that knows its place is found elsewhere only once in a while.
     let places =
-      preset.preset.takesContainer
-      ? containers : preset.preset.takesPlace ? lists : Array(lists.prefix(1))
+      items.unspecifiedPath == nil
+      ? Array(lists.prefix(1)) : items.unspecifiedPath == items.paths.first ? lists : containers
     let elsewhere = places.compactMap { place in fit(of: preset.preset, at: place) }
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
   /// How well a preset fits with its items at another place.
   private func fit(of preset: PaginationPreset, at place: PagePath) -> DetectorFit? {
-    guard let pagination = preset.pagination(at: place)?.fitted(to: answer.request),
-      var fit = fit(of: pagination, preset: preset, at: place)
+    let pagination = preset.pagination.items(at: .path(place)).fitted(to: answer.request)
+    guard var fit = fit(of: pagination, preset: preset, at: place)
     else { return nil }
     // That somebody's items are just there is nothing that only they would have.
-    let isGeneric = Pagination.genericPresets.contains { $0.name == preset.name }
-    fit.score -= !preset.takesPlace ? 5 : isGeneric ? 0 : 0.5
+    fit.score -= preset.pagination.items.unspecifiedPath == nil ? 5 : preset.isGeneric ? 0 : 0.5
     return fit
   }
 }
@@ -156,9 +157,8 @@ extension PaginationDetector {
   /// The description of a fit as its preset has it, for requests of every kind.
   private func whole(_ fit: DetectorFit) -> Pagination {
     guard let preset = fit.preset else { return fit.pagination }
-    let whole = fit.place.map { preset.pagination(at: $0) } ?? preset.pagination
-    return whole.flatMap { $0.fitted(to: answer.request) == fit.pagination ? $0 : nil }
-      ?? fit.pagination
+    let whole = fit.place.map { preset.pagination.items(at: .path($0)) } ?? preset.pagination
+    return whole.example.fitted(to: answer.request) == fit.pagination ? whole : fit.pagination
   }
 
   private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {

@@ -63,13 +63,14 @@ package struct PaginationVocabulary: Sendable {
 
   init(_ presets: [PaginationPreset]) {
     self.presets = presets.map {
-      Entry(preset: $0, traits: Self.atoms(of: $0.pagination.fitted(to: PageRequest(url: ""))))
+      Entry(
+        preset: $0, traits: Self.atoms(of: $0.pagination.example.fitted(to: PageRequest(url: ""))))
     }
     count = presets.count
     var flagVotes: [String: Int] = [:]
     var totalVotes: [String: [Total.Kind: Int]] = [:]
     for entry in self.presets {
-      let description = entry.preset.pagination.fitted(to: PageRequest(url: ""))
+      let description = entry.preset.pagination.example.fitted(to: PageRequest(url: ""))
       for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
       for route in description.routes { learn(route) }
       for route in entry.preset.variants.flatMap(\.routes) where route.next.isCounter {

@@ -31,7 +31,8 @@ def graphql(server, database):
     query = """query ($first: Int, $after: String) {
       connection: records(first: $first, after: $after) {
         pageInfo { hasNextPage endCursor } edges { node { name big note } } } }"""
-    how = ["--preset", "relay", "--data", json.dumps({"query": query}), "--page-size", "97"]
+    how = ["--preset", "relay", "--items", "/data/connection", "--data", json.dumps({"query": query})]
+    how += ["--page-size", "97"]
     truth = [
         {"name": row["name"], "big": str(row["big"]), "note": row["note"]}
         for row in rows(database)

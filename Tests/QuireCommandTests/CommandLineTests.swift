@@ -103,6 +103,31 @@ struct CommandLineTests {
     }
   }
 
+  @Test("The guide's tables of presets are those that quire presets --markdown prints")
+  func tables() async throws {
+    let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent()
+    }
+    let guide = try String(
+      contentsOf: root.appending(path: "Sources/Quire/Quire.docc/WhichPagination.md"),
+      encoding: .utf8)
+    let printed = try await Command.quire(["presets", "--markdown"])
+    let tables = printed.output.components(separatedBy: "\n\n### ")
+    #expect(tables.count == 10)
+    for table in tables.flatMap({ $0.components(separatedBy: "\n\n") }) {
+      let text = table.trimmingCharacters(in: .newlines)
+      #expect(guide.contains(text + "\n"), "\(text.prefix(80))")
+    }
+  }
+
+  @Test("quire presets --notes says what a preset is for and what to know of it")
+  func notes() async throws {
+    let slack = try await Command.quire(["presets", "--notes", "slack"])
+    #expect(slack.lines.first == "slack")
+    #expect(slack.output.contains("1000 at most"))
+    let all = try await Command.quire(["presets", "--notes"])
+    #expect(Pagination.presets.allSatisfy { all.lines.contains($0.name) })
+  }
+
   @Test("quire demo prints its URL first, serves, and ends cleanly with Ctrl-C")
   func demo() async throws {
     let command = try Command(["demo", "--port", "0"])

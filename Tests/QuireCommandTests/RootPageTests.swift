@@ -41,7 +41,10 @@ struct RootPageTests {
   /// Every preset, and descriptions by the options for them; those that a body is missing for have
   /// one.
   private static let plans: [(options: [String], plan: ExportPlan)] =
-    (Pagination.presets.map { ["--preset", $0.name] } + specs).compactMap { options in
+    (Pagination.presets.map { preset in
+      ["--preset", preset.name]
+        + (preset.pagination.items.missingPath.map { ["--items", $0.text] } ?? [])
+    } + specs).compactMap { options in
       plan(options).map { (options, $0) }
     }
 

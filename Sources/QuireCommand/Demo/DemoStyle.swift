@@ -45,7 +45,7 @@ extension DemoStyle {
     DemoStyle(
       name: "graphql", summary: "POST of a GraphQL query for a Relay connection",
       options: [
-        "--preset", "relay", "--data",
+        "--preset", "relay", "--items", "/data/connection", "--data",
         """
         {"query": "query($first: Int, $after: String) { connection: records(first: $first, \
         after: $after) { nodes { id name price } pageInfo { endCursor hasNextPage } } }"}
@@ -108,7 +108,7 @@ extension DemoStyle {
     },
     DemoStyle(
       name: "total-pages", summary: "page numbers, with the number of pages",
-      options: ["--preset", "totalPages"]
+      options: ["--preset", "totalPages", "--items", "/data"]
     ) { request in
       let size = try request.size("per_page")
       let slice = DemoSlice(page: try request.number("page", or: 1), size: size)

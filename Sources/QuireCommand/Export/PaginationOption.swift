@@ -5,14 +5,17 @@ import Quire
 enum PaginationOption {
   static func description(_ command: ExportCommand) throws -> Pagination {
     var pagination = try base(command)
-    if let items = command.items {
-      pagination = try moved(pagination, to: items, preset: command.preset)
+    if let items = command.items { pagination = try moved(pagination, to: items) }
+    if let path = pagination.items.missingPath {
+      let name = command.preset.map { "preset \($0)" } ?? "description"
+      let example = CommandLineText.quoted(["--items", path.text])
+      throw ValidationError(
+        command.items == nil
+          ? "The \(name) does not say where the items are. Use --items, such as \(example)."
+          : "--items: The items of the \(name) cannot be there: what the next page is found by is "
+            + "beside them.")
     }
-    if let size = command.size {
-      let place = try StepSpec.size(size)
-      pagination.size = pagination.size ?? PageSize(place)
-      pagination.size?.send = place
-    }
+    if let size = command.size { pagination = pagination.size(as: try StepSpec.size(size)) }
     if let total = command.total { pagination.total = try StepSpec.total(total) }
     if let links = try command.request.linkPolicy() { pagination.policy.links = links }
     return pagination
@@ -23,25 +26,17 @@ enum PaginationOption {
 
   /// The items at another path, after `optional:` where an empty list may be left out and `oneOrMany:`
   /// where one item may stand for a list; where the description says so, or that they are an object's
-  /// members, that still holds. Of a preset, what leads on moves along where it stands beside them.
-  private static func moved(
-    _ pagination: Pagination, to text: String, preset name: String?
-  ) throws -> Pagination {
+  /// members, that still holds.
+  private static func moved(_ pagination: Pagination, to text: String) throws -> Pagination {
     var rest = text[...]
     var words: Set<String> = []
     while let word = itemWords.first(where: rest.hasPrefix) {
       words.insert(word)
       rest = rest.dropFirst(word.count)
     }
-    var moved = pagination
+    var moved: Pagination
     do {
-      let path = try PagePath(String(rest))
-      let own = Pagination.presets.first { $0.name == name || $0.aliases.contains(name ?? "") }
-      if let own, own.pagination == pagination, own.takesContainer || own.hasLinksBesideItems {
-        moved = try own.pagination(itemsAt: path)
-      } else {
-        moved.items = pagination.items.moved(to: path)
-      }
+      moved = pagination.items(at: .path(try PagePath(String(rest))))
     } catch let error as PageError {
       throw ValidationError("--items: \(error.message)\(wordHint(text))")
     }

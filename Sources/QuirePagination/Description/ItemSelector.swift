@@ -6,7 +6,8 @@
 /// out: `/groups/*/members`.
 ///
 /// Encodes as a path, `{"firstOf": [paths]}`, `{"all": [paths]}`, or one of `{"optional":
-/// selector}`, `{"oneOrMany": selector}`, `{"members": selector}` and `{"columns": selector}`.
+/// selector}`, `{"oneOrMany": selector}`, `{"members": selector}`, `{"columns": selector}` and
+/// `{"unspecified": selector, "below": path}`.
 public indirect enum ItemSelector: Hashable, Sendable {
   /// The array at one path.
   case path(PagePath)
@@ -27,6 +28,10 @@ public indirect enum ItemSelector: Hashable, Sendable {
   /// The rows of a table that is written by columns, an object of lists of one length: each row as
   /// an object. JSON only.
   case columns(ItemSelector)
+  /// The items of an example, where only the caller knows the path: `Pagination.items(at:)` says it, and
+  /// a walk without it throws `invalidArgument`; the root needs no saying. Where other paths of the
+  /// description begin with the same container, `below` is its path, and `items(at:)` moves them all.
+  case unspecified(ItemSelector, below: PagePath? = nil)
 
   /// The page is the array.
   public static let root = ItemSelector.path("")
@@ -38,7 +43,8 @@ public indirect enum ItemSelector: Hashable, Sendable {
   package var arrangement: Arrangement {
     switch self {
     case .path, .firstOf, .all: paths.contains { $0.steps.contains(.each) } ? .matches : .lists
-    case .optional(let selector), .oneOrMany(let selector): selector.arrangement
+    case .optional(let selector), .oneOrMany(let selector), .unspecified(let selector, _):
+      selector.arrangement
     case .members: .members
     case .columns: .columns
     }
@@ -49,7 +55,8 @@ public indirect enum ItemSelector: Hashable, Sendable {
     switch self {
     case .path, .firstOf, .all: false
     case .optional: true
-    case .oneOrMany(let selector), .members(let selector), .columns(let selector):
+    case .oneOrMany(let selector), .members(let selector), .columns(let selector),
+      .unspecified(let selector, _):
       selector.absentMeansEmpty
     }
   }
@@ -58,7 +65,7 @@ public indirect enum ItemSelector: Hashable, Sendable {
   package var admitsOne: Bool {
     switch self {
     case .path, .firstOf, .all, .members, .columns: false
-    case .optional(let selector): selector.admitsOne
+    case .optional(let selector), .unspecified(let selector, _): selector.admitsOne
     case .oneOrMany: true
     }
   }
@@ -69,7 +76,7 @@ public indirect enum ItemSelector: Hashable, Sendable {
     case .firstOf: true
     case .path, .all: false
     case .optional(let selector), .oneOrMany(let selector), .members(let selector),
-      .columns(let selector):
+      .columns(let selector), .unspecified(let selector, _):
       selector.takesFirst
     }
   }
@@ -80,21 +87,31 @@ public indirect enum ItemSelector: Hashable, Sendable {
     case .path(let path): [path]
     case .firstOf(let paths), .all(let paths): paths
     case .optional(let selector), .oneOrMany(let selector), .members(let selector),
-      .columns(let selector):
+      .columns(let selector), .unspecified(let selector, _):
       selector.paths
     }
   }
 
-  /// Items of the same kind at another path.
-  package func moved(to path: PagePath) -> ItemSelector {
+  /// Items of the same kind in other lists.
+  func moved(to lists: ItemSelector) -> ItemSelector {
     switch self {
-    case .path, .firstOf, .all: .path(path)
-    case .optional(let selector): .optional(selector.moved(to: path))
-    case .oneOrMany(let selector): .oneOrMany(selector.moved(to: path))
-    case .members(let selector): .members(selector.moved(to: path))
-    case .columns(let selector): .columns(selector.moved(to: path))
+    case .path, .firstOf, .all: lists
+    case .optional(let selector): .optional(selector.moved(to: lists))
+    case .oneOrMany(let selector): .oneOrMany(selector.moved(to: lists))
+    case .members(let selector): .members(selector.moved(to: lists))
+    case .columns(let selector): .columns(selector.moved(to: lists))
+    case .unspecified(let selector, _): selector.moved(to: lists)
     }
   }
+
+  /// The path that `Pagination.items(at:)` replaces; nil where the items are specified.
+  package var unspecifiedPath: PagePath? {
+    guard case .unspecified(let selector, let container) = self else { return nil }
+    return container ?? selector.paths.first
+  }
+
+  /// The same, where only the caller can say the path: the root needs no saying.
+  package var missingPath: PagePath? { unspecifiedPath.flatMap { $0.text.isEmpty ? nil : $0 } }
 }
 
 extension ItemSelector: ExpressibleByStringLiteral {
@@ -103,7 +120,9 @@ extension ItemSelector: ExpressibleByStringLiteral {
 }
 
 extension ItemSelector: Codable {
-  private static let kinds = ["firstOf", "all", "optional", "oneOrMany", "members", "columns"]
+  private static let kinds = [
+    "firstOf", "all", "optional", "oneOrMany", "members", "columns", "unspecified",
+  ]
 
   /// Reads a path or an object with one of the names above.
   public init(from decoder: any Decoder) throws {
@@ -112,14 +131,18 @@ extension ItemSelector: Codable {
       return
     }
     let (kind, object) = try DescriptionObject.oneOf(
-      decoder, "An item selector that is no path", kinds: Self.kinds)
+      decoder, "An item selector that is no path", kinds: Self.kinds, options: ["below"])
+    if kind != "unspecified", object.has("below") {
+      throw object.error("Only \"unspecified\" goes with \"below\".")
+    }
     switch kind {
     case "firstOf": self = .firstOf(try object(kind))
     case "all": self = .all(try object(kind))
     case "optional": self = .optional(try object(kind))
     case "oneOrMany": self = .oneOrMany(try object(kind))
     case "members": self = .members(try object(kind))
-    default: self = .columns(try object(kind))
+    case "columns": self = .columns(try object(kind))
+    default: self = .unspecified(try object(kind), below: try object.optional("below"))
     }
   }
 
@@ -135,6 +158,9 @@ extension ItemSelector: Codable {
     case .oneOrMany(let selector): try fields.encode(selector, forKey: "oneOrMany")
     case .members(let selector): try fields.encode(selector, forKey: "members")
     case .columns(let selector): try fields.encode(selector, forKey: "columns")
+    case .unspecified(let selector, let container):
+      try fields.encode(selector, forKey: "unspecified")
+      try fields.encodeIfPresent(container, forKey: "below")
     }
   }
 }

@@ -75,9 +75,73 @@ public struct Pagination: Hashable, Sendable {
   }
 
   /// The same description for items that are elsewhere in the page.
+  ///
+  /// What the description says about a list that is left out or a lone item still holds, unless the
+  /// selector is more than a path. Where the items are `unspecified` below a container, the path is that
+  /// of the container, or of a list in it, and every path of the description that begins with it moves.
   public func items(at selector: ItemSelector) -> Pagination {
     var changed = self
-    changed.items = selector
+    switch (items, selector) {
+    case (.unspecified(let example, let container?), _):
+      guard let path = selector.paths.first else { return self }
+      changed = moved(example, from: container, to: path)
+      if selector.admitsOne, !changed.items.admitsOne {
+        changed.items = .oneOrMany(changed.items)
+      }
+      if selector.absentMeansEmpty, !changed.items.absentMeansEmpty {
+        changed.items = .optional(changed.items)
+      }
+    case (_, .path), (_, .firstOf), (_, .all): changed.items = items.moved(to: selector)
+    default: changed.items = selector
+    }
+    return changed
+  }
+
+  /// The same description with the continuation sent elsewhere.
+  public func sending(as placement: Placement) -> Pagination {
+    var changed = self
+    changed.send = placement
+    return changed
+  }
+
+  /// The same description with the page size sent elsewhere.
+  public func size(as placement: Placement) -> Pagination {
+    var changed = self
+    changed.size = changed.size ?? PageSize()
+    changed.size?.send = placement
+    return changed
+  }
+
+  /// The same description with a total, which ends the walk where pages or items are counted.
+  public func total(at source: TotalSource) -> Pagination {
+    var changed = self
+    changed.total = source
+    switch next {
+    case .offset, .pageNumber:
+      changed.end.removeAll { if case .total = $0 { true } else { false } }
+      changed.end.insert(.total(source), at: 0)
+    default: break
+    }
+    return changed
+  }
+
+  /// The same description with another number for the first page or item; a description that does not
+  /// count is unchanged.
+  public func counting(from first: Int) -> Pagination {
+    var changed = self
+    switch next {
+    case .offset(_, let step): changed.next = .offset(first: first, step: step)
+    case .pageNumber(_, let path): changed.next = .pageNumber(first: first, from: path)
+    default: break
+    }
+    return changed
+  }
+
+  /// The same description with another URL for the request before the first page, such as
+  /// `books/_pit?keep_alive=1m`; one that opens nothing is unchanged.
+  public func opening(at url: String) -> Pagination {
+    var changed = self
+    changed.policy.open?.url = url
     return changed
   }
 
@@ -93,6 +157,76 @@ public struct Pagination: Hashable, Sendable {
     var changed = self
     changed.policy.links = policy
     return changed
+  }
+}
+
+extension Pagination {
+  /// The description with the path of its example for one that only the caller knows.
+  package var example: Pagination {
+    guard case .unspecified(let selector, _) = items else { return self }
+    var changed = self
+    changed.items = selector
+    return changed
+  }
+
+  /// The description with its container at `path`; where that ends like a list of the example, it may
+  /// be the list's path as well, and both are read.
+  private func moved(
+    _ example: ItemSelector, from container: PagePath, to path: PagePath
+  ) -> Pagination {
+    let base = container.text
+    let lists = example.paths.map { $0.text.dropFirst(base.count) }
+    let list = lists.first { !$0.isEmpty && path.text.hasSuffix($0) }
+    // Still unspecified, so that a walk throws.
+    var unplaced = self
+    unplaced.items = .unspecified(.path(path), below: path.text.isEmpty ? container : path)
+    guard let inside = self.example.moved(from: base, to: path.text) else { return unplaced }
+    guard let list else { return inside }
+    guard let around = self.example.moved(from: base, to: String(path.text.dropLast(list.count)))
+    else { return inside }
+    var both = inside.or(around)
+    both.items = .firstOf([path] + inside.items.paths)
+    return both
+  }
+
+  /// The description with `path` where a path begins with `base`; nil where no path can begin so.
+  private func moved(from base: String, to path: String) -> Pagination? {
+    func moved(_ value: JSONValue) -> JSONValue {
+      switch value {
+      case .string(let text) where text.hasPrefix("/") && text.hasPrefix(base):
+        .string(path + text.dropFirst(base.count))
+      case .array(let elements): .array(elements.map(moved))
+      case .object(let members): .object(members.map { .init($0.name, moved($0.value)) })
+      default: value
+      }
+    }
+    guard let value = try? JSONValue(parsing: json) else { return nil }
+    return try? Pagination(json: moved(value).description)
+  }
+
+  /// The description that finds what either finds.
+  private func or(_ other: Pagination) -> Pagination {
+    func routes(_ first: NextSource, _ second: NextSource, _ send: Placement) -> NextSource {
+      .firstOf([Route(first, send: send), Route(second, send: send)])
+    }
+    func rules(_ first: [EndRule], _ second: [EndRule]) -> [EndRule] {
+      zip(first, second).map { rule, other in
+        guard case .flag(var flag) = rule, case .flag(let second) = other else { return rule }
+        flag.source = .firstOf([flag.source, second.source])
+        return .flag(flag)
+      }
+    }
+    var both = self
+    both.next = routes(next, other.next, send)
+    both.end = rules(end, other.end)
+    if let source = other.total?.source {
+      both.total?.source = total.map { .firstOf([$0.source, source]) } ?? source
+    }
+    if let previous, let second = other.previous {
+      both.previous?.from = routes(previous.from, second.from, previous.send)
+      both.previous?.end = rules(previous.end, second.end)
+    }
+    return both
   }
 }
 

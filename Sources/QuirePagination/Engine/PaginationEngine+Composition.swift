@@ -6,6 +6,14 @@ import QuireCore
 extension PaginationEngine {
   /// Checks the description for itself.
   func checkComposition() throws(PageError) {
+    if let path = pagination.items.missingPath {
+      guard (try? PagePath(path.text + "_/more")) != nil else {
+        throw Self.misfit(
+          "The items cannot be at \"\(path)\": what the next page is found by is beside them.")
+      }
+      throw Self.misfit(
+        "It does not say where the items are: use .items(at:), such as .items(at: \"\(path)\").")
+    }
     guard !routes.isEmpty else {
       throw Self.misfit("\"firstOf\" has no routes; give it at least one.")
     }

@@ -57,7 +57,7 @@ struct EndingTests {
   }
 
   private let byLink = Pagination(next: .linkHeader, items: "/items")
-  private let byNumber = Pagination.pages(items: "/items")
+  private let byNumber = Pagination.pages.items(at: "/items")
   private let byToken = Pagination(next: .body("/next"), send: .query("t"), items: "/items")
 
   // MARK: Empty bodies
@@ -129,7 +129,7 @@ struct EndingTests {
     for total in [0, 3] {
       let count = "\"total\":\(total)"
       let offset = await run(
-        .offsetLimit(items: "/items", total: "/total"),
+        .offsetLimit.items(at: "/items").total(at: "/total"),
         [page([1, 2, 3, 4], count), page([5, 6], count), page([], count)])
       #expect(offset.pages == [[1, 2, 3, 4], [5, 6], []])
       #expect(offset.codes == [.contradictedTotal])
@@ -138,7 +138,7 @@ struct EndingTests {
       #expect(offset.declared == nil)
     }
     let pages = await run(
-      .totalPages("/pages", items: "/items"),
+      .pages.items(at: "/items").total(at: TotalSource("/pages", .pages)),
       [page([1], #""pages":0"#), page([2], #""pages":1"#), page([], #""pages":1"#)])
     #expect(pages.pages == [[1], [2], []])
     #expect(Set(pages.codes) == [.contradictedTotal])
@@ -151,7 +151,7 @@ struct EndingTests {
   @Test("12-L3: a total that falls below what was delivered is no total from there on")
   func shrunkTotal() async {
     let run = await run(
-      .offsetLimit(items: "/items", total: "/total"),
+      .offsetLimit.items(at: "/items").total(at: "/total"),
       [
         page([1, 2], #""total":5"#), page([3, 4], #""total":3"#), page([5], #""total":5"#),
       ])
@@ -199,7 +199,7 @@ struct EndingTests {
     #expect(run.pages == [[1, 2], [3, 4], [5], [], []])
     #expect(run.requests.count == 5)
     let offset = await self.run(
-      .offsetLimit(items: "/items", total: "/total"), [page([1, 2], count), page([], count)])
+      .offsetLimit.items(at: "/items").total(at: "/total"), [page([1, 2], count), page([], count)])
     #expect(offset.pages == [[1, 2], []])
     #expect(offset.declared == 7)
     #expect(offset.codes == [.emptyPageBeforeTotal])
@@ -235,7 +235,7 @@ struct EndingTests {
 
   @Test("12-L9: a total with the relation gte is a lower bound, as Elasticsearch means it")
   func lowerBound() async {
-    var pagination = Pagination.offsetLimit(items: "/items", total: "/total")
+    var pagination = Pagination.offsetLimit.items(at: "/items").total(at: "/total")
     let count = #""total":{"value":2,"relation":"gte"}"#
     let more = await run(
       pagination, [page([1, 2], count), page([3], count), page([], count)])
@@ -256,7 +256,7 @@ struct EndingTests {
     ])
   func noTotal(_ text: String) async {
     for pagination in [
-      Pagination.offsetLimit(items: "/items", total: "/total"),
+      Pagination.offsetLimit.items(at: "/items").total(at: "/total"),
       Pagination(next: .body("/next"), send: .query("t"), items: "/items", total: "/total"),
     ] {
       let run = await run(pagination, [page([1], "\"total\":\(text)")])
@@ -335,7 +335,7 @@ struct EndingTests {
     options.body = .json(["jsonrpc": "2.0", "id": 1, "method": "tools/list"])
     var items: [Int] = []
     let cursor = client.cursor(
-      at: "https://a.test/mcp", pagination: .mcp(), request: options,
+      at: "https://a.test/mcp", pagination: .mcp, request: options,
       decoder: JSONPageDecoder<Int>())
     for try await item in cursor.items { items.append(item) }
     #expect(items == [1, 2])

@@ -183,7 +183,8 @@ struct PageClientAnswerTests {
   @Test("H-7: a failure inside a 200, too, has the head of its answer")
   func reportedFailures() async {
     let server = CannedServer([.json(#"{"ok":false,"error":"no"}"#, ["X-Request-Id": "7"])])
-    guard case .failure(let error) = await first(server, pagination: .slack(items: "/items")) else {
+    guard case .failure(let error) = await first(server, pagination: .slack.items(at: "/items"))
+    else {
       Issue.record("a failure was taken for a page")
       return
     }

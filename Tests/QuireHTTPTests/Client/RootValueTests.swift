@@ -26,7 +26,7 @@ struct RootValueTests {
 
   /// Every preset, and descriptions that look where presets do not.
   static let descriptions: [(name: String, pagination: Pagination)] =
-    Pagination.presets.map { ($0.name, $0.pagination) } + [
+    Pagination.presets.map { ($0.name, $0.pagination.example) } + [
       ("link", Pagination(next: .linkHeader)),
       ("body at the root", Pagination(next: .body(""), send: .query("c"))),
       ("element", Pagination(next: .body("/0"), send: .query("c"), items: "/-1")),

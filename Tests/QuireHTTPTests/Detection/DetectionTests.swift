@@ -97,7 +97,7 @@ struct DetectionTests {
       get(url, #"{"ok":true,"channels":[{"id":1}],"response_metadata":{"next_cursor":"x"}}"#),
       checks: 0)
     #expect(slack.best?.preset == "slack" && slack.best?.items == "/channels")
-    #expect(slack.best?.swift == #".slack(items: "/channels")"#)
+    #expect(slack.best?.swift == #".slack.items(at: "/channels")"#)
     let (relay, _) = try await detect(
       """
       > POST \(url)
@@ -106,7 +106,7 @@ struct DetectionTests {
       {"data":{"a":{"b":{"pageInfo":{"hasNextPage":true,"endCursor":"x"},"nodes":[{"id":1}]}}}}
 
       """, request: .init(method: .post, body: .json(["query": "q"])), checks: 0)
-    #expect(relay.best?.swift == #".relay(connection: "/data/a/b")"#)
+    #expect(relay.best?.swift == #".relay.items(at: "/data/a/b")"#)
   }
 
   @Test("What no preset has is put together, and tried under the names that presets send it by")
@@ -296,66 +296,23 @@ struct DetectionTests {
 
   // MARK: Swift
 
-  @Test("Every preset that is a function is written as a call in Swift")
-  func calls() throws {
-    let folder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-      .deletingLastPathComponent().deletingLastPathComponent()
-      .appending(path: "Sources/QuirePagination/Presets")
-    var functions: Set<String> = []
-    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
-      let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-      for match in source.matches(of: /public static func (\w+)\(/) {
-        functions.insert(String(match.1))
-      }
+  @Test("A preset is written with the place of its items where that is not its own")
+  func swiftOfPresets() throws {
+    for preset in Pagination.presets {
+      #expect(preset.swift(at: nil) == "." + preset.name)
+      #expect(preset.swift(at: "/a\"b") == ".\(preset.name).items(at: \"/a\\\"b\")")
     }
-    functions.remove("preset")
-    #expect(functions == Set(PaginationPreset.calls.keys))
-    for (name, call) in PaginationPreset.calls { #expect(call.hasPrefix(name + "(")) }
-    #expect(try Self.functionsAtRoot(in: folder) == PaginationPreset.atRoot)
   }
 
-  /// The presets' functions that say the root where they are not told where the items are.
-  private static func functionsAtRoot(in folder: URL) throws -> Set<String> {
-    var names: Set<String> = []
-    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
-      let source = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
-      for match in source.matches(of: /public static func (\w+)\(([^{]*)\) -> Pagination/) {
-        let parameters = match.2
-        if parameters.contains("ItemSelector = .root") || parameters.contains("PagePath = \"\"") {
-          names.insert(String(match.1))
-        }
-      }
-    }
-    return names
-  }
-
-  @Test(
-    "A preset whose items are the root of the page is written without their place",
-    arguments: [
-      ("offsetLimit", ".offsetLimit()"), ("pages", ".pages()"), ("spotify", ".spotify()"),
-      ("totalPages", #".totalPages("/meta/total_pages")"#),
-      ("keyset", #".keyset("/id", send: "id_above")"#), ("slack", #".slack(items: "")"#),
-      ("discord", #".discord.items(at: "")"#),
-    ])
-  func shortCalls(name: String, call: String) throws {
-    let preset = try #require(Pagination.presets.first { $0.name == name })
-    #expect(preset.swift(at: "") == call)
-    #expect(preset.swift(at: "/l").contains(#""/l""#))
-  }
-
-  @Test("A preset as it is, is written by the call that makes it")
+  @Test("A preset at the path of its own example is the example")
   func ownPlaces() throws {
     var count = 0
-    // Spotify's page is the container itself.
-    for preset in Pagination.presets where preset.takesPlace && preset.name != "spotify" {
+    for preset in Pagination.presets {
+      guard let path = preset.pagination.items.unspecifiedPath else { continue }
       count += 1
-      let made = preset.pagination(at: try PagePath(preset.ownPlace))
-      #expect(made == preset.pagination, "\(preset.name) at \(preset.ownPlace)")
+      #expect(
+        preset.pagination.items(at: .path(path)) == preset.pagination.example, "\(preset.name)")
     }
     #expect(count > 30)
-    let relay = try #require(Pagination.presets.first { $0.name == "relay" })
-    #expect(relay.swift(at: nil) == #".relay(connection: "/data/connection")"#)
-    let spotify = try #require(Pagination.presets.first { $0.name == "spotify" })
-    #expect(spotify.swift(at: nil) == ".spotify()")
   }
 }

@@ -55,7 +55,7 @@ struct BackwardTests {
 
   @Test("V67: Relay pages backwards by last and before")
   func relay() throws {
-    var relay = Pagination.relay(connection: "/data/c")
+    var relay = Pagination.relay.items(at: "/data/c")
     relay.previous = PreviousRule(
       .body("/data/c/pageInfo/startCursor"), send: .jsonBody("/variables/before"),
       end: [.flag("/data/c/pageInfo/hasPreviousPage")], size: .jsonBody("/variables/last"))
@@ -82,7 +82,7 @@ struct BackwardTests {
 
   @Test("A walk for changes sends its token with every page")
   func resumption() throws {
-    let engine = try engine(.googleSync(), url: "https://a.test/l?x=1")
+    let engine = try engine(.googleSync, url: "https://a.test/l?x=1")
     let last = try answer(engine, at: .start, #"{"items":[],"nextSyncToken":"s 1"}"#)
     let resume = try #require(last.resume)
     #expect(try engine.request(at: resume).url == "https://a.test/l?x=1&syncToken=s%201")

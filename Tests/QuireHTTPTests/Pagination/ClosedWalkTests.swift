@@ -36,7 +36,8 @@ struct ClosedWalkTests {
   @Test(
     "12-L14: where the end of a walk closes it, the report says before that it cannot be resumed",
     arguments: [
-      Pagination.elasticScroll(), .elastic(index: "idx"), .openSearchPIT(index: "idx"), .trino,
+      Pagination.elasticScroll, .elastic.opening(at: "idx/_pit?keep_alive=1m"),
+      .openSearchPIT.opening(at: "idx/_search/point_in_time?keep_alive=1m"), .trino,
     ])
   func closes(pagination: Pagination) async throws {
     let server = CannedServer(Self.server)
@@ -68,13 +69,13 @@ struct ClosedWalkTests {
     let server = CannedServer { request, ordinal in
       ordinal == 1 ? .status(400) : Self.server(request, ordinal)
     }
-    let paginator = Paginator(cursor(.elasticScroll(), server))
+    let paginator = Paginator(cursor(.elasticScroll, server))
     let error = await #expect(throws: PageError.self) { for try await _ in paginator {} }
     #expect(paginator.report.warnings.map(\.code) == [.notResumable])
     let later = CannedServer(Self.server)
     let again = await #expect(throws: PageError.self) {
       let position = try #require(error?.checkpoint)
-      for try await _ in cursor(.elasticScroll(), later).resuming(from: position) {}
+      for try await _ in cursor(.elasticScroll, later).resuming(from: position) {}
     }
     #expect(again?.code == .notResumable)
     #expect(later.requests.isEmpty)
@@ -82,7 +83,7 @@ struct ClosedWalkTests {
 
   @Test("12-L14: a walk that opens again what it lost is resumed, and so is one that holds nothing")
   func reopens() async throws {
-    var reopening = Pagination.elastic(index: "idx")
+    var reopening = Pagination.elastic.opening(at: "idx/_pit?keep_alive=1m")
     reopening.policy.expiry = .reopen
     for pagination in [reopening, .elasticOffset] {
       let walk = cursor(pagination, CannedServer(Self.server)).limited(to: Limits(pages: 1)).walk()
@@ -101,7 +102,7 @@ struct ClosedWalkTests {
       ordinal == 1
         ? .json(#"{"_scroll_id":"S2","hits":{"hits":[]}}"#) : Self.server(request, ordinal)
     }
-    let walk = cursor(.elasticScroll(), server).walk()
+    let walk = cursor(.elasticScroll, server).walk()
     for try await _ in walk {}
     #expect(walk.report.isComplete && walk.report.warnings.isEmpty)
     #expect(walk.report.checkpoint == nil)

@@ -73,8 +73,8 @@ final class ListingServer: HTTPTransport {
       Pagination(
         next: .body("/next"), send: .jsonBody("/page/after"),
         request: RequestRule(isQuery: true), items: "/items")
-    case .offset: .offsetLimit(items: "/items", total: "/total")
-    case .page: .pages(items: "/items")
+    case .offset: .offsetLimit.items(at: "/items").total(at: "/total")
+    case .page: .pages.items(at: "/items")
     case .link: .linkHeader.items(at: "/items")
     case .sentinel:
       Pagination(
@@ -85,7 +85,7 @@ final class ListingServer: HTTPTransport {
         next: .body("/next"), send: .query("cursor"), end: [.flag("/more")], items: "/items")
     case .xml:
       Pagination(next: .body("/l/next"), send: .query("cursor"), items: "/l/items/i")
-    case .pages: .totalPages("/pages", items: "/items")
+    case .pages: .pages.items(at: "/items").total(at: TotalSource("/pages", .pages))
     }
   }
 

@@ -165,7 +165,7 @@ struct PaginationEngineTests {
     for (query, isMidway) in [
       ("", false), ("?offset=0", false), ("?offset=", false), ("?offset=20", true),
     ] {
-      let engine = try makeEngine(.offsetLimit(), url: "https://a.test/l\(query)")
+      let engine = try makeEngine(.offsetLimit, url: "https://a.test/l\(query)")
       #expect(engine.startsMidway == isMidway, "\(query)")
     }
     for (query, isMidway) in [("?cursorMark=*", false), ("?cursorMark=AoE", true)] {
@@ -202,9 +202,9 @@ struct PaginationEngineTests {
   @Test(
     "A position that counts in another way than the listing is refused",
     arguments: [
-      (Pagination.offsetLimit(), Position(["page": 3])),
-      (.offsetLimit(), Position(["token": "c5"])),
-      (.pages(), Position(["offset": 3])), (.pages(), Position(["token": "c5"])),
+      (Pagination.offsetLimit, Position(["page": 3])),
+      (.offsetLimit, Position(["token": "c5"])),
+      (.pages, Position(["offset": 3])), (.pages, Position(["token": "c5"])),
       (Pagination(next: .body("/a"), send: .query("a")), Position(["page": 3])),
     ])
   func alienCount(_ pagination: Pagination, _ position: Position) throws {
@@ -314,7 +314,7 @@ struct PaginationEngineTests {
 
   @Test("G4: an offset that would stand still is an error behind its page, but where a rule ends")
   func standstill() throws {
-    var description = Pagination.offsetLimit(total: .init("/total"))
+    var description = Pagination.offsetLimit.total(at: "/total")
     description.end = [.total(.init("/total"))]
     let page = #"{"total": 5}"#
     let engine = try makeEngine(description)
@@ -332,7 +332,7 @@ struct PaginationEngineTests {
 
   @Test("H15: 204 is an empty page or the end where a rule says so")
   func noContent() throws {
-    var lenient = Pagination.pages()
+    var lenient = Pagination.pages
     lenient.policy.failure = [FailureRule(when: .status(204), .empty)]
     let plain = try makeEngine(lenient)
     func answer(at position: Position) throws -> PageAnswer {
@@ -344,7 +344,7 @@ struct PaginationEngineTests {
       Issue.record("204 is not an empty page")
       return
     }
-    var description = Pagination.pages()
+    var description = Pagination.pages
     description.end = [.status([204])]
     let ending = try makeEngine(description)
     guard case .end = try ending.screen(answer(at: .start)) else {

@@ -75,7 +75,7 @@ struct PaginationFileTests {
 
   @Test("A description is printed for people: short things on a line, the answers in their order")
   func layout() {
-    var slack = Pagination.slack(items: "/members")
+    var slack = Pagination.slack.items(at: "/members")
     slack.send = .query("cursor")
     slack.size?.send = .query("limit")
     slack.request = RequestRule()

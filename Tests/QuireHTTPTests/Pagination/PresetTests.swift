@@ -15,7 +15,7 @@ struct PresetTests {
     "Every preset drains a server of its own shape: all items, in order, by the fewest requests",
     arguments: Pagination.presets.map(\.name))
   func drains(_ name: String) async throws {
-    let listings = SyntheticListing.all(name, try Pagination.preset(named: name))
+    let listings = SyntheticListing.all(name, try Pagination.preset(named: name).example)
     #expect(!listings.isEmpty)
     for listing in listings {
       do {
@@ -33,7 +33,7 @@ struct PresetTests {
   func aliases(_ name: String) async throws {
     let pagination = try Pagination.preset(named: name)
     #expect(try Pagination(json: pagination.json.utf8) == pagination)
-    for listing in SyntheticListing.all(name, pagination) { try await listing.drain() }
+    for listing in SyntheticListing.all(name, pagination.example) { try await listing.drain() }
   }
 
   @Test("Names and aliases are each taken once, and a misspelt alias is suggested")
@@ -78,26 +78,85 @@ struct PresetTests {
       contentsOf: root.appending(path: "Sources/Quire/Quire.docc/WhichPagination.md"),
       encoding: .utf8)
     let tables = guide.split(separator: "\n").filter { $0.hasPrefix("| ") }.joined()
-    let named = Set(tables.matches(of: /`\.(\w+)(?:\([\w:]*\))?`/).map { String($0.1) })
+    let named = Set(tables.matches(of: /`\.(\w+)`/).map { String($0.1) })
     let parts = ["emptyPage", "shortPage"]
     #expect(Set(Pagination.presets.map(\.name)).subtracting(named) == [])
     #expect(named.subtracting(Pagination.presets.map(\.name)).subtracting(parts) == [])
-    let presets = root.appending(path: "Sources/QuirePagination/Presets")
-    let sources = try FileManager.default.contentsOfDirectory(atPath: presets.path)
-      .map { try String(contentsOf: presets.appending(path: $0), encoding: .utf8) }.joined()
-    for name in tables.matches(of: /`\.(\w+)(\()?[\w:]*\)?`/) where !parts.contains("\(name.1)") {
-      let isThere =
-        name.2 == nil
-        ? sources.contains("static let \(name.1) =") || sources.contains("static var \(name.1):")
-        : sources.contains("static func \(name.1)(")
-      #expect(isThere, "\(name.0)")
-    }
-    for preset in Pagination.presets {
-      let rows = guide.matches(of: /\n\| ([\w, ]+) \| `\.(\w+)(?:\([\w:]*\))?` \|/).filter {
-        $0.2 == preset.name
+  }
+
+  @Test("Every preset has a constant that is the preset of its name, and no other name has one")
+  func constants() throws {
+    var root = URL(filePath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let source = try String(
+      contentsOf: root.appending(path: "Sources/QuirePagination/Pagination+Presets.swift"),
+      encoding: .utf8)
+    let lines = source.matches(of: /public static let (\w+) = named\("(\w+)"\)\n/)
+    #expect(lines.allSatisfy { $0.1 == $0.2 })
+    #expect(lines.map { String($0.1) }.sorted() == Pagination.presets.map(\.name))
+    #expect(source.components(separatedBy: "static let").count == lines.count + 1)
+    #expect(Pagination.github == (try Pagination.preset(named: "github")))
+  }
+
+  @Test("Every preset stands in its file as it would be written, with a summary and a reply")
+  func files() throws {
+    var root = URL(filePath: #filePath)
+    for _ in 0..<4 { root.deleteLastPathComponent() }
+    let folder = root.appending(path: "Sources/QuirePagination/Presets")
+    var names: [String] = []
+    for file in try FileManager.default.contentsOfDirectory(atPath: folder.path()) {
+      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      guard case .array(let presets)? = try JSONValue(parsing: text)["presets"] else {
+        Issue.record("\(file) has no presets")
+        continue
       }
-      let aliases = rows.flatMap { $0.1.split(separator: ", ").map(String.init) }
-      #expect(aliases.sorted() == preset.aliases, "\(preset.name)")
+      for preset in presets {
+        guard case .object(let members) = preset else { continue }
+        let name = try #require(preset["name"]?.string)
+        names.append(name)
+        #expect(preset["summary"]?.string?.isEmpty == false, "\(name)")
+        #expect(preset["reply"]?.string?.isEmpty == false, "\(name)")
+        let known = ["name", "aliases", "summary", "reply", "notes", "description", "variants"]
+        #expect(members.allSatisfy { known.contains($0.name) }, "\(name)")
+        var descriptions = [preset["description"]]
+        if case .object(let variants)? = preset["variants"] {
+          descriptions += variants.map(\.value)
+        }
+        for description in descriptions {
+          let value = try #require(description)
+          let read = try Pagination(json: value.description)
+          #expect(read.json == DescriptionText().text(value), "\(name)")
+        }
+      }
     }
+    #expect(names.sorted() == Pagination.presets.map(\.name))
+  }
+
+  @Test("A preset whose items are where only the caller knows says so before the first request")
+  func unspecified() async throws {
+    let transport = ScriptedTransport([])
+    let cursor = PageClient(transport: transport).cursor(
+      of: JSONValue.self, at: "https://s.test/conversations.list", pagination: .slack)
+    let error = await #expect(throws: PageError.self) { for try await _ in cursor {} }
+    #expect(error?.code == .invalidArgument)
+    #expect(error?.message.contains(#"such as .items(at: "/members")"#) == true)
+    #expect(
+      Pagination.pages.items.missingPath == nil && Pagination.spotify.items.missingPath == nil)
+    #expect(Pagination.square.items(at: "/orders").items == .optional("/orders"))
+    #expect(Pagination.openStackLinks.items(at: "/x").next == .body("/x_links[rel=next]/href"))
+    #expect(Pagination.openStackLinks.items(at: "").items.missingPath == "/servers")
+    #expect(Pagination.spotify.items(at: "/tracks").next == .body("/tracks/next"))
+  }
+
+  @Test("A preset is changed by modifiers, each of which changes one thing")
+  func modifiers() throws {
+    #expect(Pagination.twitter.sending(as: .query("next_token")).send == .query("next_token"))
+    #expect(Pagination.google.size(as: .query("maxResults")).size?.send == .query("maxResults"))
+    #expect(Pagination.pages.counting(from: 0).next == .pageNumber(first: 0))
+    #expect(Pagination.openSearch.counting(from: 0).next == .offset(first: 0))
+    #expect(Pagination.offsetLimit.total(at: "/total").end == [.total("/total"), .emptyPage])
+    #expect(Pagination.openSearch.total(at: "/t").end.count == Pagination.openSearch.end.count)
+    #expect(Pagination.elastic.opening(at: "a/_pit").policy.open?.url == "a/_pit")
+    #expect(Pagination.stripe.counting(from: 0).total(at: "/n").end == Pagination.stripe.end)
   }
 }

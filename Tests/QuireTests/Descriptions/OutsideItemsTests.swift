@@ -108,7 +108,7 @@ struct OutsideItemsTests {
       """,
     ])
     let items = try await PageClient(transport: server).drain(
-      .awsQuery(items: "/R/X/Users/member"),
+      .awsQuery.items(at: "/R/X/Users/member"),
       request: .init(method: .post, body: .form("Action=ListUsers")))
     #expect(items.count == 2)
     #expect(server.asked.map(\.body) == ["Action=ListUsers", "Action=ListUsers&Marker=2"])

@@ -16,7 +16,7 @@ struct PlacementRowTests {
       "<R><X><IsTruncated>true</IsTruncated><Marker>m/1</Marker><U><member/></U></X></R>",
       "<R><X><NextToken>n</NextToken><U><member/></U></X></R>", "<R><X><U><member/></U></X></R>",
     ]
-    let pagination = Pagination.awsQuery(items: "/R/X/U/member")
+    let pagination = Pagination.awsQuery.items(at: "/R/X/U/member")
     let get = Answers(pages)
     _ = try await client(get).drain(
       pagination, at: "https://l.test/?Action=ListUsers", pageSize: 5)
@@ -96,19 +96,19 @@ struct PlacementRowTests {
         #"{"response":{"docs":[]},"nextCursorMark":"n"}"#,
       ], get: "cursorMark=n", post: "q=a&cursorMark=n"),
     Dual(
-      name: "slack by form", pagination: .slack(items: "/members"), body: .form("team=a"),
+      name: "slack by form", pagination: .slack.items(at: "/members"), body: .form("team=a"),
       pages: [#"{"members":[1],"response_metadata":{"next_cursor":"n"}}"#, #"{"members":[2]}"#],
       get: "cursor=n", post: "team=a&cursor=n"),
     Dual(
-      name: "slack by JSON", pagination: .slack(items: "/members"), body: .json(["team": "a"]),
+      name: "slack by JSON", pagination: .slack.items(at: "/members"), body: .json(["team": "a"]),
       pages: [#"{"members":[1],"response_metadata":{"next_cursor":"n"}}"#, #"{"members":[2]}"#],
       get: "cursor=n", post: #"{"team":"a","cursor":"n"}"#),
     Dual(
-      name: "google", pagination: .google(items: "/places"), body: .json(["q": "a"]),
+      name: "google", pagination: .google.items(at: "/places"), body: .json(["q": "a"]),
       pages: [#"{"places":[1],"nextPageToken":"n"}"#, #"{"places":[2]}"#],
       get: "pageToken=n", post: #"{"q":"a","pageToken":"n"}"#),
     Dual(
-      name: "square", pagination: .square(items: "/orders"), body: .json(["q": "a"]),
+      name: "square", pagination: .square.items(at: "/orders"), body: .json(["q": "a"]),
       pages: [#"{"orders":[1],"cursor":"n"}"#, "{}"],
       get: "cursor=n", post: #"{"q":"a","cursor":"n"}"#),
     Dual(
@@ -191,7 +191,8 @@ struct PlacementRowTests {
     }
     let server = Answers([page(1, true), page(2, false)])
     let items = try await client(server).drain(
-      .relay(connection: connection), request: .init(method: .post, body: .json(["query": "q"])))
+      .relay.items(at: .path(connection)),
+      request: .init(method: .post, body: .json(["query": "q"])))
     #expect(items == ["1", "2"])
     #expect(server.asked.last?.body == #"{"query":"q","variables":{"after":"c1"}}"#)
   }

@@ -84,7 +84,7 @@ struct BoundFormatTests {
           json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()
         ).begin(
           DecodingContext(
-            contentType: "application/xml", items: preset.pagination.items,
+            contentType: "application/xml", items: preset.pagination.example.items,
             formats: preset.pagination.formats))
         try session.receive(Array(Self.error.utf8))
         _ = try session.finish()
@@ -101,7 +101,7 @@ struct BoundFormatTests {
   @Test(
     "12-L2, H27: an answer with none of the named members is no page, where items are optional too")
   func foreignPage() async {
-    let google = Pagination.google(items: "/books")
+    let google = Pagination.google.items(at: "/books")
     for body in [
       #"{"error":"gone"}"#, #"{"message":"x","code":3}"#, #"{"items":[1]}"#, #"{"ok":false}"#,
     ] {

@@ -29,7 +29,7 @@ struct PageFuzzer {
   private static func test(_ data: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 0 else { return 0 }
     let page = Array(UnsafeBufferPointer(start: data + 1, count: count - 1))
-    let pagination = Pagination.presets[Int(data[0]) % Pagination.presets.count].pagination
+    let pagination = Pagination.presets[Int(data[0]) % Pagination.presets.count].pagination.example
     guard let document = document(page) else { return 0 }
     let answer = PageAnswer(
       request: PageRequest(url: url), url: url, status: 200, headerFields: [:],

@@ -142,8 +142,8 @@ extension Transcript {
     case "preset":
       let words = value.split(separator: " ").map(String.init)
       preset = words.first
-      pagination =
-        words.count > 1 ? .relay(connection: try PagePath(words[1])) : try .preset(named: words[0])
+      let named = try Pagination.preset(named: words[0])
+      pagination = words.count > 1 ? named.items(at: .path(try PagePath(words[1]))) : named.example
     case "pagination": pagination = try Pagination(json: value.utf8)
     case "items":
       let path = try PagePath(value.split(separator: " ").last.map(String.init) ?? "")
