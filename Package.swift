@@ -69,8 +69,7 @@ let package = Package(
     // What a page says and how a listing pages: documents, descriptions, presets. No sockets.
     .target(
       name: "QuirePagination", dependencies: ["QuireCore", "CPresets", httpTypes],
-      exclude: ["Presets"], resources: [.embedInCode("Description/pagination.schema.json")],
-      swiftSettings: house),
+      exclude: ["Presets"], swiftSettings: house),
     // The JSON index behind PageDecoder.
     .target(
       name: "QuireJSON", dependencies: ["QuirePagination", "QuireCore"], swiftSettings: house),

@@ -13,13 +13,18 @@ struct ExportCommand: AsyncParsableCommand {
       Say how the listing is paged by --preset, --pagination, or --next and --send. Items go to \
       standard output or -o, one a line; progress and the report go to stderr.
 
-        --next  link, header:NAME, body:PATH, last:PATH,
-                offset[:FIRST], page[:FIRST]
-        --send  url, query:NAME, header:NAME, body:POINTER
-        --end   empty, short, flag:PATH, last:PATH,
-                total:PATH, pages:PATH, same, status:CODE,
-                sentinel:VALUE
-        --size  query:NAME, header:NAME, body:POINTER
+        --next  linkHeader, header:NAME, body:PATH,
+                lastItem:PATH, offset[:FIRST],
+                pageNumber[:FIRST]
+        --send  url, query:NAME, header:NAME,
+                jsonBody:POINTER
+        --end   emptyPage, shortPage, sameCursor,
+                flag:PATH, total:PATH, status:CODE,
+                noNext:VALUE
+        --size  query:NAME, header:NAME, jsonBody:POINTER
+
+      These are the words of a description; further ones stand in the guide. More of a word's members \
+      stand behind commas: flag:/last,continuesWhile:false. The JSON of a block does as well.
 
       A PATH is a JSON pointer (/meta/next) or leads to an element or an attribute of XML \
       (//link[@rel='next']/@href).
@@ -40,7 +45,9 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Where the next page's continuation comes from.", valueName: "spec"))
   var next: String?
 
-  @Option(help: ArgumentHelp("Where it goes. Default after '--next link': url.", valueName: "spec"))
+  @Option(
+    help: ArgumentHelp(
+      "Where it goes. Default after '--next linkHeader': url.", valueName: "spec"))
   var send: String?
 
   @Option(help: ArgumentHelp("What ends the listing; may be repeated.", valueName: "spec"))
@@ -69,7 +76,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Items to ask for in each page; without --size, with '--end short', what a full page has.",
+      "Items to ask for in each page; without --size, with '--end shortPage', what a full page has.",
       valueName: "n"))
   var pageSize: Int?
 

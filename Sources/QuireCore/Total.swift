@@ -4,7 +4,7 @@
 /// never ends a walk by one unless the pagination description says so.
 public struct Total: Hashable, Codable, Sendable {
   /// What the number counts and how far to trust it.
-  public enum Kind: String, Hashable, Codable, Sendable {
+  public enum Kind: String, Hashable, Codable, Sendable, CaseIterable {
     /// Exactly this many items in the whole listing.
     case items
     /// About this many items.

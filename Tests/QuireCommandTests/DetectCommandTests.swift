@@ -92,7 +92,7 @@ struct DetectCommandTests {
     let ending = try await Command.quire(["detect", server.url("/things"), "--checks", "3"])
     #expect(ending.status == 1)
     for words in [
-      "  a description of its own, --next page --send query:page: The second page repeats",
+      "  a description of its own, --next pageNumber --send query:page: The second page repeats",
       "  a description of its own, --next offset --send query:offset: The second page repeats",
       ": not tried\n",
       "Try --checks 4, which asks for them all.",

@@ -204,7 +204,7 @@ struct ExportOptionTests {
           items: .optional("/items"), total: "/count"))
     let moved = try plan("--preset", "drf", "--items", "optional:/a").pagination
     #expect(moved.items == .optional("/a"))
-    #expect(refusal("--next", "link", "--end", "sentinel").contains("needs a value"))
+    #expect(refusal("--next", "link", "--end", "sentinel").contains("needs a text"))
   }
 
   @Test("--retries and --max-retry-after are the client's, and its defaults theirs")
@@ -274,7 +274,7 @@ struct ExportOptionTests {
       #expect(
         refusal("--next", next, "--send", "query:c", "--end", "short").contains("--page-size"))
     }
-    #expect(refusal("--preset", "linkHeader", "--size", "url").contains("query, header, body"))
+    #expect(refusal("--preset", "linkHeader", "--size", "url").contains("query, header, jsonBody"))
     for option in ["--max-items", "--max-pages", "--page-size"] {
       for number in ["0", "-1"] {
         #expect(

@@ -16,7 +16,7 @@ enum PaginationOption {
             + "beside them.")
     }
     if let size = command.size { pagination = pagination.size(as: try StepSpec.size(size)) }
-    if let total = command.total { pagination.total = try StepSpec.total(total) }
+    if let total = command.total { pagination.total = try StepSpec.block(total, "--total") }
     if let links = try command.request.linkPolicy() { pagination.policy.links = links }
     return pagination
   }
@@ -102,10 +102,11 @@ enum PaginationOption {
   }
 
   private static func composition(_ command: ExportCommand) throws -> Pagination {
-    let next = try StepSpec.next(command.next ?? "")
-    var pagination = Pagination(next: next, end: try command.end.map(StepSpec.end))
+    let next: NextSource = try StepSpec.block(command.next ?? "", "--next")
+    var pagination = Pagination(
+      next: next, end: try command.end.map { try StepSpec.block($0, "--end") })
     if let send = command.send {
-      pagination.send = try StepSpec.send(send)
+      pagination.send = try StepSpec.block(send, "--send")
     } else if next != .linkHeader {
       throw ValidationError("--next \(command.next ?? "") needs --send: where does it go?")
     }

@@ -229,7 +229,7 @@ public struct DecodingLimits: Hashable, Sendable {
 }
 
 /// A format that pages are written in.
-public enum PageFormat: String, Hashable, Codable, Sendable, CaseIterable {
+public enum PageFormat: String, Hashable, Sendable, CaseIterable {
   /// JSON (RFC 8259).
   case json
   /// XML 1.0.

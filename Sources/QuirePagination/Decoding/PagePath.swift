@@ -142,25 +142,40 @@ extension PagePath: ExpressibleByStringLiteral {
   }
 }
 
-extension PagePath: Codable, CustomStringConvertible {
+extension PagePath: CustomStringConvertible {
   /// The path as it was written.
   public var description: String { text }
+}
 
-  /// Reads a path from a string; a malformed one is an error that says what is wrong with it.
-  public init(from decoder: any Decoder) throws {
-    let container = try decoder.singleValueContainer()
-    let text = try container.decode(String.self)
+extension PagePath: Block, FormKey {
+  package static let name = "path"
+  package static let keyExample = "pointer"
+  package var key: String { text }
+
+  package static func key(_ text: String) throws(FormFailure) -> PagePath {
     do {
-      self = try PagePath(text)
-    } catch let error as PageError {
-      throw DecodingError.dataCorruptedError(in: container, debugDescription: error.message)
+      return try PagePath(text)
+    } catch {
+      throw FormFailure((error as? PageError)?.message ?? "\(error)")
     }
   }
 
-  /// Writes the path as a string.
-  public func encode(to encoder: any Encoder) throws {
-    var container = encoder.singleValueContainer()
-    try container.encode(text)
+  package static let grammar = Form<PagePath>(
+    noun: "a JSON pointer or XML path", nouns: "paths", example: name,
+    argument: "a JSON pointer or XML path", sample: name,
+    schema: [
+      "type": "string",
+      "description": "A JSON pointer, an XML path, or both with \" | \" between them.",
+    ],
+    read: { value throws(FormFailure) in
+      guard let text = value.string else { throw FormFailure() }
+      return try key(text)
+    }, write: { .string($0.text) }, expand: { .string($0) }, abbreviate: { $0.text })
+
+  package static var inner: Form<PagePath> {
+    var inner = grammar
+    inner.schema = ["$ref": "#/$defs/path"]
+    return inner
   }
 }
 

@@ -4,9 +4,7 @@ import QuireCore
 ///
 /// Rules are alternatives: one that says so is enough. What the server says outright comes first: a
 /// flag that says more follows beats every rule that only infers an end, and a total that says more
-/// beats a short page. Encodes as the case's name, or as an object with that name, such as
-/// `{"flag": "/has_more"}`, `{"status": {"codes": [404]}}`, `{"lastPage": condition}` or
-/// `{"noNewItems": {"by": "/guid"}}`.
+/// beats a short page.
 public enum EndRule: Hashable, Sendable {
   /// The source finds nothing, null, blank text or one of these. Always on; listed to add sentinels.
   case noNext(sentinels: [String] = [])
@@ -60,69 +58,56 @@ public enum EndRule: Hashable, Sendable {
   }
 }
 
-extension EndRule: Codable {
-  private static let kinds = ["noNext", "flag", "total", "status", "noNewItems", "lastPage"]
-  private static let names: [String: EndRule] = [
-    "emptyPage": .emptyPage, "shortPage": .shortPage, "sameCursor": .sameCursor,
-    "noNext": .noNext(), "notAdvancing": .notAdvancing, "noNewItems": .noNewItems(),
-  ]
+extension EndRule: Block {
+  package static let name = "rule"
 
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    if let text = DescriptionObject.text(decoder) {
-      let names = Self.names.keys.sorted()
-      guard let rule = Self.names[text] else {
-        let hint = NearestName.hint(text, in: names + Self.kinds, words: NearestName.ends)
-        throw DescriptionObject.error(
-          decoder.codingPath,
-          "\"\(text)\" is no end rule; expected \(DescriptionObject.list(names)), or an "
-            + "object with \(DescriptionObject.list(Self.kinds)).\(hint)")
-      }
-      self = rule
-      return
-    }
-    let (kind, object) = try DescriptionObject.oneOf(decoder, "An end rule", kinds: Self.kinds)
-    switch kind {
-    case "noNext":
-      let rule = try object.object(kind, "The rule noNext", names: ["sentinels"])
-      self = .noNext(sentinels: try rule("sentinels"))
-    case "flag": self = .flag(try object(kind, as: FlagRule.self))
-    case "total": self = .total(try object(kind))
-    case "lastPage": self = .lastPage(when: try object(kind))
-    case "noNewItems":
-      let rule = try object.object(kind, "The rule noNewItems", names: ["by"])
-      self = .noNewItems(by: try rule("by"))
-    default:
-      let rule = try object.object(kind, "The rule status", names: ["codes", "matching"])
-      self = .status(try rule("codes"), matching: try rule.optional("matching"))
-    }
-  }
-
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    if let name = Self.names.first(where: { $0.value == self })?.key {
-      var single = encoder.singleValueContainer()
-      return try single.encode(name)
-    }
-    typealias Name = DescriptionObject.Name
-    var fields = encoder.container(keyedBy: Name.self)
-    switch self {
-    case .emptyPage, .shortPage, .sameCursor, .notAdvancing: break
-    case .noNext(let sentinels):
-      var rule = fields.nestedContainer(keyedBy: Name.self, forKey: "noNext")
-      try rule.encode(sentinels, forKey: "sentinels")
-    case .flag(let rule): try fields.encode(rule, forKey: "flag")
-    case .total(let total): try fields.encode(total, forKey: "total")
-    case .lastPage(let condition): try fields.encode(condition, forKey: "lastPage")
-    case .noNewItems(let path):
-      var rule = fields.nestedContainer(keyedBy: Name.self, forKey: "noNewItems")
-      try rule.encode(path, forKey: "by")
-    case .status(let codes, let condition):
-      var rule = fields.nestedContainer(keyedBy: Name.self, forKey: "status")
-      try rule.encode(codes, forKey: "codes")
-      try rule.encodeIfPresent(condition, forKey: "matching")
-    }
-  }
+  package static let grammar = Form<EndRule>.oneOf(
+    "An end rule",
+    [
+      .word("emptyPage", .emptyPage, also: ["empty": ""], "a page without items"),
+      .word(
+        "shortPage", .shortPage, also: ["short": ""],
+        "a page with fewer items than the page size"),
+      .word("sameCursor", .sameCursor, also: ["same": ""], "the continuation that was just sent"),
+      .word("notAdvancing", .notAdvancing, "a number that is not greater"),
+      .word("noNext", .noNext()), .word("noNewItems", .noNewItems()),
+      .key(
+        "noNext",
+        Form<[String]>.object(
+          "The rule noNext", [], [.required("sentinels", \.self, example: "[\"-1\"]")]),
+        also: ["sentinel": ""], { .noNext(sentinels: $0) },
+        { if case .noNext(let sentinels) = $0 { sentinels } else { nil } },
+        "no continuation, or one of these"),
+      .key(
+        "flag", example: "\"/has_more\"", also: ["last": ",continuesWhile:false"], { .flag($0) },
+        { if case .flag(let rule) = $0 { rule } else { nil } },
+        "what a `FlagRule` says"),
+      .key(
+        "total", example: "\"/total\"", also: ["pages": ",kind:pages"], EndRule.total,
+        { if case .total(let total) = $0 { total } else { nil } },
+        "as much as the server says there is; `.pages` where it counts pages"),
+      .key(
+        "status",
+        Form<(codes: [Int], condition: AnswerCondition?)>.object(
+          "The rule status", ([], nil),
+          [
+            .required("codes", \.codes, example: "[404]"), .optional("matching", \.condition),
+          ]),
+        { .status($0.codes, matching: $0.condition) },
+        { if case .status(let codes, let condition) = $0 { (codes, condition) } else { nil } },
+        "such an answer, but with 400 and above only behind the first page: a listing that does not exist "
+          + "is not an empty one"),
+      .key(
+        "noNewItems",
+        Form<PagePath>.object(
+          "The rule noNewItems", "", [.required("by", \.self, example: "\"/guid\"")]),
+        { .noNewItems(by: $0) }, { if case .noNewItems(let path) = $0 { path } else { nil } },
+        "a page that was there before"),
+      .key(
+        "lastPage", { .lastPage(when: $0) },
+        { if case .lastPage(let condition) = $0 { condition } else { nil } },
+        "a page that looks like this; `.bodyHas` and `.bodyLacks` are short for it"),
+    ])
 }
 
 /// A flag by which the server says outright whether more follows.
@@ -132,7 +117,7 @@ extension EndRule: Codable {
 /// false, "ifAbsent": "end"}`.
 public struct FlagRule: Hashable, Sendable {
   /// What a missing or unreadable flag means.
-  public enum Absence: String, Hashable, Codable, Sendable {
+  public enum Absence: String, Hashable, Sendable, CaseIterable {
     /// Nothing: the other rules decide. The default.
     case ignore
     /// The end.
@@ -156,34 +141,27 @@ public struct FlagRule: Hashable, Sendable {
   }
 }
 
-extension FlagRule: Codable {
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    let names = ["source", "continuesWhile", "ifAbsent"]
-    guard DescriptionObject.text(decoder) == nil else {
-      self.init(try ValueSource(from: decoder))
-      return
-    }
-    let object = try DescriptionObject(decoder, "A flag", names: names)
-    let absence = try object.optional("ifAbsent", as: String.self) ?? "ignore"
-    guard let known = Absence(rawValue: absence) else {
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "A flag's \"ifAbsent\" is \"ignore\" or \"end\", not \"\(absence)\".")
-    }
-    self.init(
-      try object("source"), continuesWhile: try object.optional("continuesWhile") ?? true,
-      ifAbsent: known)
-  }
+extension FlagRule: Block {
+  package static let name = "flag"
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    if case .body(let path) = source, self == FlagRule(source) {
-      return try path.encode(to: encoder)
-    }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(source, forKey: "source")
-    if !continuesWhile { try fields.encode(false, forKey: "continuesWhile") }
-    if ifAbsent != .ignore { try fields.encode(ifAbsent, forKey: "ifAbsent") }
-  }
+  package static let grammar = Form<FlagRule>.oneOf(
+    "A flag",
+    [
+      .bare(
+        { FlagRule(.body($0)) },
+        {
+          if case .body(let path) = $0.source, $0 == FlagRule($0.source) { path } else { nil }
+        }, "true means that more follows"),
+      .keys(
+        FlagRule(""),
+        [
+          .required("source", \.source),
+          .optional("continuesWhile", \.continuesWhile, example: "false"),
+          .optional("ifAbsent", \.ifAbsent, example: "\"end\""),
+        ], { $0 }, { $0 },
+        "with `continuesWhile` false, true means last; with `ifAbsent` `\"end\"`, a missing one does"
+      ),
+    ])
 }
+
+extension FlagRule.Absence: FormWord {}

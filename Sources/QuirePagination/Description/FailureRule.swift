@@ -1,12 +1,9 @@
 public import QuireCore
 
 /// An answer that is a failure although its status may say otherwise, and what kind.
-///
-/// Encodes as `{"when": condition, "class": "throttled", "message": source, "after": source, "delay":
-/// seconds, "scope": "laterPages"}`, with the last four only where they are given.
 public struct FailureRule: Hashable, Sendable {
   /// What a failure asks the walk to do.
-  public enum Class: String, Hashable, Codable, Sendable, CaseIterable {
+  public enum Class: String, Hashable, Sendable, CaseIterable {
     /// The server no longer knows the cursor: throws `cursorExpired`, never retried.
     case expired
     /// Too fast: the same request again, later; throws `throttled` when retries are used up.
@@ -24,7 +21,7 @@ public struct FailureRule: Hashable, Sendable {
   }
 
   /// Which pages a rule is about.
-  public enum Scope: String, Hashable, Codable, Sendable {
+  public enum Scope: String, Hashable, Sendable, CaseIterable {
     /// All of them. The default.
     case everyPage
     /// Those that were asked for by a continuation: what is wrong with the first one is no
@@ -59,46 +56,29 @@ public struct FailureRule: Hashable, Sendable {
   }
 }
 
-extension FailureRule: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "A failure rule", names: ["when", "class", "message", "after", "delay", "scope"])
-    let name = try object("class", as: String.self)
-    guard let kind = Class(rawValue: name) else {
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "A failure rule's \"class\" is \(DescriptionObject.list(Class.allCases.map(\.rawValue))),"
-          + " not \"\(name)\".")
-    }
-    let scope = try object.optional("scope", as: String.self) ?? "everyPage"
-    guard let knownScope = Scope(rawValue: scope) else {
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "A failure rule's \"scope\" is \"everyPage\" or \"laterPages\", not \"\(scope)\".")
-    }
-    self.init(
-      when: try object("when"), kind, message: try object.optional("message"),
-      after: try object.optional("after"), delay: try object.optional("delay"), scope: knownScope)
-  }
+extension FailureRule: Block {
+  package static let name = "failure"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(when, forKey: "when")
-    try fields.encode(kind, forKey: "class")
-    try fields.encodeIfPresent(message, forKey: "message")
-    try fields.encodeIfPresent(after, forKey: "after")
-    try fields.encodeIfPresent(delay, forKey: "delay")
-    if scope != .everyPage { try fields.encode(scope, forKey: "scope") }
-  }
+  package static let grammar = Form<FailureRule>.object(
+    "A failure rule", FailureRule(when: .status()),
+    [
+      .required("when", \.when, "the answers that are failures"),
+      .required("class", \.kind, example: "\"throttled\"", "what a failure means for the walk"),
+      .optional("message", \.message, "where the server says what is wrong"),
+      .optional("after", \.after, "where the server says how many seconds to wait"),
+      .optional("delay", \.delay, example: "2", "how many seconds to wait where it does not say"),
+      .optional(
+        "scope", \.scope, example: "\"laterPages\"",
+        "only pages that were asked for by a continuation; default `\"everyPage\"`"),
+    ])
 }
+
+extension FailureRule.Class: FormWord {}
+extension FailureRule.Scope: FormWord {}
 
 /// What an answer must look like for a rule to apply: a status, a value, or both.
 ///
 /// Values are compared by their text, so that `0` in a body and `0` in a header are the same.
-/// Encodes as an object, such as `{"value": "/ok", "equals": false}` or `{"status": [403],
-/// "value": {"header": "x-ratelimit-remaining"}, "equals": "0"}`.
 public struct AnswerCondition: Hashable, Sendable {
   /// What is asked of a value.
   public enum Test: Hashable, Sendable {
@@ -161,48 +141,46 @@ extension AnswerCondition.Test {
   }
 }
 
-extension AnswerCondition: Codable {
-  private static let tests = [
-    "equals", "notEquals", "isOneOf", "contains", "lessThan", "isMissing",
+extension AnswerCondition: Block {
+  package static let name = "condition"
+
+  private static let tests: [FormMember<AnswerCondition>] = [
+    .alternative(
+      "equals", \.test, Test.equals, { if case .equals(let value) = $0 { value } else { nil } },
+      "it is this"),
+    .alternative(
+      "notEquals", \.test, Test.notEquals,
+      { if case .notEquals(let value) = $0 { value } else { nil } }, "it is there, and not this"),
+    .alternative(
+      "isOneOf", \.test, Test.isOneOf,
+      { if case .isOneOf(let values) = $0 { values } else { nil } }, "it is one of these"),
+    .alternative(
+      "contains", \.test, Test.contains,
+      { if case .contains(let part) = $0 { part } else { nil } }, "it is a text with this in it"),
+    .alternative(
+      "lessThan", \.test, { .isLess(than: $0) },
+      { if case .isLess(let other) = $0 { other } else { nil } },
+      "it is a whole number less than that of another value"),
+    .alternative(
+      "isMissing", \.test, { $0 ? .isMissing : .exists }, { $0 == .isMissing ? true : nil },
+      "there is none; without a test, the value `exists`"),
   ]
 
-  /// Reads an object as above; without a test, the value must exist.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "A condition", names: ["status", "value"] + Self.tests)
-    statuses = try object.optional("status") ?? []
-    value = try object.optional("value")
-    let given = Self.tests.filter(object.has)
-    guard given.count <= 1, value != nil || (given.isEmpty && !statuses.isEmpty) else {
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "A condition has \"status\", or \"value\" with at most one of "
-          + "\(DescriptionObject.list(Self.tests)), or both.")
-    }
-    switch given.first {
-    case "isMissing": test = try object("isMissing", as: Bool.self) ? .isMissing : .exists
-    case "equals": test = .equals(try object("equals"))
-    case "notEquals": test = .notEquals(try object("notEquals"))
-    case "isOneOf": test = .isOneOf(try object("isOneOf"))
-    case "contains": test = .contains(try object("contains"))
-    case "lessThan": test = .isLess(than: try object("lessThan"))
-    default: test = .exists
-    }
-  }
-
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    if !statuses.isEmpty { try fields.encode(statuses, forKey: "status") }
-    try fields.encodeIfPresent(value, forKey: "value")
-    switch test {
-    case .exists: break
-    case .isMissing: try fields.encode(true, forKey: "isMissing")
-    case .equals(let wanted): try fields.encode(wanted, forKey: "equals")
-    case .notEquals(let unwanted): try fields.encode(unwanted, forKey: "notEquals")
-    case .isOneOf(let wanted): try fields.encode(wanted, forKey: "isOneOf")
-    case .contains(let part): try fields.encode(part, forKey: "contains")
-    case .isLess(let other): try fields.encode(other, forKey: "lessThan")
-    }
-  }
+  package static let grammar = Form<AnswerCondition>.object(
+    "A condition", .status(),
+    [
+      .optional("status", \.statuses, example: "[403]", "the answer's status is one of these"),
+      .optional("value", \.value, "the value that the test is about"),
+    ] + tests,
+    check: { condition, names in
+      let tests = tests.map(\.name)
+      let given = names.filter(tests.contains)
+      guard given.count <= 1,
+        condition.value != nil || (given.isEmpty && !condition.statuses.isEmpty)
+      else {
+        return "A condition has \"status\", or \"value\" with at most one of "
+          + "\(FormFailure.list(tests)), or both."
+      }
+      return nil
+    })
 }

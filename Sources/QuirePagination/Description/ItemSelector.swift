@@ -4,10 +4,6 @@
 /// is no list is an error always; a page never ends a walk by being misread. Where a path of JSON has
 /// the step `*`, the items are all that is found there, lists among them taken apart and null left
 /// out: `/groups/*/members`.
-///
-/// Encodes as a path, `{"firstOf": [paths]}`, `{"all": [paths]}`, or one of `{"optional":
-/// selector}`, `{"oneOrMany": selector}`, `{"members": selector}`, `{"columns": selector}` and
-/// `{"unspecified": selector, "below": path}`.
 public indirect enum ItemSelector: Hashable, Sendable {
   /// The array at one path.
   case path(PagePath)
@@ -119,55 +115,57 @@ extension ItemSelector: ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self = .path(PagePath(stringLiteral: value)) }
 }
 
-extension ItemSelector: Codable {
-  private static let kinds = [
-    "firstOf", "all", "optional", "oneOrMany", "members", "columns", "unspecified",
-  ]
+extension ItemSelector: Block {
+  package static let name = "selector"
 
-  /// Reads a path or an object with one of the names above.
-  public init(from decoder: any Decoder) throws {
-    if DescriptionObject.text(decoder) != nil {
-      self = .path(try PagePath(from: decoder))
-      return
-    }
-    let (kind, object) = try DescriptionObject.oneOf(
-      decoder, "An item selector that is no path", kinds: Self.kinds, options: ["below"])
-    if kind != "unspecified", object.has("below") {
-      throw object.error("Only \"unspecified\" goes with \"below\".")
-    }
-    switch kind {
-    case "firstOf": self = .firstOf(try object(kind))
-    case "all": self = .all(try object(kind))
-    case "optional": self = .optional(try object(kind))
-    case "oneOrMany": self = .oneOrMany(try object(kind))
-    case "members": self = .members(try object(kind))
-    case "columns": self = .columns(try object(kind))
-    default: self = .unspecified(try object(kind), below: try object.optional("below"))
-    }
-  }
-
-  /// Writes a path or an object with one of the names above.
-  public func encode(to encoder: any Encoder) throws {
-    if case .path(let path) = self { return try path.encode(to: encoder) }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    switch self {
-    case .path: break
-    case .firstOf(let paths): try fields.encode(paths, forKey: "firstOf")
-    case .all(let paths): try fields.encode(paths, forKey: "all")
-    case .optional(let selector): try fields.encode(selector, forKey: "optional")
-    case .oneOrMany(let selector): try fields.encode(selector, forKey: "oneOrMany")
-    case .members(let selector): try fields.encode(selector, forKey: "members")
-    case .columns(let selector): try fields.encode(selector, forKey: "columns")
-    case .unspecified(let selector, let container):
-      try fields.encode(selector, forKey: "unspecified")
-      try fields.encodeIfPresent(container, forKey: "below")
-    }
-  }
+  package static let grammar = Form<ItemSelector>.oneOf(
+    "An item selector",
+    [
+      .bare(
+        ItemSelector.path, { if case .path(let path) = $0 { path } else { nil } },
+        "the list at a path"),
+      .key(
+        "firstOf", ItemSelector.firstOf,
+        { if case .firstOf(let paths) = $0 { paths } else { nil } }, "the first that has something"),
+      .key(
+        "all", ItemSelector.all, { if case .all(let paths) = $0 { paths } else { nil } },
+        "all of these lists, one after the other"),
+      .key(
+        "optional", ItemSelector.optional,
+        { if case .optional(let selector) = $0 { selector } else { nil } },
+        "an empty list is left out or null"),
+      .key(
+        "oneOrMany", ItemSelector.oneOrMany,
+        { if case .oneOrMany(let selector) = $0 { selector } else { nil } },
+        "one item may stand without a list, as in JSON-LD"),
+      .key(
+        "members", ItemSelector.members,
+        { if case .members(let selector) = $0 { selector } else { nil } },
+        "the members of an object, each with `name` and `value`"),
+      .key(
+        "columns", ItemSelector.columns,
+        { if case .columns(let selector) = $0 { selector } else { nil } },
+        "the rows of a table by columns"),
+      .keys(
+        (selector: ItemSelector.root, container: PagePath?.none),
+        [
+          .required("unspecified", \.selector, example: "selector"),
+          .optional("below", \.container, example: "path"),
+        ],
+        { .unspecified($0.selector, below: $0.container) },
+        {
+          if case .unspecified(let selector, let container) = $0 {
+            (selector, container)
+          } else {
+            nil
+          }
+        },
+        "only the caller knows the path: the selector is an example, and `items(at:)` or `--items` replaces it, with every path that begins with `below`"
+      ),
+    ])
 }
 
 /// Which query parameters and members of the body the next requests repeat.
-///
-/// Encodes as `"all"`, `"none"`, `{"only": [names]}` or `{"except": [names]}`.
 public enum KeepRule: Hashable, Sendable {
   /// All of them. The default, and right for most cursors.
   case all
@@ -189,37 +187,18 @@ public enum KeepRule: Hashable, Sendable {
   }
 }
 
-extension KeepRule: Codable {
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    switch DescriptionObject.text(decoder) {
-    case "all": self = .all
-    case "none": self = .none
-    case let text?:
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "\"\(text)\" is no keep rule; expected \"all\", \"none\", {\"only\": [names]} or "
-          + "{\"except\": [names]}.")
-    case nil:
-      let (kind, object) = try DescriptionObject.oneOf(
-        decoder, "A keep rule", kinds: ["only", "except"])
-      self = kind == "only" ? .only(try object(kind)) : .except(try object(kind))
-    }
-  }
+extension KeepRule: Block {
+  package static let name = "keep"
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .all, .none:
-      var single = encoder.singleValueContainer()
-      try single.encode(self == .all ? "all" : "none")
-    case .only(let names), .except(let names):
-      var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-      if case .only = self {
-        try fields.encode(names, forKey: "only")
-      } else {
-        try fields.encode(names, forKey: "except")
-      }
-    }
-  }
+  package static let grammar = Form<KeepRule>.oneOf(
+    "A keep rule",
+    [
+      .word("all", .all, "all of them; the default"), .word("none", .none, "none"),
+      .key(
+        "only", KeepRule.only, { if case .only(let names) = $0 { names } else { nil } },
+        "only these"),
+      .key(
+        "except", KeepRule.except, { if case .except(let names) = $0 { names } else { nil } },
+        "all but these"),
+    ])
 }

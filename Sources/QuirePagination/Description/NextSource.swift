@@ -1,8 +1,6 @@
 /// Where the continuation of the next page comes from: the answer to "next".
 ///
-/// A source that finds nothing, null or blank text ends the walk. Encodes as an object with the
-/// case's name, such as `{"body": "/next_cursor"}`, `{"linkHeader": "next"}`, `{"offset": {"first":
-/// 1}}` or `{"firstOf": [{"next": …, "send": …}]}`.
+/// A source that finds nothing, null or blank text ends the walk.
 public indirect enum NextSource: Hashable, Sendable {
   /// The target of the first link with this relation in the Link header fields, whose parameters
   /// are all as `where` says (RFC 8288).
@@ -117,279 +115,159 @@ extension NextSource {
   }
 }
 
-extension NextSource: Codable {
-  private static let kinds = [
-    "linkHeader", "header", "body", "lastItem", "firstItem", "maxItem", "offset", "pageNumber",
-    "contentRange", "index", "queryItem", "formDecoded", "adding", "template", "json", "jsonText",
-    "all",
-    "firstOf",
+extension NextSource: Block {
+  package static let name = "source"
+
+  package static let grammar = Form<NextSource>.oneOf("A next source", found + counted + made)
+
+  private static let found: [FormCase<NextSource>] = [
+    .key(
+      "linkHeader", link, example: "\"next\"", also: ["link": ""],
+      { .linkHeader(rel: $0.rel, where: $0.conditions) },
+      { if case .linkHeader(let rel, let conditions) = $0 { (rel, conditions) } else { nil } },
+      "the link of that relation in the Link header; `{\"rel\": \"next\", \"where\": {\"results\": "
+        + "\"true\"}}` asks for parameters too"),
+    .word("linkHeader", .linkHeader, also: ["link": ""]),
+    .key(
+      "header", example: "\"X-Next-Token\"", NextSource.header,
+      { if case .header(let name) = $0 { name } else { nil } }, "a header field"),
+    .key(
+      "body", example: "\"/next_cursor\"", NextSource.body,
+      { if case .body(let path) = $0 { path } else { nil } }, "a value of the page"),
+    .key(
+      "lastItem", example: "\"/id\"", also: ["last": ""], NextSource.lastItem,
+      { if case .lastItem(let path) = $0 { path } else { nil } }, "a value of the last item"),
+    .key(
+      "firstItem", example: "\"/id\"", NextSource.firstItem,
+      { if case .firstItem(let path) = $0 { path } else { nil } }, "a value of the first item"),
+    .key(
+      "maxItem", example: "\"/id\"", NextSource.maxItem,
+      { if case .maxItem(let path) = $0 { path } else { nil } }, "the greatest value of the items"),
   ]
 
-  /// Reads an object with the name of a case, or that name alone where everything is the default.
-  public init(from decoder: any Decoder) throws {
-    if let text = DescriptionObject.text(decoder) {
-      self = try Self.named(text, decoder)
-      return
-    }
-    let (kind, object) = try DescriptionObject.oneOf(decoder, "A next source", kinds: Self.kinds)
-    switch kind {
-    case "linkHeader": self = try object(kind, as: LinkForm.self).source
-    case "header": self = .header(try object(kind))
-    case "body": self = .body(try object(kind))
-    case "lastItem": self = .lastItem(try object(kind))
-    case "firstItem": self = .firstItem(try object(kind))
-    case "maxItem": self = .maxItem(try object(kind))
-    case "offset": self = try object(kind, as: OffsetForm.self).source
-    case "pageNumber": self = try object(kind, as: PageNumberForm.self).source
-    case "contentRange": self = try object(kind, as: ContentRangeForm.self).source
-    case "index":
-      let form = try object.object(kind, "The source \"index\"", names: ["list", "link", "nested"])
-      self = .index(
-        try form("list"), link: try form("link"), nested: try form.optional("nested") ?? true)
-    case "all": self = .all(try object(kind))
-    case "firstOf": self = .firstOf(try object(kind))
-    default: self = try Self.transformed(kind, object)
-    }
-  }
+  private static let counted: [FormCase<NextSource>] = [
+    .key(
+      "offset", offsetForm, { .offset(first: $0.first, step: $0.step) },
+      { if case .offset(let first, let step) = $0 { (first, step) } else { nil } },
+      "a number of items; the step is `\"itemsReturned\"`, `\"pageSize\"` or `{\"body\": path}`"),
+    .word("offset", .offset),
+    .key(
+      "pageNumber", numberForm, also: ["page": ""], { .pageNumber(first: $0.first, from: $0.from) },
+      { if case .pageNumber(let first, let from) = $0 { (first, from) } else { nil } },
+      "a number of pages; with `from`, one more than what the page says it is"),
+    .word("pageNumber", .pageNumber, also: ["page": ""]),
+    .key(
+      "contentRange", rangeForm, { .contentRange(first: $0) },
+      { if case .contentRange(let first) = $0 { first } else { nil } }, "where Content-Range ends"),
+    .word("contentRange", .contentRange()),
+    .key(
+      "index", indexForm, { .index($0.list, link: $0.link, nested: $0.nested) },
+      { if case .index(let list, let link, let nested) = $0 { (list, link, nested) } else { nil } },
+      "every link that an index of pages lists, in its order; what it lists may be indexes in turn, if "
+        + "`nested`, which is the default"),
+  ]
 
-  private static func transformed(
-    _ kind: String, _ object: DescriptionObject
-  ) throws -> NextSource {
-    switch kind {
-    case "formDecoded": return try object(kind, as: FormDecodedForm.self).next
-    case "json": return .json(try object(kind))
-    case "jsonText": return .jsonText(try object(kind))
-    case "adding":
-      let (number, source): (Int, NextSource) = try TransformForm.adding.decode(kind, in: object)
-      return .adding(number, to: source)
-    case "template":
-      let (text, source): (String, NextSource) = try TransformForm.template.decode(kind, in: object)
-      return .template(text, of: source)
-    default:
-      let (name, source): (String, NextSource) =
-        try TransformForm.queryItem.decode(kind, in: object)
-      return .queryItem(name, of: source)
-    }
-  }
+  private static let made: [FormCase<NextSource>] = [
+    transform(
+      "queryItem", "name", "of", plain: "", ValueTransform.queryItem,
+      { if case .queryItem(let name) = $0 { name } else { nil } },
+      "a query parameter out of a link"),
+    .key(
+      "formDecoded", decodedForm, example: "source", { .formDecoded($0.of, when: $0.when) },
+      {
+        if case .transformed(let source, .formDecoded(let condition)) = $0 {
+          (source, condition)
+        } else {
+          nil
+        }
+      },
+      "`%XX` and `+` decoded; as `{\"of\": source, \"when\": condition}` only where the answer says that it "
+        + "is encoded"),
+    transform(
+      "adding", "number", "to", plain: 0, ValueTransform.adding,
+      { if case .adding(let number) = $0 { number } else { nil } }, "a sum"),
+    transform(
+      "template", "text", "of", plain: "", ValueTransform.template,
+      { if case .template(let text) = $0 { text } else { nil } },
+      "a text with the value in place of `{}`; `{name}`, `{size}` and `{to}` too"),
+    .key(
+      "json", { .transformed($0, .json) },
+      { if case .transformed(let source, .json) = $0 { source } else { nil } },
+      "the JSON in a text"),
+    .key(
+      "jsonText", { .transformed($0, .jsonText) },
+      { if case .transformed(let source, .jsonText) = $0 { source } else { nil } },
+      "the text of JSON"),
+    .key(
+      "all", NextSource.all, { if case .all(let sources) = $0 { sources } else { nil } },
+      "several values by name, for `queryMerge` and `bodyMerge`"),
+    .key(
+      "firstOf", NextSource.firstOf, { if case .firstOf(let routes) = $0 { routes } else { nil } },
+      "the first `Route` that finds something"),
+  ]
 
-  private static func named(_ text: String, _ decoder: any Decoder) throws -> NextSource {
-    switch text {
-    case "linkHeader": return .linkHeader
-    case "offset": return .offset
-    case "pageNumber": return .pageNumber
-    case "contentRange": return .contentRange()
-    default:
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "\"\(text)\" is no next source; expected \"linkHeader\", \"offset\", \"pageNumber\", "
-          + "\"contentRange\" or an object such as {\"body\": \"/next_cursor\"}."
-          + NearestName.hint(text, in: kinds, words: NearestName.sources))
-    }
-  }
+  /// A relation, or one with parameters.
+  private static let link = Form<(rel: String, conditions: [String: String])>.oneOf(
+    "A link header source",
+    [
+      .bare({ ($0, [:]) }, { $0.conditions.isEmpty ? $0.rel : nil }),
+      .keys(
+        (rel: "next", conditions: [:]),
+        [
+          .optional("rel", \.rel, isWritten: { _ in true }), .optional("where", \.conditions),
+        ], { $0 }, { $0 }),
+    ])
 
-  /// Writes an object with the name of the case.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    switch self {
-    case .linkHeader(let rel, let conditions):
-      try fields.encode(LinkForm(rel: rel, conditions: conditions), forKey: "linkHeader")
-    case .header(let name): try fields.encode(name, forKey: "header")
-    case .body(let path): try fields.encode(path, forKey: "body")
-    case .lastItem(let path): try fields.encode(path, forKey: "lastItem")
-    case .offset(let first, let step):
-      try fields.encode(OffsetForm(first: first, step: step), forKey: "offset")
-    case .pageNumber(let first, let path):
-      try fields.encode(PageNumberForm(first: first, path: path), forKey: "pageNumber")
-    case .contentRange(let first):
-      try fields.encode(ContentRangeForm(first: first), forKey: "contentRange")
-    case .firstItem(let path): try fields.encode(path, forKey: "firstItem")
-    case .maxItem(let path): try fields.encode(path, forKey: "maxItem")
-    case .index(let list, let link, let nested):
-      var form = fields.nestedContainer(
-        keyedBy: DescriptionObject.Name.self, forKey: "index")
-      try form.encode(list, forKey: "list")
-      try form.encode(link, forKey: "link")
-      if !nested { try form.encode(nested, forKey: "nested") }
-    case .transformed(let source, let transform):
-      try Self.encode(transform, of: source, in: &fields)
-    case .all(let sources): try fields.encode(sources, forKey: "all")
-    case .firstOf(let routes): try fields.encode(routes, forKey: "firstOf")
-    }
-  }
+  private static let offsetForm = Form<(first: Int, step: OffsetStep)>.object(
+    "An offset source", (0, .itemsReturned),
+    [
+      .optional("first", \.first, example: "0", isWritten: { _ in true }),
+      .optional("step", \.step, example: "\"pageSize\""),
+    ])
 
-  private static func encode(
-    _ transform: ValueTransform, of source: NextSource,
-    in fields: inout KeyedEncodingContainer<DescriptionObject.Name>
-  ) throws {
-    switch transform {
-    case .formDecoded(let condition):
-      try fields.encode(
-        FormDecodedForm(source: source, condition: condition), forKey: "formDecoded")
-    case .json: try fields.encode(source, forKey: "json")
-    case .jsonText: try fields.encode(source, forKey: "jsonText")
-    case .queryItem(let name):
-      try TransformForm.queryItem.encode("queryItem", name, source, in: &fields)
-    case .adding(let number):
-      try TransformForm.adding.encode("adding", number, source, in: &fields)
-    case .template(let text):
-      try TransformForm.template.encode("template", text, source, in: &fields)
-    }
-  }
-}
+  private static let numberForm = Form<(first: Int, from: PagePath?)>.object(
+    "A page number source", (1, nil),
+    [
+      .optional("first", \.first, example: "1", isWritten: { _ in true }),
+      .optional("from", \.from),
+    ])
 
-// What stands behind the name of a next source in a file.
-/// `"next"` or `{"rel": "next", "where": {"results": "true"}}`.
-struct LinkForm: Codable {
-  var rel: String
-  var conditions: [String: String]
-  var source: NextSource { .linkHeader(rel: rel, where: conditions) }
+  private static let rangeForm = Form<Int>.object(
+    "A content range source", 0,
+    [.optional("first", \.self, example: "0", isWritten: { _ in true })])
 
-  init(rel: String, conditions: [String: String]) {
-    self.rel = rel
-    self.conditions = conditions
-  }
+  private static let indexForm = Form<(list: PagePath, link: PagePath, nested: Bool)>.object(
+    "The source \"index\"", ("", "", true),
+    [
+      .required("list", \.list), .required("link", \.link),
+      .optional("nested", \.nested, example: "false"),
+    ])
 
-  init(from decoder: any Decoder) throws {
-    if let rel = DescriptionObject.text(decoder) {
-      self.init(rel: rel, conditions: [:])
-      return
-    }
-    let object = try DescriptionObject(decoder, "A link header source", names: ["rel", "where"])
-    self.init(
-      rel: try object.optional("rel") ?? "next", conditions: try object.optional("where") ?? [:])
-  }
+  /// A source, or one with the condition under which it is encoded.
+  private static let decodedForm = Form<(of: NextSource, when: AnswerCondition?)>.oneOf(
+    "The source \"formDecoded\"",
+    [
+      .bare(onlyText: false, { ($0, nil) }, { $0.when == nil ? $0.of : nil }),
+      .keys(
+        (of: .linkHeader, when: nil), [.required("of", \.of), .optional("when", \.when)], { $0 },
+        { $0 }),
+    ])
 
-  func encode(to encoder: any Encoder) throws {
-    if conditions.isEmpty {
-      var single = encoder.singleValueContainer()
-      return try single.encode(rel)
-    }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(rel, forKey: "rel")
-    try fields.encode(conditions, forKey: "where")
-  }
-}
-
-/// `{"first": 0, "step": "itemsReturned"}`.
-struct OffsetForm: Codable {
-  var first: Int
-  var step: OffsetStep
-  var source: NextSource { .offset(first: first, step: step) }
-
-  init(first: Int, step: OffsetStep) {
-    self.first = first
-    self.step = step
-  }
-
-  init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "An offset source", names: ["first", "step"])
-    self.init(
-      first: try object.optional("first") ?? 0,
-      step: try object.optional("step") ?? .itemsReturned)
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(first, forKey: "first")
-    if step != .itemsReturned { try fields.encode(step, forKey: "step") }
-  }
-}
-
-/// `{"first": 1, "from": "/page"}`.
-struct PageNumberForm: Codable {
-  var first: Int
-  var path: PagePath?
-  var source: NextSource { .pageNumber(first: first, from: path) }
-
-  init(first: Int, path: PagePath?) {
-    self.first = first
-    self.path = path
-  }
-
-  init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "A page number source", names: ["first", "from"])
-    self.init(first: try object.optional("first") ?? 1, path: try object.optional("from"))
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(first, forKey: "first")
-    try fields.encodeIfPresent(path, forKey: "from")
-  }
-}
-
-/// `{"first": 0}`.
-struct ContentRangeForm: Codable {
-  var first: Int
-  var source: NextSource { .contentRange(first: first) }
-
-  init(first: Int) { self.first = first }
-
-  init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "A content range source", names: ["first"])
-    first = try object.optional("first") ?? 0
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(first, forKey: "first")
-  }
-}
-
-/// A source, or `{"of": source, "when": condition}`.
-struct FormDecodedForm: Codable {
-  var source: NextSource
-  var condition: AnswerCondition?
-  var next: NextSource { .formDecoded(source, when: condition) }
-
-  init(source: NextSource, condition: AnswerCondition?) {
-    self.source = source
-    self.condition = condition
-  }
-
-  init(from decoder: any Decoder) throws {
-    let names = try? decoder.container(keyedBy: DescriptionObject.Name.self).allKeys
-    guard let names, names.contains(where: { ["of", "when"].contains($0.stringValue) }) else {
-      self.init(source: try NextSource(from: decoder), condition: nil)
-      return
-    }
-    let object = try DescriptionObject(
-      decoder, "The source \"formDecoded\"", names: ["of", "when"])
-    self.init(source: try object("of"), condition: try object.optional("when"))
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    guard let condition else { return try source.encode(to: encoder) }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(source, forKey: "of")
-    try fields.encode(condition, forKey: "when")
-  }
-}
-
-/// `{"name": "page_info", "of": source}`, and the like for other transforms with a parameter.
-struct TransformForm {
-  /// What the parameter and the source are called.
-  let names: (parameter: String, source: String)
-
-  static let queryItem = TransformForm(names: ("name", "of"))
-  static let adding = TransformForm(names: ("number", "to"))
-  static let template = TransformForm(names: ("text", "of"))
-
-  func decode<Parameter: Decodable>(
-    _ kind: String, in object: DescriptionObject
-  ) throws -> (Parameter, NextSource) {
-    let object = try object.object(
-      kind, "The source \"\(kind)\"", names: [names.parameter, names.source])
-    return (try object(names.parameter), try object(names.source))
-  }
-
-  func encode(
-    _ kind: String, _ parameter: some Encodable, _ source: NextSource,
-    in fields: inout KeyedEncodingContainer<DescriptionObject.Name>
-  ) throws {
-    var inner = fields.nestedContainer(
-      keyedBy: DescriptionObject.Name.self, forKey: .init(stringValue: kind))
-    try inner.encode(parameter, forKey: .init(stringValue: names.parameter))
-    try inner.encode(source, forKey: .init(stringValue: names.source))
+  /// A transform with a parameter, and the source that it changes.
+  private static func transform<Parameter: Formed>(
+    _ kind: String, _ name: String, _ source: String, plain: Parameter,
+    _ embed: @escaping @Sendable (Parameter) -> ValueTransform,
+    _ extract: @escaping @Sendable (ValueTransform) -> Parameter?, _ note: String
+  ) -> FormCase<NextSource> {
+    .key(
+      kind,
+      Form<(parameter: Parameter, source: NextSource)>.object(
+        "The source \"\(kind)\"", (plain, .linkHeader),
+        [.required(name, \.parameter), .required(source, \.source)]),
+      { .transformed($0.source, embed($0.parameter)) },
+      {
+        guard case .transformed(let source, let transform) = $0 else { return nil }
+        return extract(transform).map { ($0, source) }
+      }, note)
   }
 }

@@ -1,11 +1,6 @@
 import QuireCore
 
 /// What is a failure, which links are followed, and what an unchanged cursor means.
-///
-/// Encodes as `{"failure": [rules], "links": policy, "linkBase": value, "handle": true, "open":
-/// request, "close": request, "expiry": rule, "pacing": {…}, "overlap": 1, "reversesItems": true,
-/// "emptyCursor": "value", "marks": [paths], "secretSegment": "bot{secret}"}`, with
-/// only what differs from the default.
 public struct PagePolicy: Hashable, Sendable {
   /// Answers that are failures whatever their status; the first rule that applies decides.
   public var failure: [FailureRule]
@@ -43,7 +38,7 @@ public struct PagePolicy: Hashable, Sendable {
   public var marks: [PagePath]
 
   /// What an empty text in the place of a cursor means.
-  public enum EmptyCursor: String, Hashable, Codable, Sendable, CaseIterable {
+  public enum EmptyCursor: String, Hashable, Sendable, CaseIterable {
     /// No page follows, as with most servers. Where a flag or a total says that more follows all the
     /// same, the walk fails with `inconsistentTermination` behind the page.
     case end
@@ -80,63 +75,50 @@ public struct PagePolicy: Hashable, Sendable {
   }
 }
 
-extension PagePolicy: Codable {
-  private static let names = [
-    "failure", "links", "linkBase", "handle", "open", "close", "expiry", "pacing", "overlap",
-    "reversesItems", "emptyCursor", "marks", "secretSegment",
-  ]
+extension PagePolicy: Block {
+  package static let name = "policy"
 
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "The policy", names: Self.names)
-    let empty = try object.optional("emptyCursor", as: String.self) ?? "end"
-    guard let emptyCursor = EmptyCursor(rawValue: empty) else {
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "The policy's \"emptyCursor\" is \"end\" or \"value\", not \"\(empty)\".")
-    }
-    self.init(
-      failure: try object.optional("failure") ?? [],
-      links: try object.optional("links") ?? .sameOrigin,
-      linkBase: try object.optional("linkBase"),
-      handle: try object.optional("handle") ?? false,
-      open: try object.optional("open"), close: try object.optional("close"),
-      expiry: try object.optional("expiry") ?? .fail,
-      pacing: try object.optional("pacing") ?? Pacing(),
-      overlap: try object.optional("overlap") ?? 0,
-      reversesItems: try object.optional("reversesItems") ?? false, emptyCursor: emptyCursor,
-      marks: try object.optional("marks") ?? [],
-      secretSegment: try object.optional("secretSegment"))
-    do {
-      if let secretSegment { _ = try SecretSegment(secretSegment) }
-    } catch {
-      throw DescriptionObject.error(decoder.codingPath, error.message)
-    }
-  }
-
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    if !failure.isEmpty { try fields.encode(failure, forKey: "failure") }
-    if links != .sameOrigin { try fields.encode(links, forKey: "links") }
-    try fields.encodeIfPresent(linkBase, forKey: "linkBase")
-    if handle { try fields.encode(handle, forKey: "handle") }
-    try fields.encodeIfPresent(open, forKey: "open")
-    try fields.encodeIfPresent(close, forKey: "close")
-    if expiry != .fail { try fields.encode(expiry, forKey: "expiry") }
-    if pacing != Pacing() { try fields.encode(pacing, forKey: "pacing") }
-    if overlap != 0 { try fields.encode(overlap, forKey: "overlap") }
-    if reversesItems { try fields.encode(reversesItems, forKey: "reversesItems") }
-    if emptyCursor != .end { try fields.encode(emptyCursor, forKey: "emptyCursor") }
-    if !marks.isEmpty { try fields.encode(marks, forKey: "marks") }
-    try fields.encodeIfPresent(secretSegment, forKey: "secretSegment")
-  }
+  package static let grammar = Form<PagePolicy>.object(
+    "The policy", PagePolicy(),
+    [
+      .optional(
+        "failure", \.failure, "answers that are failures; the first rule that applies decides"),
+      .optional("links", \.links, "which next links are followed"),
+      .optional("linkBase", \.linkBase, "where a page says what its relative links start from"),
+      .optional("handle", \.handle, example: "true", "the cursor may stay the same"),
+      .optional("open", \.open, "what is requested before the first page"),
+      .optional("close", \.close, "what is requested after the last page"),
+      .optional("expiry", \.expiry, "what becomes of a walk whose cursor the server forgot"),
+      .optional("pacing", \.pacing, "how fast to ask"),
+      .optional("overlap", \.overlap, example: "1", "items that come again with the next page"),
+      .optional(
+        "reversesItems", \.reversesItems, example: "true",
+        "items are delivered from last to first"),
+      .optional(
+        "emptyCursor", \.emptyCursor, example: "\"value\"",
+        "an empty text in the place of a cursor is a cursor; default `\"end\"`"),
+      .optional(
+        "marks", \.marks, example: "[\"/kind\"]",
+        "paths that show a page to be one where its optional items, continuation and total are left out"
+      ),
+      .optional(
+        "secretSegment", \.secretSegment, example: "\"bot{secret}\"",
+        "which segments of the first URL's path hold a secret, where `{secret}` stands: it is shown "
+          + "nowhere"),
+    ],
+    check: { policy, _ in
+      do throws(PageError) {
+        if let segment = policy.secretSegment { _ = try SecretSegment(segment) }
+        return nil
+      } catch {
+        return error.message
+      }
+    })
 }
 
+extension PagePolicy.EmptyCursor: FormWord {}
+
 /// How fast a walk may ask, besides what throttling answers say.
-///
-/// Encodes as `{"interval": seconds, "backoff": source, "readsAhead": false}`, with only what differs
-/// from the default.
 public struct Pacing: Hashable, Sendable {
   /// The least number of seconds between two requests of a listing. Default 0.
   public var interval: Double
@@ -156,34 +138,31 @@ public struct Pacing: Hashable, Sendable {
   }
 }
 
-extension Pacing: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "The pacing", names: ["interval", "backoff", "readsAhead"])
-    self.init(
-      interval: try object.optional("interval") ?? 0, backoff: try object.optional("backoff"),
-      readsAhead: try object.optional("readsAhead") ?? true)
-    guard interval >= 0, interval <= 86_400 else {
-      throw DescriptionObject.error(
-        decoder.codingPath, "The pacing's \"interval\" is a number of seconds up to a day.")
-    }
-  }
+extension Pacing: Block {
+  package static let name = "pacing"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    if interval != 0 { try fields.encode(interval, forKey: "interval") }
-    try fields.encodeIfPresent(backoff, forKey: "backoff")
-    if !readsAhead { try fields.encode(readsAhead, forKey: "readsAhead") }
-  }
+  package static let grammar = Form<Pacing>.object(
+    "The pacing", Pacing(),
+    [
+      .optional(
+        "interval", \.interval, example: "0.34", "the least number of seconds between two requests"),
+      .optional(
+        "backoff", \.backoff,
+        "where a page says how many seconds to wait, no longer than `maximumRetryAfter`"),
+      .optional(
+        "readsAhead", \.readsAhead, example: "false",
+        "no page is asked for before the one in front of it was consumed"),
+    ],
+    check: { pacing, _ in
+      (0...86_400).contains(pacing.interval)
+        ? nil : "The pacing's \"interval\" is a number of seconds up to a day."
+    })
 }
 
 /// What a walk does when the server no longer knows its cursor, or pages no further.
 ///
 /// Whatever is not `fail` shows: the first page behind the break carries `HTTPPageInfo.recovery`. A
-/// walk recovers three times at most, and then throws. Encodes as `"fail"`, `"restart"`, `"reopen"`,
-/// `{"resume": source}` or `{"reanchor": placement, "from": path}`.
+/// walk recovers three times at most, and then throws.
 public enum ExpiryRule: Hashable, Sendable {
   /// Throw `cursorExpired` or `resultWindowExceeded`, with the checkpoint. The default.
   case fail
@@ -198,45 +177,23 @@ public enum ExpiryRule: Hashable, Sendable {
   case reanchor(Placement, from: PagePath)
 }
 
-extension ExpiryRule: Codable {
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    switch DescriptionObject.text(decoder) {
-    case "fail": self = .fail
-    case "restart": self = .restart
-    case "reopen": self = .reopen
-    case let text?:
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "\"\(text)\" is no expiry rule; expected \"fail\", \"restart\", \"reopen\", {\"resume\": "
-          + "source} or {\"reanchor\": placement, \"from\": path}.")
-    case nil:
-      let (kind, object) = try DescriptionObject.oneOf(
-        decoder, "An expiry rule", kinds: ["resume", "reanchor"], options: ["from"])
-      self =
-        kind == "resume"
-        ? .resume(try object(kind)) : .reanchor(try object(kind), from: try object("from"))
-    }
-  }
+extension ExpiryRule: Block {
+  package static let name = "expiry"
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    var name: String?
-    switch self {
-    case .fail: name = "fail"
-    case .restart: name = "restart"
-    case .reopen: name = "reopen"
-    case .resume, .reanchor: name = nil
-    }
-    if let name {
-      var single = encoder.singleValueContainer()
-      return try single.encode(name)
-    }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    if case .resume(let source) = self { try fields.encode(source, forKey: "resume") }
-    if case .reanchor(let placement, let path) = self {
-      try fields.encode(placement, forKey: "reanchor")
-      try fields.encode(path, forKey: "from")
-    }
-  }
+  package static let grammar = Form<ExpiryRule>.oneOf(
+    "An expiry rule",
+    [
+      .word("fail", .fail, "an error, with the checkpoint; the default"),
+      .word("restart", .restart, "the listing begins again: everything comes again"),
+      .word("reopen", .reopen, "`open` is requested again, and the same cursor goes on"),
+      .key(
+        "resume", ExpiryRule.resume, { if case .resume(let source) = $0 { source } else { nil } },
+        "the cursor in the failing answer goes on"),
+      .keys(
+        (placement: Placement.url, path: PagePath("")),
+        [.required("reanchor", \.placement), .required("from", \.path)],
+        { .reanchor($0.placement, from: $0.path) },
+        { if case .reanchor(let placement, let path) = $0 { (placement, path) } else { nil } },
+        "the listing begins again behind the last item, whose value goes to the placement"),
+    ])
 }

@@ -1,8 +1,7 @@
 /// Where a walk asks for a page size, and how the server treats it.
 ///
 /// Nothing is asked unless the walk has a page size of its own; one beyond `max` is lowered to it,
-/// and the client says so in its log. Encodes as `{"send": placement, "default": 30, "max": 100,
-/// "echo": path, "format": "max={n}"}`; without `send` where the server takes none.
+/// and the client says so in its log.
 public struct PageSize: Hashable, Sendable {
   /// Where the number goes; nil where the server takes none, and only `default` says how long a page
   /// is.
@@ -29,31 +28,22 @@ public struct PageSize: Hashable, Sendable {
   }
 }
 
-extension PageSize: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "A page size", names: ["send", "default", "max", "echo", "format"])
-    self.init(
-      try object.optional("send"), default: try object.optional("default"),
-      max: try object.optional("max"), echo: try object.optional("echo"),
-      format: try object.optional("format") ?? "{n}")
-  }
+extension PageSize: Block {
+  package static let name = "size"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encodeIfPresent(send, forKey: "send")
-    try fields.encodeIfPresent(standard, forKey: "default")
-    try fields.encodeIfPresent(max, forKey: "max")
-    try fields.encodeIfPresent(echo, forKey: "echo")
-    if format != "{n}" { try fields.encode(format, forKey: "format") }
-  }
+  package static let grammar = Form<PageSize>.object(
+    "A page size", PageSize(),
+    [
+      .optional("send", \.send, "where the number goes; left out where the server takes none"),
+      .optional(
+        "default", \.standard, example: "30", "what the server gives when nothing is asked"),
+      .optional("max", \.max, example: "100", "the most that the server gives"),
+      .optional("echo", \.echo, "where a page says what size the server used"),
+      .optional("format", \.format, example: "\"max={n}\"", "the text around the number"),
+    ])
 }
 
 /// How far an offset moves with each page.
-///
-/// Encodes as `"itemsReturned"`, `"pageSize"` or `{"body": path}`.
 public enum OffsetStep: Hashable, Sendable {
   /// By the items the page had. The default, right also where a server gives fewer than was asked for.
   case itemsReturned
@@ -63,30 +53,16 @@ public enum OffsetStep: Hashable, Sendable {
   case body(PagePath)
 }
 
-extension OffsetStep: Codable {
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    switch DescriptionObject.text(decoder) {
-    case "itemsReturned": self = .itemsReturned
-    case "pageSize": self = .pageSize
-    case let text?:
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "\"\(text)\" is no step; expected \"itemsReturned\", \"pageSize\" or {\"body\": path}.")
-    case nil:
-      self = .body(try DescriptionObject(decoder, "A step", names: ["body"])("body"))
-    }
-  }
+extension OffsetStep: Block {
+  package static let name = "step"
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .itemsReturned, .pageSize:
-      var single = encoder.singleValueContainer()
-      try single.encode(self == .pageSize ? "pageSize" : "itemsReturned")
-    case .body(let path):
-      var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-      try fields.encode(path, forKey: "body")
-    }
-  }
+  package static let grammar = Form<OffsetStep>.oneOf(
+    "A step",
+    [
+      .word("itemsReturned", .itemsReturned, "the items that the page had; the default"),
+      .word("pageSize", .pageSize, "the page size"),
+      .key(
+        "body", OffsetStep.body, { if case .body(let path) = $0 { path } else { nil } },
+        "a number of the page"),
+    ])
 }

@@ -1,11 +1,5 @@
 public import QuireCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// How a listing is paged: eight answers that together describe a protocol, and two for servers that
 /// also page backwards or give out changes.
 ///
@@ -230,51 +224,50 @@ extension Pagination {
   }
 }
 
-extension Pagination: Codable {
-  private static let names = [
-    "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
-    "formats",
-  ]
+extension Pagination: Block {
+  package static let name = "pagination"
 
+  package static let grammar = Form<Pagination>.object(
+    "A pagination description", Pagination(next: .linkHeader),
+    [
+      .required("next", \.next, "where the continuation comes from"),
+      .optional(
+        "send", \.send, "where it goes; default `\"url\"`",
+        isWritten: { if case .firstOf = $0.next { false } else { true } }),
+      .optional("request", \.request, "what else changes from request to request"),
+      .optional("end", \.end, "what ends the listing"),
+      .optional("items", \.items, "where the items are", isWritten: { _ in true }),
+      .optional("size", \.size, "where a page size goes"),
+      .optional("total", \.total, "where the server says how much there is"),
+      .optional("policy", \.policy, "failures, links and sessions"),
+      .optional("previous", \.previous, "what leads to the page before"),
+      .optional(
+        "resume", \.resume, "what a later walk for changes starts with, from the last page"),
+      .optional(
+        "formats", \.formats, example: "[\"json\"]", "the formats that the server answers in"),
+    ])
+}
+
+extension PageFormat: FormWord {}
+
+extension Pagination: Codable {
   /// Reads an object with the names of the answers, of which only `next` is required.
   ///
   /// A name that is unknown, missing or holds something else is an error that says what was
   /// expected.
   public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "A pagination description", names: Self.names)
-    self.init(
-      next: try object("next"), send: try object.optional("send") ?? .url,
-      request: try object.optional("request") ?? RequestRule(),
-      end: try object.optional("end") ?? [], items: try object.optional("items") ?? .root,
-      size: try object.optional("size"), total: try object.optional("total"),
-      policy: try object.optional("policy") ?? PagePolicy(),
-      previous: try object.optional("previous"), resume: try object.optional("resume"),
-      formats: try Self.formats(object))
-  }
-
-  private static func formats(_ object: DescriptionObject) throws -> [PageFormat] {
-    try (object.optional("formats", as: [String].self) ?? []).map { name in
-      guard let format = PageFormat(rawValue: name) else {
-        throw object.error("\"\(name)\" is no format; expected \"json\" or \"xml\".")
-      }
-      return format
+    do {
+      self = try Self.grammar.read(JSONValue(from: decoder))
+    } catch let failure as FormFailure {
+      throw DecodingError.dataCorrupted(
+        DecodingError.Context(
+          codingPath: decoder.codingPath, debugDescription: failure.description))
     }
   }
 
   /// Writes the answers, without those that are the default.
   public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(next, forKey: "next")
-    if case .firstOf = next {} else { try fields.encode(send, forKey: "send") }
-    if request != RequestRule() { try fields.encode(request, forKey: "request") }
-    if !end.isEmpty { try fields.encode(end, forKey: "end") }
-    try fields.encode(items, forKey: "items")
-    try fields.encodeIfPresent(size, forKey: "size")
-    try fields.encodeIfPresent(total, forKey: "total")
-    if policy != PagePolicy() { try fields.encode(policy, forKey: "policy") }
-    try fields.encodeIfPresent(previous, forKey: "previous")
-    try fields.encodeIfPresent(resume, forKey: "resume")
-    if !formats.isEmpty { try fields.encode(formats, forKey: "formats") }
+    try Self.grammar.write(self).encode(to: encoder)
   }
 }
 
@@ -284,14 +277,11 @@ extension Pagination {
   /// Throws `invalidArgument` that names the key, says what is wrong with it and what was expected.
   public init(json: some Sequence<UInt8>) throws(PageError) {
     do {
-      self = try JSONDecoder().decode(Pagination.self, from: Data(json))
-    } catch let error as DecodingError {
-      throw PageError(
-        .invalidArgument, "The pagination description cannot be read. \(Self.describe(error))",
-        underlying: error)
+      self = try Self.grammar.read(try JSONValue(parsing: json))
     } catch {
+      let reason = (error as? PageError)?.message ?? "\(error)"
       throw PageError(
-        .invalidArgument, "The pagination description cannot be read: \(error)", underlying: error)
+        .invalidArgument, "The pagination description cannot be read. \(reason)", underlying: error)
     }
   }
 
@@ -302,45 +292,16 @@ extension Pagination {
 
   /// The description as JSON text for a file: what fits on a line stays on one, and the answers
   /// come in their order.
-  public var json: String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A description holds nothing that JSON cannot: texts, whole numbers, lists and objects.
-    guard let data = try? encoder.encode(self), let value = try? JSONValue(parsing: data)
-    else { return "{}" }
-    return DescriptionText().text(value)
-  }
+  public var json: String { DescriptionText().text(Self.grammar.write(self)) }
 
-  private static func describe(_ error: DecodingError) -> String {
-    let context: DecodingError.Context
-    switch error {
-    case .typeMismatch(_, let found), .valueNotFound(_, let found), .keyNotFound(_, let found),
-      .dataCorrupted(let found):
-      context = found
-    @unknown default: return "\(error)"
-    }
-    let path = context.codingPath.map { key in
-      key.intValue.map { "[\($0)]" } ?? ".\(key.stringValue)"
-    }.joined(separator: "").drop { $0 == "." }
-    let place = path.isEmpty ? "" : "At \(path): "
-    return place + context.debugDescription
-  }
-}
-
-extension Pagination {
   /// The JSON Schema of a description in a file, for editors and validators.
   ///
   /// Says where a name or a kind of value is wrong; whether the parts fit together, only a walk can
   /// say. Source: JSON Schema, draft 2020-12.
-  public static var schema: String {
-    String(decoding: PackageResources.pagination_schema_json, as: UTF8.self)
-  }
+  public static var schema: String { DescriptionText().text(DescriptionReference.schema) }
 }
 
 /// How the page before another one is found, where a server pages in both directions.
-///
-/// Encodes as `{"from": source, "send": placement, "end": [rules], "size": placement}`, with only
-/// `from` required.
 public struct PreviousRule: Hashable, Sendable {
   /// Where a page says what leads to the one before it.
   public var from: NextSource
@@ -371,22 +332,17 @@ extension PreviousRule {
     ]))
 }
 
-extension PreviousRule: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "The rule previous", names: ["from", "send", "end", "size"])
-    self.init(
-      try object("from"), send: try object.optional("send") ?? .url,
-      end: try object.optional("end") ?? [], size: try object.optional("size"))
-  }
+extension PreviousRule: Block {
+  package static let name = "previous"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(from, forKey: "from")
-    if case .firstOf = from {} else { try fields.encode(send, forKey: "send") }
-    if !end.isEmpty { try fields.encode(end, forKey: "end") }
-    try fields.encodeIfPresent(size, forKey: "size")
-  }
+  package static let grammar = Form<PreviousRule>.object(
+    "The rule previous", PreviousRule(.linkHeader),
+    [
+      .required("from", \.from, "what leads to the page before"),
+      .optional(
+        "send", \.send, "where that goes; default `\"url\"`",
+        isWritten: { if case .firstOf = $0.from { false } else { true } }),
+      .optional("end", \.end, "what says that a page is the first of all"),
+      .optional("size", \.size, "where the page size goes instead"),
+    ])
 }

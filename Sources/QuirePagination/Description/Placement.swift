@@ -1,11 +1,6 @@
 import QuireCore
 
 /// Where a value goes in a request: the answer to "send".
-///
-/// Encodes as `"url"`, `"request"`, `"queryMerge"`, `"bodyMerge"`, `"itemRange"` or one of
-/// `{"query": name}`, `{"header": name}`, `{"jsonBody": pointer}`, `{"form": name}`, `{"xmlBody":
-/// path}`, `{"path": placeholder}`, `{"placeholder": text}` and `{"firstOf": [placements]}`; `query`,
-/// `path` and `placeholder` take `"encoding"` as well.
 public enum Placement: Hashable, Sendable {
   /// The value is a link that replaces the whole request target, byte for byte.
   case url
@@ -107,80 +102,67 @@ extension Pagination {
   }
 }
 
-extension Placement: Codable {
-  private static let kinds = [
-    "query", "header", "jsonBody", "form", "xmlBody", "path", "placeholder", "firstOf",
-  ]
-  private static let names: [String: Placement] = [
-    "url": .url, "request": .request, "queryMerge": .queryMerge, "bodyMerge": .bodyMerge,
-    "itemRange": .itemRange,
-  ]
+extension Placement: Block {
+  package static let name = "placement"
 
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    if let text = DescriptionObject.text(decoder) {
-      guard let placement = Self.names[text] else {
-        throw DescriptionObject.error(
-          decoder.codingPath,
-          "\"\(text)\" is no placement; expected \(DescriptionObject.list(Self.names.keys.sorted()))"
-            + " or an object such as {\"query\": \"cursor\"}.\(Self.hint(text))")
-      }
-      self = placement
-      return
-    }
-    let (kind, object) = try DescriptionObject.oneOf(
-      decoder, "A placement", kinds: Self.kinds, options: ["encoding"])
-    let encoding = try object.optional("encoding", as: ValueEncoding.self)
-    switch kind {
-    case "query": self = .query(try object(kind), encoding: encoding ?? .strict)
-    case "path": self = .path(try object(kind), encoding: encoding ?? .strict)
-    case "placeholder": self = .placeholder(try object(kind), encoding: encoding ?? .strict)
-    case "header": self = .header(try object(kind))
-    case "form": self = .form(try object(kind))
-    case "xmlBody": self = .xmlBody(try object(kind))
-    case "firstOf":
-      let placements = try object(kind, as: [Placement].self)
-      guard !placements.isEmpty else { throw object.error("\"firstOf\" has no placements.") }
-      self = .firstOf(placements)
-    default: self = .jsonBody(try object(kind))
-    }
-    if encoding != nil, !["query", "path", "placeholder"].contains(kind) {
-      throw DescriptionObject.error(
-        decoder.codingPath, "A placement in \"\(kind)\" has one encoding; leave out \"encoding\".")
-    }
-  }
+  package static let grammar = Form<Placement>.oneOf(
+    "A placement",
+    [
+      .word("url", .url, also: ["link": ""], "a link: the whole address, byte for byte"),
+      .word(
+        "request", .request,
+        "a whole request that the page describes: `href`, `method`, `headers`, `body`, `merge`"),
+      encoded(
+        "query", "\"cursor\"", Placement.query,
+        { if case .query(let name, let encoding) = $0 { (name, encoding) } else { nil } },
+        "a query parameter; the encoding is `\"strict\"`, `\"verbatim\"` or `{\"allowing\": \"=\"}`"
+      ),
+      .key(
+        "header", example: "\"X-Token\"", Placement.header,
+        { if case .header(let name) = $0 { name } else { nil } }, "a header field"),
+      .key(
+        "jsonBody", example: "\"/after\"", also: ["body": "", "json": ""], Placement.jsonBody,
+        { if case .jsonBody(let path) = $0 { path } else { nil } }, "a member of a JSON body"),
+      .key(
+        "form", example: "\"cursor\"", Placement.form,
+        { if case .form(let name) = $0 { name } else { nil } }, "a parameter of a form"),
+      .key(
+        "xmlBody", example: "\"//Page/@Offset\"", also: ["xml": ""], Placement.xmlBody,
+        { if case .xmlBody(let path) = $0 { path } else { nil } },
+        "text or attribute of a body of XML"),
+      encoded(
+        "path", "\"{page}\"", Placement.path,
+        { if case .path(let text, let encoding) = $0 { (text, encoding) } else { nil } },
+        "in place of a text in the URL's path"),
+      encoded(
+        "placeholder", "\"{{at}}\"", Placement.placeholder,
+        { if case .placeholder(let text, let encoding) = $0 { (text, encoding) } else { nil } },
+        "in place of a text in URL and body"),
+      .word(
+        "queryMerge", .queryMerge, "the members of `all`, by their names, or a whole query"),
+      .word(
+        "bodyMerge", .bodyMerge,
+        "the members of `all`, whose names are pointers into the JSON body: `{\"all\": {\"/page/after\": "
+          + "source}}`"),
+      .word("itemRange", .itemRange, "the Range field"),
+      .key(
+        "firstOf", Placement.firstOf,
+        { if case .firstOf(let placements) = $0 { placements } else { nil } },
+        "to the first of these that the walk's request has room for"),
+    ],
+    check: { $0 == .firstOf([]) ? "\"firstOf\" has no placements." : nil })
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    if let name = Self.names.first(where: { $0.value == self })?.key {
-      var single = encoder.singleValueContainer()
-      return try single.encode(name)
-    }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    switch self {
-    case .url, .request, .queryMerge, .bodyMerge, .itemRange: break
-    case .query(let name, let encoding): try Self.write(name, "query", encoding, in: &fields)
-    case .path(let text, let encoding): try Self.write(text, "path", encoding, in: &fields)
-    case .placeholder(let text, let encoding):
-      try Self.write(text, "placeholder", encoding, in: &fields)
-    case .header(let name): try fields.encode(name, forKey: "header")
-    case .form(let name): try fields.encode(name, forKey: "form")
-    case .jsonBody(let path): try fields.encode(path, forKey: "jsonBody")
-    case .xmlBody(let path): try fields.encode(path, forKey: "xmlBody")
-    case .firstOf(let placements): try fields.encode(placements, forKey: "firstOf")
-    }
-  }
-
-  private static func hint(_ text: String) -> String {
-    NearestName.hint(text, in: names.keys.sorted() + kinds, words: NearestName.placements)
-  }
-
-  private static func write(
-    _ text: String, _ kind: String, _ encoding: ValueEncoding,
-    in fields: inout KeyedEncodingContainer<DescriptionObject.Name>
-  ) throws {
-    try fields.encode(text, forKey: .init(stringValue: kind))
-    if encoding != .strict { try fields.encode(encoding, forKey: "encoding") }
+  /// A placement that percent-encodes its value.
+  private static func encoded(
+    _ name: String, _ example: String,
+    _ embed: @escaping @Sendable (String, ValueEncoding) -> Placement,
+    _ extract: @escaping @Sendable (Placement) -> (name: String, encoding: ValueEncoding)?,
+    _ note: String
+  ) -> FormCase<Placement> {
+    .keys(
+      (name: "", encoding: ValueEncoding.strict),
+      [.required(name, \.name, example: example), .optional("encoding", \.encoding)],
+      { embed($0.name, $0.encoding) }, extract, note)
   }
 }
 
@@ -211,17 +193,13 @@ extension Route {
   }
 }
 
-extension Route: Codable {
-  /// Reads `{"next": source, "send": placement}`.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "A route", names: ["next", "send"])
-    self.init(try object("next"), send: try object("send"))
-  }
+extension Route: Block {
+  package static let name = "route"
 
-  /// Writes `{"next": source, "send": placement}`.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(next, forKey: "next")
-    try fields.encode(send, forKey: "send")
-  }
+  package static let grammar = Form<Route>.object(
+    "A route", Route(.linkHeader, send: .url),
+    [
+      .required("next", \.next, "where the continuation comes from"),
+      .required("send", \.send, "where it goes"),
+    ])
 }

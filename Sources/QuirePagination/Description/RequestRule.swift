@@ -3,12 +3,10 @@ public import QuireCore
 /// What else changes between requests: the answer to "request".
 ///
 /// What the walk's own request already says is never overwritten: a first value or a constant is
-/// added only where the caller gave none. Encodes as `{"keep": …, "first": value, "then": {…},
-/// "method": "get", "always": {…}, "carry": {name: {…}}, "isQuery": true}`, with only what differs
-/// from the default.
+/// added only where the caller gave none.
 public struct RequestRule: Hashable, Sendable {
   /// The method of the requests after the first.
-  public enum Method: String, Hashable, Codable, Sendable {
+  public enum Method: String, Hashable, Sendable, CaseIterable {
     /// The same as the first, with its body. The default.
     case same
     /// GET, without a body.
@@ -48,45 +46,27 @@ public struct RequestRule: Hashable, Sendable {
   }
 }
 
-extension RequestRule: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(
-      decoder, "The request rule",
-      names: ["keep", "first", "then", "method", "always", "carry", "isQuery"])
-    let name = try object.optional("method", as: String.self) ?? "same"
-    guard let method = Method(rawValue: name) else {
-      throw DescriptionObject.error(
-        decoder.codingPath, "The request rule's \"method\" is \"same\" or \"get\", not \"\(name)\"."
-      )
-    }
-    self.init(
-      keep: try object.optional("keep") ?? .all,
-      first: object.has("first") ? try object("first", as: JSONValue.self) : nil,
-      then: try object.optional("then"), method: method,
-      always: try object.optional("always") ?? RequestConstants(),
-      carry: try object.optional("carry") ?? [:],
-      isQuery: try object.optional("isQuery") ?? false)
-  }
+extension RequestRule: Block {
+  package static let name = "request"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    if keep != .all { try fields.encode(keep, forKey: "keep") }
-    if let first { try fields.encode(first, forKey: "first") }
-    try fields.encodeIfPresent(then, forKey: "then")
-    if method != .same { try fields.encode(method, forKey: "method") }
-    if always != RequestConstants() { try fields.encode(always, forKey: "always") }
-    if !carry.isEmpty { try fields.encode(carry, forKey: "carry") }
-    if isQuery { try fields.encode(isQuery, forKey: "isQuery") }
-  }
+  package static let grammar = Form<RequestRule>.object(
+    "The request rule", RequestRule(),
+    [
+      .optional("keep", \.keep, "which parameters of the first request come again"),
+      .optional("first", \.first, example: "\"*\"", "what the first request sends as a cursor"),
+      .optional("then", \.then, "what later requests have instead"),
+      .optional(
+        "method", \.method, example: "\"get\"", "later requests have no body; default `\"same\"`"),
+      .optional("always", \.always, "what every request has"),
+      .optional("carry", \.carry, "what answers give and requests repeat, by name"),
+      .optional("isQuery", \.isQuery, example: "true", "a POST may be sent again"),
+    ])
 }
+
+extension RequestRule.Method: FormWord {}
 
 /// What the requests after the first have in place of what the first one has: for servers that go on
 /// at another address, or with another query.
-///
-/// Encodes as `{"url": reference, "query": {name: value}, "header": {name: value}, "body":
-/// {pointer: value}}`, with only what changes.
 public struct RequestChange: Hashable, Sendable {
   /// The address, as seen from the first request's: `list/continue`, `/search/scroll`. What the
   /// request rule keeps of the query is added to its own. Default nil: the same.
@@ -101,26 +81,20 @@ public struct RequestChange: Hashable, Sendable {
   }
 }
 
-extension RequestChange: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let names = ["url"] + RequestConstants.names
-    let object = try DescriptionObject(decoder, "The change \"then\"", names: names)
-    self.init(url: try object.optional("url"), set: try RequestConstants(object))
-  }
+extension RequestChange: Block {
+  package static let name = "change"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encodeIfPresent(url, forKey: "url")
-    try set.encode(in: &fields)
-  }
+  package static let grammar = Form<RequestChange>.object(
+    "The change \"then\"", RequestChange(),
+    [
+      .optional("url", \.url, example: "\"list/continue\"", "another address"),
+      .optional("query", \.set.query, "parameters"),
+      .optional("header", \.set.header, "header fields"),
+      .optional("body", \.set.body, "members of the JSON body"),
+    ])
 }
 
 /// What a protocol needs in every request, unless the caller's request says otherwise.
-///
-/// Encodes as `{"query": {name: value}, "header": {name: value}, "body": {pointer: value}}`, with
-/// only the parts that hold something.
 public struct RequestConstants: Hashable, Sendable {
   /// Query parameters, strictly encoded.
   public var query: [String: String]
@@ -140,49 +114,19 @@ public struct RequestConstants: Hashable, Sendable {
   }
 }
 
-extension RequestConstants: Codable {
-  static let names = ["query", "header", "body"]
+extension RequestConstants: Block {
+  package static let name = "constants"
 
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    try self.init(DescriptionObject(decoder, "The constants", names: Self.names))
-  }
-
-  /// Reads the three parts out of an object that may have others.
-  init(_ object: DescriptionObject) throws {
-    var body: [PagePath: JSONValue] = [:]
-    for (text, value) in try object.optional("body", as: [String: JSONValue].self) ?? [:] {
-      do {
-        body[try PagePath(text)] = value
-      } catch let error as PageError {
-        throw object.error(error.message)
-      }
-    }
-    self.init(
-      query: try object.optional("query") ?? [:], header: try object.optional("header") ?? [:],
-      body: body)
-  }
-
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try encode(in: &fields)
-  }
-
-  func encode(in fields: inout KeyedEncodingContainer<DescriptionObject.Name>) throws {
-    if !query.isEmpty { try fields.encode(query, forKey: "query") }
-    if !header.isEmpty { try fields.encode(header, forKey: "header") }
-    if !body.isEmpty {
-      let texts = body.map { ($0.key.text, $0.value) }
-      try fields.encode(Dictionary(uniqueKeysWithValues: texts), forKey: "body")
-    }
-  }
+  package static let grammar = Form<RequestConstants>.object(
+    "The constants", RequestConstants(),
+    [
+      .optional("query", \.query, "parameters"), .optional("header", \.header, "header fields"),
+      .optional("body", \.body, "members of the JSON body"),
+    ])
 }
 
 /// A value that an answer gives once, or anew with every page, and that every later request repeats:
 /// a session, a snapshot.
-///
-/// Encodes as `{"from": source, "send": placement}`.
 public struct CarriedValue: Hashable, Sendable {
   /// Where an answer has it, that of `PagePolicy.open` included. An answer without it leaves the
   /// value as it was.
@@ -197,26 +141,20 @@ public struct CarriedValue: Hashable, Sendable {
   }
 }
 
-extension CarriedValue: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let object = try DescriptionObject(decoder, "A carried value", names: ["from", "send"])
-    self.init(from: try object("from"), send: try object("send"))
-  }
+extension CarriedValue: Block {
+  package static let name = "carried"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(from, forKey: "from")
-    try fields.encode(send, forKey: "send")
-  }
+  package static let grammar = Form<CarriedValue>.object(
+    "A carried value", CarriedValue(from: "", send: .url),
+    [
+      .required("from", \.from, "where an answer has it"),
+      .required("send", \.send, "where requests have it"),
+    ])
 }
 
 /// A request beside those for pages: to open what a walk needs at the server, or to close it.
 ///
-/// It goes to the listing's own origin, with the client's credentials. Encodes as `{"method":
-/// "DELETE", "url": reference, "keep": rule, "query": {…}, "header": {…}, "body": {…}, "send":
-/// {"cursor": placement}}`, with only what differs from the default.
+/// It goes to the listing's own origin, with the client's credentials.
 public struct SideRequest: Hashable, Sendable {
   /// The method. Default GET.
   public var method: String
@@ -243,24 +181,19 @@ public struct SideRequest: Hashable, Sendable {
   }
 }
 
-extension SideRequest: Codable {
-  /// Reads an object as above.
-  public init(from decoder: any Decoder) throws {
-    let names = ["method", "url", "keep", "send"] + RequestConstants.names
-    let object = try DescriptionObject(decoder, "A side request", names: names)
-    self.init(
-      try object.optional("method") ?? "GET", url: try object.optional("url"),
-      keep: try object.optional("keep") ?? .none, set: try RequestConstants(object),
-      send: try object.optional("send") ?? [:])
-  }
+extension SideRequest: Block {
+  package static let name = "sideRequest"
 
-  /// Writes an object as above.
-  public func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(method, forKey: "method")
-    try fields.encodeIfPresent(url, forKey: "url")
-    if keep != .none { try fields.encode(keep, forKey: "keep") }
-    try set.encode(in: &fields)
-    if !send.isEmpty { try fields.encode(send, forKey: "send") }
-  }
+  package static let grammar = Form<SideRequest>.object(
+    "A side request", SideRequest(),
+    [
+      .optional(
+        "method", \.method, example: "\"DELETE\"", "default GET", isWritten: { _ in true }),
+      .optional("url", \.url, example: "\"/_pit\"", "the address; default the listing's own"),
+      .optional("keep", \.keep, "what of the first request goes along; default `\"none\"`"),
+      .optional("query", \.set.query, "parameters"),
+      .optional("header", \.set.header, "header fields"),
+      .optional("body", \.set.body, "members of the JSON body"),
+      .optional("send", \.send, "where carried values go, and the continuation as `cursor`"),
+    ])
 }

@@ -1,9 +1,6 @@
 public import QuireCore
 
 /// Where a flag, a total or an error code is read from.
-///
-/// Encodes as a path for `body`, or as an object with the case's name, such as
-/// `{"header": "X-Total"}` or `{"linkParameter": "results", "rel": "next"}`.
 public indirect enum ValueSource: Hashable, Sendable {
   /// The value at a path of the page.
   case body(PagePath)
@@ -28,62 +25,58 @@ extension ValueSource: ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self = .body(PagePath(stringLiteral: value)) }
 }
 
-extension ValueSource: Codable {
-  private static let kinds = [
-    "body", "header", "lastItem", "count", "linkParameter", "linkQueryItem", "firstOf",
-  ]
+extension ValueSource: Block {
+  package static let name = "value"
 
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    if let text = DescriptionObject.text(decoder) {
-      self = text == "contentRangeTotal" ? .contentRangeTotal : .body(try PagePath(from: decoder))
-      return
-    }
-    let (kind, object) = try DescriptionObject.oneOf(
-      decoder, "A value source", kinds: Self.kinds, options: ["rel"])
-    switch kind {
-    case "body": self = .body(try object(kind))
-    case "header": self = .header(try object(kind))
-    case "lastItem": self = .lastItem(try object(kind))
-    case "count": self = .count(try object(kind))
-    case "linkParameter": self = .linkParameter(try object(kind), rel: try object("rel"))
-    case "linkQueryItem": self = .linkQueryItem(try object(kind), rel: try object("rel"))
-    default: self = .firstOf(try object(kind))
-    }
-  }
-
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    if case .body(let path) = self { return try path.encode(to: encoder) }
-    if case .contentRangeTotal = self {
-      var single = encoder.singleValueContainer()
-      return try single.encode("contentRangeTotal")
-    }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    switch self {
-    case .body, .contentRangeTotal: break
-    case .header(let name): try fields.encode(name, forKey: "header")
-    case .lastItem(let path): try fields.encode(path, forKey: "lastItem")
-    case .count(let path): try fields.encode(path, forKey: "count")
-    case .linkParameter(let name, let rel):
-      try fields.encode(name, forKey: "linkParameter")
-      try fields.encode(rel, forKey: "rel")
-    case .linkQueryItem(let name, let rel):
-      try fields.encode(name, forKey: "linkQueryItem")
-      try fields.encode(rel, forKey: "rel")
-    case .firstOf(let sources): try fields.encode(sources, forKey: "firstOf")
-    }
-  }
+  package static let grammar = Form<ValueSource>.oneOf(
+    "A value source",
+    [
+      .bare(
+        ValueSource.body, { if case .body(let path) = $0 { path } else { nil } },
+        "a value of the page"),
+      .key(
+        "body", example: "\"/total\"", ValueSource.body,
+        { if case .body(let path) = $0 { path } else { nil } }, "the same"),
+      .key(
+        "header", example: "\"X-Total\"", ValueSource.header,
+        { if case .header(let name) = $0 { name } else { nil } }, "a header field"),
+      .key(
+        "lastItem", example: "\"/id\"", also: ["last": ""], ValueSource.lastItem,
+        { if case .lastItem(let path) = $0 { path } else { nil } }, "a value of the last item"),
+      .key(
+        "count", example: "\"/items\"", ValueSource.count,
+        { if case .count(let path) = $0 { path } else { nil } },
+        "how many elements a list of the page has"),
+      .keys(
+        (name: "", rel: ""),
+        [
+          .required("linkParameter", \.name, example: "\"results\""),
+          .required("rel", \.rel, example: "\"next\""),
+        ], { .linkParameter($0.name, rel: $0.rel) },
+        { if case .linkParameter(let name, let rel) = $0 { (name, rel) } else { nil } },
+        "a parameter of the link of that relation"),
+      .keys(
+        (name: "", rel: ""),
+        [
+          .required("linkQueryItem", \.name, example: "\"page\""),
+          .required("rel", \.rel, example: "\"last\""),
+        ], { .linkQueryItem($0.name, rel: $0.rel) },
+        { if case .linkQueryItem(let name, let rel) = $0 { (name, rel) } else { nil } },
+        "a query parameter of that link's target"),
+      .word("contentRangeTotal", .contentRangeTotal, "the complete length in Content-Range"),
+      .key(
+        "firstOf", ValueSource.firstOf,
+        { if case .firstOf(let sources) = $0 { sources } else { nil } },
+        "the first of these that finds something"),
+    ])
 }
 
 /// Where the server says how much there is, and what kind of promise that is.
 ///
-/// A number that is no number (`*`, `"unknown"`, null) or negative is no total. Encodes as its
-/// source where everything else is the default, else as `{"source": …, "kind": "pages", "scope":
-/// "firstPage"}`.
+/// A number that is no number (`*`, `"unknown"`, null) or negative is no total.
 public struct TotalSource: Hashable, Sendable {
   /// Which pages say it.
-  public enum Scope: String, Hashable, Codable, Sendable {
+  public enum Scope: String, Hashable, Sendable, CaseIterable {
     /// All of them. The default.
     case everyPage
     /// Only the first: the walk remembers it, and does not ask the others.
@@ -112,43 +105,30 @@ extension TotalSource: ExpressibleByStringLiteral {
   public init(stringLiteral value: String) { self.init(ValueSource(stringLiteral: value)) }
 }
 
-extension TotalSource: Codable {
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    let names = ["source", "kind", "scope"]
-    if let object = try? DescriptionObject(decoder, "A total", names: names), object.has("source") {
-      let kind = try object.optional("kind", as: String.self)
-      guard let known = Total.Kind(rawValue: kind ?? "items") else {
-        throw DescriptionObject.error(
-          decoder.codingPath,
-          "\"\(kind ?? "")\" is no kind of total; expected \"items\", \"estimate\", "
-            + "\"lowerBound\", \"remaining\" or \"pages\".")
-      }
-      let scope = try object.optional("scope", as: String.self)
-      guard let knownScope = Scope(rawValue: scope ?? "everyPage") else {
-        throw DescriptionObject.error(
-          decoder.codingPath,
-          "A total's \"scope\" is \"everyPage\" or \"firstPage\", not \"\(scope ?? "")\".")
-      }
-      self.init(try object("source"), known, scope: knownScope)
-    } else {
-      self.init(try ValueSource(from: decoder))
-    }
-  }
+extension TotalSource: Block {
+  package static let name = "total"
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    if self == TotalSource(source) { return try source.encode(to: encoder) }
-    var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-    try fields.encode(source, forKey: "source")
-    if kind != .items { try fields.encode(kind, forKey: "kind") }
-    if scope != .everyPage { try fields.encode(scope, forKey: "scope") }
-  }
+  package static let grammar = Form<TotalSource>.oneOf(
+    "A total",
+    [
+      .bare(
+        onlyText: false, { TotalSource($0) }, { $0 == TotalSource($0.source) ? $0.source : nil },
+        "exactly this many items"),
+      .keys(
+        TotalSource(""),
+        [
+          .required("source", \.source), .optional("kind", \.kind, example: "\"pages\""),
+          .optional("scope", \.scope, example: "\"firstPage\""),
+        ], { $0 }, { $0 },
+        "the `Total.Kind` is `\"items\"`, `\"estimate\"`, `\"lowerBound\"`, `\"remaining\"` or `\"pages\"`; "
+          + "`TotalSource.Scope` is `\"everyPage\"` or `\"firstPage\"`"),
+    ])
 }
 
+extension TotalSource.Scope: FormWord {}
+extension Total.Kind: FormWord {}
+
 /// How a value is written into a URL.
-///
-/// Encodes as `"strict"`, `"verbatim"` or `{"allowing": characters}`.
 public enum ValueEncoding: Hashable, Sendable {
   /// Everything but RFC 3986's unreserved characters is percent-encoded, exactly once. The default.
   case strict
@@ -167,31 +147,17 @@ public enum ValueEncoding: Hashable, Sendable {
   }
 }
 
-extension ValueEncoding: Codable {
-  /// Reads one of the forms above.
-  public init(from decoder: any Decoder) throws {
-    switch DescriptionObject.text(decoder) {
-    case "strict": self = .strict
-    case "verbatim": self = .verbatim
-    case let text?:
-      throw DescriptionObject.error(
-        decoder.codingPath,
-        "\"\(text)\" is no encoding; expected \"strict\", \"verbatim\" or {\"allowing\": \"=\"}.")
-    case nil:
-      self = .allowing(
-        try DescriptionObject(decoder, "An encoding", names: ["allowing"])("allowing"))
-    }
-  }
+extension ValueEncoding: Block {
+  package static let name = "encoding"
 
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    switch self {
-    case .strict, .verbatim:
-      var single = encoder.singleValueContainer()
-      try single.encode(self == .strict ? "strict" : "verbatim")
-    case .allowing(let characters):
-      var fields = encoder.container(keyedBy: DescriptionObject.Name.self)
-      try fields.encode(characters, forKey: "allowing")
-    }
-  }
+  package static let grammar = Form<ValueEncoding>.oneOf(
+    "An encoding",
+    [
+      .word("strict", .strict, "everything but unreserved characters is percent-encoded"),
+      .word("verbatim", .verbatim, "the value is already encoded"),
+      .key(
+        "allowing", example: "\"=\"", ValueEncoding.allowing,
+        { if case .allowing(let characters) = $0 { characters } else { nil } },
+        "strict, but for these characters"),
+    ])
 }

@@ -1,12 +1,6 @@
 import HTTPTypes
 package import QuireCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// By what a listing over HTTP is known: how it goes on and what it asks for, without what changes
 /// from page to page, and without secrets, which may be others tomorrow.
 ///
@@ -124,10 +118,7 @@ extension PaginationEngine {
       policy: PagePolicy(
         overlap: pagination.policy.overlap, reversesItems: pagination.policy.reversesItems),
       previous: pagination.previous, resume: pagination.resume)
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A description holds nothing that an encoder could refuse.
-    return digest(String(decoding: (try? encoder.encode(essence)) ?? Data(), as: UTF8.self))
+    return digest(Pagination.grammar.write(essence).sorted.description)
   }
 
   /// The parameters in the order of their names.

@@ -4,8 +4,7 @@ package import QuireCore
 ///
 /// Whatever the policy: credentials, custom header fields and request bodies go to the home origin
 /// only, a link never leads from https to http, and user information, control characters and other
-/// schemes are refused. Encodes as `"sameOrigin"`, `"rebase"`, `"upgradeScheme"` or
-/// `{"allow": ["host", "host:port"]}`.
+/// schemes are refused.
 public enum LinkPolicy: Hashable, Sendable {
   /// Only links to the same scheme, host and port; anything else throws `crossOriginLink`. The
   /// default.
@@ -66,41 +65,18 @@ public enum LinkPolicy: Hashable, Sendable {
   }
 }
 
-extension LinkPolicy: Codable {
-  private enum CodingKeys: String, CodingKey { case allow }
+extension LinkPolicy: Block {
+  package static let name = "links"
 
-  /// Reads one of the forms above; anything else is an error that names them.
-  public init(from decoder: any Decoder) throws {
-    if let keyed = try? decoder.container(keyedBy: CodingKeys.self) {
-      self = .allow(try keyed.decode([String].self, forKey: .allow))
-      return
-    }
-    let container = try decoder.singleValueContainer()
-    switch try container.decode(String.self) {
-    case "sameOrigin": self = .sameOrigin
-    case "rebase": self = .rebase
-    case "upgradeScheme": self = .upgradeScheme
-    case let name:
-      throw DecodingError.dataCorruptedError(
-        in: container,
-        debugDescription:
-          "\"\(name)\" is no link policy; expected sameOrigin, rebase, upgradeScheme or {\"allow\": [hosts]}."
-      )
-    }
-  }
-
-  /// Writes one of the forms above.
-  public func encode(to encoder: any Encoder) throws {
-    if case .allow(let hosts) = self {
-      var keyed = encoder.container(keyedBy: CodingKeys.self)
-      try keyed.encode(hosts, forKey: .allow)
-      return
-    }
-    var container = encoder.singleValueContainer()
-    switch self {
-    case .rebase: try container.encode("rebase")
-    case .upgradeScheme: try container.encode("upgradeScheme")
-    case .sameOrigin, .allow: try container.encode("sameOrigin")
-    }
-  }
+  package static let grammar = Form<LinkPolicy>.oneOf(
+    "A link policy",
+    [
+      .word("sameOrigin", .sameOrigin, "links to the same scheme, host and port; the default"),
+      .word("rebase", .rebase, "the link's path and query at the listing's own origin"),
+      .word("upgradeScheme", .upgradeScheme, "a link to http at the same host becomes https"),
+      .key(
+        "allow", example: "[\"host\"]", LinkPolicy.allow,
+        { if case .allow(let hosts) = $0 { hosts } else { nil } },
+        "links to these hosts too, without credentials"),
+    ])
 }

@@ -92,13 +92,10 @@ struct LinkPolicyTests {
       (.upgradeScheme, #""upgradeScheme""#), (.allow(["a", "b:1"]), #"{"allow":["a","b:1"]}"#),
     ]
     for (policy, text) in policies {
-      let encoded = try JSONEncoder().encode(policy)
-      #expect(String(decoding: encoded, as: UTF8.self) == text)
-      #expect(try JSONDecoder().decode(LinkPolicy.self, from: encoded) == policy)
+      #expect(LinkPolicy.grammar.write(policy).description == text)
+      #expect(try LinkPolicy.grammar.read(JSONValue(parsing: text)) == policy)
     }
-    let error = #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(LinkPolicy.self, from: Data(#""anywhere""#.utf8))
-    }
+    let error = #expect(throws: FormFailure.self) { try LinkPolicy.grammar.read("anywhere") }
     #expect("\(error, default: "")".contains("upgradeScheme"))
   }
 }

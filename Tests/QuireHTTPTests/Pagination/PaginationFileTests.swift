@@ -147,7 +147,7 @@ struct PaginationFileTests {
       (#"{"next": "offset", "request": {"method": "put"}}"#, [#""same" or "get""#]),
       (
         #"{"next": "offset", "total": {"source": "/a", "kind": "sum"}}"#,
-        ["At total:", #""sum" is no kind of total"#]
+        ["At total:", #""kind" is "items""#, #"not "sum""#]
       ),
       (
         #"{"next": "offset", "policy": {"failure": [{"when": {"value": "/a"}, "class": "bad"}]}}"#,

@@ -223,11 +223,8 @@ struct SecretCanaryTests {
     for text in ["bot", "{secret}/x", "{secret}{secret}"] {
       #expect(throws: PageError.self) { try SecretSegment(text) }
     }
-    let policy = try JSONDecoder().decode(
-      PagePolicy.self, from: Data(#"{"secretSegment": "k-{secret}"}"#.utf8))
+    let policy = try PagePolicy.grammar.read(["secretSegment": "k-{secret}"])
     #expect(policy.secretSegment == "k-{secret}")
-    #expect(throws: DecodingError.self) {
-      try JSONDecoder().decode(PagePolicy.self, from: Data(#"{"secretSegment": "k"}"#.utf8))
-    }
+    #expect(throws: FormFailure.self) { try PagePolicy.grammar.read(["secretSegment": "k"]) }
   }
 }

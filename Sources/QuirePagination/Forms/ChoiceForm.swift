@@ -1,0 +1,285 @@
+import QuireCore
+
+/// One of the several ways in which a block can be written.
+struct FormCase<Value: Sendable>: Sendable {
+  /// How the case is told from the others.
+  enum Kind: Equatable, Sendable {
+    /// A text that is this word.
+    case word(String)
+    /// An object with the first of these names, and perhaps the others.
+    case keys([String])
+    /// Everything that no other case is: a text, or anything at all.
+    case bare(onlyText: Bool)
+  }
+
+  let kind: Kind
+  /// Older words of the command line, and what each adds to its argument.
+  let aliases: [String: String]
+  /// What an argument of the command line is: "a whole number", and an example of one.
+  var argument = (noun: "", sample: "")
+  let schema: JSONValue
+  let row: FormRow
+  /// Reads the whole value; the text is what messages call the block.
+  let read: @Sendable (JSONValue, String) throws(FormFailure) -> Value
+  let write: @Sendable (Value) -> JSONValue?
+  /// The JSON of an argument behind the case's word.
+  let expand: @Sendable (String) throws(FormFailure) -> JSONValue
+  let abbreviate: @Sendable (Value) -> String?
+
+  /// A text that stands for a value.
+  static func word(
+    _ word: String, _ value: Value, also aliases: [String: String] = [:], _ note: String = ""
+  ) -> FormCase where Value: Equatable {
+    FormCase(
+      kind: .word(word), aliases: aliases, schema: .string(word),
+      row: FormRow(json: "\"\(word)\"", note: note), read: { _, _ in value },
+      write: { $0 == value ? .string(word) : nil }, expand: { _ in .string(word) },
+      abbreviate: { $0 == value ? word : nil })
+  }
+
+  /// An object with the member `name`, whose form is `form`.
+  static func key<Payload>(
+    _ name: String, _ form: Form<Payload>, example: String? = nil,
+    also aliases: [String: String] = [:],
+    _ embed: @escaping @Sendable (Payload) -> Value,
+    _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
+  ) -> FormCase {
+    let json = "\"\(name)\": \(example ?? form.example)"
+    return FormCase(
+      kind: .keys([name]), aliases: aliases,
+      argument: (form.argument, (example ?? form.sample).filter { !"[]\"".contains($0) }),
+      schema: [
+        "type": "object", "properties": .object([.init(name, form.schema)]),
+        "additionalProperties": false, "required": [.string(name)],
+      ], row: FormRow(json: "{\(json)}", note: note),
+      read: { value, subject throws(FormFailure) in
+        do throws(FormFailure) {
+          return embed(try form.read(value[name] ?? .null))
+        } catch {
+          throw error.told(by: subject, member: name, form.noun)
+        }
+      },
+      write: { extract($0).map { .object([.init(name, form.write($0))]) } },
+      expand: { text throws(FormFailure) in .object([.init(name, try form.expand(text))]) },
+      abbreviate: { extract($0).flatMap(form.abbreviate) })
+  }
+
+  static func key<Payload: Formed>(
+    _ name: String, example: String? = nil, also aliases: [String: String] = [:],
+    _ embed: @escaping @Sendable (Payload) -> Value,
+    _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
+  ) -> FormCase {
+    .key(name, Payload.inner, example: example, also: aliases, embed, extract, note)
+  }
+
+  /// An object with several members, of which the first tells the case.
+  static func keys<Root>(
+    _ plain: Root, _ list: [FormMember<Root>], also aliases: [String: String] = [:],
+    _ embed: @escaping @Sendable (Root) -> Value,
+    _ extract: @escaping @Sendable (Value) -> Root?, _ note: String = ""
+  ) -> FormCase {
+    let members = FormMembers(plain: plain, members: list)
+    return FormCase(
+      kind: .keys(members.names), aliases: aliases,
+      argument: list.first.map { ($0.argument, $0.sample) } ?? ("", ""), schema: members.schema,
+      row: FormRow(json: members.example, note: note),
+      read: { value, subject throws(FormFailure) in embed(try members.read(value, subject)) },
+      write: { extract($0).map(members.write) },
+      expand: { text throws(FormFailure) in try members.expand(text) },
+      abbreviate: { extract($0).flatMap(members.abbreviate) })
+  }
+
+  /// The value of another form, as it is. An object is only taken for one if `onlyText` is false.
+  static func bare<Payload: Formed>(
+    onlyText: Bool = true, _ embed: @escaping @Sendable (Payload) -> Value,
+    _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
+  ) -> FormCase {
+    let form = Payload.inner
+    return FormCase(
+      kind: .bare(onlyText: onlyText), aliases: [:], argument: (form.argument, form.sample),
+      schema: form.schema,
+      row: FormRow(json: form.example, note: note),
+      read: { value, subject throws(FormFailure) in
+        do throws(FormFailure) {
+          return embed(try form.read(value))
+        } catch {
+          throw error.message == nil ? FormFailure("\(subject) is not \(form.noun).") : error
+        }
+      },
+      write: { extract($0).map(form.write) }, expand: form.expand,
+      abbreviate: { extract($0).flatMap(form.abbreviate) })
+  }
+}
+
+extension Form {
+  /// One of several cases. A value is written as the first of them that it is.
+  ///
+  /// `subject` is what messages call the block: "An end rule". `check` says what does not fit.
+  static func oneOf(
+    _ subject: String, _ cases: [FormCase<Value>],
+    check: @escaping @Sendable (Value) -> String? = { _ in nil }
+  ) -> Form {
+    let choice = ChoiceForm(subject: subject, cases: cases)
+    let noun = subject.prefix(1).lowercased() + subject.dropFirst()
+    return Form(
+      noun: noun, nouns: "objects", example: cases.map(\.row.json).joined(separator: " or "),
+      argument: noun, sample: cases.first?.argument.sample ?? "", schema: choice.schema,
+      read: { value throws(FormFailure) in
+        let result = try choice.read(value)
+        if let message = check(result) { throw FormFailure(message) }
+        return result
+      },
+      write: { value in cases.lazy.compactMap { $0.write(value) }.first ?? .null },
+      expand: { text throws(FormFailure) in try choice.expand(text) },
+      abbreviate: { choice.abbreviate($0) }, rows: choice.rows)
+  }
+}
+
+/// Finds the case of a value.
+private struct ChoiceForm<Value: Sendable>: Sendable {
+  let subject: String
+  let cases: [FormCase<Value>]
+
+  private var words: [String] { cases.compactMap(\.word) }
+  private var objects: [FormCase<Value>] { cases.filter { !$0.names.isEmpty } }
+  private var bare: FormCase<Value>? { cases.first(where: \.isBare) }
+  /// The names that tell objects apart, and those of their further members.
+  private var kinds: [String] { objects.compactMap(\.names.first) }
+  private var options: [String] { objects.flatMap { $0.names.dropFirst() } }
+
+  private var names: [String] {
+    (words + kinds).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
+  }
+
+  /// The subject without its article: "next source".
+  private var noun: String { String(subject.drop { $0 != " " }.dropFirst()) }
+
+  private var expected: String {
+    var forms = words.isEmpty ? [] : [FormFailure.list(words)]
+    if let bare { forms.append(bare.argument.noun) }
+    if !kinds.isEmpty { forms.append("an object with \(FormFailure.list(kinds))") }
+    return forms.joined(separator: ", or ")
+  }
+
+  /// What older words stand for.
+  private var aliases: [String: (name: String, rest: String)] {
+    cases.reduce(into: [:]) { result, one in
+      for (alias, rest) in one.aliases { result[alias] = (one.name ?? "", rest) }
+    }
+  }
+
+  private func hint(_ text: String) -> String {
+    NearestName.hint(text, in: names, words: aliases.mapValues(\.name))
+  }
+
+  // MARK: Files
+
+  func read(_ value: JSONValue) throws(FormFailure) -> Value {
+    switch value {
+    case .string(let text):
+      guard let one = cases.first(where: { $0.word == text }) ?? bare else {
+        throw FormFailure("\"\(text)\" is no \(noun); expected \(expected).\(hint(text))")
+      }
+      return try one.read(value, subject)
+    case .object(let members):
+      return try object(members.map(\.name)).read(value, subject)
+    case .null, .bool, .number, .array:
+      throw FormFailure("\(subject) is \(expected).")
+    }
+  }
+
+  /// The case of an object with these names.
+  private func object(_ found: [String]) throws(FormFailure) -> FormCase<Value> {
+    let known = kinds + options
+    if let bare, case .bare(onlyText: false) = bare.kind, !found.contains(where: known.contains) {
+      return bare
+    }
+    try NearestName.check(found, in: known, subject, words: aliases.mapValues(\.name))
+    if objects.count == 1 { return objects[0] }
+    let telling = kinds.filter(found.contains)
+    guard telling.count == 1, let one = objects.first(where: { $0.names.first == telling[0] })
+    else { throw FormFailure("\(subject) has exactly one of \(FormFailure.list(kinds)).") }
+    if let strange = found.first(where: { !one.names.contains($0) }) {
+      throw FormFailure("\(subject) with \"\(telling[0])\" has no \"\(strange)\"; leave it out.")
+    }
+    return one
+  }
+
+  var schema: JSONValue {
+    // A bare text may be any, the words among them.
+    let texts =
+      bare.map { [$0.schema] }
+      ?? (words.isEmpty ? [] : [["enum": .array(words.map(JSONValue.string))]])
+    return ["oneOf": .array(texts + objects.map { $0.schema.described($0.row.note) })]
+  }
+
+  /// A word that only abbreviates an object stands in that object's row.
+  var rows: [FormRow] {
+    cases.compactMap { one in
+      if let word = one.word { return kinds.contains(word) && one.row.note.isEmpty ? nil : one.row }
+      var row = one.row
+      if let name = one.names.first, words.contains(name) {
+        row.json = "\"\(name)\"`, `" + row.json
+      }
+      return row
+    }
+  }
+
+  // MARK: Command lines
+
+  func expand(_ text: String) throws(FormFailure) -> JSONValue {
+    let head = String(text.prefix { $0 != ":" })
+    let alias = aliases[head]
+    let named = cases.filter { alias == nil ? $0.name == head : $0.aliases[head] != nil }
+    guard let first = named.first else { return try expand(unnamed: text, head) }
+    guard text != head else {
+      if let word = named.first(where: { $0.word != nil }) { return try word.expand("") }
+      throw needed(head, first)
+    }
+    guard let one = named.first(where: { $0.word == nil }) else {
+      throw FormFailure("\"\(head)\" takes nothing after it.")
+    }
+    do throws(FormFailure) {
+      return try one.expand(text.dropFirst(head.count + 1) + (alias?.rest ?? ""))
+    } catch {
+      throw error.message == nil ? needed(head, one) : error
+    }
+  }
+
+  /// What does not begin with a name: the value of another form, perhaps with further members.
+  private func expand(unnamed text: String, _ head: String) throws(FormFailure) -> JSONValue {
+    if objects.count == 1, let object = try? objects[0].expand(text),
+      case .object(let members) = object, members.count > 1
+    {
+      return object
+    }
+    if let bare, bare.kind == .bare(onlyText: false) || text.isEmpty || text.hasPrefix("/") {
+      return try bare.expand(text)
+    }
+    if bare != nil, objects.count == 1 { return try objects[0].expand(text) }
+    throw FormFailure("\"\(head)\" is none of \(names.joined(separator: ", ")).\(hint(head))")
+  }
+
+  private func needed(_ word: String, _ one: FormCase<Value>) -> FormFailure {
+    FormFailure(
+      "\"\(word)\" needs \(one.argument.noun), such as \(word):\(one.argument.sample).")
+  }
+
+  func abbreviate(_ value: Value) -> String? {
+    // Words first: `offset` is shorter than `offset:0`.
+    for one in cases where one.word != nil {
+      if let word = one.abbreviate(value) { return word }
+    }
+    guard let one = cases.first(where: { $0.write(value) != nil }) else { return nil }
+    guard let name = one.name, objects.count > 1 else { return one.abbreviate(value) }
+    return one.abbreviate(value).map { "\(name):\($0)" }
+  }
+}
+
+extension FormCase {
+  fileprivate var word: String? { if case .word(let word) = kind { word } else { nil } }
+  fileprivate var names: [String] { if case .keys(let names) = kind { names } else { [] } }
+  fileprivate var isBare: Bool { if case .bare = kind { true } else { false } }
+  /// What the case is called on a command line.
+  fileprivate var name: String? { word ?? names.first }
+}

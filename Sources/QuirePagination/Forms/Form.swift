@@ -1,0 +1,283 @@
+package import QuireCore
+
+/// The grammar of one block of the description language.
+///
+/// A block's form is its only definition: files are read and written by it, the words of the command
+/// line are expanded by it, and messages, the JSON Schema and the tables of the reference follow from it.
+package struct Form<Value: Sendable>: Sendable {
+  /// What messages call a value: "a whole number".
+  let noun: String
+  /// The same for several: "whole numbers".
+  let nouns: String
+  /// How the reference writes a value: `path`, `{"first": 0}`.
+  let example: String
+  /// What an argument of the command line is, and an example of one.
+  let argument: String
+  let sample: String
+  /// What the JSON Schema says of a value.
+  var schema: JSONValue
+  let read: @Sendable (JSONValue) throws(FormFailure) -> Value
+  let write: @Sendable (Value) -> JSONValue
+  /// The JSON of a word of the command line.
+  let expand: @Sendable (String) throws(FormFailure) -> JSONValue
+  /// The word of the command line for a value; nil where only JSON says it.
+  let abbreviate: @Sendable (Value) -> String?
+  /// The rows of the block's table in the reference.
+  var rows: [FormRow] = []
+}
+
+/// One row of a table in the reference: how a part is written, and what it means.
+struct FormRow: Sendable {
+  var json: String
+  var note: String
+}
+
+/// Why a value is not what its form says, and where it is.
+package struct FormFailure: Error, CustomStringConvertible {
+  /// The keys and indexes that lead to the value: `.end[1]`.
+  var path = ""
+  /// What is wrong; nil where only the block around the value can say what the value is for.
+  var message: String?
+  /// The text that is none of the known words.
+  var unknown: String?
+
+  init(_ message: String? = nil, unknown: String? = nil) {
+    self.message = message
+    self.unknown = unknown
+  }
+
+  func inside(_ key: String) -> FormFailure {
+    var failure = self
+    failure.path = key + path
+    return failure
+  }
+
+  package var description: String {
+    let place = path.drop { $0 == "." }
+    return (place.isEmpty ? "" : "At \(place): ") + (message ?? "The value is of another kind.")
+  }
+
+  /// The failure as the member `name` of a block tells it.
+  func told(by subject: String, member name: String, _ noun: String) -> FormFailure {
+    if message != nil { return inside("." + name) }
+    if let unknown {
+      return FormFailure("\(subject)'s \"\(name)\" is \(noun), not \"\(unknown)\".")
+    }
+    return FormFailure("\(subject): \"\(name)\" is not \(noun).").inside("." + name)
+  }
+
+  static func list(_ names: [String]) -> String {
+    let quoted = names.map { "\"\($0)\"" }
+    guard quoted.count > 1, let last = quoted.last else { return quoted.first ?? "nothing" }
+    return quoted.dropLast().joined(separator: ", ") + " or " + last
+  }
+}
+
+/// A type whose values stand in descriptions.
+package protocol Formed: Sendable {
+  /// The form where a value is part of another one.
+  static var inner: Form<Self> { get }
+}
+
+/// A part of the language that has a name: a definition in the schema, and mostly a table in the
+/// reference.
+package protocol Block: Formed {
+  static var name: String { get }
+  static var grammar: Form<Self> { get }
+}
+
+extension Block {
+  /// Looks the form up when it is used, because blocks contain each other.
+  package static var inner: Form<Self> {
+    Form(
+      noun: "a " + name, nouns: name + "s", example: name, argument: "a " + name, sample: name,
+      schema: ["$ref": .string("#/$defs/" + name)],
+      read: { value throws(FormFailure) in try grammar.read(value) },
+      write: { grammar.write($0) },
+      expand: { text throws(FormFailure) in try grammar.expand(text) },
+      abbreviate: { grammar.abbreviate($0) })
+  }
+
+  /// Reads a word of the command line, such as `body:/next` or `offset:0,step:pageSize`, or the JSON of
+  /// the block.
+  ///
+  /// Throws `invalidArgument` that says what is wrong and what was expected.
+  package init(words text: String) throws(PageError) {
+    let json = text.hasPrefix("{") ? try JSONValue(parsing: text) : nil
+    do throws(FormFailure) {
+      if let json {
+        self = try Self.grammar.read(json)
+      } else {
+        self = try Self.grammar.read(try Self.grammar.expand(text))
+      }
+    } catch {
+      throw PageError(.invalidArgument, error.message ?? error.description)
+    }
+  }
+
+  /// The word of the command line; nil where only JSON says it.
+  package var words: String? { Self.grammar.abbreviate(self) }
+}
+
+/// An enumeration whose cases are words.
+package protocol FormWord: Formed, RawRepresentable<String>, CaseIterable {}
+
+extension FormWord {
+  package static var inner: Form<Self> {
+    let words = allCases.map(\.rawValue)
+    return Form(
+      noun: FormFailure.list(words), nouns: FormFailure.list(words),
+      example: words.map { "\"\($0)\"" }.joined(separator: ", "),
+      argument: FormFailure.list(words), sample: words.first ?? "",
+      schema: ["enum": .array(words.map(JSONValue.string))],
+      read: { value throws(FormFailure) in
+        guard let text = value.string else { throw FormFailure() }
+        guard let known = Self(rawValue: text) else { throw FormFailure(unknown: text) }
+        return known
+      },
+      write: { .string($0.rawValue) }, expand: { .string($0) }, abbreviate: { $0.rawValue })
+  }
+}
+
+// MARK: - Values that are no blocks
+
+extension Form {
+  private static func leaf(
+    _ noun: String, _ nouns: String, _ example: String, schema: JSONValue,
+    read: @escaping @Sendable (JSONValue) -> Value?,
+    write: @escaping @Sendable (Value) -> JSONValue,
+    expand: @escaping @Sendable (String) -> JSONValue?
+  ) -> Form {
+    Form(
+      noun: noun, nouns: nouns, example: example, argument: noun, sample: example, schema: schema,
+      read: { value throws(FormFailure) in
+        guard let result = read(value) else { throw FormFailure() }
+        return result
+      }, write: write,
+      expand: { text throws(FormFailure) in
+        guard let value = expand(text) else { throw FormFailure() }
+        return value
+      }, abbreviate: { write($0).plainText })
+  }
+
+  static var text: Form<String> {
+    .leaf(
+      "a text", "texts", "text", schema: ["type": "string"], read: \.string,
+      write: { .string($0) }, expand: { $0.isEmpty ? nil : .string($0) })
+  }
+
+  static var wholeNumber: Form<Int> {
+    .leaf(
+      "a whole number", "whole numbers", "number", schema: ["type": "integer"],
+      read: { if case .number = $0 { $0.wholeNumber } else { nil } },
+      write: { .number(String($0)) },
+      expand: { text in Int(text).flatMap { $0 < 0 ? nil : .number(String($0)) } })
+  }
+
+  static var number: Form<Double> {
+    .leaf(
+      "a number", "numbers", "number", schema: ["type": "number"],
+      read: { if case .number(let text) = $0 { Double(text) } else { nil } },
+      write: { .number($0 == $0.rounded() ? String($0).replacing(".0", with: "") : String($0)) },
+      expand: { text in Double(text).map { _ in .number(text) } })
+  }
+
+  static var truth: Form<Bool> {
+    .leaf(
+      "true or false", "true or false", "true", schema: ["type": "boolean"],
+      read: { if case .bool(let value) = $0 { value } else { nil } }, write: { .bool($0) },
+      expand: { text in ["true": .bool(true), "false": .bool(false)][text] })
+  }
+
+  static var json: Form<JSONValue> {
+    .leaf(
+      "a value", "values", "value", schema: [:], read: { $0 }, write: { $0 },
+      expand: { text in (try? JSONValue(parsing: text)) ?? .string(text) })
+  }
+}
+
+extension String: Formed { package static var inner: Form<String> { Form<String>.text } }
+extension Int: Formed { package static var inner: Form<Int> { Form<Int>.wholeNumber } }
+extension Double: Formed { package static var inner: Form<Double> { Form<Double>.number } }
+extension Bool: Formed { package static var inner: Form<Bool> { Form<Bool>.truth } }
+extension JSONValue: Formed { package static var inner: Form<JSONValue> { Form<JSONValue>.json } }
+
+extension Optional: Formed where Wrapped: Formed {
+  package static var inner: Form<Wrapped?> {
+    let form = Wrapped.inner
+    return Form(
+      noun: form.noun, nouns: form.nouns, example: form.example, argument: form.argument,
+      sample: form.sample, schema: form.schema,
+      read: { value throws(FormFailure) in try form.read(value) },
+      write: { $0.map(form.write) ?? .null }, expand: form.expand,
+      abbreviate: { $0.flatMap(form.abbreviate) })
+  }
+}
+
+extension Array: Formed where Element: Formed {
+  package static var inner: Form<[Element]> {
+    let form = Element.inner
+    return Form(
+      noun: "a list of \(form.nouns)", nouns: "lists of \(form.nouns)",
+      example: "[\(form.example)]",
+      argument: form.argument, sample: form.sample,
+      schema: ["type": "array", "items": form.schema],
+      read: { value throws(FormFailure) in
+        guard case .array(let elements) = value else { throw FormFailure() }
+        var result: [Element] = []
+        for element in elements {
+          do throws(FormFailure) {
+            result.append(try form.read(element))
+          } catch {
+            throw error.message == nil ? FormFailure() : error.inside("[\(result.count)]")
+          }
+        }
+        return result
+      },
+      write: { .array($0.map(form.write)) },
+      expand: { text throws(FormFailure) in .array([try form.expand(text)]) },
+      abbreviate: { elements in
+        elements.count == 1 ? elements.first.flatMap(form.abbreviate) : nil
+      })
+  }
+}
+
+/// What names the members of an object that has any: a text, or a path.
+package protocol FormKey: Hashable, Sendable {
+  static func key(_ text: String) throws(FormFailure) -> Self
+  var key: String { get }
+  static var keyExample: String { get }
+}
+
+extension String: FormKey {
+  package static func key(_ text: String) -> String { text }
+  package var key: String { self }
+  package static var keyExample: String { "name" }
+}
+
+extension Dictionary: Formed where Key: FormKey, Value: Formed {
+  package static var inner: Form<[Key: Value]> {
+    let form = Value.inner
+    return Form(
+      noun: "an object of \(form.nouns)", nouns: "objects of \(form.nouns)",
+      example: "{\(Key.keyExample): \(form.example)}", argument: "JSON", sample: "",
+      schema: ["type": "object", "additionalProperties": form.schema],
+      read: { value throws(FormFailure) in
+        guard case .object(let members) = value else { throw FormFailure() }
+        var result: [Key: Value] = [:]
+        for member in members {
+          do throws(FormFailure) {
+            result[try .key(member.name)] = try form.read(member.value)
+          } catch {
+            throw error.message == nil ? FormFailure() : error.inside("." + member.name)
+          }
+        }
+        return result
+      },
+      write: { values in
+        .object(
+          values.map { .init($0.key.key, form.write($0.value)) }.sorted { $0.name < $1.name })
+      },
+      expand: { _ throws(FormFailure) in throw FormFailure() }, abbreviate: { _ in nil })
+  }
+}

@@ -1,0 +1,52 @@
+/// The known name a misspelt one was meant to be.
+package enum NearestName {
+  /// The name with the fewest edits from `name`, at most two or a third of its length;
+  /// nil when none is near.
+  ///
+  /// Costs the product of both lengths per candidate.
+  package static func find(_ name: String, in candidates: [String]) -> String? {
+    let wanted = Array(name.lowercased())
+    let scored = candidates.map { (name: $0, edits: edits(wanted, Array($0.lowercased()))) }
+    guard let best = scored.min(by: { $0.edits < $1.edits }) else { return nil }
+    return best.edits <= max(wanted.count > 3 ? 2 : 1, wanted.count / 3) ? best.name : nil
+  }
+
+  /// " Did you mean …?" for a name that is none of `candidates`: the name that `words` has for it, else
+  /// the nearest; empty where there is none.
+  package static func hint(
+    _ name: String, in candidates: [String], words: [String: String] = [:]
+  ) -> String {
+    let meant = words[name].flatMap { candidates.contains($0) ? $0 : nil }
+    return (meant ?? find(name, in: candidates)).map { " Did you mean \"\($0)\"?" } ?? ""
+  }
+
+  /// Refuses a name that is none of `known`: a misspelt end rule that was ignored would look like a
+  /// walk that works.
+  static func check(
+    _ names: [String], in known: [String], _ subject: String, words: [String: String] = [:]
+  ) throws(FormFailure) {
+    guard let name = names.first(where: { !known.contains($0) }) else { return }
+    throw FormFailure(
+      "\(subject) has no \"\(name)\"; expected \(FormFailure.list(known))."
+        + hint(name, in: known, words: words))
+  }
+
+  /// Insertions, deletions, replacements, and swaps of neighbours that turn one text into the other
+  /// (the optimal string alignment of Damerau and Levenshtein).
+  private static func edits(_ left: [Character], _ right: [Character]) -> Int {
+    var (before, row) = ([Int](), Array(0...right.count))
+    for (index, character) in left.enumerated() {
+      var next = [index + 1]
+      for column in right.indices {
+        let replaced = row[column] + (right[column] == character ? 0 : 1)
+        var edits = min(replaced, row[column + 1] + 1, next[column] + 1)
+        if index > 0, column > 0, character == right[column - 1], left[index - 1] == right[column] {
+          edits = min(edits, before[column - 1] + 1)
+        }
+        next.append(edits)
+      }
+      (before, row) = (row, next)
+    }
+    return row[right.count]
+  }
+}

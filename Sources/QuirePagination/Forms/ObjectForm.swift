@@ -1,0 +1,193 @@
+import QuireCore
+
+/// A member of an object: its name, and the property that it is.
+struct FormMember<Root: Sendable>: Sendable {
+  let name: String
+  let isRequired: Bool
+  let noun: String
+  /// What an argument of the command line is, and an example of one.
+  let argument: String
+  let sample: String
+  let schema: JSONValue
+  let row: FormRow
+  /// Reads the member's value into the root.
+  let read: @Sendable (JSONValue, inout Root) throws(FormFailure) -> Void
+  /// The member's value, of a root and of one that is all default; nil where it is left out.
+  let write: @Sendable (Root, Root) -> JSONValue?
+  let expand: @Sendable (String) throws(FormFailure) -> JSONValue
+  let abbreviate: @Sendable (Root) -> String?
+
+  private init<Value: Formed>(
+    _ name: String, _ form: Form<Value>, isRequired: Bool, example: String?, _ note: String,
+    get: @escaping @Sendable (Root) -> Value?, set: @escaping @Sendable (Value, inout Root) -> Void,
+    isWritten: @escaping @Sendable (Root, Root) -> Bool
+  ) {
+    self.name = name
+    self.isRequired = isRequired
+    noun = form.noun
+    argument = form.argument
+    sample = (example ?? form.sample).filter { !"[]\"".contains($0) }
+    schema = form.schema.described(note)
+    row = FormRow(json: "\"\(name)\": \(example ?? form.example)", note: note)
+    read = { value, root throws(FormFailure) in set(try form.read(value), &root) }
+    write = { root, plain in isWritten(root, plain) ? get(root).map(form.write) : nil }
+    expand = form.expand
+    abbreviate = { get($0).flatMap(form.abbreviate) }
+  }
+
+  /// A member that must be there.
+  static func required<Value: Formed>(
+    _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
+    _ note: String = ""
+  ) -> FormMember {
+    FormMember(
+      name, Value.inner, isRequired: true, example: example, note, get: { $0[keyPath: path] },
+      set: { $1[keyPath: path] = $0 }, isWritten: { _, _ in true })
+  }
+
+  /// A member that is left out where it is the default, or where `isWritten` says so.
+  static func optional<Value: Formed & Equatable>(
+    _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
+    _ note: String = "", isWritten: (@Sendable (Root) -> Bool)? = nil
+  ) -> FormMember {
+    FormMember(
+      name, Value.inner, isRequired: false, example: example, note, get: { $0[keyPath: path] },
+      set: { $1[keyPath: path] = $0 },
+      isWritten: { root, plain in
+        isWritten?(root) ?? (root[keyPath: path] != plain[keyPath: path])
+      })
+  }
+
+  /// One of several members that say what a property is.
+  static func alternative<Value: Formed, Property>(
+    _ name: String, _ path: any WritableKeyPath<Root, Property> & Sendable,
+    _ embed: @escaping @Sendable (Value) -> Property,
+    _ extract: @escaping @Sendable (Property) -> Value?, _ note: String = ""
+  ) -> FormMember {
+    FormMember(
+      name, Value.inner, isRequired: false, example: nil, note,
+      get: { extract($0[keyPath: path]) }, set: { $1[keyPath: path] = embed($0) },
+      isWritten: { _, _ in true })
+  }
+}
+
+/// The members of one object, in their order, and what is the default.
+struct FormMembers<Root: Sendable>: Sendable {
+  let plain: Root
+  let members: [FormMember<Root>]
+
+  var names: [String] { members.map(\.name) }
+
+  var example: String { "{" + members.map(\.row.json).joined(separator: ", ") + "}" }
+
+  var schema: JSONValue {
+    var schema: [JSONValue.Member] = [
+      .init("type", "object"),
+      .init("properties", .object(members.map { .init($0.name, $0.schema) })),
+      .init("additionalProperties", false),
+    ]
+    let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
+    if !required.isEmpty { schema.append(.init("required", .array(required))) }
+    return .object(schema)
+  }
+
+  func read(_ object: JSONValue, _ subject: String) throws(FormFailure) -> Root {
+    var root = plain
+    for member in members {
+      guard let value = object[member.name] else {
+        if member.isRequired { throw FormFailure("\(subject) needs \"\(member.name)\".") }
+        continue
+      }
+      do throws(FormFailure) {
+        try member.read(value, &root)
+      } catch {
+        throw error.told(by: subject, member: member.name, member.noun)
+      }
+    }
+    return root
+  }
+
+  func write(_ root: Root) -> JSONValue {
+    .object(
+      members.compactMap { member in member.write(root, plain).map { .init(member.name, $0) } })
+  }
+
+  /// The object of a word's argument: the first member's value, and behind commas the others' by
+  /// name, as in `0,step:pageSize`.
+  func expand(_ text: String) throws(FormFailure) -> JSONValue {
+    var parts: [(name: String, text: String)] = []
+    for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
+      let name = piece.prefix { $0 != ":" }
+      if parts.isEmpty {
+        parts.append((members.first?.name ?? "", String(piece)))
+      } else if piece.contains(":"), names.dropFirst().contains(String(name)) {
+        parts.append((String(name), String(piece.dropFirst(name.count + 1))))
+      } else {
+        parts[parts.count - 1].text += "," + piece
+      }
+    }
+    var found: [JSONValue.Member] = []
+    for part in parts {
+      guard let member = members.first(where: { $0.name == part.name }) else { continue }
+      do throws(FormFailure) {
+        found.append(.init(part.name, try member.expand(part.text)))
+      } catch {
+        if found.isEmpty { throw error }
+        throw FormFailure(error.message ?? "\"\(part.name)\" needs \(member.argument).")
+      }
+    }
+    return .object(found)
+  }
+
+  func abbreviate(_ root: Root) -> String? {
+    let written = members.filter { $0.write(root, plain) != nil }
+    guard written.first?.name == members.first?.name else { return nil }
+    var parts: [String] = []
+    for member in written {
+      guard let text = member.abbreviate(root) else { return nil }
+      parts.append(parts.isEmpty ? text : "\(member.name):\(text)")
+    }
+    return parts.joined(separator: ",")
+  }
+}
+
+extension Form {
+  /// An object with these members; `check` gets what was read and the names that were there, and says
+  /// what does not fit.
+  ///
+  /// - Parameters:
+  ///   - subject: What messages call the object: "An end rule".
+  ///   - plain: A value whose optional members are the default.
+  static func object(
+    _ subject: String, _ plain: Value, _ list: [FormMember<Value>],
+    check: @escaping @Sendable (Value, [String]) -> String? = { _, _ in nil }
+  ) -> Form {
+    let members = FormMembers(plain: plain, members: list)
+    return Form(
+      noun: subject.prefix(1).lowercased() + subject.dropFirst(), nouns: "objects",
+      example: members.example, argument: list.first?.argument ?? "",
+      sample: list.first?.sample ?? "",
+      schema: members.schema,
+      read: { value throws(FormFailure) in
+        guard case .object(let found) = value else {
+          throw FormFailure("\(subject) is an object with \(FormFailure.list(members.names)).")
+        }
+        let names = found.map(\.name)
+        try NearestName.check(names, in: members.names, subject)
+        let result = try members.read(value, subject)
+        if let message = check(result, names) { throw FormFailure(message) }
+        return result
+      },
+      write: { members.write($0) },
+      expand: { text throws(FormFailure) in try members.expand(text) },
+      abbreviate: { members.abbreviate($0) }, rows: list.map(\.row))
+  }
+}
+
+extension JSONValue {
+  /// A schema with a description of what it is for.
+  func described(_ note: String) -> JSONValue {
+    guard !note.isEmpty, case .object(let members) = self else { return self }
+    return .object(members + [.init("description", .string(note))])
+  }
+}
