@@ -28,6 +28,11 @@ extension PaginationDetector {
           expectsNext = expectsNext || !(trait.isOfItems && count.items == 0)
           if trait.isAlternative, !hasNext { fit.score -= 0.5 }
         } else {
+          // Of several ways the first one that is there is gone.
+          if trait.isAlternative, hasNext {
+            explained.formUnion(trait.names)
+            continue
+          }
           hasNext = true
         }
       }
@@ -201,6 +206,8 @@ package struct DetectorFit {
   }
 
   var preset: PaginationPreset?
+  /// The preset's other name that the description is of; nil for its own.
+  var variant: String?
   var pagination: Pagination
   /// The names of the path that the preset's own place was replaced by.
   var place: PagePath?
@@ -223,6 +230,26 @@ package struct DetectorFit {
   var evidence: [String] = []
   /// What speaks against it.
   var doubts: [String] = []
+
+  /// The description as one writes it.
+  var swift: String {
+    if let variant { return "try .preset(named: \(PaginationPreset.literal(variant)))" }
+    return preset?.swift(at: place) ?? pagination.swift
+  }
+
+  /// Whether the link to the next page must not be followed.
+  var isRefused: Bool { if case .refused = outcome { true } else { false } }
+
+  /// Whether the answer itself says that another page follows.
+  var goesOn: Bool { if case .next = outcome { isFounded } else { false } }
+
+  /// Where the description reads a token; nil where it reads a link or none.
+  var token: NextSource? {
+    guard let route = pagination.routes.first, !route.next.isCounter, route.send != .url else {
+      return nil
+    }
+    return route.next.root
+  }
 
   /// What two descriptions share that do the same with this answer.
   var behaviour: Behaviour { Behaviour(outcome: outcome, itemCount: itemCount) }

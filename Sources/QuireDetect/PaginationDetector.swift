@@ -56,7 +56,7 @@ package struct PaginationDetector {
 
   /// Every description that fits, best first.
   func fits() -> [DetectorFit] {
-    var fits = vocabulary.presets.flatMap(fits(of:))
+    var fits = vocabulary.presets.flatMap { self.fits(of: $0) + variants(of: $0) }
     fits += compositions().compactMap { pagination in
       fit(of: pagination, preset: nil).map {
         var fit = $0
@@ -86,6 +86,18 @@ package struct PaginationDetector {
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
+  /// How well the variants of a preset fit, which are found by their names. Those of generic presets
+  /// differ in names of parameters, of which an answer says nothing.
+  private func variants(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
+    preset.isGeneric
+      ? []
+      : preset.variants.compactMap { name, pagination in
+        var fit = fit(of: pagination.fitted(to: answer.request), preset: preset.preset)
+        fit?.variant = name
+        return (fit?.itemCount ?? 0) > 0 ? fit : nil
+      }
+  }
+
   /// How well a preset fits with its items at another place.
   private func fit(of preset: PaginationPreset, at place: PagePath) -> DetectorFit? {
     let pagination = preset.pagination.items(at: .path(place)).fitted(to: answer.request)
@@ -103,7 +115,7 @@ extension DetectorFit {
   var rank: Double { isAsked ? score + 10 : score }
 
   /// The name that ties are told apart by.
-  var name: String { preset?.name ?? "~" }
+  var name: String { variant ?? preset?.name ?? "~" }
 }
 
 extension PaginationDetector {
@@ -115,8 +127,13 @@ extension PaginationDetector {
     let groups = groups(
       of: fits().filter { $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= 3 })
     detection.candidates = groups.prefix(5).enumerated().map { index, group in
-      let rival = groups.indices.contains(index + 1) ? groups[index + 1].first?.score : nil
-      return candidate(group, rival: index == 0 ? rival : groups.first?.first?.score)
+      let rivals = groups.dropFirst().compactMap(\.first).map { rival in
+        // A preset that sends the same token elsewhere may be as right with fewer signs, and so may a
+        // description that goes on where this one's link must not be followed.
+        let isToken = rival.preset != nil && rival.token != nil && rival.token == group[0].token
+        return rival.score + (isToken ? 6 : 0) + (group[0].isRefused && rival.goesOn ? 6 : 0)
+      }
+      return candidate(group, rival: index == 0 ? rivals.max() : groups.first?.first?.score)
     }
     if detection.candidates.first?.next == .failure {
       // A failure that one preset recognises is no page of another.
@@ -146,17 +163,20 @@ extension PaginationDetector {
 
   private func candidate(_ group: [DetectorFit], rival: Double?) -> DetectedPagination {
     let fit = group[0]
-    let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap(\.preset?.name)
+    let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap {
+      $0.preset == nil ? nil : $0.name
+    }
     return DetectedPagination(
-      preset: fit.preset?.name, items: fit.place, pagination: whole(fit),
+      preset: fit.preset.map { _ in fit.name }, items: fit.place, pagination: whole(fit),
       confidence: confidence(in: fit, rival: rival), evidence: fit.evidence, doubts: fit.doubts,
       alternatives: Array(others.prefix(6)),
-      swift: fit.preset?.swift(at: fit.place) ?? fit.pagination.swift, next: fit.outcome)
+      swift: fit.swift, next: fit.outcome)
   }
 
   /// The description of a fit as its preset has it, for requests of every kind.
   private func whole(_ fit: DetectorFit) -> Pagination {
     guard let preset = fit.preset else { return fit.pagination }
+    if let variant = fit.variant { return preset.pagination(named: variant) ?? fit.pagination }
     let whole = fit.place.map { preset.pagination.items(at: .path($0)) } ?? preset.pagination
     return whole.example.fitted(to: answer.request) == fit.pagination ? whole : fit.pagination
   }
@@ -171,7 +191,18 @@ extension PaginationDetector {
     guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
       fit.score > 0.5, margin > -1
     else { return .guess }
-    return fit.isFounded && fit.score >= 6.5 && margin >= 2.5 ? .likely : .possible
+    let isSure = fit.isFounded && fit.score >= 6.5 && margin >= 2.5 && !isSentByGuess(fit)
+    return isSure ? .likely : .possible
+  }
+
+  /// Whether a description was put together and its token goes to a parameter that neither the request
+  /// nor a preset names.
+  private func isSentByGuess(_ fit: DetectorFit) -> Bool {
+    guard fit.preset == nil, !fit.pagination.next.isCounter else { return false }
+    return switch fit.pagination.send {
+    case .url, .request, .queryMerge: false
+    default: !parameters.contains { $0.placement == fit.pagination.send }
+    }
   }
 
   /// How many items there are in all, as far as the answer says so beside a list that has fewer; nil

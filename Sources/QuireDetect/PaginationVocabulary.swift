@@ -25,6 +25,20 @@ package struct PaginationVocabulary: Sendable {
   struct Entry: Sendable {
     var preset: PaginationPreset
     var traits: [Atoms]
+    /// What other names of the preset mean that is not the same.
+    var variants: [(name: String, pagination: Pagination)]
+    let isGeneric: Bool
+
+    init(_ preset: PaginationPreset) {
+      self.preset = preset
+      isGeneric = Pagination.genericPresets.contains { $0.name == preset.name }
+      traits = PaginationVocabulary.atoms(of: preset.pagination.fitted(to: PageRequest(url: "")))
+      variants = preset.aliases.compactMap { name in
+        preset.pagination(named: name).flatMap {
+          $0 == preset.pagination ? nil : (name, $0)
+        }
+      }
+    }
   }
 
   /// The presets.
@@ -62,10 +76,7 @@ package struct PaginationVocabulary: Sendable {
   }
 
   init(_ presets: [PaginationPreset]) {
-    self.presets = presets.map {
-      Entry(
-        preset: $0, traits: Self.atoms(of: $0.pagination.example.fitted(to: PageRequest(url: ""))))
-    }
+    self.presets = presets.map(Entry.init)
     count = presets.count
     var flagVotes: [String: Int] = [:]
     var totalVotes: [String: [Total.Kind: Int]] = [:]

@@ -8,7 +8,8 @@ import QuireXML
 @testable import QuireJSON
 @testable import QuirePagination
 
-/// The first answer of a transcript, as a detector gets to see it.
+/// The first answer of a transcript, as a detector gets to see it: to the request that went out, which
+/// has what the transcript's own description adds to the caller's.
 struct DetectorSample {
   let transcript: Transcript
   let answer: PageAnswer
@@ -17,11 +18,11 @@ struct DetectorSample {
 
   init(_ transcript: Transcript) throws {
     self.transcript = transcript
-    let exchange = transcript.exchanges[transcript.opens ? 1 : 0]
+    let exchange = transcript.script[transcript.opens ? 1 : 0]
     var fields = transcript.fields
     for field in exchange.fields where !fields.contains(field.name) { fields.append(field) }
     let request = PageRequest(
-      method: exchange.method, url: exchange.url, headerFields: fields, body: transcript.body)
+      method: exchange.method, url: exchange.url, headerFields: fields, body: Transcript.body(exchange.body))
     let bytes = Array(exchange.answerBody.utf8)
     let document = Self.document(bytes)
     isDecoded = document != nil

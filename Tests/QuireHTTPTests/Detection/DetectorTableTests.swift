@@ -14,8 +14,10 @@ struct DetectorTableTests {
     enum Verdict: String {
       /// The preset of the transcript, by name.
       case named
+      /// Another description, or one put together, by which the whole transcript is read as well.
+      case drained
       /// Another description, or one put together, that reads as many items and makes the same next
-      /// request or comes to the same end: by this answer nobody could tell them apart.
+      /// request or comes to the same end: by this answer they cannot be told apart.
       case equivalent
       case missed
       /// The answer is an error or a failure, or not of a listing: nothing to be named.
@@ -27,7 +29,7 @@ struct DetectorTableTests {
     var confidence: Detection.Confidence?
     var answer: String
 
-    init(_ transcript: Transcript) throws {
+    init(_ transcript: Transcript) async throws {
       self.transcript = transcript
       let sample = try DetectorSample(transcript).answer
       let links = transcript.pagination.policy.links
@@ -44,8 +46,13 @@ struct DetectorTableTests {
       }
       let found = best.flatMap { detector.fit(of: $0.pagination, preset: nil) }
       let isEquivalent = found?.behaviour == expected.behaviour
-      let isNamed = best?.preset != nil && best?.preset == transcript.preset
-      verdict = isNamed ? .named : isEquivalent ? .equivalent : .missed
+      if let name = best?.preset, name == transcript.preset {
+        verdict = .named
+      } else if let best, await transcript.drains(by: best.pagination) {
+        verdict = .drained
+      } else {
+        verdict = isEquivalent ? .equivalent : .missed
+      }
     }
 
     var line: String {
@@ -57,9 +64,13 @@ struct DetectorTableTests {
     }
   }
 
-  private static let rows = Result {
-    try Transcript.all()
-      .filter { $0.file.hasPrefix("V") || $0.file.hasPrefix("presets/") }.map(Row.init)
+  private static let rows = Task {
+    var rows: [Row] = []
+    for transcript in try Transcript.all()
+    where transcript.file.hasPrefix("V") || transcript.file.hasPrefix("presets/") {
+      rows.append(try await Row(transcript))
+    }
+    return rows
   }
 
   private static func share(of rows: [Row]) -> (hits: Int, pages: Int) {
@@ -68,8 +79,8 @@ struct DetectorTableTests {
   }
 
   @Test("The detector names at least nine of ten vectors by their first answer, and prints a table")
-  func table() throws {
-    let rows = try Self.rows.get()
+  func table() async throws {
+    let rows = try await Self.rows.value
     print("verdict    sure     transcript              preset              detected")
     for row in rows { print(row.line) }
     let vectors = rows.filter { $0.transcript.file.hasPrefix("V") }
@@ -86,10 +97,24 @@ struct DetectorTableTests {
   }
 
   @Test("A detector that is wrong about a vector never calls it likely, nor an error a page")
-  func modesty() throws {
-    for row in try Self.rows.get() where row.verdict == .missed || row.verdict == .noPage {
+  func modesty() async throws {
+    for row in try await Self.rows.value
+    where row.verdict == .missed || row.verdict == .noPage {
       #expect(row.confidence ?? .guess < .likely, "\(row.line)")
     }
+  }
+}
+
+extension Transcript {
+  /// Whether a walk by another description, from the first request as it went out, is the one that is
+  /// written here.
+  fileprivate func drains(by pagination: Pagination) async -> Bool {
+    var other = self
+    other.pagination = pagination
+    other.exchanges = script
+    (other.sentURL, other.givenBody, other.pageSize) = (nil, nil, nil)
+    var player = TranscriptPlayer(other)
+    return await player.drainsExactly()
   }
 }
 

@@ -79,8 +79,11 @@ struct Transcript: Sendable, CustomTestStringConvertible {
   private var start: ScriptedExchange? { opens ? exchanges.dropFirst().first : exchanges.first }
 
   /// The body the caller gives: JSON, XML or a form.
-  var body: PageRequest.Body {
-    guard let text = givenBody ?? start?.body, !text.isEmpty else { return .none }
+  var body: PageRequest.Body { Self.body(givenBody ?? start?.body ?? "") }
+
+  /// A body as a caller gives it: JSON, XML or a form.
+  static func body(_ text: String) -> PageRequest.Body {
+    guard !text.isEmpty else { return .none }
     if text.hasPrefix("<") { return .xml(text) }
     let value = try? JSONDocument(Array(text.utf8)).value(at: "")
     return value.map(PageRequest.Body.json) ?? .form(text)

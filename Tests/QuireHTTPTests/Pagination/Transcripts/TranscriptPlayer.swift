@@ -32,6 +32,15 @@ struct TranscriptPlayer {
     try check()
   }
 
+  /// Whether one walk asks for all that the transcript has and delivers what it delivers.
+  mutating func drainsExactly() async -> Bool {
+    await drain(cursor().makeAsyncIterator()) { _ in true }
+    let items = pages.map(\.items)
+    return items == transcript.pages ?? items
+      && (transcript.pages != nil || pages.count == transcript.pageCount)
+      && failure?.code.description == transcript.error && transport.unplayed.isEmpty
+  }
+
   /// Every page by a walk of its own, that knows nothing but the position before it as JSON.
   ///
   /// Such a walk does not know which items came before it.
