@@ -11,8 +11,8 @@ enum Diagnostics {
   /// Writes a message whose line breaks are ours.
   static func write(lines message: String) { writeRaw(message.escapedLinesForDisplay + "\n") }
 
-  /// Writes text as it is. A stderr that is gone is no reason to stop an export, and one that nobody
-  /// reads is no reason to go on after a signal.
+  /// Writes text as it is. A closed stderr does not stop an export, and a blocked one does not delay the
+  /// end after a signal.
   static func writeRaw(_ text: String) {
     var rest = Array(text.utf8)[...]
     var patience = 10
@@ -34,14 +34,14 @@ enum Diagnostics {
 
   /// Says why there is nothing to show, in the words of the command line.
   static func failure(_ error: PageError) -> ExitStatus {
-    write("quire: \(OptionWords.applied(to: "\(error)"))")
+    write("quire: \(RemedyWords().line(error))")
     return .failed
   }
 
   /// Ends the process; after a signal by that signal, so that a shell knows not to go on.
   static func exit(with status: ExitStatus) -> Never {
     var status = status
-    // What was printed may still be in memory. A reader that has seen enough is no failure.
+    // Output may still be buffered. A reader that closed the pipe is no failure.
     if fflush(nil) != 0, errno != EPIPE, status == .ended {
       write("quire: Cannot write to standard output: \(String(cString: strerror(errno))).")
       status = .failed
@@ -89,7 +89,7 @@ enum CommandLineText {
   }
 }
 
-/// JSON as the tool prints it: whatever a terminal obeys, hides or reorders by is escaped as JSON has
+/// JSON as the tool prints it: what a terminal obeys, hides or reorders by is escaped as JSON has
 /// it, so that the text is still the same value.
 enum JSONText {
   /// What an encoder made, without such characters.

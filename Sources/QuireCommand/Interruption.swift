@@ -5,7 +5,7 @@ import Synchronization
 /// Turns SIGHUP, SIGINT and SIGTERM into cancellation, so that a command ends by its own rules.
 ///
 /// The first signal cancels; after it every one of them has its default action again and ends the
-/// process at once. One that whoever started the process had ignored, as `nohup` does, stays so.
+/// process at once. One that the parent process had ignored, as `nohup` does, stays so.
 enum Interruption {
   /// The handler may do nothing but write, so it writes each signal's number here, and a task that
   /// may do everything reads it.

@@ -130,18 +130,21 @@ extension ListingIdentity {
       .positionMismatch,
       """
       The position was made by another listing than this one: they differ in \(list). Going on would \
-      lose or repeat items. Use it with the listing that made it, or begin at the start. If you know \
-      that it fits all the same, go on from position.unchecked.
-      """, attempts: 0)
+      lose or repeat items. Use it with the listing that made it.
+      """, remedies: startRemedies, attempts: 0)
   }
 
   private static let unsealed = PageError(
     .positionMismatch,
     """
     The position does not say which listing made it, as one that was written by hand or by an \
-    earlier version. Whether it is a place in this listing cannot be known. Begin at the start, or, \
-    if you know that it fits, go on from position.unchecked.
-    """, attempts: 0)
+    earlier version. Whether it is a place in this listing cannot be known.
+    """, remedies: startRemedies, attempts: 0)
+
+  private static let startRemedies = [
+    Remedy(.position, ["start"]),
+    Remedy(.position, ["unchecked"], condition: "if you know that it fits all the same"),
+  ]
 
   /// Why a position of a walk that is over leads nowhere.
   package static let whyNotResumable =
@@ -150,7 +153,8 @@ extension ListingIdentity {
 
   private static let notResumable = PageError(
     .notResumable,
-    "This listing cannot be resumed: \(whyNotResumable). Begin at the start.", attempts: 0)
+    "This listing cannot be resumed: \(whyNotResumable).",
+    remedies: [Remedy(.position, ["start"])], attempts: 0)
 }
 
 /// A source that knows its listing from others.

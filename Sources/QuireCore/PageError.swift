@@ -16,11 +16,15 @@ public struct PageError: Error, Sendable {
   /// What kind of failure this is.
   public var code: Code
 
-  /// What failed and what the caller can do, in a sentence or two. Secrets are redacted, and text of
-  /// the server is escaped: the message is one line that any terminal and log can show.
+  /// What failed, in a sentence or two. Secrets are redacted, and text of the server is escaped: the
+  /// message is one line that any terminal and log can show.
   public var message: String {
     didSet { message = message.escapedForDisplay }
   }
+
+  /// What the caller can change so that it does not fail again, the likeliest first; `description` says
+  /// it behind the message.
+  public var remedies: [Remedy] = []
 
   /// The page that could not be delivered, counted from 0.
   public var pageIndex: Int?
@@ -52,11 +56,12 @@ public struct PageError: Error, Sendable {
 
   /// An error of a kind, in words; the walk fills in where it happened.
   public init(
-    _ code: Code, _ message: String, request: String? = nil, attempts: Int = 1,
-    underlying: (any Error)? = nil
+    _ code: Code, _ message: String, remedies: [Remedy] = [], request: String? = nil,
+    attempts: Int = 1, underlying: (any Error)? = nil
   ) {
     self.code = code
     self.message = message.escapedForDisplay
+    self.remedies = remedies
     self.request = request?.escapedForDisplay
     self.attempts = attempts
     self.underlying = underlying
@@ -64,6 +69,11 @@ public struct PageError: Error, Sendable {
 }
 
 extension PageError.Code {
+  /// Whether an error is a `PageError` of the code: `catch PageError.Code.throttled`.
+  public static func ~= (code: Self, error: any Error) -> Bool {
+    (error as? PageError)?.code == code
+  }
+
   /// The listing ended before the page that was asked for. A source may throw it instead of
   /// returning nil; a walk ends normally by it.
   public static let exhausted = Self("exhausted")
@@ -105,9 +115,12 @@ extension PageError {
       .pageChanged,
       """
       The walk was to go on behind \(offset.counted("item")) of a page, and the page has \(count) now: \
-      it is not what it was, and items may be missing or come twice. Begin at the start, or, if that \
-      is all the same, at the start of the page: position.page.
-      """)
+      it is not what it was, and items may be missing or come twice.
+      """,
+      remedies: [
+        Remedy(.position, ["start"]),
+        Remedy(.position, ["page"], condition: "if that does no harm"),
+      ])
   }
 
   /// Whether the walk can only fail again in the same way.
@@ -118,13 +131,23 @@ extension PageError {
 }
 
 extension PageError: CustomStringConvertible {
-  /// One line: the message, then code, the pages delivered before, request and attempts.
+  /// One line: the message and what to do, then code, the pages delivered before, request and attempts.
   public var description: String {
+    described(by: \.description, attempts: "attempts")
+  }
+
+  /// The same line with remedies in `words`.
+  package func described(by words: (Remedy) -> String?, attempts noun: String) -> String {
     var place = [code.description]
     if let pageIndex { place.append("after \(pageIndex.counted("page"))") }
     if let request { place.append(request) }
     if let redirectedTo { place.append("redirected to \(redirectedTo)") }
-    if attempts > 1 { place.append("\(attempts) attempts") }
-    return "\(message) [\(place.joined(separator: ", "))]"
+    if attempts > 1 { place.append("\(attempts) \(noun)") }
+    return "\(advised(by: words)) [\(place.joined(separator: ", "))]"
+  }
+
+  /// The message, and behind it the remedies in `words`.
+  package func advised(by words: (Remedy) -> String?) -> String {
+    ([message] + remedies.compactMap(words)).joined(separator: " ")
   }
 }

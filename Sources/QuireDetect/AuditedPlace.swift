@@ -15,7 +15,7 @@ struct AuditedPlace: Sendable {
   /// A path of the page that the place was meant to be, most likely.
   private var near: String?
 
-  /// Where a source looks; nil for one that counts by itself or has several places.
+  /// Where a source looks; nil for a counter, and for one with several places.
   init?(_ source: NextSource) {
     var source = source
     while case .transformed(let inner, _) = source { source = inner }
@@ -105,7 +105,7 @@ struct FoundLists: Sendable {
   }
 
   /// Elements that may have been meant, the likeliest first: those beside a missing one that are of
-  /// nearly its name, or alone there, and whatever is repeated.
+  /// nearly its name, or alone there, and all repeated elements.
   private static func elements(
     insteadOf paths: [XMLPath], among nodes: [PageOutline.Node]
   ) -> [String] {

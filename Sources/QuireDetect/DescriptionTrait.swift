@@ -31,7 +31,7 @@ package struct DescriptionTrait: Hashable {
   /// What two descriptions have in common that expect the same thing.
   var key: DescriptionTrait { DescriptionTrait(role, probe) }
 
-  /// The trait for each place and format by itself.
+  /// The trait for each single place and format.
   var atoms: [DescriptionTrait] {
     switch probe {
     case .items(let items):
@@ -43,7 +43,7 @@ package struct DescriptionTrait: Hashable {
 }
 
 extension PagePath {
-  /// The path in each of the two formats, where it is written for each by itself.
+  /// The path of each of the two formats, where it is written for both.
   var sides: [PagePath] {
     let sides = text.split(separator: " | ", omittingEmptySubsequences: false)
     return sides.count == 1 ? [self] : sides.compactMap { try? PagePath(String($0)) }
@@ -51,7 +51,7 @@ extension PagePath {
 }
 
 extension ValueSource {
-  /// The source at each of its places, in each format by itself.
+  /// The source at each of its places, in each format.
   var atoms: [ValueSource] {
     switch self {
     case .body(let path): path.sides.map { .body($0) }

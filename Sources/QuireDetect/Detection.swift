@@ -1,4 +1,4 @@
-import QuireCore
+public import QuireCore
 import QuireHTTP
 public import QuirePagination
 
@@ -55,6 +55,11 @@ extension Detection {
     for index in candidates.indices {
       copy.candidates[index].evidence = candidates[index].evidence.map(redactor.printable)
       copy.candidates[index].doubts = candidates[index].doubts.map(redactor.printable)
+      copy.candidates[index].remedies = candidates[index].remedies.map {
+        var remedy = $0
+        remedy.values = remedy.values.map(redactor.printable)
+        return remedy
+      }
       guard let check = candidates[index].check else { continue }
       copy.candidates[index].check = SecondPageCheck(
         check.result, redactor.printable(check.explanation), request: check.request)
@@ -77,6 +82,8 @@ public struct DetectedPagination: Sendable {
   public internal(set) var evidence: [String]
   /// What speaks against it, in words.
   public internal(set) var doubts: [String]
+  /// What may be changed about what speaks against it.
+  public internal(set) var remedies: [Remedy] = []
   /// Other presets that lead to the same second page.
   public let alternatives: [String]
   /// What came of the second page; nil when it was not asked for.
@@ -99,7 +106,8 @@ extension DetectedPagination {
     counted.next = .pageNumber(first: 0, from: echo)
     return DetectedPagination(
       preset: nil, items: nil, pagination: counted, confidence: confidence, evidence: evidence,
-      doubts: doubts, alternatives: [], check: nil, swift: counted.swift, next: next)
+      doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: counted.swift,
+      next: next)
   }
 }
 

@@ -179,7 +179,7 @@ extension FollowedPages {
 }
 
 extension PageError {
-  /// Whether a page was refused for what was asked, rather than for the time it was asked at.
+  /// Whether a page was refused because of its request, rather than at that time only.
   fileprivate var refutesDescription: Bool {
     guard let status = response?.status.code else {
       return ![.connectFailed, .timedOut, .truncated].contains(code)
@@ -199,7 +199,7 @@ extension PageAnswer {
 
 /// The pages of one description that a check has followed, the first among them.
 ///
-/// Pure. Each page is looked through once; items are told apart by `ItemIdentity`.
+/// Pure. Each page is read once; items are identified by `ItemIdentity`.
 struct FollowedPages {
   /// What the last page says about the description.
   enum Step {

@@ -2,8 +2,7 @@ import QuirePagination
 import HTTPTypes
 import QuireCore
 
-/// Something in an answer whose name the presets know: whoever describes the listing should account
-/// for it.
+/// A name in an answer that presets know, and that a description should account for.
 package struct DetectorSign: Hashable {
   enum Kind: Hashable { case link, field, token, flag, total, pages }
 
@@ -20,7 +19,7 @@ package struct DetectorSign: Hashable {
     return Self.isLink(link) || place.contains("rel=") || place.contains("relation=")
   }
 
-  /// Whether a text leads somewhere by itself.
+  /// Whether a text is a link.
   static func isLink(_ text: String) -> Bool {
     let text = text.trimmingBlanks
     if ["https://", "http://", "?"].contains(where: text.hasPrefix) { return true }
@@ -78,7 +77,7 @@ package struct DetectorSign: Hashable {
     return signs
   }
 
-  /// Whether a name that no preset knows says that its value leads on, as `continue_from` does.
+  /// Whether a name that no preset knows is that of a continuation, as `continue_from` is.
   private static func leadsOn(_ name: String) -> Bool {
     let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
     return starts.contains(where: name.hasPrefix) || name.hasSuffix("continuation")
@@ -87,13 +86,6 @@ package struct DetectorSign: Hashable {
 
   /// How much a description loses that does not account for it.
   var weight: Double {
-    switch kind {
-    case .link: 4
-    case .field: 3
-    case .token: value == nil ? 1 : 2.5
-    case .flag: 2
-    case .pages: 1.5
-    case .total: 1
-    }
+    Weights.unexplained(kind, isBlank: value == nil)
   }
 }

@@ -1,7 +1,7 @@
 import QuirePagination
 import QuireCore
 
-/// By what the items of a listing are told apart, read off its first page.
+/// What identifies the items of a listing, read off its first page.
 ///
 /// Items are not compared whole: an age, a score or a time of reading changes from one answer to the
 /// next, and makes the same item look new.
@@ -10,8 +10,8 @@ struct ItemIdentity {
   struct Verdict {
     /// Items that came before.
     var repeated = 0
-    /// Items that are like an earlier one in what sets items apart, though not by their identifier:
-    /// whether they are new cannot be told.
+    /// Items that share distinguishing values with an earlier one, but not its identifier: whether they
+    /// are new is unknown.
     var alike = 0
   }
 

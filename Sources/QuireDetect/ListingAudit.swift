@@ -195,9 +195,10 @@ struct ListingAudit: Sendable {
     return .init(
       .shortFirstPage,
       "\(pageSize.counted("item")) \(pageSize == 1 ? "was" : "were") asked for and \(items) came; only "
-        + "that the page is short says that it is the last one. If the server gives no more than "
-        + "\(items) at a time, ask for that many, or end by an empty page instead.",
-      remedy: Remedy(.pageSize, ["\(items)"]))
+        + "that the page is short says that it is the last one.",
+      remedy: Remedy(
+        .pageSize, ["\(items)"],
+        condition: "if the server gives no more than \(items) at a time"))
   }
 
   /// Where a page has an absolute URL of the next one that is not followed but sent.
@@ -233,7 +234,7 @@ struct ListingAudit: Sendable {
   }
 }
 
-/// The audit of one walk, which the walk's task writes to and whoever asks for the report reads.
+/// The audit of one walk: the walk's task writes it, and a report reads it.
 private final class SharedAudit: Sendable {
   let state: Mutex<ListingAudit>
 

@@ -152,7 +152,7 @@ extension PaginationDetector {
 
   // MARK: Counters
 
-  /// Numbered pages and offsets, where nothing in the answer leads on by itself.
+  /// Numbered pages and offsets, where the answer has no continuation.
   private func counters(_ items: ItemSelector) -> [Pagination] {
     [
       numbered(items, first: firstPage, pageParameter),
@@ -254,31 +254,23 @@ extension PaginationDetector {
     case .found(let value):
       // Most lists have items with ids; that alone says nothing about how they go on.
       let isWeak = trait.isOfItems
-      let share = !isWeak ? 1 : trait.role == .next ? 0.15 : 0
-      fit.score += trait.role.weight * information * share
-      if trait.role == .next { fit.score += isWeak ? -1 : 2 }
+      let share = !isWeak ? 1 : trait.role == .next ? Weights.lastItem.share : 0
+      fit.score += Weights.share(of: trait.role) * information * share
+      if trait.role == .next { fit.score += isWeak ? Weights.lastItem.bonus : Weights.foundNext }
       explained.formUnion(trait.names)
       if trait.role.isFoundation, !isWeak { fit.isFounded = true }
       if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
-      if trait.role == .items, information >= 5 { fit.isDistinct = true }
+      if trait.role == .items, information >= Weights.distinct { fit.isDistinct = true }
       if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
     case .blank:
-      fit.score += trait.role.weight * information * 0.5
+      fit.score += Weights.share(of: trait.role) * information * Weights.blank
       explained.formUnion(trait.names)
       if trait.role == .next {
         fit.isFounded = true
         fit.isToldEnd = true
         fit.evidence.append("\(atom.place) is there and empty, which is the end")
       }
-    case .absent:
-      switch trait.role {
-      case .flag: fit.score -= 2
-      case .total, .pages: fit.score -= 1
-      case .items: fit.score -= 1
-      case .echo: fit.score -= 0.5
-      case .constant: fit.score -= 1
-      case .next, .mark, .parameter, .size: break
-      }
+    case .absent: fit.score -= Weights.absence(of: trait.role)
     }
   }
 }
@@ -289,18 +281,7 @@ extension DescriptionTrait {
 }
 
 extension DescriptionTrait.Role {
-  /// How much a bit of information weighs.
-  var weight: Double {
-    switch self {
-    case .items, .next, .flag: 1
-    case .total, .pages: 0.9
-    case .echo, .mark: 0.6
-    case .parameter, .constant: 0.6
-    case .size: 0.4
-    }
-  }
-
-  /// Whether it says by itself how a listing goes on or ends.
+  /// Whether it says how a listing continues or ends.
   var isFoundation: Bool {
     switch self {
     case .next, .flag, .total, .pages: true

@@ -26,7 +26,7 @@ extension PaginationDetector {
         if case .absent = finding {
           // Without items there is no last one to look at.
           expectsNext = expectsNext || !(trait.isOfItems && count.items == 0)
-          if trait.isAlternative, !hasNext { fit.score -= 0.5 }
+          if trait.isAlternative, !hasNext { fit.score -= Weights.absentAlternative }
         } else {
           // Of several ways the first one that is there is gone.
           if trait.isAlternative, hasNext {
@@ -40,7 +40,9 @@ extension PaginationDetector {
     }
     if expectsNext, !hasNext {
       // A list that is all there is has no more than its total.
-      fit.score -= saysMore(than: count.items, pagination.total) ? 9 : 3
+      fit.score -=
+        saysMore(than: count.items, pagination.total)
+        ? Weights.noNext.saysMore : Weights.noNext.maybeLast
       fit.leadsNowhere = true
       fit.doubts.append("nothing leads on: it may be the last page")
     }
@@ -48,14 +50,14 @@ extension PaginationDetector {
     judgeEchoes(of: pagination, in: &fit)
     judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
     // Where several fit alike, the name that says least is the one that claims least.
-    if preset?.isGeneric == true { fit.score += 0.25 }
+    if preset?.isGeneric == true { fit.score += Weights.generic }
     fit.score -= unexplained(by: explained)
     for sign in signs where sign.kind == .flag && !explained.contains(sign.key) {
       fit.doubts.append("\(Self.quoted(sign.place)) is not looked at")
     }
     let counts = pagination.routes.contains { $0.next.isCounter }
     if counts, signs.contains(where: { $0.leadsOn && !explained.contains($0.key) }) {
-      fit.score -= 2
+      fit.score -= Weights.countsBeside
     }
     fit.isAsked = isAsked(pagination)
     settle(engine, in: &fit)
@@ -80,7 +82,7 @@ extension PaginationDetector {
   private func judgePlace(of items: ItemSelector, isThere: Bool, in fit: inout DetectorFit) {
     guard fit.itemCount == 0, !isThere, let list = outline.likelyList(vocabulary) else { return }
     let places = items.paths.map(\.place).joined(separator: " or ")
-    fit.score -= 6
+    fit.score -= Weights.misplaced
     fit.isMisplaced = true
     fit.doubts.append(
       "there is no item at \(places), and \(PagePath.place(list.path)) has \(list.count)")
@@ -105,7 +107,7 @@ extension PaginationDetector {
     return open.reduce(0) { sum, sign in
       let isNext = sign.leadsOn
       // Servers like to say one thing in several ways.
-      return sum + (isNext && explainsNext ? 0.8 : sign.weight)
+      return sum + (isNext && explainsNext ? Weights.saidTwice : sign.weight)
     }
   }
 
@@ -121,15 +123,21 @@ extension PaginationDetector {
       let isWhole = link.contains("://")
       switch route.send {
       case .url, .request:
-        if !DetectorSign.isLink(link), !isWhole, !path.leadsToLink { fit.score -= 6 }
-        // A number may be a relative link, and never is one.
-        if value.integer != nil { fit.score -= 6 }
+        if !DetectorSign.isLink(link), !isWhole, !path.leadsToLink {
+          fit.score -= Weights.misunderstanding
+        }
+        // By its syntax a number may be a relative link.
+        if value.integer != nil { fit.score -= Weights.misunderstanding }
         let describes = value["method"] != nil || value["body"] != nil
-        if describes { fit.score += route.send == .request ? 3 : -3 }
-        if hasBody, pagination.request.method == .same, route.send == .url { fit.score -= 1.5 }
+        if describes {
+          fit.score += route.send == .request ? Weights.describedRequest : -Weights.describedRequest
+        }
+        if hasBody, pagination.request.method == .same, route.send == .url {
+          fit.score -= Weights.dropsBody
+        }
       case .query, .header, .jsonBody, .form, .xmlBody, .path, .placeholder:
-        if isWhole, route.next.transforms.isEmpty { fit.score -= 6 }
-        if hasBody, case .query = route.send { fit.score -= 3 }
+        if isWhole, route.next.transforms.isEmpty { fit.score -= Weights.misunderstanding }
+        if hasBody, case .query = route.send { fit.score -= Weights.queryBesideBody }
       case .queryMerge, .bodyMerge, .itemRange, .firstOf: break
       }
     }
@@ -145,7 +153,7 @@ extension PaginationDetector {
         fit.doubts.append("it is a failure: \(failure.message ?? "\(failure.kind.rawValue)")")
       case .end:
         fit.outcome = .end
-        fit.score += 4
+        fit.score += Weights.toldEnd
         fit.isFounded = true
         fit.isToldEnd = true
         fit.evidence.append("it is what the description calls the end")
@@ -154,6 +162,7 @@ extension PaginationDetector {
         if let failure = next.nextFailure {
           fit.outcome = .refused(failure.code.description)
           fit.doubts.append(failure.message)
+          fit.remedies += failure.remedies
         } else if let position = next.next {
           fit.outcome = .next(try engine.request(at: position))
         } else {
@@ -199,7 +208,7 @@ package struct DetectorFit {
   enum Outcome: Hashable {
     case next(PageRequest)
     case end
-    /// The way on cannot be gone: what is wrong with it.
+    /// Why the continuation cannot be followed.
     case refused(String)
     /// The answer is no page.
     case failure
@@ -222,14 +231,16 @@ package struct DetectorFit {
   var isMisplaced = false
   /// Whether it expects the page to say how it goes on, and the page does not.
   var leadsNowhere = false
-  /// Whether the page says by itself that it goes on or is the last, in a way that it expects.
+  /// Whether the page says that it goes on or is the last, in a way that the description expects.
   var isToldEnd = false
-  /// Whether it goes on by what the request has already.
+  /// Whether it continues by a parameter of the request.
   var isAsked = false
   /// What speaks for it.
   var evidence: [String] = []
   /// What speaks against it.
   var doubts: [String] = []
+  /// What may be changed about that.
+  var remedies: [Remedy] = []
 
   /// The description as one writes it.
   var swift: String {

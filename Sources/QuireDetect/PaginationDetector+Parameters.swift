@@ -1,7 +1,7 @@
 import QuirePagination
 import QuireCore
 
-/// What the request says already. Whoever writes `from=0` has read how the listing goes on.
+/// Parameters of the request: `from=0` shows how its author expects the listing to page.
 extension PaginationDetector {
   /// A parameter of the request: of its query, its form, a member of its JSON, or an element or
   /// attribute of its XML.
@@ -68,7 +68,7 @@ extension PaginationDetector {
     "minid", "since", "sinceid", "start", "startafter",
   ]
 
-  /// Descriptions that go on by what the request has already: numbers, keys and placeholders.
+  /// Descriptions that continue by parameters of the request: numbers, keys and placeholders.
   func asked(_ items: ItemSelector) -> [Pagination] {
     var found: [Pagination] = []
     for parameter in parameters {
@@ -123,8 +123,7 @@ extension PaginationDetector {
     return keys.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
   }
 
-  /// Whether a description goes on by what the request has already, and nothing in the answer leads on
-  /// by itself.
+  /// Whether a description continues by a parameter of the request, and the answer has no continuation.
   func isAsked(_ pagination: Pagination) -> Bool {
     guard pagination.routes.count == 1 else { return false }
     if case .placeholder(let text, _) = pagination.send {

@@ -33,7 +33,7 @@ package struct PaginationDetector {
   ///
   /// Throws `invalidURL` for a request that is none.
   package init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
-    // The answer came to a request without placeholders, whatever the walk's own has.
+    // The answer came to a request without placeholders, even where the walk's own has them.
     try self.init(answer, links: links, placeholders: [])
   }
 
@@ -61,7 +61,7 @@ package struct PaginationDetector {
       fit(of: pagination, preset: nil).map {
         var fit = $0
         // A preset knows more than can be read off an answer: limits, failures, ends.
-        fit.score -= 4
+        fit.score -= Weights.composed
         return fit
       }
     }
@@ -103,18 +103,20 @@ package struct PaginationDetector {
     let pagination = preset.pagination.items(at: .path(place)).fitted(to: answer.request)
     guard var fit = fit(of: pagination, preset: preset, at: place)
     else { return nil }
-    // That somebody's items are just there is nothing that only they would have.
-    fit.score -= preset.pagination.items.unspecifiedPath == nil ? 5 : preset.isGeneric ? 0 : 0.5
+    // Any description can be moved to a list: items at a place that was looked up prove nothing.
+    fit.score -=
+      preset.pagination.items.unspecifiedPath == nil
+      ? Weights.elsewhere.own : preset.isGeneric ? 0 : Weights.elsewhere.caller
     return fit
   }
 }
 
 extension DetectorFit {
-  /// By what descriptions are tried one after the other: first those that go on by what the caller has
-  /// put into the request, however little else speaks for them.
-  var rank: Double { isAsked ? score + 10 : score }
+  /// The order in which descriptions are tried: first those that continue by parameters of the request,
+  /// even with little other evidence.
+  var rank: Double { isAsked ? score + Weights.asked : score }
 
-  /// The name that ties are told apart by.
+  /// The name that breaks ties.
   var name: String { variant ?? preset?.name ?? "~" }
 }
 
@@ -125,13 +127,16 @@ extension PaginationDetector {
     guard (200..<300).contains(answer.status) else { return detection }
     // Without items, and without a word about what follows, there is nothing to guess from.
     let groups = groups(
-      of: fits().filter { $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= 3 })
+      of: fits().filter {
+        $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= Weights.withoutItems
+      })
     detection.candidates = groups.prefix(5).enumerated().map { index, group in
       let rivals = groups.dropFirst().compactMap(\.first).map { rival in
         // A preset that sends the same token elsewhere may be as right with fewer signs, and so may a
         // description that goes on where this one's link must not be followed.
         let isToken = rival.preset != nil && rival.token != nil && rival.token == group[0].token
-        return rival.score + (isToken ? 6 : 0) + (group[0].isRefused && rival.goesOn ? 6 : 0)
+        return rival.score
+          + (isToken || group[0].isRefused && rival.goesOn ? Weights.rival : 0)
       }
       return candidate(group, rival: index == 0 ? rivals.max() : groups.first?.first?.score)
     }
@@ -146,13 +151,13 @@ extension PaginationDetector {
   private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
     var groups: [[DetectorFit]] = []
     var places: [DetectorFit.Behaviour: Int] = [:]
-    for fit in fits where fit.score > -4 || fit.isAsked {
+    for fit in fits where fit.score > Weights.least || fit.isAsked {
       if let place = places[fit.behaviour] {
         let first = groups[place][0]
         // What a preset has a name for is called by it, where it explains nearly as much.
         let isName = first.preset == nil && fit.preset != nil && !fit.pagination.next.isCounter
         groups[place].insert(
-          fit, at: isName && fit.score > first.score - 3 ? 0 : groups[place].count)
+          fit, at: isName && fit.score > first.score - Weights.naming ? 0 : groups[place].count)
       } else {
         places[fit.behaviour] = groups.count
         groups.append([fit])
@@ -163,12 +168,14 @@ extension PaginationDetector {
 
   private func candidate(_ group: [DetectorFit], rival: Double?) -> DetectedPagination {
     let fit = group[0]
-    let others = group.dropFirst().filter { $0.score > fit.score - 8 }.compactMap {
+    let others = group.dropFirst().filter { $0.score > fit.score - Weights.alternative }.compactMap
+    {
       $0.preset == nil ? nil : $0.name
     }
     return DetectedPagination(
       preset: fit.preset.map { _ in fit.name }, items: fit.place, pagination: whole(fit),
       confidence: confidence(in: fit, rival: rival), evidence: fit.evidence, doubts: fit.doubts,
+      remedies: fit.remedies,
       alternatives: Array(others.prefix(6)),
       swift: fit.swift, next: fit.outcome)
   }
@@ -183,15 +190,17 @@ extension PaginationDetector {
 
   private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
     let margin = rival.map { fit.score - $0 } ?? .infinity
-    // A description whose way on is not there may fit the last page of any listing, and an empty page
-    // that only counts fits them all.
+    // Without its continuation a description may fit the last page of any listing, and an empty page
+    // fits every description that counts.
     guard !(fit.leadsNowhere && fit.outcome == .end),
       fit.itemCount > 0 || fit.isToldEnd || fit.outcome != .end
     else { return .guess }
     guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
-      fit.score > 0.5, margin > -1
+      fit.score > Weights.possible.score, margin > Weights.possible.lead
     else { return .guess }
-    let isSure = fit.isFounded && fit.score >= 6.5 && margin >= 2.5 && !isSentByGuess(fit)
+    let isSure =
+      fit.isFounded && fit.score >= Weights.likely.score && margin >= Weights.likely.lead
+      && !isSentByGuess(fit)
     return isSure ? .likely : .possible
   }
 
@@ -296,13 +305,13 @@ extension PaginationDetector {
     let echoes = echoes(of: kind).filter { $0.value?.integer == start }
     let name = PaginationVocabulary.normal(parameter)
     if let echo = echoes.first(where: { PaginationVocabulary.normal($0.name) == name }) {
-      fit.score += 4
+      fit.score += Weights.echo.sameName
       fit.evidence.append("\(Self.quoted(echo.path)) is \(start), as sent for the first page")
     } else if let echo = echoes.first {
-      fit.score += 1.5
+      fit.score += Weights.echo.otherName
       fit.evidence.append("\(Self.quoted(echo.path)) is \(start), where the first page starts")
     } else if !self.echoes(of: other).isEmpty {
-      fit.score -= 2
+      fit.score -= Weights.countsBeside
       fit.doubts.append("the page repeats \(Self.quoted(self.echoes(of: other)[0].path))")
     }
   }
@@ -377,10 +386,11 @@ extension PageOutline {
 
   private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
     let name = PaginationVocabulary.normal(list.name)
-    var worth = Double(min(list.count, 8)) * 0.3 - Double(list.depth) * 0.5
-    if list.holdsObjects { worth += 2 }
-    if vocabulary.lists.contains(name) { worth += 1.5 }
-    if isBesideItems(list.name) { worth -= 6 }
+    var worth =
+      Double(min(list.count, 8)) * Weights.list.item - Double(list.depth) * Weights.list.depth
+    if list.holdsObjects { worth += Weights.list.objects }
+    if vocabulary.lists.contains(name) { worth += Weights.list.known }
+    if isBesideItems(list.name) { worth -= Weights.list.beside }
     return worth
   }
 

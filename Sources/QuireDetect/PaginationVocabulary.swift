@@ -1,8 +1,8 @@
 import QuirePagination
 import QuireCore
 
-/// What the presets together know about names: which of them lead on, end or count, where their
-/// values go, and how much it tells to find one.
+/// The names that presets use: which are continuations, flags or totals, where their values are sent,
+/// and how rare each is.
 package struct PaginationVocabulary: Sendable {
   /// Where the values of a name go, and in how many presets.
   struct Sends: Sendable {
@@ -27,15 +27,15 @@ package struct PaginationVocabulary: Sendable {
     var traits: [Atoms]
     /// What other names of the preset mean that is not the same.
     var variants: [(name: String, pagination: Pagination)]
-    let isGeneric: Bool
+    var isGeneric: Bool { preset.isGeneric }
 
     init(_ preset: PaginationPreset) {
       self.preset = preset
-      isGeneric = Pagination.genericPresets.contains { $0.name == preset.name }
-      traits = PaginationVocabulary.atoms(of: preset.pagination.fitted(to: PageRequest(url: "")))
+      traits = PaginationVocabulary.atoms(
+        of: preset.pagination.example.fitted(to: PageRequest(url: "")))
       variants = preset.aliases.compactMap { name in
         preset.pagination(named: name).flatMap {
-          $0 == preset.pagination ? nil : (name, $0)
+          $0 == preset.pagination ? nil : (name, $0.example)
         }
       }
     }
@@ -135,20 +135,12 @@ package struct PaginationVocabulary: Sendable {
   /// How much it tells that one place of a trait has something, in bits: what all have tells nothing.
   func information(of atom: DescriptionTrait) -> Double {
     // What no preset knows is no rarity of the answer's but of ours.
-    guard let frequency = frequencies[atom.key] else { return 3 }
-    let bits = Self.logarithm(Double(count) / Double(frequency))
+    guard let frequency = frequencies[atom.key] else { return Weights.unknownTrait }
+    // Between powers of two as on a straight line.
+    let ratio = Double(count) / Double(frequency)
+    let bits = Double(ratio.exponent) + ratio.significand - 1
     // Any name fits a wildcard.
-    return atom.isWild ? bits * 0.3 : bits
-  }
-
-  private static func logarithm(_ value: Double) -> Double {
-    var value = value
-    var bits = 0.0
-    while value >= 2 {
-      value /= 2
-      bits += 1
-    }
-    return bits + (value - 1)
+    return atom.isWild ? bits * Weights.wildcard : bits
   }
 
   /// Whether a value of that name only says where its own page starts.

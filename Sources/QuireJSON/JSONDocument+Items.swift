@@ -81,18 +81,18 @@ extension JSONDocument {
     return PageError(
       .shape,
       "The items should be the \(wanted == .array ? "array" : "object") at \(path.place), but "
-        + "\(found) is there. \(wanted == .array ? advice() : "Check the description's \"items\".")"
-    )
+        + "\(found) is there.\(wanted == .array ? " " + foundArrays : "")",
+      remedies: wanted == .array ? [itemsRemedy].compactMap(\.self) : [Remedy(.items)])
   }
 
   func missing(_ selector: ItemSelector) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
     return PageError(
       .shape,
-      """
-      The page has no items at \(paths). \(advice()) For a server that leaves an empty list out, \
-      use .items(at: .optional("\(selector.paths.first?.text ?? "")")).
-      """)
+      "The page has no items at \(paths). \(foundArrays)",
+      remedies: [itemsRemedy].compactMap(\.self) + [
+        .optional(selector, condition: "for a server that leaves an empty list out")
+      ])
   }
 
   /// A null where the list should be: of a server that writes an empty list so, or of one that failed.
@@ -101,19 +101,24 @@ extension JSONDocument {
       .shape,
       """
       The page has null in place of the items at \(path.place): that may be an empty list, or data \
-      that could not be had. For a server that writes an empty list so, use \
-      .items(at: .optional("\(selector.paths.first?.text ?? "")")).
-      """)
+      that could not be had.
+      """,
+      remedies: [.optional(selector, condition: "for a server that writes an empty list so")])
   }
 
   // MARK: Advice
 
   /// Names the arrays near the root, which the items may be.
-  private func advice() -> String {
-    if word(at: 0).kind == .array { return "The page itself is an array: use .items(at: \"\")." }
-    let paths = arraysNearRoot()
-    guard !paths.isEmpty else { return "There is no array near the root." }
-    return "Found arrays at \(PagePath.advice(paths))"
+  private var foundArrays: String {
+    if word(at: 0).kind == .array { return "The page itself is an array." }
+    let paths = arraysNearRoot().map { ServerText($0).description }
+    return paths.isEmpty
+      ? "There is no array near the root."
+      : "Found arrays at \(paths.joined(separator: ", "))."
+  }
+
+  private var itemsRemedy: Remedy? {
+    word(at: 0).kind == .array ? Remedy(.items, [""]) : .items(at: arraysNearRoot())
   }
 
   /// The pointers of at most five arrays, at most three names deep, nearest first.

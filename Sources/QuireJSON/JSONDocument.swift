@@ -355,10 +355,8 @@ extension JSONDocument {
     case .longNumber:
       return PageError(
         .limitExceeded,
-        """
-        The number \(place) has \(word.length) characters; raise DecodingLimits.numberLength if \
-        that is right for this API.
-        """)
+        "The number \(place) has \(word.length) characters.",
+        remedies: [.raise(.init("DecodingLimits.numberLength"))])
     case .surrogateString:
       return PageError(
         .malformed, "The string \(place) escapes half a surrogate pair, which is no character.")

@@ -127,7 +127,8 @@ enum JSONMediaType {
     guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
     guard first == UInt8(ascii: "<") || !isPlausible(first, for: contentType) else { return }
     if isXML(text, contentType: contentType) {
-      throw PageError(.unexpectedMediaType, "The page is XML, not JSON; decode it as XML.")
+      throw PageError(
+        .unexpectedMediaType, "The page is XML, not JSON.", remedies: [Remedy(.decoder, ["XML"])])
     }
     let kind = first == UInt8(ascii: "<") ? "HTML or XML" : "something else"
     let declared = contentType.map { "declared as \"\(quote($0.utf8, 128))\"" }

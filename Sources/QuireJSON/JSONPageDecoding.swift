@@ -90,10 +90,8 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     guard count <= context.limits.items else {
       throw PageError(
         .limitExceeded,
-        """
-        The page holds \(count) items, more than \(context.limits.items); ask for smaller pages or \
-        raise DecodingLimits.items.
-        """)
+        "The page holds \(count) items, more than \(context.limits.items). Ask for smaller pages.",
+        remedies: [.raise(.init("DecodingLimits.items"))])
     }
     for (index, node) in lists.lazy.flatMap({ document.elements(of: $0) }).enumerated() {
       let size = document.range(of: node).count
@@ -102,8 +100,8 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
           .limitExceeded,
           """
           Item \(index) of the page, counted from 0, has \(size) bytes, more than \
-          \(context.limits.itemBytes); raise DecodingLimits.itemBytes if that is right for this API.
-          """)
+          \(context.limits.itemBytes).
+          """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
       }
     }
   }

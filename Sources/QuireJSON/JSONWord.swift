@@ -111,17 +111,15 @@ struct JSONFault: Error {
     case .depth(let limit):
       return PageError(
         .limitExceeded,
-        """
-        At \(place(in: bytes)), the JSON page nests more than \(limit) containers; raise \
-        DecodingLimits.depth if that is right for this API.
-        """)
+        "At \(place(in: bytes)), the JSON page nests more than \(limit) containers.",
+        remedies: [.raise(.init("DecodingLimits.depth"))])
     case .events(let limit):
       return PageError(
         .limitExceeded,
         """
-        At \(place(in: bytes)), the JSON page holds more than \(limit) values, names and brackets; \
-        ask for smaller pages or raise DecodingLimits.events.
-        """)
+        At \(place(in: bytes)), the JSON page holds more than \(limit) values, names and brackets. \
+        Ask for smaller pages.
+        """, remedies: [.raise(.init("DecodingLimits.events"))])
     case .stringLength:
       return PageError(
         .limitExceeded,

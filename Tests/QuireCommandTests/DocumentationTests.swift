@@ -62,29 +62,10 @@ struct DocumentationTests {
     for (type, value, ending) in limits {
       for name in Mirror(reflecting: value).children.compactMap(\.label) {
         #expect(LimitOption.names.contains(name + ending), "\(type).\(name)")
-        let words = OptionWords.applied(to: "raise \(type).\(name) if")
-        #expect(words == "raise --limit \(name)\(ending) if")
+        let remedy = Remedy(.init("\(type).\(name)"))
+        #expect(RemedyWords().text(remedy) == "Raise --limit \(name)\(ending).")
       }
     }
-  }
-
-  @Test("The tool's words for the library's advice stand for what the library says")
-  func advice() throws {
-    var sources = ""
-    for module in Self.libraries {
-      let folder = Self.root.appendingPathComponent("Sources/\(module)").path
-      let files = try #require(FileManager.default.enumerator(atPath: folder))
-      for case let file as String in files where file.hasSuffix(".swift") {
-        sources += try Self.text("Sources/\(module)/\(file)")
-      }
-    }
-    // Messages are written over several lines.
-    let messages = sources.replacing(#/"\s*\+ "|\\\n\s*/#, with: "")
-    for (phrase, _) in OptionWords.phrases { #expect(messages.contains(phrase), "\(phrase)") }
-    #expect(messages.contains("use .items(at: \\\""))
-    #expect(messages.contains("use .items(at: .optional("))
-    #expect(messages.contains("Add one, such as \\\"emptyPage\\\"."))
-    #expect(messages.contains("allow([\\\""))
   }
 
   @Test("The README's first example is the program in Examples, which is compiled with the tests")

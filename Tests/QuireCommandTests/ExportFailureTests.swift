@@ -462,10 +462,11 @@ struct ExportFailureTests {
     let base = ["export", server.url(), "--preset", "linkHeader"]
     let failed = try await Command.quire(base)
     #expect(failed.status == 1)
-    let words = "than the 900.0 seconds of --max-retry-after"
+    #expect(failed.errors.contains("longer than 900.0 seconds."), "\(failed.errors)")
+    let words = "To wait for that long, raise --max-retry-after."
     #expect(failed.errors.contains(words), "\(failed.errors)")
     let shorter = try await Command.quire(base + ["--max-retry-after", "1h"])
-    #expect(shorter.errors.contains("than the 3600.0 seconds of"), "\(shorter.errors)")
+    #expect(shorter.errors.contains("longer than 3600.0 seconds."), "\(shorter.errors)")
   }
 
   @Test("What to do next is said in full: by the report where there is one")
@@ -508,7 +509,7 @@ struct ExportFailureTests {
         "export", server.url(), "--preset", "linkHeader", "--format", asked,
       ])
       #expect(ending.status == 1)
-      #expect(ending.errors.contains("; use --format \(needed)."), "\(ending.errors)")
+      #expect(ending.errors.contains(". Use --format \(needed)."), "\(ending.errors)")
     }
   }
 

@@ -290,7 +290,7 @@ struct ExportOptionTests {
     }
     #expect(
       refusal("--next", "page", "--send", "query:p").hasSuffix(
-        "Say it by --end, such as --end empty."))
+        "Use --end empty."))
     #expect(refusal("--preset", "linkHeader", "--items", "optional:x").hasPrefix("--items: "))
     #expect(refusal("--preset", "linkHeader", "--total", "x").hasPrefix("--total x: "))
     #expect(refusal("--preset", "linkHeader", "--items", "data").contains("--items"))

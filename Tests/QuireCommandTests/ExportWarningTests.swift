@@ -201,7 +201,7 @@ struct ExportWarningTests {
     }
     defer { server.stop() }
     for (arguments, code, advice) in [
-      (["--next", "body:/next_cursor"], "stalledContent", "what else --send names"),
+      (["--next", "body:/next_cursor"], "stalledContent", "Correct --send."),
       (["--next", "body:/next_cursor", "--limit", "comparedPages=0"], "loop", "use --end same"),
     ] {
       let ending = try await Command.quire(["export", server.url()] + arguments + Self.rest)
@@ -213,7 +213,7 @@ struct ExportWarningTests {
       ["export", server.url()] + offsets + ["--end", "total:/count"])
     #expect(counted.status == 1 && counted.output == "1\n", "\(counted.errors)")
     #expect(counted.errors.contains("begin at 1 again"), "\(counted.errors)")
-    #expect(counted.errors.contains("use --end empty; if not"), "\(counted.errors)")
+    #expect(counted.errors.contains("use --end empty."), "\(counted.errors)")
     let ended = try await Command.quire(["export", server.url()] + offsets + ["--end", "empty"])
     #expect(ended.status == 0 && ended.output == "1\n", "\(ended.errors)")
   }
@@ -259,8 +259,7 @@ struct ExportWarningTests {
     let sized = ["--size", "query:size", "--page-size", "10"]
     let words =
       "10 items were asked for and 5 came; only that the page is short says that it is the last one. "
-      + "If the server gives no more than 5 at a time, ask for that many, or end by an empty page "
-      + "instead. Use --page-size 5."
+      + "If the server gives no more than 5 at a time, use --page-size 5."
     #expect(try await warnings(short, base + sized) == ["warning: \(words)"])
     #expect(try await warnings(short, base + ["--page-size", "10"]) == ["warning: \(words)"])
     for arguments in [

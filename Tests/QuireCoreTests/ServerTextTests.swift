@@ -33,7 +33,7 @@ struct ServerTextTests {
     #expect(!"\(error)".contains("\n") && !"\(error)".contains("\u{1B}"))
     #expect(!"\(error)".unicodeScalars.contains("\u{202E}"))
     let warning = WalkReport.Warning(.init("x"), "m", remedy: Remedy(.items, ["/\n\u{9B}"]))
-    #expect("\(warning)" == "m [pagination.items: /\\n\\u{9B}]")
+    #expect("\(warning)" == #"m Use .items(at: "/\n\u{9B}")."#)
   }
 
   @Test("L2: no more than 256 bytes are shown, and a cut is told; other writing systems stay")

@@ -201,7 +201,9 @@ struct WireBudgetTests {
       #expect(requests == (isRepeatable ? attempts : 1), "\(method) \(attempts)")
       #expect(error?.attempts == requests)
       #expect(error?.traffic.requests == requests)
-      if !isRepeatable { #expect(error?.message.contains("isQuery") == true, "\(error as Any)") }
+      if !isRepeatable {
+        #expect(error?.description.contains("isQuery") == true, "\(error as Any)")
+      }
       await transport.shutdown()
     }
   }

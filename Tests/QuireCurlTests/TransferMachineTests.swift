@@ -279,7 +279,7 @@ struct TransferMachineTimeTests {
     }
     let error = play.machine.expired(at: start + .seconds(3))
     #expect(error?.code == .timedOut)
-    #expect(error?.message.contains("Timeouts.head") == true)
+    #expect(error?.description.contains("Timeouts.head") == true)
   }
 
   @Test("N6: a body that stops is cut off a stall after its last burst")
@@ -291,7 +291,7 @@ struct TransferMachineTimeTests {
     _ = play.body(100_000)
     #expect(play.machine.expired(at: start + .milliseconds(2999)) == nil)
     let error = play.machine.expired(at: start + .seconds(3))
-    #expect(error?.message.contains("Timeouts.stall") == true)
+    #expect(error?.description.contains("Timeouts.stall") == true)
   }
 
   @Test("N6 N8: no deadline runs while the body waits for its reader")
@@ -309,7 +309,8 @@ struct TransferMachineTimeTests {
     // As if the hour had not been: one second of ten is over, and the body is good as of now.
     #expect(play.machine.expired(at: play.now + .milliseconds(1999)) == nil)
     #expect(
-      play.machine.expired(at: play.now + .seconds(2))?.message.contains("Timeouts.stall") == true)
+      play.machine.expired(at: play.now + .seconds(2))?.description.contains("Timeouts.stall")
+        == true)
     for second in 1...8 {
       play.now = start + .seconds(3600 + second)
       _ = play.body(1000)
@@ -317,7 +318,7 @@ struct TransferMachineTimeTests {
     }
     play.now = start + .seconds(3609)
     _ = play.body(1000)
-    #expect(play.machine.expired(at: play.now)?.message.contains("Timeouts.total") == true)
+    #expect(play.machine.expired(at: play.now)?.description.contains("Timeouts.total") == true)
   }
 
   @Test("a trickle below 64 bytes a second is a stall, one above it is not")
@@ -346,7 +347,7 @@ struct TransferMachineTimeTests {
     }
     play.now = start + .seconds(10)
     _ = play.body(1000)
-    #expect(play.machine.expired(at: play.now)?.message.contains("Timeouts.total") == true)
+    #expect(play.machine.expired(at: play.now)?.description.contains("Timeouts.total") == true)
   }
 }
 

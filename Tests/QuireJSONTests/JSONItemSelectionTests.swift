@@ -34,11 +34,12 @@ struct JSONItemSelectionTests {
     let page = #"{"meta": {"tags": [], "a/b": {"deep": [1]}}, "members": [1], "data": [2], "n": 1}"#
     let error = #expect(throws: PageError.self) { try items(page, "/items") }
     #expect(
-      error?.message.contains(
-        #"no items at "/items". Found arrays at /members, /data, /meta/tags, /meta/a~1b/deep; "#
-          + #"use .items(at: "/members")."#) == true, "\(error as Any)")
+      error?.description.contains(
+        #"no items at "/items". Found arrays at /members, /data, /meta/tags, /meta/a~1b/deep. "#
+          + #"Use .items(at: "/members")."#) == true, "\(error as Any)")
     let root = #expect(throws: PageError.self) { try items("[1]", "/items") }
-    #expect(root?.message.contains(#"The page itself is an array: use .items(at: "")."#) == true)
+    #expect(
+      root?.description.contains(#"The page itself is an array. Use .items(at: "")."#) == true)
     let object = #expect(throws: PageError.self) { try items(#"{"data": [1]}"#, "") }
     #expect(
       object?.message.contains("should be the array at the root of the document, but an object")
@@ -76,7 +77,7 @@ struct JSONItemSelectionTests {
     }
     #expect(error?.code == .shape)
     #expect(error?.message.contains("null in place of the items") == true)
-    #expect(error?.message.contains(".optional(") == true)
+    #expect(error?.description.contains(".optional(") == true)
     #expect(
       try decode(JSONRawPageDecoder(), page, .optional(selector)).items.map(\.description) == [])
   }

@@ -143,3 +143,189 @@ struct ContinuedFile {
     ValidationError("\(file.name) \(reason)")
   }
 }
+
+/// Which file a path or a descriptor means, however it is spelled.
+enum FileIdentity: Hashable {
+  /// A file that is there.
+  case file(device: UInt64, inode: UInt64)
+  /// One that is not there yet: its path without symbolic links.
+  case path(String)
+
+  /// Nil for terminals and the like, which keep nothing that could be lost.
+  init?(path: String) {
+    var status = stat()
+    guard stat(path, &status) == 0 else {
+      self = .path(Self.resolved(path))
+      return
+    }
+    self.init(status)
+  }
+
+  /// The file that is open as `descriptor`.
+  init?(descriptor: Int32) {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  private init?(_ status: stat) {
+    guard status.st_mode & S_IFMT != S_IFCHR else { return nil }
+    self = .file(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// The path of a file that is not there, with every link on the way followed; as many as Linux
+  /// follows.
+  private static func resolved(_ path: String, links: Int = 40) -> String {
+    let url = URL(fileURLWithPath: path)
+    let folder = url.deletingLastPathComponent().path
+    if links > 0, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+      return resolved(target.hasPrefix("/") ? target : "\(folder)/\(target)", links: links - 1)
+    }
+    guard let real = realpath(folder, nil) else { return url.path }
+    defer { free(real) }
+    return "\(String(cString: real))/\(url.lastPathComponent)"
+  }
+}
+
+/// What a report keeps of a file that an export wrote, so that nothing but that file is continued.
+struct FileRecord: Equatable, Sendable {
+  /// The file's absolute path; nil where the system did not tell.
+  var path: String?
+  /// How long it was once everything that the report counts was in it.
+  var bytes: Int
+  /// The check sum of those bytes; nil where the file could not be read.
+  var checksum: String?
+}
+
+extension FileRecord {
+  /// What a report says of the file that its members name by `prefix`; nil where it says nothing.
+  init?(in report: JSONValue, prefix: String) {
+    guard let bytes = report[prefix + "Bytes"]?.integer, bytes >= 0 else { return nil }
+    self.init(
+      path: report[prefix + "File"]?.string, bytes: bytes,
+      checksum: report[prefix + "Checksum"]?.string)
+  }
+}
+
+/// The right to write a file, which one export has at a time. Advisory: nothing but Quire looks at
+/// it.
+///
+/// It is a record lock (POSIX.1-2017, `fcntl`): it ends with the process that has it, however that
+/// ends, even where another one keeps the file open, and tells which process that is. It also ends
+/// when the process closes *any* descriptor of the file.
+enum FileLock: Equatable {
+  /// It is ours now.
+  case taken
+  /// Another process has it; 0 where the system does not tell which.
+  case held(by: pid_t)
+  /// This file system has no locks; the system's error number.
+  case unsupported(Int32)
+
+  /// Tries to get the lock of the file that is open for writing as `descriptor`, without waiting.
+  static func take(_ descriptor: Int32) -> FileLock {
+    // The one who has it may let go between the two questions.
+    for _ in 0..<100 {
+      var lock = wholeFile
+      if fcntl(descriptor, F_SETLK, &lock) == 0 { return .taken }
+      switch errno {
+      case EINTR: continue
+      case EACCES, EAGAIN: break
+      default: return .unsupported(errno)
+      }
+      var other = wholeFile
+      guard fcntl(descriptor, F_GETLK, &other) == 0 else { return .held(by: 0) }
+      if other.l_type != Int16(F_UNLCK) { return .held(by: max(other.l_pid, 0)) }
+    }
+    return .held(by: 0)
+  }
+
+  private static var wholeFile: flock {
+    flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+  }
+}
+
+/// Files that are named on the command line; pipes among them, and `-` for standard input.
+enum InputFile {
+  /// Far more than a description, a report or a request's body has; `/dev/zero` has no end.
+  static let maximumBytes = 64 << 20
+
+  /// The bytes up to the end of the file, or a usage error that says which option named it.
+  static func read(_ path: String, for option: String) throws -> [UInt8] {
+    let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
+    guard descriptor >= 0 else { throw failure(path, option) }
+    defer { if descriptor != STDIN_FILENO { close(descriptor) } }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 64 << 10)
+    while bytes.count <= maximumBytes {
+      let count = Foundation.read(descriptor, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw failure(path, option) }
+      if count == 0 { return bytes }
+      bytes += chunk.prefix(count)
+    }
+    throw ValidationError("\(option): \(name(path)) has more than \(maximumBytes) bytes.")
+  }
+
+  /// A usage error, made from the system's last one.
+  private static func failure(_ path: String, _ option: String) -> ValidationError {
+    let reason = String(cString: strerror(errno))
+    return ValidationError("\(option): cannot read \(name(path)): \(reason).")
+  }
+
+  private static func name(_ path: String) -> String {
+    path == "-" ? "standard input" : "the file \(path)"
+  }
+}
+
+/// CRC-32 as gzip and zlib count it (ISO 3309), of bytes that come in pieces.
+///
+/// It tells a file that was changed from one that was not. It is no protection from somebody who
+/// wants two files to have the same one.
+struct Checksum: Equatable, Sendable {
+  private var state = UInt32.max
+
+  /// Table `n` has what a byte does to the sum that `n` bytes follow.
+  private static let tables: [UInt32] = {
+    var tables = [UInt32](repeating: 0, count: 8 * 256)
+    for byte in 0..<256 {
+      var sum = UInt32(byte)
+      for _ in 0..<8 { sum = sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
+      tables[byte] = sum
+    }
+    for index in 256..<tables.count {
+      let before = tables[index - 256]
+      tables[index] = tables[Int(before & 0xFF)] ^ before >> 8
+    }
+    return tables
+  }()
+
+  /// Adds bytes; how they are cut into pieces does not matter.
+  mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    state = Self.tables.withUnsafeBufferPointer { tables in
+      var sum = state
+      var offset = 0
+      // Eight bytes at a time, so that a file is read no slower than the disk gives it.
+      while bytes.count - offset >= 8 {
+        let word = UInt64(
+          littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        let mixed = word ^ UInt64(sum)
+        sum =
+          tables[7 << 8 | Int(mixed & 0xFF)] ^ tables[6 << 8 | Int(mixed >> 8 & 0xFF)]
+          ^ tables[5 << 8 | Int(mixed >> 16 & 0xFF)] ^ tables[4 << 8 | Int(mixed >> 24 & 0xFF)]
+          ^ tables[3 << 8 | Int(mixed >> 32 & 0xFF)] ^ tables[2 << 8 | Int(mixed >> 40 & 0xFF)]
+          ^ tables[1 << 8 | Int(mixed >> 48 & 0xFF)] ^ tables[Int(mixed >> 56)]
+        offset += 8
+      }
+      for byte in bytes[offset...] {
+        sum = tables[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ sum >> 8
+      }
+      return sum
+    }
+  }
+
+  /// The sum as eight hexadecimal digits, as `crc32` prints it.
+  var text: String {
+    let digits = String(~state, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}

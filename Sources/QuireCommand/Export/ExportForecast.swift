@@ -22,7 +22,7 @@ struct ExportForecast: Sendable {
   var leadsOn: Bool
   var total: Total?
   var pageSize: PageSizeForecast
-  /// Requests in all, the first among them; nil where nobody can know.
+  /// Requests in all, the first among them; nil where it is unknown.
   var requests: Int?
   var certainty = Certainty.unknown
   /// What the number of requests was reckoned from, in words.
@@ -150,9 +150,9 @@ extension ExportPlan {
       pageSize: try size(of: page, engine.pageSize))
     forecast.notes = engine.notices
     if let failure = page.nextFailure {
-      forecast.notes.append(words(for: failure.message))
+      forecast.notes.append(words.message(failure))
     }
-    forecast.notes += warnings.map { OptionWords.text($0, isDescribed: isDescribed) }
+    forecast.notes += warnings.map(words.message)
     if let head = page.http?.head {
       forecast.budget = RateLimitBudget(head.headerFields, now: Date().timeIntervalSince1970)
     }

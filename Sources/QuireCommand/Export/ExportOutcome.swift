@@ -15,7 +15,7 @@ struct ExportOutcome: Sendable {
     case failed(PageError)
     /// A signal came.
     case interrupted
-    /// Whoever read the output has gone, as `head` does.
+    /// The reader of the output closed it, as `head` does.
     case outputClosed
     /// The output takes no more.
     case outputFailed(OutputFailure)
@@ -32,8 +32,8 @@ struct ExportOutcome: Sendable {
   var output: FileRecord?
   /// The same of the file of items that were set aside.
   var badItemsOutput: FileRecord?
-  /// Whether options such as --end cannot change the description.
-  var isDescribed = false
+  /// How this command line can follow the library's advice.
+  let words: RemedyWords
   /// What is to be said of the files.
   var fileWarnings: [String] = []
   /// What fetching the written pages took, and the page that failed.
@@ -51,7 +51,8 @@ struct ExportOutcome: Sendable {
   var elapsed: Duration = .zero
 
   /// An export that starts at `start`.
-  init(start: Position) {
+  init(start: Position, words: RemedyWords = RemedyWords()) {
+    self.words = words
     checkpoint = start
   }
 
@@ -64,23 +65,18 @@ struct ExportOutcome: Sendable {
   /// What the caller should know besides how the export ended.
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
-    var warnings =
-      fileWarnings + report.warnings.map { OptionWords.text($0, isDescribed: isDescribed) }
+    var warnings = fileWarnings + report.warnings.map(words.message)
     if case .walk = end, let failure = report.nextFailure {
       warnings.append(
-        "what follows the last page cannot be reached: \(OptionWords.applied(to: failure.message))")
+        "what follows the last page cannot be reached: \(words.message(failure))")
     }
     if isFailed, pages > 0, let word = checkpoint?.endWord {
+      let remedy = Remedy(
+        .end, ["sentinel:\(word)"], condition: "if that is how it says that no more follows")
       warnings.append(
-        "the server's last cursor was \"\(word)\": if that is how it says that no more follows, use "
-          + "--end \(CommandLineText.quoted(["sentinel:" + word])).")
+        "the server's last cursor was \"\(word)\". \(words.text(remedy) ?? "")")
     }
-    return warnings.map(words)
-  }
-
-  /// A message in words that this command line can follow.
-  func words(for message: String) -> String {
-    isDescribed ? DescriptionWords.applied(to: message) : message
+    return warnings
   }
 
   /// Takes in a page whose lines are out.
@@ -148,7 +144,7 @@ extension ExportOutcome {
       try await file?.write(try json(signal: signal))
     } catch {
       Diagnostics.write("quire: cannot write the report to \(file?.name ?? "").")
-      // Nothing but a signal ends the wait for a pipe that nobody reads.
+      // Only a signal ends the wait for a pipe without a reader.
       (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }
     if file == nil, isResumable, let report = try? json(signal: signal) {
@@ -176,7 +172,7 @@ extension ExportOutcome {
     return "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
   }
 
-  /// Whether there is a rest that an export without `--from` would not get by itself.
+  /// Whether there is a rest that only `--from` gets.
   private var isResumable: Bool { checkpoint != nil && checkpoint != .start && !isComplete }
 
   /// How to get the rest, by the report; nil where there is none to get. The position itself is not
@@ -207,7 +203,7 @@ extension ExportOutcome {
   /// What went wrong, in full; nil when nothing did.
   private var explanation: String? {
     switch end {
-    case .failed(let error): return words(for: OptionWords.applied(to: "\(error)"))
+    case .failed(let error): return words.line(error)
     case .outputFailed(let failure): return "\(failure)"
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }
@@ -221,5 +217,96 @@ extension ExportOutcome {
     let hundredths = Int((seconds * 100).rounded())
     let rest = hundredths % 100
     return "\(hundredths / 100)." + (rest < 10 ? "0\(rest)" : "\(rest)")
+  }
+}
+
+/// The report of an export as `--report` writes it. `--from @file` reads its checkpoint.
+struct ExportReport: Encodable {
+  /// `exhausted`, `limit (pages)`, `limit (items)`, `truncation suspected`, `failed (code)`,
+  /// `interrupted`, `output closed` or `output failed`.
+  let end: String
+  let status: Int32
+  let pages: Int
+  let items: Int
+  /// Bytes of the items written, line breaks included.
+  let bytesWritten: Int
+  /// The file that they are in, its length once they were in it, and the CRC-32 of so many bytes of
+  /// it: what `--from` goes on with. Nothing for what is no file.
+  let outputFile: String?
+  let outputBytes: Int?
+  let outputChecksum: String?
+  /// Bytes of the bodies received, content coding removed.
+  let bytesReceived: Int
+  /// Items set aside by `--bad-items collect`.
+  let badItems: Int
+  /// The same of the file that those are in.
+  let badItemsFile: String?
+  let badItemsBytes: Int?
+  let badItemsChecksum: String?
+  /// Requests on the wire, retries, replays and redirects included.
+  let requests: Int
+  /// Requests that repeated a failed one.
+  let retries: Int
+  /// Requests that libcurl repeated, on a new connection for one that was dead.
+  let replays: Int
+  let seconds: Double
+  let secondsWaitingForNetwork: Double
+  let secondsWaitingForOutput: Double
+  /// The last total the server declared.
+  let total: Total?
+  /// Where to resume; nothing when the listing is complete, or cannot be resumed.
+  let checkpoint: Position?
+  /// Why there is no checkpoint although something is left.
+  let notResumable: String?
+  let error: Failure?
+
+  struct Failure: Encodable {
+    let code: String
+    let message: String
+    let page: Int?
+    let request: String?
+    let attempts: Int
+  }
+
+  init(_ outcome: ExportOutcome, signal: Int32?) {
+    end = outcome.endName(signal: signal)
+    status = outcome.status(signal: signal).code
+    pages = outcome.pages
+    items = outcome.items
+    bytesWritten = outcome.bytesWritten
+    outputFile = outcome.output?.path
+    outputBytes = outcome.output?.bytes
+    outputChecksum = outcome.output?.checksum
+    badItemsFile = outcome.badItemsOutput?.path
+    badItemsBytes = outcome.badItemsOutput?.bytes
+    badItemsChecksum = outcome.badItemsOutput?.checksum
+    bytesReceived = outcome.wire.bytes
+    badItems = outcome.traffic.badItems
+    requests = outcome.wire.requests
+    retries = outcome.wire.retries
+    replays = outcome.wire.replays
+    seconds = outcome.elapsed / .seconds(1)
+    secondsWaitingForNetwork = outcome.report.waitingForNetwork / .seconds(1)
+    secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
+    total = outcome.total
+    checkpoint = outcome.checkpoint
+    notResumable = outcome.whyNotResumable
+    switch outcome.end {
+    case .failed(let error):
+      self.error = Failure(
+        code: error.code.description,
+        message: outcome.words.message(error),
+        page: error.pageIndex, request: error.request, attempts: error.attempts)
+    case .outputFailed(let failure):
+      error = Failure(
+        code: "outputFailed", message: failure.description, page: nil, request: nil, attempts: 0)
+    case .walk, .interrupted, .outputClosed:
+      // The walk stopped before it came to this; resuming does.
+      error = outcome.report.nextFailure.map { error in
+        Failure(
+          code: error.code.description, message: outcome.words.message(error),
+          page: error.pageIndex, request: error.request, attempts: error.attempts)
+      }
+    }
   }
 }

@@ -7,8 +7,8 @@ import Quire
 struct ExportPlan: Sendable {
   var url: String
   var pagination: Pagination
-  /// Whether a preset or a file has it, which options such as --end do not change.
-  var isDescribed: Bool
+  /// How this command line can follow the library's advice.
+  var words: RemedyWords
   var format: RequestArguments.Format
   var isRaw: Bool
   var pageSize: Int?
@@ -29,7 +29,7 @@ struct ExportPlan: Sendable {
   init(_ command: ExportCommand) throws {
     url = try command.request.absoluteURL()
     pagination = try PaginationOption.description(command)
-    isDescribed = command.next == nil
+    words = RemedyWords(isDescribed: command.next == nil)
     format = command.request.format
     isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")
@@ -92,13 +92,13 @@ struct ExportPlan: Sendable {
     do {
       let engine = try engine()
       if let error = engine.identity.objection(to: start) {
-        throw ValidationError("--from: \(OptionWords.applied(to: error.message))")
+        throw ValidationError("--from: \(words.message(error))")
       }
       if needsPageSize, engine.pageSize == nil {
         throw ValidationError("--end short: say by --page-size how many items a full page has.")
       }
     } catch let error as PageError {
-      throw ValidationError(words(for: error.message))
+      throw ValidationError(words.message(error))
     }
   }
 
@@ -110,12 +110,6 @@ struct ExportPlan: Sendable {
       pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
   }
 
-  /// The library's advice in words that this command line can follow.
-  func words(for message: String) -> String {
-    let text = OptionWords.applied(to: message)
-    return isDescribed ? DescriptionWords.applied(to: text) : text
-  }
-
   private static func positive(_ value: Int?, _ option: String) throws -> Int? {
     if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
     return value
@@ -123,7 +117,7 @@ struct ExportPlan: Sendable {
 }
 
 extension ExportPlan {
-  /// Walks the listing and writes its items. Whatever ends it is in the outcome; only files that
+  /// Walks the listing and writes its items. What ends it is in the outcome; only files that
   /// cannot be written throw, before anything is requested, and what `publish` throws. The files stay
   /// ours until that has returned.
   @discardableResult
@@ -131,9 +125,8 @@ extension ExportPlan {
     publish: (ExportOutcome) async throws -> Void = { _ in }
   ) async throws -> ExportOutcome {
     let meter = ProgressMeter(progress)
-    var outcome = ExportOutcome(start: start)
-    outcome.isDescribed = isDescribed
-    // What was written before is not lost to an export that never comes to its own files.
+    var outcome = ExportOutcome(start: start, words: words)
+    // An export that fails before it opens its files keeps the record of those written before.
     (outcome.output, outcome.badItemsOutput) = (files.point?.output, files.point?.badItems)
     let clock = ContinuousClock()
     let began = clock.now
@@ -251,7 +244,7 @@ struct ExportPages {
     return try await paginated?.next()
   }
 
-  /// Lets go of what is in flight, and returns when the server holds nothing for the walk any more:
+  /// Cancels what is in flight, and returns when the server holds nothing for the walk any more:
   /// a process that ended at once would leave that open.
   mutating func close() async {
     walked = nil

@@ -11,7 +11,7 @@ final class LineWriter {
   private var buffer: [UInt8] = []
   /// Where the last commit ended in a file.
   private var committed: off_t = 0
-  /// Bytes that a file held when it was opened, and keeps whatever happens.
+  /// Bytes that a file held when it was opened, and keeps after a failure, too.
   private var inherited: off_t
   /// Whether a file is still to be emptied.
   private var isStale: Bool
@@ -50,8 +50,8 @@ final class LineWriter {
 
   /// Writes all lines so far.
   ///
-  /// Throws `OutputFailure`, or `CancellationError` when the task was cancelled while whoever reads
-  /// the output took nothing.
+  /// Throws `OutputFailure`, or `CancellationError` when the task was cancelled while the output's reader
+  /// took nothing.
   func commit() throws {
     try emptyIfStale()
     do {

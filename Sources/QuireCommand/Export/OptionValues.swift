@@ -52,6 +52,19 @@ enum LimitOption {
   static let names: [String] =
     [Array(numbers.keys), Array(seconds.keys), Array(xml.keys), Array(pages.keys)].joined().sorted()
 
+  /// The option that sets a limit of the library; nil where none does.
+  static func option(for setting: Remedy.Setting) -> String? {
+    let parts = "\(setting)".split(separator: ".").map(String.init)
+    guard parts.count == 2 else { return nil }
+    let name =
+      switch parts[1] {
+      case "consecutiveEmptyPages": "emptyPages"
+      case "maximumPolling": "pollingTimeout"
+      default: parts[1] + (parts[0] == "Timeouts" ? "Timeout" : "")
+      }
+    return names.contains(name) ? "--limit \(name)" : nil
+  }
+
   /// Sets the limit that `text` names, such as `items=200000`.
   static func apply(_ text: String, to plan: inout ExportPlan) throws {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
@@ -131,8 +144,8 @@ enum LinksOption {
 
 /// One `-H 'Name: value'`, where the value may be `env:VARIABLE` or `@file`.
 ///
-/// Everyone on the machine can read a command line; nobody else can read the environment or a
-/// private file. No message here repeats a value.
+/// Every user of the machine can read a command line; the environment and private files are the
+/// user's own. No message here repeats a value.
 enum HeaderOption {
   /// The field that the option's text stands for.
   static func field(

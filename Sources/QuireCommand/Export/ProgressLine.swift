@@ -6,7 +6,7 @@ struct ProgressLine: Equatable {
   var items = 0
   var bytes = 0
   var retries = 0
-  /// How much there will be; nil where nobody knows.
+  /// How much there will be; nil where it is unknown.
   var goal: Goal?
   var elapsed: Duration = .zero
   /// What the walk waits for just now.

@@ -14,7 +14,7 @@ struct ResumePoint: Equatable {
   /// What it says of the file with the items that were set aside.
   var badItems: FileRecord?
 
-  /// At a position, whatever was written before.
+  /// At a position, without files of an earlier export.
   init(_ position: Position) { self.position = position }
 
   /// Reads JSON, or `@file` with JSON in it: a position, a report, or an object whose only member is
@@ -124,7 +124,7 @@ enum ResumeFile {
     return [state, environment["TMPDIR"] ?? "/tmp"].compactMap { $0.map { $0 + "/quire" } }
   }
 
-  /// Puts a new file in the place of an older one, whatever that is or leads to.
+  /// Puts a new file in the place of an older one, a symbolic link included.
   private static func write(_ report: Data, to path: String) -> Bool {
     let new = "\(path).\(UInt64.random(in: .min ... .max))"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)

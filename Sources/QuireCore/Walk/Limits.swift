@@ -71,8 +71,8 @@ package final class ByteAllowance: Sendable {
       .limitExceeded,
       """
       The walk may read \(limit) bytes, and this page would be beyond them; its transfer was ended. \
-      Raise the limit on bytes, or resume from the checkpoint.
-      """)
+      Resume from the checkpoint.
+      """, remedies: [Remedy(.init("Limits.bytes"), condition: "to read more in one walk")])
   }
 }
 

@@ -155,7 +155,7 @@ package struct WalkMachine: Sendable {
   /// close.
   mutating func capped(_ error: PageError?, at now: Duration) -> (PageError, Closing?) {
     let position = endLoading(at: now)
-    let refusal = locate(error ?? PageError(.limitExceeded, overtime(at: now)), at: position)
+    let refusal = locate(error ?? overtime(at: now), at: position)
     state = .ready(position, .refused(refusal))
     report.traffic = report.traffic + refusal.traffic
     report.end = .failed(refusal)
@@ -302,21 +302,26 @@ extension WalkMachine {
       if let length = loops?.visit(position) { return locate(Self.loop(length), at: position) }
       if loops?.leadsToFirst(position) == true { return locate(Self.returnToFirst, at: position) }
     }
-    return exceededCap(at: now).map { locate(PageError(.limitExceeded, $0), at: position) }
+    return exceededCap(at: now).map { locate($0, at: position) }
   }
 
-  private func exceededCap(at now: Duration) -> String? {
+  private func exceededCap(at now: Duration) -> PageError? {
     if emptyPages > limits.consecutiveEmptyPages {
-      return """
-        \(emptyPages) empty pages came in a row; raise the limit on consecutive empty pages \
-        (\(limits.consecutiveEmptyPages)) if the server filters that much.
-        """
+      return PageError(
+        .limitExceeded,
+        "\(emptyPages) empty pages came in a row, more than \(limits.consecutiveEmptyPages).",
+        remedies: [
+          Remedy(
+            .init("Limits.consecutiveEmptyPages"), condition: "if the server filters that much")
+        ])
     }
     if let bytes = limits.bytes, report.traffic.bytes >= bytes {
-      return """
-        The walk has read \(report.traffic.bytes) bytes of the \(bytes) it may; raise the limit \
-        on bytes, or resume from the checkpoint.
+      return PageError(
+        .limitExceeded,
         """
+        The walk has read \(report.traffic.bytes) bytes of the \(bytes) it may. Resume from the \
+        checkpoint.
+        """, remedies: [Remedy(.init("Limits.bytes"), condition: "to read more in one walk")])
     }
     return timeLeft(at: now).map { $0 <= .zero } == true ? overtime(at: now) : nil
   }
@@ -326,11 +331,13 @@ extension WalkMachine {
     limits.duration.map { $0 - (now - (startedAt ?? now)) }
   }
 
-  func overtime(at now: Duration) -> String {
-    """
-    The walk has taken \(now - (startedAt ?? now)) of the \(limits.duration ?? .zero) it may; raise \
-    the limit on the duration, or resume from the checkpoint.
-    """
+  func overtime(at now: Duration) -> PageError {
+    PageError(
+      .limitExceeded,
+      """
+      The walk has taken \(now - (startedAt ?? now)) of the \(limits.duration ?? .zero) it may. \
+      Resume from the checkpoint.
+      """, remedies: [Remedy(.init("Limits.duration"), condition: "to give one walk longer")])
   }
 
   private static let returnToFirst = PageError(
@@ -345,17 +352,14 @@ extension WalkMachine {
       length == 1
       ? "The server answered with the position of the page it had just sent"
       : "The server leads in a circle of \(length) pages"
-    let advice =
-      length == 1
-      ? """
-       If that is how the server ends a listing, add the end rule .sameCursor. If it is meant, as \
-      with the handle of a scroll, say so: policy.handle in a description, repeatedPositions in a \
-      source.
-      """ : ""
     return PageError(
-      .loopDetected,
-      "\(circle); the walk would never end. All pages so far were delivered.\(advice)",
-      attempts: 0)
+      .loopDetected, "\(circle); the walk would never end. All pages so far were delivered.",
+      remedies: length > 1
+        ? []
+        : [
+          Remedy(.end, ["sameCursor"], condition: "if that is how the server ends a listing"),
+          Remedy(.handle, ["true"], condition: "if it is meant, as with the handle of a scroll"),
+        ], attempts: 0)
   }
 
   func stall(_ distance: Int, _ changed: [String]) -> PageError {
@@ -369,10 +373,14 @@ extension WalkMachine {
       """
       The server sent the same items as on \(earlier)\(Self.but(for: changed)), under another position; \
       \(delivered). \
-      Most likely it does not heed what the request asks for: check the name of the parameter, or \
-      what else the continuation goes into. Only where pages of this listing may well be the same, \
-      set Limits.comparedPages to 0.
-      """)
+      Most likely it does not heed what the request asks for.
+      """,
+      remedies: [
+        Remedy(.send),
+        Remedy(
+          .init("Limits.comparedPages"), ["0"],
+          condition: "only where pages of this listing may well be the same"),
+      ])
   }
 
   /// Names the members that differ. Their names are the server's.

@@ -92,8 +92,8 @@ struct ContentInflater: ~Copyable {
   static func tooMuch(_ limit: Int) -> PageError {
     PageError(
       .limitExceeded,
-      "The body is longer than \(limit) bytes once decoded; ask for smaller pages or raise "
-        + "TransferLimits.decodedBytes.")
+      "The body is longer than \(limit) bytes once decoded. Ask for smaller pages.",
+      remedies: [.raise(.init("TransferLimits.decodedBytes"))])
   }
 
   /// Skips what lies between members; false when there is nothing to inflate yet.
@@ -169,7 +169,8 @@ struct ContentInflater: ~Copyable {
       throw PageError(
         .limitExceeded,
         "The \(coding.rawValue) body grew to \(produced) bytes out of \(consumed), beyond "
-          + "TransferLimits.inflateRatio (\(limits.inflateRatio)); it may be a bomb.")
+          + "\(limits.inflateRatio) for one; it may be a bomb.",
+        remedies: [.raise(.init("TransferLimits.inflateRatio"))])
     }
   }
 

@@ -112,7 +112,8 @@ struct CurlResult {
   private func timedOut(_ facts: Facts) -> TransferFailure {
     TransferFailure(
       .timedOut,
-      "Connecting to \(facts.host) took longer than \(facts.timeouts.connect) (Timeouts.connect).")
+      "Connecting to \(facts.host) took longer than \(facts.timeouts.connect).",
+      limit: .init("Timeouts.connect"))
   }
 
   /// A handshake that the network cut may work next time; one that failed by its rules will not.
@@ -151,9 +152,12 @@ struct CurlResult {
 struct TransferFailure: Error, Equatable {
   var code: PageError.Code
   var message: String
+  /// The limit that was reached, by its name.
+  var limit: Remedy.Setting?
 
-  init(_ code: PageError.Code, _ message: String) {
+  init(_ code: PageError.Code, _ message: String, limit: Remedy.Setting? = nil) {
     self.code = code
     self.message = message
+    self.limit = limit
   }
 }

@@ -75,8 +75,8 @@ struct ResponseHeadParser {
   static func tooLong(host: String, limits: TransferLimits) -> TransferFailure {
     TransferFailure(
       .limitExceeded,
-      "The response head of \(host) is longer than \(limits.headerBytes) bytes; raise "
-        + "TransferLimits.headerBytes if that is legitimate.")
+      "The response head of \(host) is longer than \(limits.headerBytes) bytes.",
+      limit: .init("TransferLimits.headerBytes"))
   }
 
   private func violation(_ what: String) -> TransferFailure {

@@ -130,15 +130,18 @@ struct TransferMachine {
   /// The error of a deadline that has passed.
   func expired(at now: ContinuousClock.Instant) -> PageError? {
     guard let sent, let deadline, now >= deadline else { return nil }
-    let what: String
-    if now >= sent + timeouts.total {
-      what = "The response of \(host) took longer than \(timeouts.total) (Timeouts.total)"
-    } else if head == nil {
-      what = "\(host) sent no response head within \(timeouts.head) (Timeouts.head)"
-    } else {
-      what = "The body of \(host) all but stopped for \(timeouts.stall) (Timeouts.stall)"
-    }
-    return error(TransferFailure(.timedOut, what + ", \(wireBytes) body bytes received."))
+    let (what, limit) =
+      if now >= sent + timeouts.total {
+        ("The response of \(host) took longer than \(timeouts.total)", "total")
+      } else if head == nil {
+        ("\(host) sent no response head within \(timeouts.head)", "head")
+      } else {
+        ("The body of \(host) all but stopped for \(timeouts.stall)", "stall")
+      }
+    return error(
+      TransferFailure(
+        .timedOut, what + ", \(wireBytes) body bytes received.",
+        limit: .init("Timeouts.\(limit)")))
   }
 
   /// libcurl is done with the transfer.
@@ -160,7 +163,9 @@ struct TransferMachine {
 
   /// `failure` with what the transfer took.
   func error(_ failure: TransferFailure) -> PageError {
-    PageError(failure.code, failure.message, attempts: max(1, wireRequests))
+    PageError(
+      failure.code, failure.message, remedies: failure.limit.map { [.raise($0)] } ?? [],
+      attempts: max(1, wireRequests))
   }
 
   private func incompleteness() -> TransferFailure? {
@@ -185,8 +190,8 @@ struct TransferMachine {
   private func tooManyBytes() -> TransferFailure {
     TransferFailure(
       .limitExceeded,
-      "The body of \(host) is longer than \(limits.wireBytes) bytes on the wire; ask for smaller "
-        + "pages or raise TransferLimits.wireBytes.")
+      "The body of \(host) is longer than \(limits.wireBytes) bytes on the wire. Ask for smaller "
+        + "pages.", limit: .init("TransferLimits.wireBytes"))
   }
 
   private mutating func abort(_ failure: TransferFailure) -> Verdict {

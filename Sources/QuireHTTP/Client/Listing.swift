@@ -126,7 +126,7 @@ package final class Listing: Sendable {
     do {
       return try await operation()
     } catch var error as PageError where error.request == nil {
-      error.message = redactor().scrub(error.message)
+      error.redactText(by: redactor())
       throw error
     }
   }
@@ -166,9 +166,8 @@ final class Pacer: Sendable {
       guard state.asked - now <= longest else {
         throw PageError(
           .throttled,
-          "The page before asks to wait \(state.asked - now), longer than the \(longest) of "
-            + "RetryPolicy.maximumRetryAfter. Nothing was requested. Resume later from the checkpoint."
-        )
+          "The page before asks to wait \(state.asked - now), longer than \(longest). Nothing was "
+            + "requested. Resume later from the checkpoint.", remedies: [.longerRetryAfter])
       }
       let begin = max(now, state.earliest, state.asked)
       state.earliest = begin + interval
@@ -232,5 +231,15 @@ final class OutageWatch: Sendable {
     guard isProbed else { return }
     defer { state.withLock { $0.followers.removeAll { $0 === follower } } }
     try await follower.value()
+  }
+}
+
+extension PageError {
+  /// Takes secrets out of what the error says.
+  mutating func redactText(by redactor: Redactor) {
+    message = redactor.scrub(message)
+    for index in remedies.indices {
+      remedies[index].values = remedies[index].values.map(redactor.scrub)
+    }
   }
 }

@@ -143,8 +143,8 @@ extension PageVisit {
     guard origin.scheme == "https" || configuration.allowsPlainHTTP || origin.isLoopback else {
       throw PageError(
         .invalidURL,
-        "\(origin.shown) would send the request in the clear. Use https, or allow plain http in the "
-          + "client's configuration.")
+        "\(origin.shown) would send the request in the clear. Use https.",
+        remedies: [Remedy(.allowsPlainHTTP, ["true"], condition: "if that is meant")])
     }
   }
 
@@ -334,7 +334,7 @@ extension PageVisit {
   func describe(_ error: PageError, after traffic: Traffic) -> PageError {
     var error = error
     error.traffic = traffic
-    error.message = redactor.scrub(error.message)
+    error.redactText(by: redactor)
     error.request = redactor.describe(request.method, request.url)
     error.redirectedTo = trail.url.map { redactor.describe($0) }
     return error

@@ -123,9 +123,12 @@ package struct PageVisit {
       throw PageError(
         .truncated,
         """
-        The body ended with its connection, and this format cannot show that nothing is missing. \
-        Where such bodies are known to be whole, set configuration.acceptsUnprovenEnd to true.
-        """)
+        The body ended with its connection, and this format cannot show that nothing is missing.
+        """,
+        remedies: [
+          Remedy(
+            .acceptsUnprovenEnd, ["true"], condition: "where such bodies are known to be whole")
+        ])
     }
     let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
     let answer = answer(to: response, at: transfer.hop, document: document)
@@ -155,9 +158,13 @@ package struct PageVisit {
   private static func noPage(_ status: HTTPResponse.Status) -> PageError {
     PageError(
       .status,
-      "The server answered \(status.words), which is neither a page nor an end by the description. Where "
-        + "this API ends its listings so, add the end rule .status([\(status.code)]); where it means a page "
-        + "without items, add the failure rule FailureRule(when: .status(\(status.code)), .empty).")
+      "The server answered \(status.words), which is neither a page nor an end by the description.",
+      remedies: [
+        Remedy(
+          .end, ["status:\(status.code)"], condition: "where this API ends its listings so"),
+        Remedy(
+          .failure, ["\(status.code)"], condition: "where it means a page without items"),
+      ])
   }
 
   /// Whether the part that came is the one that was asked for: from the same item on, and no further

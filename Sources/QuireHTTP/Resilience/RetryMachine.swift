@@ -95,8 +95,8 @@ package struct RetryMachine {
     guard isCurable else { return .fail(error) }
     guard isRepeatable || failure.wasRefused else {
       error.message +=
-        " Nothing was tried again, because the request is not safe to repeat; if it only asks, say so "
-        + "in the description with request.isQuery."
+        " Nothing was tried again, because the request is not safe to repeat."
+      error.remedies.append(Remedy(.isQuery, ["true"], condition: "if it only asks"))
       return .fail(error)
     }
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
@@ -126,8 +126,8 @@ package struct RetryMachine {
     let remaining = policy.patience - (now - outageBegan)
     guard remaining > .zero else {
       error.message +=
-        " It was away for longer than the \(policy.patience) of RetryPolicy.patience; raise that, or "
-        + "resume later from the checkpoint."
+        " It was away for longer than the \(policy.patience) of patience. Resume later from the checkpoint."
+      error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
       return .fail(error)
     }
     if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
@@ -155,8 +155,9 @@ package struct RetryMachine {
     var error = error
     error.code = .throttled
     error.message +=
-      " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) of "
-      + "RetryPolicy.maximumRetryAfter. Resume later from the checkpoint."
+      " The server asks to wait \(wait), longer than \(policy.maximumRetryAfter). Resume later from the "
+      + "checkpoint."
+    error.remedies.append(.longerRetryAfter)
     return error
   }
 
@@ -177,22 +178,39 @@ package struct RetryMachine {
     }
     var error = failure.error
     error.attempts = max(wireRequests, polls + 1)
-    error.message += reason
+    error.message += " " + reason.message
+    error.remedies.append(reason.remedy)
     return .fail(error)
   }
 
   /// Why the page is not asked for again; nil when it is.
-  private func reasonAgainstPolling(waiting wait: Duration) -> String? {
+  private func reasonAgainstPolling(
+    waiting wait: Duration
+  ) -> (message: String, remedy: Remedy)? {
     if polls >= policy.polls ?? (policy.attempts > 1 ? .max : 0) {
-      return polls == 0
-        ? " RetryPolicy allows one request for a page, so that it was not asked for again."
-        : " It was asked for \(polls + 1) times, as often as RetryPolicy.polls allows."
+      return (
+        polls == 0
+          ? "It was asked for once, as often as is allowed."
+          : "It was asked for \(polls + 1) times, as often as is allowed.",
+        Remedy(.init("RetryPolicy.polls"), condition: "to ask again")
+      )
     }
     if wait > policy.maximumRetryAfter {
-      return " The server asks to wait \(wait), longer than the \(policy.maximumRetryAfter) of "
-        + "RetryPolicy.maximumRetryAfter."
+      return (
+        "The server asks to wait \(wait), longer than \(policy.maximumRetryAfter).",
+        .longerRetryAfter
+      )
     }
     guard polling + wait > policy.maximumPolling else { return nil }
-    return " It was asked for \(polling); raise RetryPolicy.maximumPolling to wait longer."
+    return (
+      "It was asked for \(polling).",
+      Remedy(.init("RetryPolicy.maximumPolling"), condition: "to wait longer")
+    )
   }
+}
+
+extension Remedy {
+  /// A remedy by waiting for as long as the server asks.
+  static let longerRetryAfter = Remedy(
+    .init("RetryPolicy.maximumRetryAfter"), condition: "to wait for that long")
 }

@@ -39,8 +39,8 @@ package struct ItemFailure {
         (underlying as? PageError)?.code ?? .itemDecoding,
         """
         Item \(index) of the page cannot be decoded\(place) (items are counted from 0): \
-        \(message) To set such items aside, set configuration.badItems to .collect.
-        """, underlying: underlying)
+        \(message)
+        """, remedies: [.settingAside], underlying: underlying)
     }
   }
 

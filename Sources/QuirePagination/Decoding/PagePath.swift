@@ -1,4 +1,4 @@
-import QuireCore
+package import QuireCore
 
 /// A place in a page, JSON or XML.
 ///
@@ -188,16 +188,6 @@ extension PagePath {
     text.isEmpty ? "the root of the document" : "\"\(text)\""
   }
 
-  /// Paths that a page has, the likeliest first, and how to use that one.
-  ///
-  /// They are made of names that the server chose: what would not be the same between any quotes is
-  /// shown, and not advised to be copied.
-  package static func advice(_ paths: [String]) -> String {
-    let shown = paths.map { ServerText($0).description }.joined(separator: ", ")
-    guard let first = paths.first(where: isQuotable) else { return shown + "." }
-    return "\(shown); use .items(at: \"\(first)\")."
-  }
-
   /// Whether a path of the server's names can be copied into Swift or a shell within quotes.
   package static func isQuotable(_ path: String) -> Bool {
     path.utf8.count <= ServerText.longest
@@ -216,4 +206,23 @@ extension PagePath {
     }
     return text
   }
+}
+
+extension Remedy {
+  /// A remedy by items at the likeliest of the paths that a page has; nil where none can be copied.
+  ///
+  /// They are made of names that the server chose: what would not be the same between any quotes is not
+  /// advised to be copied.
+  package static func items(at paths: [String]) -> Remedy? {
+    paths.first(where: PagePath.isQuotable).map { Remedy(.items, [$0]) }
+  }
+
+  /// A remedy by items that may be absent where they are now.
+  package static func optional(_ items: ItemSelector, condition: String) -> Remedy {
+    Remedy(.items, ["optional:\(items.paths.first?.text ?? "")"], condition: condition)
+  }
+
+  /// A remedy by going on without items that cannot be decoded.
+  package static let settingAside = Remedy(
+    .badItems, ["collect"], condition: "to set such items aside")
 }

@@ -135,22 +135,25 @@ extension PaginationEngine {
       guard !rules.isEmpty else {
         throw Self.misfit(
           isShortOnly
-            ? "A short page ends the walk, and nobody said how long a page is. Give a page size."
-            : "A walk that counts never ends without an end rule. Add one, such as \"emptyPage\".")
+            ? "A short page ends the walk, and how long a page is was not said."
+            : "A walk that counts never ends without an end rule.",
+          Remedy(isShortOnly ? .pageSize : .end, isShortOnly ? [] : ["emptyPage"]))
       }
       if case .offset(_, .pageSize) = route.next.root, pageSize == nil, pagination.size?.echo == nil
       {
         throw Self.misfit(
-          "The offset moves by the page size, and nobody said what it is. Give a page size.")
+          "The offset moves by the page size, which was not said.", Remedy(.pageSize))
       }
     }
     for route in routes {
       if route.send == .itemRange, pageSize == nil {
         throw Self.misfit(
-          "A range of items needs a page size: give one, or a Range field in the request.")
+          "A range of items needs a page size, or a Range field in the request.",
+          Remedy(.pageSize))
       }
       if pageSize == nil, route.next.transforms.contains(where: \.needsPageSize) {
-        throw Self.misfit("A template holds the page size, and nobody said what it is. Give one.")
+        throw Self.misfit(
+          "A template holds the page size, which was not said.", Remedy(.pageSize))
       }
       try checkPlaceholder(of: route)
     }
@@ -182,8 +185,8 @@ extension PaginationEngine {
         }
         guard request.method == .get || request.method == .head else { continue }
         throw Self.misfit(
-          "A value goes into the body, and the walk's request is a \(request.method) without one. "
-            + "Make it a POST.")
+          "A value goes into the body, and the walk's request is a \(request.method) without one.",
+          Remedy(.method, ["POST"]))
       case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange, .firstOf:
         break
       }
@@ -206,7 +209,9 @@ extension PaginationEngine {
     }
   }
 
-  private static func misfit(_ message: String) -> PageError {
-    PageError(.invalidArgument, "The pagination description does not work. " + message)
+  private static func misfit(_ message: String, _ remedy: Remedy? = nil) -> PageError {
+    PageError(
+      .invalidArgument, "The pagination description does not work. " + message,
+      remedies: [remedy].compactMap(\.self))
   }
 }

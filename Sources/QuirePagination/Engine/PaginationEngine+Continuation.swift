@@ -121,8 +121,10 @@ extension PaginationEngine {
     PageError(
       .noProgress,
       "The next page would begin at \(offset) again, as this one did: the walk would never end. All "
-        + "pages so far were delivered. If an empty page is the end of the listing, add the end rule "
-        + ".emptyPage; if not, look at the flag or the total that its end is told by.")
+        + "pages so far were delivered. Look at the flag or the total that its end is told by.",
+      remedies: [
+        Remedy(.end, ["emptyPage"], condition: "if an empty page is the end of the listing")
+      ])
   }
 
   private enum Flag { case more, end }

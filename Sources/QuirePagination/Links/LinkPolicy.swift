@@ -38,15 +38,23 @@ public enum LinkPolicy: Hashable, Sendable {
       guard home.scheme == "http" || origin.scheme == "https" else {
         throw PageError(
           .refusedLink,
-          "The next link leads from https to \(origin.shown), in the clear. Use the link policy rebase or "
-            + "upgradeScheme if the server means its https address.")
+          "The next link leads from https to \(origin.shown), in the clear.",
+          remedies: [
+            Remedy(
+              .links, ["rebase", "upgradeScheme"],
+              condition: "if the server means its https address")
+          ])
       }
       return link
     case .sameOrigin, .upgradeScheme, .allow:
       throw PageError(
         .crossOriginLink,
-        "The next link leads to \(origin.shown), away from \(home). If that is right, choose a link policy: "
-          + "rebase keeps \(home), allow([\"\(origin.authority)\"]) follows without credentials.")
+        "The next link leads to \(origin.shown), away from \(home). Rebased, it would lead to \(home); "
+          + "allowed, it is followed without credentials.",
+        remedies: [
+          Remedy(
+            .links, ["rebase", "allow:\(origin.authority)"], condition: "if that is right")
+        ])
     }
   }
 

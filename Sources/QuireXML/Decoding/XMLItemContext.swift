@@ -431,8 +431,8 @@ struct XMLItemFailure: Error {
         (underlying as? PageError)?.code ?? .itemDecoding,
         """
         Item \(number) of the page cannot be decoded\(place) (items are counted from 0): \
-        \(message) To set such items aside, set configuration.badItems to .collect.
-        """, underlying: underlying)
+        \(message)
+        """, remedies: [.settingAside], underlying: underlying)
     }
   }
 

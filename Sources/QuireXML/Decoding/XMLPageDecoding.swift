@@ -121,10 +121,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     guard handedOut + number < context.limits.items else {
       throw PageError(
         .limitExceeded,
-        """
-        The page holds more than \(context.limits.items) items; ask for smaller pages or raise \
-        DecodingLimits.items.
-        """)
+        "The page holds more than \(context.limits.items) items. Ask for smaller pages.",
+        remedies: [.raise(.init("DecodingLimits.items"))])
     }
     if Int(index.record(node).length) > context.limits.itemBytes {
       throw tooLarge(handedOut + number, "at \(index.place(of: node)), ")
@@ -135,8 +133,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     PageError(
       .limitExceeded,
       """
-      Item \(number) of the page, counted from 0, \(place)has more than \(context.limits.itemBytes) bytes; raise \
-      DecodingLimits.itemBytes if that is right for this API.
-      """)
+      Item \(number) of the page, counted from 0, \(place)has more than \(context.limits.itemBytes) bytes.
+      """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 }

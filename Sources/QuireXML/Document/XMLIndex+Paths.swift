@@ -289,17 +289,24 @@ extension XMLIndex {
 
   private func missing(_ selector: ItemSelector) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
-    let optional = ", or use .items(at: .optional(\"\(selector.paths.first?.text ?? "")\"))"
+    let found = repeatedElements()
+    let words =
+      found.isEmpty
+      ? "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
+      : "Found lists at \(found.map { ServerText($0).description }.joined(separator: ", "))."
     return PageError(
       .shape,
       """
-      The page has no items at \(paths). \(advice()) Where no item can be a right answer, write the \
-      path from the root down\(selector.absentMeansEmpty ? "" : optional).
-      """)
+      The page has no items at \(paths). \(words) Where no item can be a right answer, write the path \
+      from the root down.
+      """,
+      remedies: [.items(at: found)].compactMap(\.self)
+        + (selector.absentMeansEmpty
+          ? [] : [.optional(selector, condition: "where no item can be a right answer")]))
   }
 
-  /// Names the elements that stand side by side with others of their name.
-  private func advice() -> String {
+  /// The paths of elements that stand side by side with others of their name, at most five.
+  private func repeatedElements() -> [String] {
     let root = "/" + name(of: 0).local
     var paths: [String] = []
     for (path, node) in [(root, 0)]
@@ -309,10 +316,7 @@ extension XMLIndex {
       for child in children(of: node).prefix(100) { counts[name(of: child).local, default: 0] += 1 }
       paths += counts.filter { $0.value > 1 }.keys.sorted().map { path + "/" + $0 }
     }
-    guard !paths.isEmpty else {
-      return "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
-    }
-    return "Found lists at \(PagePath.advice(Array(paths.prefix(5))))"
+    return Array(paths.prefix(5))
   }
 }
 

@@ -179,7 +179,7 @@ final class XMLPushParser {
     state.pointee.repairs.formUnion(input.repairs)
     guard source.count <= XMLRecord.maximumOffset else {
       return try fail(
-        .limit(what: "bytes", limit: XMLRecord.maximumOffset, property: "nothing, ask for less"),
+        .limit(what: "bytes", limit: XMLRecord.maximumOffset, property: nil),
         at: source.count)
     }
     let bytes = UnsafeBufferPointer(start: source.base, count: source.count)
@@ -229,7 +229,7 @@ struct XMLFault: Error {
     /// The page is of another format.
     case otherFormat(OtherFormat)
     /// The page holds more than a limit allows.
-    case limit(what: String, limit: Int, property: String)
+    case limit(what: String, limit: Int, property: String?)
     /// The bytes are not what the page's encoding says.
     case encoding(String)
   }
@@ -259,12 +259,13 @@ struct XMLFault: Error {
         "The page is HTML, neither JSON nor XML: a login page, a proxy or another address may have "
           + "answered.")
     case .otherFormat(.json):
-      PageError(.unexpectedMediaType, "The page is JSON, not XML; decode it as JSON.")
+      PageError(
+        .unexpectedMediaType, "The page is JSON, not XML.", remedies: [Remedy(.decoder, ["JSON"])])
     case .limit(let what, let limit, let property):
       PageError(
         .limitExceeded,
-        "At \(place), the XML page has more than \(limit) \(what); raise \(property) if that is "
-          + "right for this API.")
+        "At \(place), the XML page has more than \(limit) \(what).",
+        remedies: property.map { [.raise(.init($0))] } ?? [])
     case .encoding(let message):
       PageError(.malformed, "The XML page cannot be read: at \(place): \(message).")
     }

@@ -117,9 +117,9 @@ struct HostileTextTests {
   @Test(
     "12-S2: advice to copy a path is given only where no quotes of a shell or of Swift break it")
   func advice() {
-    #expect(PagePath.advice(["/a b"]) == "/a b; use .items(at: \"/a b\").")
+    #expect(Remedy.items(at: ["/a b"])?.description == "Use .items(at: \"/a b\").")
     for path in ["/x'; rm -rf ~ #", "/\"", "/`id`", "/$(id)", "/\\", "/\u{202E}"] {
-      #expect(!PagePath.advice([path]).contains("use "))
+      #expect(Remedy.items(at: [path]) == nil)
     }
   }
 }

@@ -112,7 +112,7 @@ struct PageFieldTests {
       at: "https://h.test/x", pagination: .linkHeader, decoder: BytesPageDecoder()
     ).walk()
     let error = await #expect(throws: PageError.self) { try await walk.next() }
-    #expect(error?.message.contains("configuration.acceptsUnprovenEnd") == true)
+    #expect(error?.description.contains("configuration.acceptsUnprovenEnd") == true)
   }
 
   @Test("12-A4: where redirects led is on the page and in the error; what failed is a public type")

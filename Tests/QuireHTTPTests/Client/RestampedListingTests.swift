@@ -98,7 +98,7 @@ struct RestampedListingTests {
     #expect(pages == 1)
     #expect(error?.code == .stalledContent)
     #expect(error?.message.contains(listing.changed) == true, "\(error?.message ?? "none")")
-    #expect(error?.message.contains("Limits.comparedPages") == true)
+    #expect(error?.description.contains("Limits.comparedPages") == true)
   }
 
   @Test(

@@ -104,7 +104,7 @@ struct ResumedListingTests {
       let error = error as? PageError
       #expect(error?.code == .positionMismatch)
       #expect(server.canned.requests.isEmpty)
-      return error?.message
+      return error?.description
     }
   }
 

@@ -22,7 +22,8 @@ struct DetectorSample {
     var fields = transcript.fields
     for field in exchange.fields where !fields.contains(field.name) { fields.append(field) }
     let request = PageRequest(
-      method: exchange.method, url: exchange.url, headerFields: fields, body: Transcript.body(exchange.body))
+      method: exchange.method, url: exchange.url, headerFields: fields,
+      body: Transcript.body(exchange.body))
     let bytes = Array(exchange.answerBody.utf8)
     let document = Self.document(bytes)
     isDecoded = document != nil

@@ -56,7 +56,7 @@ struct LinkPolicyTests {
   func advice() throws {
     for (link, host) in [("https://b.test:8443/p", "b.test:8443"), ("https://b.test/p", "b.test")] {
       let error = #expect(throws: PageError.self) { try target(link, .sameOrigin) }
-      #expect(error?.message.contains(#"allow(["\#(host)"])"#) == true)
+      #expect(error?.description.contains(#"allow(["\#(host)"])"#) == true)
       #expect(try target(link, .allow([host])) == link)
     }
   }

@@ -66,7 +66,7 @@ struct PacerTests {
     }
     let error = await #expect(throws: PageError.self) { try await walk.next() }
     #expect(error?.code == .throttled)
-    #expect(error?.message.contains("RetryPolicy.maximumRetryAfter") == true)
+    #expect(error?.description.contains("RetryPolicy.maximumRetryAfter") == true)
     #expect(clock.now.offset == .zero)
     #expect(server.requests.count == 1)
     // Later, the walk goes on where it stood.

@@ -102,7 +102,7 @@ struct PaginationEngineTests {
   func misfits(_ pagination: Pagination, _ part: String) throws {
     let error = #expect(throws: PageError.self) { try makeEngine(pagination) }
     #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains(part) == true, "\(error?.message ?? "")")
+    #expect(error?.description.contains(part) == true, "\(error?.description ?? "")")
   }
 
   @Test("A body of another kind than the values is refused before the first request")
@@ -321,7 +321,7 @@ struct PaginationEngineTests {
     let error = engine.continuation(after: try answer(engine, page), itemCount: 0).nextFailure
     #expect(error?.code == .noProgress)
     #expect(error?.message.contains("begin at 0 again") == true)
-    #expect(error?.message.contains("add the end rule .emptyPage") == true)
+    #expect(error?.description.contains("add the end rule .emptyPage") == true)
     for rule in [EndRule.emptyPage, .notAdvancing] {
       description.end = [rule, .total(.init("/total"))]
       let engine = try makeEngine(description)

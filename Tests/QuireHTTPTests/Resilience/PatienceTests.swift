@@ -48,7 +48,7 @@ struct PatienceTests {
     #expect(waits.max() == .seconds(300))
     #expect(waits.count <= 12)
     #expect(error.attempts == waits.count + 1)
-    #expect(error.message.contains("RetryPolicy.patience"))
+    #expect(error.description.contains("RetryPolicy.patience"))
     let shortest = try self.waits(RetryPolicy(patience: .seconds(24 * 3600)), random: 0).0
     #expect(shortest.prefix(3) == [.zero, .milliseconds(500), .seconds(1)])
     #expect(shortest.dropLast().allSatisfy { $0 <= .seconds(150) })

@@ -129,7 +129,8 @@ struct FormatPromiseTests {
       })
     #expect(pages == [])
     #expect(error?.code == .limitExceeded)
-    #expect(error?.message.contains("DecodingLimits.\(limit)") == true, "\(error?.message ?? "")")
+    #expect(
+      error?.description.contains("DecodingLimits.\(limit)") == true, "\(error?.message ?? "")")
   }
 
   @Test(

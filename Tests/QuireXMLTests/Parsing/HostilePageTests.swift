@@ -38,9 +38,9 @@ struct HostilePageTests {
   ) throws {
     let error = try failure(page)
     #expect(error.code == .limitExceeded, sourceLocation: sourceLocation)
-    for part in ["At line 1, column ", "more than \(limit)", "raise \(property) "] {
+    for part in ["At line 1, column ", "more than \(limit)", "raise \(property)."] {
       #expect(
-        error.message.contains(part), "\(error.message)", sourceLocation: sourceLocation)
+        error.description.contains(part), "\(error)", sourceLocation: sourceLocation)
     }
   }
 
@@ -151,7 +151,7 @@ struct HostilePageTests {
     #expect(error.code == .limitExceeded)
     #expect(error.message.contains("128 elements within each other"))
     #expect(error.message.contains("At line 1, column 38"))
-    #expect(error.message.contains("DecodingLimits.depth"))
+    #expect(error.description.contains("DecodingLimits.depth"))
     #expect(handed < 16 << 10)
   }
 
@@ -163,7 +163,8 @@ struct HostilePageTests {
       let many = "<a" + (0..<100_000).map { " \(construct)\($0)='u'" }.joined() + "/>"
       let (error, handed) = try failure(Array(many.utf8))
       #expect(error.message.contains("At line 1, column 1 "))
-      #expect(error.message.contains("65536 bytes of a tag; raise XMLLimits.tagBytes"))
+      #expect(error.message.contains("65536 bytes of a tag."))
+      #expect(error.remedies == [.raise(.init("XMLLimits.tagBytes"))])
       #expect(handed == 0)
     }
     let open = Array(("<a b=\"" + String(repeating: "x>", count: 5 << 20)).utf8)
@@ -184,7 +185,8 @@ struct HostilePageTests {
     let (error, handed) = try failure(Array(page.utf8))
     #expect(error.code == .limitExceeded)
     #expect(error.message.contains("At line 1, column "))
-    #expect(error.message.contains("262144 bytes of distinct names; raise XMLLimits.nameBytes"))
+    #expect(error.message.contains("262144 bytes of distinct names."))
+    #expect(error.remedies == [.raise(.init("XMLLimits.nameBytes"))])
     #expect(handed < 1 << 20)
   }
 
@@ -210,7 +212,7 @@ struct HostilePageTests {
     limits.events = 1_000
     let page = "<a>" + String(repeating: "<b>1</b>", count: 1_000) + "</a>"
     let error = try failure(Array(page.utf8), decoding: limits).error
-    #expect(error.message.contains("DecodingLimits.events"))
+    #expect(error.description.contains("DecodingLimits.events"))
   }
 
   // MARK: Broken pages

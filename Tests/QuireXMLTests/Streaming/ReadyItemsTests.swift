@@ -166,7 +166,7 @@ struct ReadyItemsTests {
     session = try begin(XMLPageDecoder<Int>(), limits: limits)
     let events = "<list>" + String(repeating: "<item>1</item>", count: 60)
     let error = #expect(throws: PageError.self) { try arrivals(events, &session) }
-    #expect(error?.message.contains("DecodingLimits.events") == true)
+    #expect(error?.description.contains("DecodingLimits.events") == true)
   }
 
   @Test("an error names the place in the page, however much of it is forgotten")

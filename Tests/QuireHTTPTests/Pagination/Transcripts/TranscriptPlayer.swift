@@ -139,7 +139,7 @@ struct TranscriptPlayer {
       #expect(pages.map { $0.http?.recovery?.rawValue ?? "-" } == recovery)
     }
     if let message = transcript.message {
-      #expect(failure?.message.contains(message) == true, "\(failure?.message ?? "")")
+      #expect(failure?.description.contains(message) == true, "\(failure?.description ?? "")")
     }
     #expect(transport.unplayed.map(\.url) == [], "not asked for")
     #expect(clock.now.offset >= .seconds(transcript.waited))
