@@ -26,8 +26,9 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   let clock: any Clock<Duration>
   let makeReader: @Sendable (ReaderContext) -> any PageReader<Item>
 
-  init(
-    start: Position, limits: Limits, clock: any Clock<Duration>,
+  /// Walks whose pages `makeReader` reads, by one reader for each walk.
+  package init(
+    start: Position = .start, limits: Limits = Limits(), clock: any Clock<Duration>,
     makeReader: @escaping @Sendable (ReaderContext) -> any PageReader<Item>
   ) {
     self.start = start
@@ -44,17 +45,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     self.init(start: start, limits: limits, clock: clock) { _ in SourceReader(source: source) }
   }
 
-  /// Walks over `source`, each of them watched by an audit of its own.
-  package init(
-    _ source: some PageSource<Item>, clock: any Clock<Duration>,
-    audit: (@Sendable () -> WalkAudit)?
-  ) {
-    self.init(start: .start, limits: Limits(), clock: clock) { _ in
-      SourceReader(source: source, audit: audit?())
-    }
-  }
-
-  /// Walks over whatever `page` fetches; it gets nil for the start of the listing, and returns nil
+  /// Walks over the pages that `page` fetches; it gets nil for the start of the listing, and returns nil
   /// when the listing ended before the position. See `PageSource.page(at:)`.
   public init(
     from start: Position = .start, limits: Limits = Limits(),

@@ -157,12 +157,6 @@ extension ListingIdentity {
     remedies: [Remedy(.position, ["start"])], attempts: 0)
 }
 
-/// A source that knows its listing from others.
-package protocol IdentifiedPageSource: PageSource {
-  /// Nil where nothing can be known of the listing.
-  var identity: ListingIdentity? { get }
-}
-
 extension WalkReport.Warning.Code {
   /// The walk cannot be resumed once it is over: its report has no position that leads anywhere.
   public static let notResumable = Self("notResumable")

@@ -94,7 +94,7 @@ extension Page {
   }
 
   /// The identity of the request that was answered in the end, where redirects led to another one; as
-  /// `RequestingSource` says.
+  /// `PageReader.identity(of:)` gives it.
   package var address: Int? {
     get { head.address }
     set { head.address = newValue }

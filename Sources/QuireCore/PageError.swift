@@ -110,7 +110,7 @@ extension PageError.Code {
 
 extension PageError {
   /// A page that has `count` items and should have given `offset` before.
-  static func pageChanged(_ count: Int, _ offset: Int) -> PageError {
+  package static func pageChanged(_ count: Int, _ offset: Int) -> PageError {
     PageError(
       .pageChanged,
       """

@@ -111,7 +111,7 @@ struct DetectionVerifier<Item: Sendable> {
           asked = try engine.request(at: further)
           continue
         }
-        await source(of: pagination).close(at: closing)
+        try await loader(of: pagination).close(at: closing)
         switch step {
         case .refuted(let words): return done(.refuted, words)
         case .undecided(let words): return done(.undecided, words)
@@ -141,7 +141,7 @@ struct DetectionVerifier<Item: Sendable> {
   }
 
   private func describe(_ request: PageRequest, _ pagination: Pagination) throws -> String {
-    try source(of: pagination).listing.get().redactor(for: request)
+    try listing(of: pagination).redactor(for: request)
       .describe(request.method, request.url)
   }
 
@@ -152,7 +152,7 @@ struct DetectionVerifier<Item: Sendable> {
   ) async throws -> PageAnswer {
     if let known = pages.answers[request] { return try known.get().moved(to: position) }
     do {
-      let answer = try await source(of: pagination).answer(at: position)
+      let answer = try await loader(of: pagination).answer(at: position)
       pages.answers[request] = .success(answer)
       return answer
     } catch let error as PageError {
@@ -161,10 +161,12 @@ struct DetectionVerifier<Item: Sendable> {
     }
   }
 
-  private func source(of pagination: Pagination) -> HTTPPageSource<Item> {
-    HTTPPageSource(
-      client: client, pagination: pagination, first: first.request, pageSize: nil,
-      decoder: decoder, secrets: secrets)
+  private func listing(of pagination: Pagination) throws -> Listing {
+    try Listing(client: client, pagination: pagination, first: first.request, secrets: secrets)
+  }
+
+  private func loader(of pagination: Pagination) throws -> PageLoader<Item> {
+    PageLoader(try listing(of: pagination), decoder)
   }
 }
 

@@ -81,7 +81,7 @@ struct ListingAudit: Sendable {
   /// Takes in a page.
   mutating func saw(_ page: PageHead, items count: Int) {
     guard let info = page.metadata[HTTPPageInfo.self] else { return }
-    if pages == 0, info.visit.position.value != nil { isMidway = true }
+    if pages == 0, info.position.value != nil { isMidway = true }
     guard !isMidway, !page.hasMoreParts else {
       items += count
       return
@@ -176,7 +176,7 @@ struct ListingAudit: Sendable {
   /// What to say where the first page was the last for no other reason than that it is short: the
   /// server may give fewer items than it is asked for, and that is how every page of it looks.
   private func shortPage(_ own: OwnParts) -> WalkReport.Warning? {
-    guard hasPageSize || own.rules, let pageSize = suspect?.visit.engine.pageSize, pages == 1,
+    guard hasPageSize || own.rules, let pageSize = suspect?.pageSize, pages == 1,
       items > 0, items < pageSize, declared != items,
       pagination.end.contains(.shortPage)
     else { return nil }
@@ -276,9 +276,6 @@ extension HTTPPageInfo {
   /// `items`: for whoever took it for the last one. Paths, and names of fields; nothing where the
   /// answer says that no more follows.
   package func signsOfMore(than items: Int) -> [String] {
-    let answer = PageAnswer(
-      request: visit.request, url: url, status: head.status.code, headerFields: head.headerFields,
-      document: document, position: visit.position)
     guard let detector = try? PaginationDetector(answer) else { return [] }
     let isLast = detector.signs.contains { sign in
       sign.kind == .flag && sign.value?.boolean == detector.vocabulary.flags[sign.name].map { !$0 }

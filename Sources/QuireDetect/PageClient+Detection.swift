@@ -32,11 +32,10 @@ extension PageClient {
     let placeholders = try RequestPlaceholder.all(in: first)
     let lenient = LenientPageDecoder(decoder: decoder)
     // Nothing is assumed: the answer is asked for, and not its items.
-    let source = HTTPPageSource(
+    let listing = try Listing(
       client: client, pagination: Pagination(next: .linkHeader),
-      first: try first.filling(placeholders), pageSize: nil,
-      decoder: lenient, secrets: request.secrets)
-    var answer = try await source.answer(at: nil)
+      first: try first.filling(placeholders), secrets: request.secrets)
+    var answer = try await PageLoader(listing, lenient).answer(at: nil)
     answer.request = first
     let detector = try PaginationDetector(answer, links: links, placeholders: placeholders)
     var detection = detector.detection()
@@ -44,7 +43,7 @@ extension PageClient {
       client: client, first: answer, decoder: lenient, declared: detector.declaredItems,
       isPageOne: detector.saysPageOne, secrets: request.secrets)
     try await verifier.verify(&detection, checks: checks)
-    return detection.redacted(by: try source.listing.get().redactor())
+    return detection.redacted(by: listing.redactor())
   }
 
   /// The most bytes of a page that a detector reads.

@@ -39,7 +39,7 @@ struct ExportOutcome: Sendable {
   /// What fetching the written pages took, and the page that failed.
   private(set) var traffic = Traffic(requests: 0)
   /// What went over the wire.
-  var wire = WireCount.Numbers()
+  var wire = WireObserver.Numbers()
   /// The last total the server declared.
   private(set) var total: Total?
   /// Where to resume: after the last page written; nil when nothing is left, or nothing leads there.

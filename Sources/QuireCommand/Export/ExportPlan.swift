@@ -1,6 +1,5 @@
 import ArgumentParser
 import Foundation
-import Logging
 import Quire
 
 /// An export, ready to run: every option understood, nothing requested yet.
@@ -151,9 +150,9 @@ extension ExportPlan {
   ) async throws {
     let writer = open.items
     let aside = BadItemWriter(open.badItems, meter: meter)
-    let count = WireCount()
     let notes = WaitNotes(isOn: !meter.isShown)
-    var pages = makePages(meter, count, notes)
+    let wire = WireObserver(meter, notes)
+    var pages = makePages(wire)
     do {
       while let page = try await pages.next() {
         notes.delivered()
@@ -182,7 +181,7 @@ extension ExportPlan {
     (outcome.output, outcome.badItemsOutput) = (writer.record, aside.record)
     outcome.left(pages.report)
     await pages.close()
-    outcome.wire = count.numbers
+    outcome.wire = wire.numbers
   }
 
   private func show(_ outcome: ExportOutcome, on meter: ProgressMeter) {
@@ -197,18 +196,10 @@ extension ExportPlan {
     }
   }
 
-  private func makePages(
-    _ meter: ProgressMeter, _ count: WireCount, _ notes: WaitNotes
-  ) -> ExportPages {
+  private func makePages(_ wire: WireObserver) -> ExportPages {
     var configuration = configuration
-    configuration.logger = Logger(label: "quire") { _ in
-      RetryNotice(meter: meter, count: count, notes: notes)
-    }
-    configuration.logger.logLevel = .info
-    let client = PageClient(
-      transport: CountingTransport(base: transport, count: count, notes: notes),
-      configuration: configuration
-    ).audited
+    configuration.onEvent = { wire.received($0) }
+    let client = PageClient(transport: transport, configuration: configuration).audited
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))

@@ -1,9 +1,6 @@
 import Foundation
-import HTTPTypes
-import Logging
 import QuireCore
 import QuireHTTP
-import QuirePagination
 import Synchronization
 
 /// Draws the progress line on stderr, at most ten times a second, when something has happened.
@@ -62,51 +59,11 @@ final class ProgressMeter: Sendable {
   }
 }
 
-/// Counts a retry, which the client logs, and shows what the walk waits for: on the progress line, or
-/// in a note where that is off.
-struct RetryNotice: LogHandler {
-  let meter: ProgressMeter
-  let count: WireCount
-  let notes: WaitNotes
-  var metadata: Logger.Metadata = [:]
-  var logLevel: Logger.Level = .info
-
-  subscript(metadataKey key: String) -> Logger.Metadata.Value? {
-    get { metadata[key] }
-    set { metadata[key] = newValue }
-  }
-
-  func log(event: LogEvent) {
-    guard let wait = Self.duration(event.metadata?["after"]) else { return }
-    switch "\(event.message)" {
-    case "retry":
-      count.add { $0.retries += 1 }
-      let reason = event.metadata?["code"].map { "\($0)" } ?? "an error"
-      let remaining = Self.duration(event.metadata?["remaining"])
-      let left = remaining.map { ", \(ProgressLine.span($0)) of patience left" } ?? ""
-      meter.update(urgent: true) {
-        $0.retries += 1
-        $0.waitingFor = "waiting for \(ProgressLine.span(wait)) after \(reason)\(left)"
-      }
-      notes.retry(
-        after: wait, reason: event.metadata?["error"].map { "\($0)" } ?? reason,
-        remaining: remaining)
-    case "pause":
-      meter.update(urgent: true) { $0.waitingFor = "pausing for \(ProgressLine.span(wait))" }
-      notes.pause(for: wait)
-    default: break
-    }
-  }
-
-  private static func duration(_ value: Logger.Metadata.Value?) -> Duration? {
-    guard case .stringConvertible(let value) = value else { return nil }
-    return value as? Duration
-  }
-}
-
-/// What an export put on the wire and got from it, whether or not its pages were written: pages that
-/// were loaded ahead, refused or interrupted among it.
-final class WireCount: Sendable {
+/// Counts what an export puts on the wire and gets from it, and shows what it waits for: on the progress
+/// line, or in a note where that is off.
+///
+/// Pages that were loaded ahead, refused or interrupted count as well as those that were written.
+final class WireObserver: Sendable {
   struct Numbers: Sendable {
     /// Requests, retries, replays and redirects included.
     var requests = 0
@@ -118,44 +75,42 @@ final class WireCount: Sendable {
     var bytes = 0
   }
 
+  private let meter: ProgressMeter
+  private let notes: WaitNotes
   private let state = Mutex(Numbers())
+
+  init(_ meter: ProgressMeter, _ notes: WaitNotes) {
+    self.meter = meter
+    self.notes = notes
+  }
 
   var numbers: Numbers { state.withLock { $0 } }
 
-  func add(_ change: (inout Numbers) -> Void) { state.withLock { change(&$0) } }
-}
-
-/// A transport that counts what goes through it.
-struct CountingTransport: HTTPTransport {
-  let base: any HTTPTransport
-  let count: WireCount
-  var notes: WaitNotes?
-
-  func send(_ request: TransportRequest) async throws -> TransportResponse {
-    count.add { $0.requests += 1 }
-    do {
-      var response = try await base.send(request)
-      if !RetryPolicy.outageStatuses.contains(response.head.status.code) { notes?.answered() }
-      replayed(response.body.metrics.wireRequests)
-      let body = response.body
-      response.body = TransportBody(
-        next: { [count] in
-          let slice = try await body.next()
-          if let slice { count.add { $0.bytes += slice.count } }
-          return slice
-        }, metrics: { body.metrics })
-      return response
-    } catch let error as PageError {
-      replayed(error.attempts)
-      throw error
-    }
-  }
-
-  private func replayed(_ requests: Int) {
-    let more = max(0, requests - 1)
-    count.add {
-      $0.requests += more
-      $0.replays += more
+  /// Takes in an event of the client.
+  func received(_ event: PageEvent) {
+    switch event {
+    case .request: state.withLock { $0.requests += 1 }
+    case .received(let bytes): state.withLock { $0.bytes += bytes }
+    case .replayed(let count):
+      state.withLock {
+        $0.requests += count
+        $0.replays += count
+      }
+    case .response(let status):
+      if !RetryPolicy.outageStatuses.contains(status) { notes.answered() }
+    case .retry(let retry):
+      state.withLock { $0.retries += 1 }
+      let left =
+        retry.remaining.map { ", \(ProgressLine.span($0)) of patience left" } ?? ""
+      meter.update(urgent: true) {
+        $0.retries += 1
+        $0.waitingFor = "waiting for \(ProgressLine.span(retry.delay)) after \(retry.code)\(left)"
+      }
+      notes.retry(after: retry.delay, reason: retry.message, remaining: retry.remaining)
+    case .pause(let wait):
+      meter.update(urgent: true) { $0.waitingFor = "pausing for \(ProgressLine.span(wait))" }
+      notes.pause(for: wait)
+    default: break
     }
   }
 }

@@ -2,6 +2,10 @@ import Synchronization
 
 /// How one walk reads a listing: pages by position, offsets inside pages included.
 ///
+/// A part of a page that is still arriving is a `Page` of its own, with `hasMoreParts`: it starts inside
+/// the page, where the part before it ended, and its `next` counts the items so far. After an error,
+/// reading at the same position continues behind what was delivered.
+///
 /// A cursor makes a reader for every walk, so a reader may keep state. It is used by one task at a
 /// time.
 package protocol PageReader<Item>: Sendable {
@@ -103,7 +107,7 @@ extension Page {
   mutating func turnAround() { (next, previous) = (previous, next) }
 
   /// Notes in the page's positions which listing they are places in.
-  mutating func belong(to identity: ListingIdentity) {
+  package mutating func belong(to identity: ListingIdentity) {
     head.position.listing = identity
     head.next?.listing = identity
     head.previous?.listing = identity
@@ -116,32 +120,18 @@ extension Page {
 /// Leaves the consumer's actor: a page must not be decoded on a main thread.
 struct SourceReader<Source: PageSource>: PageReader {
   let source: Source
-  let identity: ListingIdentity?
-  private let audit: WalkAudit?
-
-  init(source: Source, audit: WalkAudit? = nil) {
-    self.source = source
-    self.audit = audit
-    identity = (source as? any IdentifiedPageSource)?.identity
-  }
 
   @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
     guard var page = try await fetch(position.value == nil ? nil : position.page) else {
       guard position.itemOffset == 0 else { throw PageError.pageChanged(0, position.itemOffset) }
       return nil
     }
-    audit?.saw(page.head, page.items.count)
-    page.position = position
-    if let identity { page.belong(to: identity) }
-    if position.itemOffset > 0 {
-      guard position.itemOffset <= page.items.count else {
-        throw PageError.pageChanged(page.items.count, position.itemOffset)
-      }
-      let place = page.position
-      page.position = place.page
-      page = page.dropping(items: position.itemOffset)
-      page.position = place
+    guard position.itemOffset <= page.items.count else {
+      throw PageError.pageChanged(page.items.count, position.itemOffset)
     }
+    page.position = position.page
+    page = page.dropping(items: position.itemOffset)
+    page.position = position
     page.traffic.items = page.items.count
     return page
   }
@@ -159,22 +149,10 @@ struct SourceReader<Source: PageSource>: PageReader {
       after: position.value == nil ? nil : position.page, total: total, count: count)
   }
 
-  func identity(of position: Position) -> Int {
-    (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue
-  }
-
-  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { audit?.warnings(end) ?? [] }
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
   var repeatedPositions: RepeatedPositions { source.repeatedPositions }
   var allowsLookAhead: Bool { source.allowsLookAhead }
-}
-
-/// A source that makes requests of positions, and can tell which of them make the same.
-package protocol RequestingSource {
-  /// A hash of the request for the page at `position`, and of its `itemOffset`: the same within this
-  /// process for all positions that lead to the same request.
-  func identity(of position: Position) -> Int
 }
 
 /// A source that is one closure.
@@ -182,69 +160,6 @@ struct ClosureSource<Item: Sendable>: PageSource {
   let fetch: @Sendable (Position?) async throws -> Page<Item>?
 
   func page(at position: Position?) async throws -> Page<Item>? { try await fetch(position) }
-}
-
-/// Reads pages in parts, and keeps the page that is open between two reads.
-final class PartReader<Source: PartedPageSource>: PageReader {
-  private struct Open: Sendable {
-    /// Where the next part starts.
-    var position: Position
-    var parts: any PageParts<Source.Item>
-  }
-
-  private let source: Source
-  let identity: ListingIdentity?
-  private let open = Mutex<Open?>(nil)
-
-  private let audit: WalkAudit?
-
-  init(source: Source, audit: WalkAudit? = nil) {
-    self.source = source
-    self.audit = audit
-    identity = (source as? any IdentifiedPageSource)?.identity
-  }
-
-  @concurrent func read(at position: Position) async throws -> Page<Source.Item>? {
-    let parts = try take(at: position) ?? source.parts(at: position)
-    var part: Page<Source.Item>?
-    do {
-      part = try await parts.next()
-    } catch {
-      // It knows what was handed out, so it is the one to ask again.
-      keep(parts, at: position)
-      throw error
-    }
-    if let part { audit?.saw(part.head, part.items.count) }
-    part?.position = position
-    if let identity { part?.belong(to: identity) }
-    if let count = part?.items.count { part?.traffic.items = count }
-    if let part, part.hasMoreParts, let next = part.next { keep(parts, at: next) }
-    return part
-  }
-
-  /// The open page, if that is where its next part starts.
-  private func take(at position: Position) -> (any PageParts<Source.Item>)? {
-    open.withLock { open in
-      defer { open = nil }
-      return open.flatMap { $0.position == position ? $0.parts : nil }
-    }
-  }
-
-  private func keep(_ parts: any PageParts<Source.Item>, at position: Position) {
-    open.withLock { $0 = Open(position: position, parts: parts) }
-  }
-
-  func copy() -> any PageReader<Source.Item> { PartReader(source: source, audit: audit) }
-  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { audit?.warnings(end) ?? [] }
-  func leave() { open.withLock { $0 = nil } }
-  func identity(of position: Position) -> Int {
-    (source as? any RequestingSource)?.identity(of: position) ?? position.hashValue
-  }
-
-  func close(at position: Position?) async { await source.close(at: position?.page) }
-  var needsClosing: Bool { source.needsClosing }
-  var repeatedPositions: RepeatedPositions { source.repeatedPositions }
-  var allowsLookAhead: Bool { source.allowsLookAhead }
 }
 
 /// The page that the current task is reading for a walk, and around it those that it is read for:

@@ -17,23 +17,30 @@ public struct HTTPPageInfo: Sendable {
   /// Where the answer came from after redirects: the absolute URL byte for byte, secrets included.
   public let url: String
   /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
-  public internal(set) var recovery: PageRecovery?
+  public let recovery: PageRecovery?
   /// Where a later walk starts that wants what has changed since; only on the last page, and only
   /// where the description says what a server gives for that.
   public internal(set) var resume: Position?
-  package let visit: PageVisit
+  let listing: Listing
+  /// The request that was answered.
+  let asked: PageRequest
+  /// The position of the page, secrets restored.
+  package let position: Position
   /// What reads fields as items are read; nil where those are not made into types.
-  var fieldDecoder: (any FieldDecoder)?
+  let fieldDecoder: (any FieldDecoder)?
 
   /// The answer as the description sees it.
-  var answer: PageAnswer {
+  package var answer: PageAnswer {
     PageAnswer(
-      request: visit.request, url: url, status: head.status.code, headerFields: head.headerFields,
-      document: document, position: visit.position)
+      request: asked, url: url, status: head.status.code, headerFields: head.headerFields,
+      document: document, position: position)
   }
 
+  /// The number of items that a full page has; nil when unknown.
+  package var pageSize: Int? { listing.engine.pageSize }
+
   /// The request that was answered, as `GET https://host/path?page=2`, secrets redacted.
-  public var request: String { visit.redactor.describe(visit.request.method, visit.request.url) }
+  public var request: String { listing.redactor(for: asked).describe(asked.method, asked.url) }
 }
 
 extension Page {
@@ -50,7 +57,7 @@ extension Page {
   /// Throws `PageError` with code `shape` for a name that occurs twice.
   public func field(_ path: PagePath) throws -> JSONValue? {
     guard let http else { return nil }
-    return try http.document.value(at: path, outsideItemsOf: http.visit.engine.items)
+    return try http.document.value(at: path, outsideItemsOf: http.listing.engine.items)
   }
 
   /// A field of the page, typed; nil where the page has none, or a null.
@@ -63,30 +70,5 @@ extension Page {
     guard let http else { return nil }
     if let found = try http.fieldDecoder?.field(type, at: path, in: http.document) { return found }
     return try SingleValue.field(type, at: path, ofValueIn: http.document)
-  }
-}
-
-/// An answer whose body is being decoded.
-package struct PageTransfer<Item: Sendable> {
-  let response: TransportResponse
-  let hop: RedirectMachine.Hop
-  var session: any PageDecoding<Item>
-  let decoder: any PageDecoder<Item>
-  let note: PageFormatNote?
-  /// What decodes fields as it decodes items.
-  var fieldDecoder: (any FieldDecoder)? { decoder as? any FieldDecoder }
-  /// The first 64 KiB of the body, in case it explains a failure.
-  var beginning: [[UInt8]] = []
-  /// Bytes of the body so far.
-  var received = 0
-  /// Items so far, those set aside included.
-  var itemCount = 0
-
-  /// What a request leads to.
-  enum Opening {
-    /// A body to be decoded.
-    case transfer(PageTransfer)
-    /// A page without a body, or the news that the listing ended before it.
-    case answer(Page<Item>?)
   }
 }

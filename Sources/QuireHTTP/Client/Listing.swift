@@ -4,10 +4,9 @@ import QuireCore
 package import QuirePagination
 import Synchronization
 
-/// What is known of a listing before its first page.
+/// What is known of a listing before its first page, shared by its walks.
 ///
-/// A reference: every request of the walk has it at hand, and as a value it would be copied at every
-/// turn.
+/// A reference: every request of a walk uses it, and as a value it would be copied each time.
 package final class Listing: Sendable {
   let client: PageClient
   let engine: PaginationEngine
@@ -28,8 +27,9 @@ package final class Listing: Sendable {
   /// The format of the first page, which binds the later ones.
   let format = PageFormatNote()
 
-  init(
-    client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int?,
+  /// Throws `invalidArgument` or `invalidURL` for a description or a URL that cannot work.
+  package init(
+    client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int? = nil,
     secrets: [String] = [], custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) throws {
     self.client = client
@@ -44,7 +44,7 @@ package final class Listing: Sendable {
         named: secrets))
     isRepeatable = first.method.isSafe || pagination.request.isQuery
     pacer = Self.pacer(pagination.policy.pacing, client.configuration)
-    for notice in engine.notices { client.configuration.logger.warning("\(notice)") }
+    for notice in engine.notices { client.configuration.emit(.warning, .adjusted(notice)) }
   }
 
   private static func pacer(_ pacing: Pacing, _ configuration: PageClient.Configuration) -> Pacer? {
@@ -76,8 +76,9 @@ package final class Listing: Sendable {
     return secrets.isEmpty ? url : SecretParameters(secrets).renewing(url)
   }
 
-  /// The position with its secrets, if it leads home: they are nobody else's.
-  func reveal(_ position: Position) throws -> Position {
+  /// The position as it is requested: with its secrets, if it leads home, which alone may get them.
+  func restored(_ position: Position) throws -> Position {
+    let position = position.page
     guard SecretParameters.isMarked(position) else { return position }
     let revealed = try secrets.reveal(position)
     let origin = try Origin(url: engine.request(at: revealed).url)
@@ -87,6 +88,20 @@ package final class Listing: Sendable {
         "The next link would take a secret of the walk from \(home) to \(origin.shown).")
     }
     return revealed
+  }
+
+  /// Makes sure that the secrets of a position are known: where a walk begins with one that has those
+  /// of a credential, its source is asked for the present one; those of a signer take a signature that
+  /// is not sent.
+  func findSecrets(of position: Position) async throws {
+    if let keeper, keeper.serves,
+      SecretParameters.marks(in: position).contains(where: {
+        $0.hasPrefix(Secret.credentialSource)
+      })
+    {
+      _ = try await keeper.ticket(client.environment.now)
+    }
+    if signed.isNeeded(for: position) { try await Exchange(self, engine.first).signInVain() }
   }
 
   /// What takes the listing's secrets out of texts, and those of another of its requests.
@@ -99,9 +114,8 @@ package final class Listing: Sendable {
       urls: [request.url, first.url], body: request.body, known: secrets.values)
   }
 
-  /// The page as its reader gets it: no secret in its positions, nor in what is said about it, and
-  /// positions that say whose they are.
-  func conceal<Item>(_ page: Page<Item>) -> Page<Item> {
+  /// The page as it is delivered: no secret in its positions, nor in what is said about it.
+  func redacted<Item>(_ page: Page<Item>) -> Page<Item> {
     var page = secrets.conceal(page)
     if page.http?.resume != nil {
       page.metadata[HTTPPageInfo.self]?.resume?.listing = identity
@@ -119,7 +133,7 @@ package final class Listing: Sendable {
     return page
   }
 
-  /// What `operation` returns; errors that no visit has described are thrown without secrets.
+  /// What `operation` returns; errors that no exchange has described are redacted.
   func redactingErrors<Result>(
     _ operation: () async throws -> Result
   ) async throws -> Result {
@@ -131,8 +145,79 @@ package final class Listing: Sendable {
     }
   }
 
-  func visit(_ request: PageRequest, at position: Position) -> PageVisit {
-    PageVisit(listing: self, request: request, position: position)
+  /// A hash of what is requested at a position: the same for all positions that lead to the same
+  /// request, within this process.
+  func identity(of position: Position) -> Int {
+    guard position.value != nil else {
+      return identity(of: engine.first, itemOffset: position.itemOffset)
+    }
+    guard let restored = try? restored(position), let bookmark = try? Bookmark(restored),
+      let request = try? engine.request(at: restored)
+    else { return position.hashValue }
+    return identity(of: request, at: bookmark, itemOffset: position.itemOffset)
+  }
+
+  /// A hash of a request, and of what a position holds besides that leads to other pages: what was
+  /// begun again, what a closure remembers, and the indexes that a page is looked up in.
+  func identity(
+    of request: PageRequest, at bookmark: Bookmark? = nil, itemOffset: Int = 0
+  ) -> Int {
+    var hasher = Hasher()
+    request.hashMeaning(into: &hasher)
+    hasher.combine(itemOffset)
+    hasher.combine(bookmark?.restarts ?? 0)
+    hasher.combine(bookmark?.state)
+    hasher.combine(bookmark?.within ?? [])
+    return hasher.finalize()
+  }
+
+  /// Keeps the pages that an answer lists, if it is an index that later pages are looked up in.
+  func remember(_ answer: PageAnswer, next: Position?) throws {
+    guard engine.indexRouteExists, let next else { return }
+    let needed = engine.indexes(neededAt: next)
+    guard let index = needed.last, index == answer.request.url else { return }
+    indexes.store(try engine.pages(listedIn: answer), at: index, keeping: needed)
+  }
+}
+
+extension PageRequest {
+  /// Hashes what the request asks for, however it is spelt: scheme and host in any case, the default
+  /// port named or not, dots in the path, percent-encoding where none was needed, and parameters of
+  /// different names in any order (RFC 3986, §6.2.2 and §6.2.3).
+  fileprivate func hashMeaning(into hasher: inout Hasher) {
+    hasher.combine(method.rawValue)
+    hasher.combine(headerFields)
+    hasher.combine(body)
+    guard let reference = try? URLReference(url), let origin = try? Origin(reference) else {
+      hasher.combine(url)
+      return
+    }
+    hasher.combine(origin)
+    for segment in reference.pathWithoutDots.split(separator: "/", omittingEmptySubsequences: false)
+    {
+      hasher.combine(PercentEncoding.decodedBytes(segment))
+    }
+    let parameters = QueryString(reference.query).pairs
+    let names = parameters.map(\.name)
+    for index in parameters.indices.sorted(by: { (names[$0], $0) < (names[$1], $1) }) {
+      hasher.combine(names[index])
+      hasher.combine(PercentEncoding.decodedBytes(parameters[index].encoded, plusIsSpace: true))
+    }
+  }
+}
+
+/// The indexes that the walks of a listing are in the middle of, by their addresses.
+final class IndexCache: Sendable {
+  private let lists = Mutex<[String: [String]]>([:])
+
+  /// What is known; an index that no walk is in the middle of is forgotten when another one comes.
+  var all: [String: [String]] { lists.withLock { $0 } }
+
+  func store(_ list: [String], at url: String, keeping urls: [String]) {
+    lists.withLock { lists in
+      lists = lists.filter { urls.contains($0.key) }
+      lists[url] = list
+    }
   }
 }
 
@@ -185,8 +270,8 @@ final class Pacer: Sendable {
   }
 }
 
-/// What the visits of one listing have in common while its server is away: one of them probes, the
-/// others wait for what it finds, and all share what retries have cost.
+/// What the fetches of one listing share while its server is away: one of them probes, the others wait
+/// for its result, and all share the debt of retries.
 final class OutageWatch: Sendable {
   private struct State {
     var debt = RetryDebt()
@@ -196,14 +281,14 @@ final class OutageWatch: Sendable {
 
   private let state = Mutex(State())
 
-  /// How many retries no page has paid for.
+  /// Retries that no page has paid for.
   var debt: Int { state.withLock(\.debt.count) }
 
   func retried() { state.withLock { $0.debt.retried() } }
 
   func paid() { state.withLock { $0.debt.paid() } }
 
-  /// Takes the probing over; false while another visit does it.
+  /// Takes the probing over; false while another fetch does it.
   func lead() -> Bool {
     state.withLock { state in
       defer { state.isProbed = true }
@@ -211,7 +296,7 @@ final class OutageWatch: Sendable {
     }
   }
 
-  /// Ends the probing, because somebody answered or because it was given up: every other visit looks
+  /// Ends the probing, because the server answered or because it was given up: every other fetch tries
   /// for itself.
   func leave() {
     let followers = state.withLock { state in
@@ -221,7 +306,7 @@ final class OutageWatch: Sendable {
     for follower in followers { follower.resume(returning: ()) }
   }
 
-  /// Waits until the visit that probes has found something out.
+  /// Waits until the fetch that probes has ended.
   func follow() async throws {
     let follower = Suspension<Void>()
     let isProbed = state.withLock { state in

@@ -1,5 +1,5 @@
 public import HTTPTypes
-public import QuireCore
+import QuireCore
 public import QuirePagination
 
 extension PageClient {
@@ -83,68 +83,9 @@ extension PageClient {
   public func response<Item: Sendable>(
     to request: PageRequest, decoder: any PageDecoder<Item>
   ) async throws -> Response {
-    let source = HTTPPageSource(
-      client: self, pagination: Pagination(next: .linkHeader()), first: request, pageSize: nil,
-      decoder: decoder)
-    let visit = try source.listing.get().visit(request, at: .start)
-    var traffic = Traffic(requests: 0)
-    return try await source.repeating(visit, traffic: &traffic) { visit, traffic in
-      try await visit.response(decoder: decoder, traffic: &traffic)
-    }
+    let listing = try Listing(
+      client: self, pagination: Pagination(next: .linkHeader()), first: request)
+    var fetch = PageFetch(listing, decoder, request)
+    return try await fetch.response()
   }
-}
-
-extension PageVisit {
-  /// Makes one attempt at an answer that is no page.
-  fileprivate func response<Item: Sendable>(
-    decoder: any PageDecoder<Item>, traffic: inout Traffic
-  ) async throws -> PageClient.Response {
-    do {
-      let (response, hop) = try await send(traffic: &traffic)
-      guard response.head.status.kind == .successful else {
-        _ = try await judge(failed: response, hop: hop, decoder: decoder, traffic: &traffic)
-        throw PageError(.status, "The server answered \(response.head.status.words).")
-      }
-      var body: [UInt8] = []
-      while let slice = try await response.body.next() {
-        traffic.bytes += slice.count
-        body += slice
-        try Task.checkCancellation()
-      }
-      if response.framing == .untilClose, !configuration.acceptsUnprovenEnd {
-        // Only the format can show that nothing is missing.
-        var session = try decoder.begin(context(of: response))
-        try session.receive(body)
-        _ = try session.finish()
-      }
-      return self.response(response.head, hop, body, decoder)
-    } catch let error as PageError {
-      throw Self.failure(error)
-    }
-  }
-
-  /// An answer for people to look at.
-  func response(
-    _ head: HTTPResponse, _ hop: RedirectMachine.Hop, _ body: [UInt8], _ decoder: any PageDecoder
-  ) -> PageClient.Response {
-    PageClient.Response(
-      head, url: hop.url.text, body: body, decoder: decoder,
-      limits: configuration.decodingLimits, redactor: redactor)
-  }
-}
-
-/// An answer that was no page, as the `underlying` error of a `PageError`.
-public struct HTTPFailure: Error, CustomStringConvertible {
-  /// Status, header fields and the beginning of the body.
-  public let response: PageClient.Response
-  /// The cursor that the server gives in place of one it no longer knows.
-  var replacement: JSONValue?
-
-  /// The status alone, such as `404 Not Found`: fields may hold secrets.
-  public var description: String { response.head.status.words }
-}
-
-extension PageError {
-  /// The answer that was no page, with the first 64 KiB of its body; nil for failures of other kinds.
-  public var response: PageClient.Response? { (underlying as? HTTPFailure)?.response }
 }

@@ -74,7 +74,10 @@ public struct PageClient: Sendable {
     /// Whether a body that only the end of its connection ends is accepted where the format cannot
     /// prove it whole, such as CSV. Default: no.
     public var acceptsUnprovenEnd = false
-    /// Where requests (debug) and retries (notice) are logged, secrets redacted. Default: nowhere.
+    /// Gets each `PageEvent`: requests, responses, retries, redirects, pauses, secrets redacted. Called
+    /// on the task that reads the page, so it should be quick. Default: none.
+    public var onEvent: (@Sendable (PageEvent) -> Void)?
+    /// Where the same events are logged, each as important as its case says. Default: nowhere.
     public var logger = Logger(label: "quire") { _ in SwiftLogNoOpLogHandler() }
     /// What retries sleep by. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
@@ -122,17 +125,34 @@ extension PageClient {
     let first = PageRequest(
       method: request.method, url: request.url(for: url), headerFields: request.headers,
       body: request.body)
-    let source = HTTPPageSource(
-      client: self, pagination: pagination, first: first, pageSize: pageSize, decoder: decoder,
-      secrets: request.secrets)
     let audit = auditor.map { auditor in
       { @Sendable in auditor(pagination, pageSize != nil, request.expectsTotal) }
     }
-    switch delivery {
-    case .asItArrives where !source.needsWholePages:
-      return Cursor(inParts: source, clock: configuration.clock, audit: audit)
-    case .whole, .asItArrives:
-      return Cursor(source, clock: configuration.clock, audit: audit)
+    return cursor(decoder, delivery, audit) {
+      try Listing(
+        client: self, pagination: pagination, first: first, pageSize: pageSize,
+        secrets: request.secrets)
+    }
+  }
+
+  /// A cursor over a listing; where there can be none, the walk throws why at its first page.
+  private func cursor<Item: Sendable>(
+    _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery,
+    _ audit: (@Sendable () -> WalkAudit)? = nil, _ makeListing: () throws -> Listing
+  ) -> Cursor<Item> {
+    do {
+      let listing = try makeListing()
+      if delivery == .asItArrives, let rule = listing.engine.wholePageRule {
+        throw PageError(
+          .invalidArgument,
+          "The description has \(rule), for which all items of a page must be known before the first is "
+            + "delivered. Use the delivery .whole.")
+      }
+      return Cursor(
+        clock: configuration.clock,
+        makeReader: { _ in PageLoader(listing, decoder, delivery, audit: audit?()) })
+    } catch {
+      return Cursor(clock: configuration.clock, page: { _ in throw error })
     }
   }
 
@@ -212,13 +232,9 @@ extension PageClient {
     let first = PageRequest(
       method: request.method, url: request.url(for: url), headerFields: request.headers,
       body: request.body)
-    let source = HTTPPageSource(
-      client: self, pagination: pagination, first: first, pageSize: nil, decoder: decoder,
-      secrets: request.secrets, custom: next)
-    switch delivery {
-    case .asItArrives where !source.needsWholePages:
-      return Cursor(inParts: source, clock: configuration.clock)
-    case .whole, .asItArrives: return Cursor(source, clock: configuration.clock)
+    return cursor(decoder, delivery) {
+      try Listing(
+        client: self, pagination: pagination, first: first, secrets: request.secrets, custom: next)
     }
   }
 }

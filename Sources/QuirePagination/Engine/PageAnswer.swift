@@ -16,7 +16,7 @@ package struct PageAnswer {
   /// The position that was asked for.
   package let position: Position
   /// The position, read once; nil for the plain first page.
-  let sent: Bookmark?
+  package let sent: Bookmark?
   /// The indexes that the page may be in the middle of, by their addresses.
   package var indexes: [String: [String]] = [:]
 

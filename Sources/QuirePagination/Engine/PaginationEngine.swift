@@ -284,12 +284,13 @@ extension PaginationEngine {
     return nil
   }
 
-  /// Whether something must be known of all items of a page before any of them is handed out.
-  package var needsWholePages: Bool {
-    let policy = pagination.policy
-    return policy.open != nil || policy.expiry != .fail || policy.overlap > 0
-      || policy.reversesItems
-      || indexRouteExists || repetitionKey != nil || routes.contains { $0.next.looksAtAllItems }
+  /// The rule for which all items of a page must be known before any is delivered; nil without one.
+  package var wholePageRule: String? {
+    if pagination.policy.overlap > 0 { return "policy.overlap" }
+    if pagination.policy.reversesItems { return "policy.reversesItems" }
+    if repetitionKey != nil { return "the end rule noNewItems" }
+    if indexRouteExists { return "the next source index" }
+    return routes.contains { $0.next.looksAtAllItems } ? "the next source maxItem" : nil
   }
 
   /// Whether the page is one that was there before: it is the end, and not delivered.

@@ -1,0 +1,302 @@
+import HTTPTypes
+import Logging
+import QuireCore
+import QuirePagination
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// One request and its answer on the wire: credentials, signatures, redirects, and what it costs.
+struct Exchange {
+  let listing: Listing
+  let request: PageRequest
+  /// What the page has cost since its last part, failed attempts included.
+  var traffic: Traffic
+  /// Requests that were sent for the page, silent replays included, redirects not.
+  var requests = 0
+  /// Requests that the present attempt may send, silent replays included, redirects not.
+  var requestsLeft = 1
+  /// Where redirects have led the last request; nil without redirects.
+  var redirectedTo: String?
+
+  init(_ listing: Listing, _ request: PageRequest, traffic: Traffic = Traffic(requests: 0)) {
+    self.listing = listing
+    self.request = request
+    self.traffic = traffic
+  }
+
+  var configuration: PageClient.Configuration { listing.client.configuration }
+
+  /// Whether the request may be sent again when the server may have acted on it.
+  var isRepeatable: Bool { request.method.isSafe || listing.engine.pagination.request.isQuery }
+
+  /// What decides about attempts for the page.
+  var retryMachine: RetryMachine {
+    RetryMachine(policy: configuration.retry, isRepeatable: isRepeatable)
+  }
+
+  /// Made when something is to be said; most pages are fetched in silence.
+  var redactor: Redactor { listing.redactor(for: request) }
+
+  /// Sends the request and follows redirects to the answer.
+  mutating func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
+    let configuration = configuration
+    do {
+      try await listing.pacer?.ready { wait in
+        configuration.emit(.info, .pause(wait))
+      }
+    } catch let error as PageError {
+      // Asking again would not shorten the wait.
+      throw RetryMachine.Failure(error, cure: .none)
+    }
+    redirectedTo = nil
+    var redirects = RedirectMachine(
+      try firstHop(), home: listing.home, longest: configuration.maximumRedirects)
+    let before = requests
+    while true {
+      let hop = redirects.current
+      try checkScheme(of: hop.origin)
+      try Task.checkCancellation()
+      let response = try await authorized(hop, replays: requestsLeft - (requests - before) - 1)
+      let (status, fields) = (response.head.status, response.head.headerFields)
+      guard status.kind == .redirection,
+        try redirects.received(status: status.code, location: fields[.location]) != nil
+      else { return (response, hop) }
+      // A redirect's body says nothing; reading it lets the connection be used again.
+      while try await response.body.next() != nil {}
+      traffic.redirects += 1
+      requests -= 1
+      let target = redirects.current.url.text
+      redirectedTo = target
+      configuration.emit(.debug, .redirect(to: redactor.describe(target)))
+    }
+  }
+
+  private func firstHop() throws -> RedirectMachine.Hop {
+    let url = try URLReference(request.url)
+    return RedirectMachine.Hop(
+      method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
+  }
+
+  /// Sends one request with the client's credential, if that is for its origin, and once more with
+  /// another where the server refuses the first: to a 401 the server has not acted.
+  private mutating func authorized(
+    _ hop: RedirectMachine.Hop, replays: Int
+  ) async throws -> TransportResponse {
+    guard let keeper = configuration.keeper, keeper.serves else {
+      return try await send(hop, replays: replays)
+    }
+    guard let origin = keeper.origin else {
+      throw PageError(
+        .invalidArgument,
+        "The credentials' origin, \(keeper.source.origin), is no such thing; write it as "
+          + "https://api.example.com.")
+    }
+    guard hop.origin == origin, hop.origin == listing.home else {
+      return try await send(hop, replays: replays)
+    }
+    let now = listing.client.environment.now
+    let first = try await keeper.ticket(now)
+    var response = try await send(try renewed(hop), with: first.credential, replays: replays)
+    guard response.head.status.code == 401 else {
+      keeper.accepted(first)
+      return response
+    }
+    // Read first: a connection held meanwhile may be the one that the renewal needs.
+    response.body = .bytes(await beginning(of: response))
+    guard let second = try await keeper.ticket(after: first, now) else { return response }
+    configuration.emit(.notice, .credentialRenewed(origin: "\(origin)"))
+    let answer = try await send(try renewed(hop), with: second.credential, replays: 0)
+    if answer.head.status.code == 401 {
+      keeper.refusedAgain(second)
+    } else {
+      keeper.accepted(second)
+    }
+    return answer
+  }
+
+  /// The hop with the present credential wherever its URL repeats one.
+  private func renewed(_ hop: RedirectMachine.Hop) throws -> RedirectMachine.Hop {
+    let url = listing.renewingCredential(in: hop.url.text)
+    guard url != hop.url.text else { return hop }
+    var hop = hop
+    hop.url = try URLReference(url)
+    return hop
+  }
+
+  /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
+  /// in vain.
+  private mutating func send(
+    _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
+  ) async throws -> TransportResponse {
+    configuration.emit(.debug, .request(redactor.describe(hop.method, hop.url.text)))
+    var wire = try transportRequest(for: hop)
+    wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
+    let names = Set(credential?.fields.map(\.name) ?? [])
+    for name in names { wire.head.headerFields[name] = nil }
+    for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
+    try await sign(&wire, for: hop)
+    traffic.requests += 1
+    requests += 1
+    do {
+      var response = try await listing.client.transport.send(wire)
+      replayed(response.body.metrics.wireRequests - 1)
+      configuration.emit(.debug, .response(status: response.head.status.code))
+      if let onEvent = configuration.onEvent {
+        response.body = response.body.reporting(to: onEvent)
+      }
+      return response
+    } catch let error as PageError {
+      replayed(error.attempts - 1)
+      throw RetryMachine.Failure(unanswered: error)
+    }
+  }
+
+  private mutating func replayed(_ count: Int) {
+    guard count > 0 else { return }
+    traffic.requests += count
+    requests += count
+    configuration.emit(nil, .replayed(count))
+  }
+
+  /// Signs a request to the listing's own origin, and remembers what must not be shown of it.
+  private func sign(_ wire: inout TransportRequest, for hop: RedirectMachine.Hop) async throws {
+    guard hop.origin == listing.home, let signer = configuration.signer else { return }
+    let plain = wire
+    try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
+    listing.signed.note(wire, of: plain)
+  }
+
+  /// Signs the request without sending it, for what a signer puts into requests.
+  func signInVain() async throws {
+    let hop = try firstHop()
+    var wire = try transportRequest(for: hop)
+    try await sign(&wire, for: hop)
+  }
+
+  private func checkScheme(of origin: Origin) throws {
+    guard origin.scheme == "https" || configuration.allowsPlainHTTP || origin.isLoopback else {
+      throw PageError(
+        .invalidURL,
+        "\(origin.shown) would send the request in the clear. Use https.",
+        remedies: [Remedy(.allowsPlainHTTP, ["true"], condition: "if that is meant")])
+    }
+  }
+
+  private func transportRequest(for hop: RedirectMachine.Hop) throws -> TransportRequest {
+    var fields = request.headerFields
+    for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
+    if hop.origin != listing.home {
+      fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
+    }
+    var body: [UInt8] = []
+    if hop.keepsBody {
+      switch request.body {
+      case .none: break
+      case .bytes(let bytes): body = bytes
+      case .json(let value):
+        body = Array(value.description.utf8)
+        if !fields.contains(.contentType) { fields[.contentType] = "application/json" }
+      case .form(let text):
+        body = Array(text.utf8)
+        if !fields.contains(.contentType) {
+          fields[.contentType] = "application/x-www-form-urlencoded"
+        }
+      case .xml(let text):
+        body = Array(text.utf8)
+        if !fields.contains(.contentType) { fields[.contentType] = "text/xml; charset=utf-8" }
+      }
+    } else if fields.contains(.contentType) {
+      fields[.contentType] = nil
+    }
+    if !fields.contains(.accept) {
+      fields[.accept] = "application/json, application/xml;q=0.9, */*;q=0.5"
+    }
+    var path = hop.url.path.isEmpty ? "/" : hop.url.path
+    if let query = hop.url.query { path += "?" + query }
+    let head = HTTPRequest(
+      method: hop.method, scheme: hop.origin.scheme, authority: hop.url.authority, path: path,
+      headerFields: fields)
+    return TransportRequest(
+      head: head, body: body, timeouts: configuration.timeouts,
+      limits: configuration.transferLimits)
+  }
+
+  /// What a request to another origin may carry: nothing that says who asks.
+  private static let harmlessElsewhere: Set<HTTPField.Name> = [
+    .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
+  ]
+
+  /// How much is kept of a body that explains a failure.
+  static let longestRefusal = 64 << 10
+
+  /// How long such a body is waited for.
+  private static let refusalPatience = Duration.seconds(5)
+
+  /// The first 64 KiB of a body that explains a failure, or as many of them as come in time; errors
+  /// while reading it are ignored.
+  mutating func beginning(of response: TransportResponse) async -> [UInt8] {
+    let beginning = Beginning()
+    let clock = listing.client.environment.refusalClock
+    let body = response.body
+    await withTaskGroup(of: Void.self) { group in
+      group.addTask {
+        while beginning.count < Self.longestRefusal, let slice = try? await body.next() {
+          beginning.add(slice)
+        }
+      }
+      group.addTask { try? await clock.sleep(for: Self.refusalPatience) }
+      await group.next()
+      group.cancelAll()
+    }
+    let received = beginning.bytes
+    traffic.bytes += received.count
+    return Array(received.prefix(Self.longestRefusal))
+  }
+
+  /// The error as it is thrown to the caller: with its request and the traffic it cost, redacted.
+  func describe(_ error: PageError, after traffic: Traffic) -> PageError {
+    var error = error
+    error.traffic = traffic
+    error.redactText(by: redactor)
+    error.request = redactor.describe(request.method, request.url)
+    error.redirectedTo = redirectedTo.map { redactor.describe($0) }
+    return error
+  }
+
+  /// Says that the request is made again; `remaining` is how much longer an outage is waited out.
+  func retries(after delay: Duration, _ error: PageError, remaining: Duration? = nil) {
+    configuration.emit(
+      .notice,
+      .retry(
+        PageEvent.Retry(
+          request: redactor.describe(request.method, request.url), delay: delay,
+          remaining: remaining, code: error.code, message: redactor.scrub(error.message))))
+  }
+}
+
+extension TransportBody {
+  /// The same body, each slice of which is an event.
+  fileprivate func reporting(to onEvent: @escaping @Sendable (PageEvent) -> Void) -> TransportBody {
+    TransportBody(
+      next: {
+        let slice = try await next()
+        if let slice { onEvent(.received(bytes: slice.count)) }
+        return slice
+      }, metrics: { metrics })
+  }
+}
+
+/// The bytes received of a body, shared by the task that reads it and the one that ends the wait.
+private final class Beginning: Sendable {
+  private let received = Mutex<[UInt8]>([])
+
+  var bytes: [UInt8] { received.withLock { $0 } }
+  var count: Int { received.withLock { $0.count } }
+
+  func add(_ slice: [UInt8]) { received.withLock { $0 += slice } }
+}

@@ -1,0 +1,133 @@
+import HTTPTypes
+public import QuireCore
+import QuirePagination
+
+/// An answer that was no page, as the `underlying` error of a `PageError`.
+public struct HTTPFailure: Error, CustomStringConvertible {
+  /// Status, header fields and the beginning of the body.
+  public let response: PageClient.Response
+  /// The cursor that the server gives in place of one it no longer knows.
+  var replacement: JSONValue?
+
+  /// The status alone, such as `404 Not Found`: fields may hold secrets.
+  public var description: String { response.head.status.words }
+}
+
+extension PageError {
+  /// The answer that was no page, with the first 64 KiB of its body; nil for failures of other kinds.
+  public var response: PageClient.Response? { (underlying as? HTTPFailure)?.response }
+
+  /// A status without a body, of which the description does not say what it means.
+  static func noPage(_ status: HTTPResponse.Status) -> PageError {
+    PageError(
+      .status,
+      "The server answered \(status.words), which is neither a page nor an end by the description.",
+      remedies: [
+        Remedy(
+          .end, ["status:\(status.code)"], condition: "where this API ends its listings so"),
+        Remedy(
+          .failure, ["\(status.code)"], condition: "where it means a page without items"),
+      ])
+  }
+}
+
+extension RetryMachine.Failure {
+  /// The failure of an attempt that threw `error`; nil where no other attempt is to follow.
+  init?(_ error: any Error) {
+    switch error {
+    case let failure as RetryMachine.Failure: self = failure
+    case let error as PageError: self.init(error)
+    default: return nil
+    }
+  }
+
+  private init(_ error: PageError) {
+    // A transport that failed before the wire has made its attempt all the same.
+    self.init(
+      error, cure: error.code.cure, wasRefused: error.code == .connectFailed,
+      isOutage: error.code == .connectFailed)
+  }
+
+  /// The failure of a request without even the beginning of an answer.
+  init(unanswered error: PageError) {
+    self.init(error)
+    isOutage = [.connectFailed, .timedOut, .truncated].contains(error.code)
+  }
+
+  /// A failure that the description recognised; `now` is the time in seconds since 1970.
+  init(
+    _ failure: PageFailure, _ response: PageClient.Response, now: Double, _ redactor: Redactor
+  ) {
+    let words = failure.message.map { " It says: \(redactor.snippet($0.utf8))" } ?? ""
+    let wait =
+      failure.delay ?? ThrottleSignal.wait(in: response.headerFields, now: now)
+      ?? failure.standardDelay
+    let underlying = HTTPFailure(response: response, replacement: failure.cursor)
+    func error(_ code: PageError.Code, _ sentence: String, _ advice: String = "") -> PageError {
+      PageError(code, "\(sentence)\(words)\(advice)", underlying: underlying)
+    }
+    switch failure.kind {
+    case .expired:
+      self.init(
+        error(
+          .cursorExpired, "The server no longer knows the cursor.",
+          " Start again, or go on by a key of your own."),
+        cure: .none)
+    case .throttled:
+      self.init(
+        error(.throttled, "The server asks to slow down."), cure: .retries,
+        isThrottling: true, retryAfter: wait, wasRefused: true)
+    case .notReady:
+      self.init(
+        error(.serverReportedFailure, "The page is not ready yet."), cure: .retries,
+        isThrottling: true, retryAfter: wait, wasRefused: true, isPending: true)
+    case .window:
+      self.init(
+        error(
+          .resultWindowExceeded,
+          "The server refuses to page any further, and more data exist.", " Narrow the query."),
+        cure: .none)
+    case .fatal, .empty:
+      self.init(
+        error(.serverReportedFailure, "The server reports a failure."), cure: .none)
+    }
+  }
+
+  /// A status that the description does not explain; `isFirst` says that no cursor was sent.
+  init(
+    status response: PageClient.Response, isFirst: Bool, _ listing: Listing, _ redactor: Redactor
+  ) {
+    let status = response.status
+    let wait = ThrottleSignal.wait(
+      in: response.headerFields, now: listing.client.environment.now())
+    // GitHub and Google throttle with 403; only a signal tells that from a refusal.
+    let isThrottling = status.code == 429 || status.code == 403 && wait != nil
+    let code: PageError.Code =
+      switch status.code {
+      case 304: .unexpectedNotModified
+      case 410 where !isFirst: .cursorExpired
+      default: isThrottling ? .throttled : .status
+      }
+    let snippet = response.body.isEmpty ? "" : " It says: \(redactor.snippet(response.body))"
+    var error = PageError(code, "The server answered \(status.words).\(snippet)")
+    if status.code == 401, let keeper = listing.client.configuration.keeper, keeper.serves {
+      error.message +=
+        keeper.origin == listing.home
+        ? " A credential that was just renewed is refused as well: check what the source gives."
+        : " The client's credentials are for \(keeper.source.origin), and were not sent elsewhere."
+    }
+    error.underlying = HTTPFailure(response: response)
+    let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
+    // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
+    self.init(
+      error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling, retryAfter: wait,
+      wasRefused: isThrottling, isOutage: RetryPolicy.outageStatuses.contains(status.code))
+  }
+}
+
+extension HTTPResponse.Status {
+  /// `404 Not Found`; HTTP/2 has no reasons.
+  var words: String {
+    reasonPhrase.isEmpty ? "\(code)" : "\(code) \(ServerText(reasonPhrase, limit: 80))"
+  }
+}

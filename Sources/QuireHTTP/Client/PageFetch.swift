@@ -1,0 +1,473 @@
+import HTTPTypes
+import QuireCore
+import QuirePagination
+
+/// Everything done for one page over HTTP: sends its request, follows redirects, classifies and decodes
+/// the response, and does so again as long as the retry machine allows.
+///
+/// A page comes in parts where its items are wanted as they arrive, else in one part. Requests beside
+/// those for pages are fetched the same way.
+struct PageFetch<Item: Sendable> {
+  let listing: Listing
+  let decoder: any PageDecoder<Item>
+  /// The position of the page, secrets restored.
+  let position: Position
+  /// The indexes that the page may be in the middle of, by their addresses.
+  var indexes: [String: [String]] = [:]
+  /// How the walk goes on with this page if the server had forgotten its cursor.
+  var recovery: PageRecovery?
+  /// The request on the wire, and what the page has cost since its last part.
+  private(set) var exchange: Exchange
+  /// What was delivered of the page.
+  private var delivered: DeliveredItems
+  /// The response that is being decoded, where more parts of the page follow.
+  private var transfer: Transfer?
+  /// Whether a part of the page was delivered by this fetch, so that only it can continue the page.
+  private(set) var isBegun = false
+  private var retry: RetryMachine
+  private let stopwatch: Stopwatch
+
+  /// A response whose body is being decoded.
+  private struct Transfer {
+    let response: TransportResponse
+    let hop: RedirectMachine.Hop
+    var session: any PageDecoding<Item>
+    let note: PageFormatNote?
+    /// The first 64 KiB of the body, in case it explains a failure.
+    var beginning: [[UInt8]] = []
+    /// Bytes of the body so far.
+    var received = 0
+    /// Items so far, bad items included.
+    var itemCount = 0
+  }
+
+  /// What a response is once its head has arrived.
+  private enum Opening {
+    /// A page to be decoded.
+    case transfer(Transfer)
+    /// A page without items, or nil for the end of the listing.
+    case answer(Page<Item>?)
+  }
+
+  /// A fetch of the page that `request` asks for, without its first `itemOffset` items. `traffic` is
+  /// what was spent to get there.
+  init(
+    _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
+    at position: Position = .start, itemOffset: Int = 0, traffic: Traffic = Traffic(requests: 0)
+  ) {
+    self.listing = listing
+    self.decoder = decoder
+    self.position = position
+    exchange = Exchange(listing, request, traffic: traffic)
+    delivered = DeliveredItems(itemOffset)
+    retry = exchange.retryMachine
+    stopwatch = Stopwatch(listing.client.configuration.clock)
+  }
+
+  private var engine: PaginationEngine { listing.engine }
+  private var configuration: PageClient.Configuration { listing.client.configuration }
+  private var redactor: Redactor { exchange.redactor }
+
+  /// The request for the page.
+  var request: PageRequest { exchange.request }
+  /// What was spent since the last part, failed attempts included.
+  var traffic: Traffic { exchange.traffic }
+  /// Items of the page that were delivered, in this walk or before it.
+  var itemOffset: Int { delivered.count }
+
+  // MARK: Attempts
+
+  /// Makes attempts until one succeeds or the retry machine gives up.
+  mutating func repeating<Result>(
+    _ attempt: (inout PageFetch) async throws -> Result
+  ) async throws -> Result {
+    var isProbing = false
+    defer { if isProbing { listing.outage.leave() } }
+    while true {
+      exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
+      do {
+        return try await attempt(&self)
+      } catch {
+        guard let failure = RetryMachine.Failure(error) else { throw error }
+        try await wait(after: failure, &isProbing)
+      }
+    }
+  }
+
+  /// Waits until there may be another attempt; throws where there is none.
+  private mutating func wait(
+    after failure: RetryMachine.Failure, _ isProbing: inout Bool
+  ) async throws {
+    let clock = configuration.clock
+    let action = retry.failed(
+      failure, wireRequests: exchange.requests, random: listing.client.environment.random(),
+      now: stopwatch.elapsed(), debt: listing.outage.debt)
+    switch action {
+    case .fail(let error):
+      // Asking once more begins anew.
+      retry = exchange.retryMachine
+      exchange.requests = 0
+      defer { exchange.traffic = Traffic(requests: 0) }
+      throw exchange.describe(error, after: traffic)
+    case .retry(let delay):
+      exchange.retries(after: delay, failure.error)
+      try await clock.sleep(for: delay)
+    case .probe(let delay, let remaining):
+      isProbing = isProbing || listing.outage.lead()
+      if isProbing {
+        exchange.retries(after: delay, failure.error, remaining: remaining)
+        try await clock.sleep(for: delay)
+      } else {
+        try await listing.outage.follow()
+        exchange.retries(after: .zero, failure.error)
+      }
+    }
+    exchange.traffic.retries += 1
+    listing.outage.retried()
+  }
+
+  // MARK: Parts
+
+  /// The next part of the page, which is the whole page unless items are wanted as they arrive; nil
+  /// where the listing ended before the page.
+  mutating func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
+    try await repeating { try await $0.attemptPart(delivery) }
+  }
+
+  /// The transfer is kept only where more parts follow: throwing ends it.
+  private mutating func attemptPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
+    var transfer: Transfer
+    switch try await open(delivery) {
+    case .transfer(let opened): transfer = opened
+    case .answer(let page):
+      try delivered.refuteEnd()
+      return page
+    }
+    while try await receive(&transfer) {
+      guard delivery == .asItArrives else { continue }
+      let ready = try transfer.session.readyItems()
+      transfer.itemCount += ready.count
+      let items = try delivered.received(ready, isLast: false)
+      guard !items.items.isEmpty else { continue }
+      var part = page(items, of: transfer)
+      part.hasMoreParts = true
+      // Only whole pages are compared.
+      part.sample = nil
+      self.transfer = transfer
+      isBegun = true
+      exchange.traffic = Traffic(requests: 0)
+      return part
+    }
+    guard let (answer, rest) = try finish(&transfer) else {
+      try delivered.refuteEnd()
+      return nil
+    }
+    let page = try lastPart(rest, of: transfer, answer: answer)
+    listing.outage.paid()
+    exchange.traffic = Traffic(requests: 0)
+    return page
+  }
+
+  /// The open transfer, or that of a new request.
+  private mutating func open(_ delivery: PageDelivery) async throws -> Opening {
+    if let transfer {
+      self.transfer = nil
+      return .transfer(transfer)
+    }
+    delivered.began()
+    let (response, hop) = try await exchange.send()
+    let status = response.head.status
+    guard status.kind == .successful else { return .answer(try await judge(response, hop)) }
+    guard status.code != 206 || isWanted(part: response.head.headerFields) else {
+      throw PageError(
+        .protocolViolation,
+        "The server answered 206 Partial Content, and this part was not asked for: items would be "
+          + "missing.")
+    }
+    var context = context(of: response, delivery)
+    context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
+    context.note = PageFormatNote()
+    let session = try decoder.begin(context)
+    return .transfer(
+      Transfer(response: response, hop: hop, session: session, note: context.note))
+  }
+
+  /// Decodes the next slice of the body; false when there is none.
+  private mutating func receive(_ transfer: inout Transfer) async throws -> Bool {
+    guard let slice = try await transfer.response.body.next() else { return false }
+    if transfer.received < Exchange.longestRefusal { transfer.beginning.append(slice) }
+    transfer.received += slice.count
+    exchange.traffic.bytes += slice.count
+    try WalkReading.received(bytes: slice.count)
+    try transfer.session.receive(slice)
+    try Task.checkCancellation()
+    return true
+  }
+
+  /// Makes sure that the body is whole, and returns the answer with the items that no part has had;
+  /// nil where it says that the listing ended before the page.
+  private func finish(
+    _ transfer: inout Transfer
+  ) throws -> (PageAnswer, DecodedItems<Item>)? {
+    let response = transfer.response
+    // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
+    let isBodyless = [204, 205].contains(response.head.status.code)
+    let proven = response.framing == .explicit || decoder.isSelfDelimiting
+    guard proven || configuration.acceptsUnprovenEnd else {
+      throw PageError(
+        .truncated,
+        """
+        The body ended with its connection, and this format cannot show that nothing is missing.
+        """,
+        remedies: [
+          Remedy(
+            .acceptsUnprovenEnd, ["true"], condition: "where such bodies are known to be whole")
+        ])
+    }
+    let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
+    let answer = answer(to: response, at: transfer.hop, document: document)
+    switch try engine.screen(answer) {
+    case .end:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return nil
+    case .failure(let failure):
+      let body = Array(transfer.beginning.joined().prefix(Exchange.longestRefusal))
+      throw self.failure(failure, self.response(response.head, transfer.hop, body))
+    case .emptyPage:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return (answer, DecodedItems([]))
+    case .page:
+      guard !isBodyless else { throw PageError.noPage(response.head.status) }
+      let items = try transfer.session.items()
+      try engine.checkTotals(of: answer)
+      if transfer.itemCount + items.count == 0 { try engine.checkMembers(of: answer) }
+      listing.format.bind(transfer.note?.format)
+      transfer.itemCount += items.count
+      return try engine.isRepetition(answer) ? nil : (answer, items)
+    }
+  }
+
+  /// Whether the part that came is the one that was asked for: from the same item on, and no further
+  /// (RFC 9110, §15.3.7).
+  private func isWanted(part fields: HTTPFields) -> Bool {
+    guard let wanted = request.headerFields[.range] else { return false }
+    // A range of another kind, such as that of names, is the server's to understand.
+    guard let wanted = ItemRange(wanted)?.range else { return true }
+    guard let came = fields[.contentRange].flatMap(ItemRange.init)?.range else { return false }
+    return came.lowerBound == wanted.lowerBound && came.upperBound <= wanted.upperBound
+  }
+
+  // MARK: Pages
+
+  /// The last part of the page, with what follows it.
+  private mutating func lastPart(
+    _ rest: DecodedItems<Item>, of transfer: Transfer, answer: PageAnswer
+  ) throws -> Page<Item> {
+    let continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
+    var rest = rest
+    if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
+    if engine.pagination.policy.reversesItems { rest.items.reverse() }
+    let items = try delivered.received(rest, isLast: true)
+    var page = page(
+      items, of: transfer, document: answer.document, resume: continuation.resume)
+    page.next = continuation.next
+    page.previous = continuation.previous
+    page.total = continuation.total
+    let free = Traffic(requests: 0)
+    page.nextFailure = continuation.nextFailure.map { exchange.describe($0, after: free) }
+    page.closing = continuation.closing
+    page.warnings += continuation.warnings
+    page.endDoubt = continuation.endDoubt.map { exchange.describe($0, after: free) }
+    if position.value == nil, transfer.hop.url.text != request.url {
+      var answered = request
+      answered.url = transfer.hop.url.text
+      answered.method = transfer.hop.method
+      page.address = listing.identity(of: answered)
+    }
+    if answer.sent?.restarts ?? 0 > 0 {
+      // A listing that was begun anew brings the same pages again.
+      page.fingerprint = nil
+      page.sample = nil
+    } else {
+      page.fingerprint = page.fingerprint ?? delivered.hash
+      page.sample = delivered.sample
+      page.sample?.isCounted = answer.sent?.isCounted ?? false
+    }
+    if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
+    try listing.remember(answer, next: continuation.next)
+    return page
+  }
+
+  /// A part of the page, and what HTTP said about it.
+  private func page(
+    _ items: DecodedItems<Item>, of transfer: Transfer,
+    document: any PageDocument = EmptyDocument(), resume: Position? = nil
+  ) -> Page<Item> {
+    var page = Page(items.items)
+    page.fingerprint = items.fingerprint
+    page.startsMidway = engine.startsMidway
+    page.traffic = traffic
+    page.traffic.badItems = items.badItems.count
+    let metrics = transfer.response.body.metrics
+    page.head.readsAtOnce = metrics.requestsAtOnce
+    page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
+      head: transfer.response.head, document: document, badItems: redacted(items.badItems),
+      metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text, recovery: recovery,
+      resume: resume, listing: listing, asked: request, position: position,
+      fieldDecoder: decoder as? any FieldDecoder)
+    return page
+  }
+
+  /// Bad items, without secrets in what is said about them.
+  private func redacted(_ badItems: [BadItem]) -> [BadItem] {
+    guard !badItems.isEmpty else { return [] }
+    let redactor = redactor
+    return badItems.map { item in
+      var item = item
+      item.path = redactor.scrub(item.path)
+      item.message = redactor.scrub(item.message)
+      return item
+    }
+  }
+
+  // MARK: Answers
+
+  private func context(
+    of response: TransportResponse, _ delivery: PageDelivery = .whole
+  ) -> DecodingContext {
+    DecodingContext(
+      contentType: response.head.headerFields.first(.contentType), items: engine.items,
+      badItems: configuration.badItems, limits: configuration.decodingLimits, delivery: delivery)
+  }
+
+  private func answer(
+    to response: TransportResponse, at hop: RedirectMachine.Hop, document: any PageDocument
+  ) -> PageAnswer {
+    var answer = PageAnswer(
+      request: request, url: hop.url.text, status: response.head.status.code,
+      headerFields: response.head.headerFields, document: document, position: position)
+    answer.indexes = indexes
+    return answer
+  }
+
+  /// A response as a caller gets it.
+  private func response(
+    _ head: HTTPResponse, _ hop: RedirectMachine.Hop, _ body: [UInt8]
+  ) -> PageClient.Response {
+    PageClient.Response(
+      head, url: hop.url.text, body: body, decoder: decoder,
+      limits: configuration.decodingLimits, redactor: redactor)
+  }
+
+  /// Classifies a response whose status is no success: an end, an empty page or a failure.
+  private mutating func judge(
+    _ response: TransportResponse, _ hop: RedirectMachine.Hop
+  ) async throws -> Page<Item>? {
+    let body = await exchange.beginning(of: response)
+    let answer = answer(to: response, at: hop, document: document(of: body, response))
+    switch try engine.screen(answer) {
+    case .end:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      return nil
+    case .emptyPage:
+      try engine.brokenPromise(by: answer).map { throw $0 }
+      var page = Page<Item>([])
+      page.traffic = traffic
+      return page
+    case .failure(let failure):
+      throw self.failure(failure, self.response(response.head, hop, body))
+    case .page:
+      throw RetryMachine.Failure(
+        status: self.response(response.head, hop, body), isFirst: position == .start, listing,
+        redactor)
+    }
+  }
+
+  private func failure(
+    _ failure: PageFailure, _ response: PageClient.Response
+  ) -> RetryMachine.Failure {
+    RetryMachine.Failure(
+      failure, response, now: listing.client.environment.now(), redactor)
+  }
+
+  /// What an error's body says: JSON, which explains errors beside pages of every format, or else the
+  /// format of the pages.
+  private func document(of body: [UInt8], _ response: TransportResponse) -> any PageDocument {
+    if let value = try? JSONValue(parsing: body) { return ValueDocument(value) }
+    do {
+      var session = try decoder.begin(context(of: response))
+      try session.receive(body)
+      return try session.finish()
+    } catch {
+      // The status says enough, and the error quotes the body.
+      return EmptyDocument()
+    }
+  }
+}
+
+// MARK: - Requests beside those for pages
+
+extension PageFetch {
+  /// The answer to a request of which the document counts and not the items.
+  mutating func answer() async throws -> PageAnswer {
+    try await repeating { fetch in
+      let (response, hop) = try await fetch.success()
+      var session = try fetch.decoder.begin(fetch.context(of: response))
+      while let slice = try await response.body.next() {
+        fetch.exchange.traffic.bytes += slice.count
+        try session.receive(slice)
+        try Task.checkCancellation()
+      }
+      let answer = fetch.answer(to: response, at: hop, document: try session.finish())
+      if case .failure(let failure) = try fetch.engine.screen(answer) {
+        throw fetch.failure(failure, fetch.response(response.head, hop, []))
+      }
+      fetch.listing.outage.paid()
+      return answer
+    }
+  }
+
+  /// The response to a request that is for no page, with its whole body.
+  mutating func response() async throws -> PageClient.Response {
+    try await repeating { fetch in
+      let (response, hop) = try await fetch.success()
+      var body: [UInt8] = []
+      while let slice = try await response.body.next() {
+        fetch.exchange.traffic.bytes += slice.count
+        body += slice
+        try Task.checkCancellation()
+      }
+      if response.framing == .untilClose, !fetch.configuration.acceptsUnprovenEnd {
+        // Only the format can show that nothing is missing.
+        var session = try fetch.decoder.begin(fetch.context(of: response))
+        try session.receive(body)
+        _ = try session.finish()
+      }
+      return fetch.response(response.head, hop, body)
+    }
+  }
+
+  /// Sends the request once; its answer is not looked at.
+  mutating func discard() async throws {
+    let response: TransportResponse
+    do {
+      (response, _) = try await exchange.send()
+    } catch let failure as RetryMachine.Failure {
+      throw failure.error
+    }
+    while try await response.body.next() != nil {}
+    guard response.head.status.kind == .successful else {
+      throw PageError(.status, "The server answered \(response.head.status.words).")
+    }
+  }
+
+  /// The response, if its status is a success.
+  private mutating func success() async throws -> (TransportResponse, RedirectMachine.Hop) {
+    let (response, hop) = try await exchange.send()
+    guard response.head.status.kind == .successful else {
+      _ = try await judge(response, hop)
+      throw PageError(.status, "The server answered \(response.head.status.words).")
+    }
+    return (response, hop)
+  }
+}

@@ -1,0 +1,224 @@
+import HTTPTypes
+import Logging
+package import QuireCore
+package import QuirePagination
+import Synchronization
+
+/// Reads the pages of one walk over HTTP, whole or in the parts they arrive in.
+///
+/// Positions come in here with placeholders for secrets, and go out so; in between they have the secrets
+/// themselves. Beside pages it fetches what a walk needs: what is opened before the first page and closed
+/// behind the last, the continuation in place of one that the server has forgotten, and indexes of pages.
+package final class PageLoader<Item: Sendable>: PageReader {
+  private let listing: Listing
+  private let decoder: any PageDecoder<Item>
+  private let delivery: PageDelivery
+  private let audit: WalkAudit?
+  private let open = Mutex<OpenPage?>(nil)
+
+  /// The page of which more parts follow, and where the next one starts.
+  // SAFETY: a read takes it out of the lock before it uses it, and no other read can have it then.
+  private struct OpenPage: @unchecked Sendable {
+    let position: Position
+    let fetch: PageFetch<Item>
+  }
+
+  package init(
+    _ listing: Listing, _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery = .whole,
+    audit: WalkAudit? = nil
+  ) {
+    self.listing = listing
+    self.decoder = decoder
+    self.delivery = delivery
+    self.audit = audit
+  }
+
+  package var repeatedPositions: RepeatedPositions {
+    listing.policy.handle ? .allowed : .refused
+  }
+  package var identity: ListingIdentity? { listing.identity }
+  package var needsClosing: Bool { listing.policy.close != nil }
+  package var allowsLookAhead: Bool { listing.policy.pacing.readsAhead }
+
+  package func copy() -> any PageReader<Item> {
+    PageLoader(listing, decoder, delivery, audit: audit)
+  }
+  package func leave() { open.withLock { $0 = nil } }
+  package func identity(of position: Position) -> Int { listing.identity(of: position) }
+  package func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
+    audit?.warnings(end) ?? []
+  }
+
+  package func positions(after position: Position, total: Total?, count: Int) -> [Position] {
+    guard listing.isRepeatable else { return [] }
+    return listing.engine.positions(
+      after: position.value == nil ? nil : position, total: total, count: count)
+  }
+
+  // MARK: Pages
+
+  // Leaves the consumer's actor: a page must not be decoded on a main thread.
+  @concurrent package func read(at position: Position) async throws -> Page<Item>? {
+    try await listing.redactingErrors {
+      guard let fetch = take(at: position) else {
+        return try await firstPart(at: position)
+      }
+      return try await part(of: fetch, at: position)
+    }
+  }
+
+  /// The page at a position, or its first part.
+  private func firstPart(at position: Position) async throws -> Page<Item>? {
+    guard position.value != nil else { return try await firstPage(at: position) }
+    try await listing.findSecrets(of: position)
+    let restored = try listing.restored(position)
+    var fetch = try await fetch(restored, for: position)
+    do {
+      return try await part(of: fetch, at: position)
+    } catch let error as PageError {
+      let replacement = (error.underlying as? HTTPFailure)?.replacement
+      guard listing.engine.recovery(at: restored, from: error, replacement: replacement) != nil
+      else { throw error }
+      let (opened, traffic) = try await opened()
+      guard
+        let (instead, recovery) = listing.engine.recovery(
+          at: restored, from: error, replacement: replacement, reopened: opened ?? [])
+      else { throw error }
+      listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
+      fetch = try await self.fetch(instead, for: position, after: error.traffic + traffic)
+      fetch.recovery = recovery
+      return try await part(of: fetch, at: position)
+    }
+  }
+
+  /// The first page, after what the walk needs was opened.
+  private func firstPage(at position: Position) async throws -> Page<Item>? {
+    let (opened, traffic) = try await opened()
+    guard let opened else {
+      return try await part(of: fetch(nil, for: position, after: traffic), at: position)
+    }
+    var start = Bookmark(Bookmark.Target.start)
+    start.carried = opened
+    do {
+      let fetch = try await fetch(start.position, for: position, after: traffic)
+      return try await part(of: fetch, at: position)
+    } catch {
+      // Asking again opens again.
+      let place = start.position
+      Task.parting(listing.client.configuration.clock) { await self.close(at: place) }
+      throw error
+    }
+  }
+
+  /// The fetch of the page at `place`, behind the items that the position says were delivered.
+  private func fetch(
+    _ place: Position?, for position: Position, after traffic: Traffic = Traffic(requests: 0)
+  ) async throws -> PageFetch<Item> {
+    let request = try listing.engine.request(at: place)
+    let (indexes, traffic) = try await indexes(neededAt: place, after: traffic)
+    var fetch = PageFetch(
+      listing, decoder, request, at: place ?? .start, itemOffset: position.itemOffset,
+      traffic: traffic)
+    fetch.indexes = indexes
+    return fetch
+  }
+
+  /// The next part of a page, as the walk gets it.
+  private func part(
+    of fetch: consuming PageFetch<Item>, at position: Position
+  ) async throws -> Page<Item>? {
+    let isFirst = !fetch.isBegun
+    let result: Page<Item>?
+    do {
+      result = try await fetch.nextPart(delivery)
+    } catch {
+      // It knows what was delivered, so it is the one to ask again.
+      if fetch.isBegun { keep(fetch, at: position) }
+      throw error
+    }
+    guard var page = result else { return nil }
+    audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
+    if page.hasMoreParts, needsClosing { page.closing = fetch.position }
+    page = listing.redacted(page)
+    page.position = position
+    if page.hasMoreParts {
+      let next = position.at(itemOffset: fetch.itemOffset)
+      page.next = next
+      keep(fetch, at: next)
+    }
+    page.belong(to: listing.identity)
+    page.traffic.items = page.items.count
+    return page
+  }
+
+  /// The open page, if its next part starts at the position.
+  private func take(at position: Position) -> PageFetch<Item>? {
+    let page = open.withLock { open in
+      defer { open = nil }
+      return open
+    }
+    return page.flatMap { $0.position == position ? $0.fetch : nil }
+  }
+
+  private func keep(_ fetch: PageFetch<Item>, at position: Position) {
+    let page = OpenPage(position: position, fetch: fetch)
+    open.withLock { $0 = page }
+  }
+
+  // MARK: Requests beside those for pages
+
+  /// The answer at a position, of which the document counts and not the items.
+  package func answer(at position: Position?) async throws -> PageAnswer {
+    try await listing.redactingErrors {
+      var place: Position?
+      if let position {
+        try await listing.findSecrets(of: position)
+        place = try listing.restored(position)
+      }
+      var fetch = PageFetch(
+        listing, decoder, try listing.engine.request(at: place), at: place ?? .start)
+      return try await fetch.answer()
+    }
+  }
+
+  /// The values that the opening request gives, nil where there is none, and what it cost.
+  private func opened() async throws -> ([JSONValue.Member]?, Traffic) {
+    guard let request = try listing.engine.opening() else { return (nil, Traffic(requests: 0)) }
+    var fetch = PageFetch(listing, decoder, request)
+    let answer = try await fetch.answer()
+    return (try listing.engine.opened(by: answer), fetch.traffic)
+  }
+
+  package func close(at position: Position?) async {
+    guard let position else { return }
+    do {
+      try await listing.findSecrets(of: position)
+      let place = try listing.restored(position)
+      guard let request = try listing.engine.closing(at: place) else { return }
+      var fetch = PageFetch(listing, decoder, request, at: place)
+      try await fetch.discard()
+    } catch {
+      listing.client.configuration.emit(
+        .notice, .closeFailed(listing.redactor().printable("\(error)")))
+    }
+  }
+
+  /// The indexes that say what is behind a page, fetched where this process has not seen them, and what
+  /// was spent with them.
+  private func indexes(
+    neededAt place: Position?, after traffic: Traffic
+  ) async throws -> ([String: [String]], Traffic) {
+    guard listing.engine.indexRouteExists else { return ([:], traffic) }
+    var traffic = traffic
+    let needed = listing.engine.indexes(neededAt: place)
+    for url in needed where listing.indexes.all[url] == nil {
+      let request = try listing.engine.request(at: Bookmark(.url(url)).position)
+      var fetch = PageFetch(listing, decoder, request, traffic: traffic)
+      let answer = try await fetch.answer()
+      traffic = fetch.traffic
+      listing.indexes.store(
+        try listing.engine.pages(listedIn: answer), at: url, keeping: needed)
+    }
+    return (listing.indexes.all, traffic)
+  }
+}
