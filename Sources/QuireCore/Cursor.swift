@@ -134,7 +134,7 @@ where Element == Page<Item>, Failure == any Error {
 
 extension PageSequence {
   /// The same pages, item by item. Empty pages are skipped; nothing is requested before the first
-  /// item is asked for, nor the next page before all items of this one were handed out.
+  /// item is asked for, nor the next page before all items of this one were delivered.
   @inlinable public var items: ItemSequence<Self> { ItemSequence(self) }
 }
 

@@ -64,7 +64,7 @@ extension Page {
     set { head.next = newValue }
   }
 
-  /// What is wrong with the way on, such as a server that says more follows and not where.
+  /// What is wrong with the continuation, such as a server that says more follows and not where.
   ///
   /// The page itself is whole: the walk delivers it and throws this on the `next()` after it.
   public var nextFailure: PageError? {
@@ -115,7 +115,7 @@ extension Page {
 
   /// What `PageSource.close(at:)` is told if this is the last page of the walk; nil for `next`.
   ///
-  /// For sources whose server holds something that the way on does not name, or that outlasts the
+  /// For sources whose server holds something that `next` does not name, or that outlasts the
   /// last page.
   public var closing: Position? {
     get { head.closing }
@@ -153,7 +153,7 @@ extension Page {
     _modify { yield &head.traffic }
   }
 
-  /// Where a loop over the items notes how many it has taken; nil when nobody wants to know.
+  /// Where a loop over the items notes how many it has taken; nil where that is not counted.
   @usableFromInline var mark: ItemMark? {
     get { head.mark }
     set { head.mark = newValue }
@@ -191,7 +191,7 @@ package struct PageHead: Sendable {
 
   /// A head that copies of a page share.
   //
-  // SAFETY: whoever changes it makes sure to be the only one who refers to it; see `Page.head`.
+  // SAFETY: changed only through a unique reference; see `Page.head`.
   final class Shared: @unchecked Sendable {
     var head: PageHead
 
@@ -235,7 +235,7 @@ extension Page {
     return count <= 0 ? position : position(ofItem: count)
   }
 
-  /// Where a later walk goes on once the whole page is handled: at `next`, or, where the way on is
+  /// Where a later walk goes on once the whole page is handled: at `next`, or, where that is
   /// broken (`nextFailure`), at the end of this page, so that a later walk raises the failure, too.
   ///
   /// Nil where nothing is left. The opposite does not hold: where the end of a listing is an answer of
@@ -244,7 +244,7 @@ extension Page {
   public var checkpoint: Position? { nextFailure == nil ? next : end }
 
   /// The end of this page, as a position inside it: reading there fetches the page again, for its
-  /// way on and for what was added since.
+  /// `next` and for what was added since.
   var end: Position {
     guard !items.isEmpty else { return position }
     var last = position(ofItem: items.count - 1)

@@ -18,7 +18,7 @@ import QuirePagination
 ///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
 public final class CurlTransport: HTTPTransport {
-  /// The transport for whoever needs no settings of their own. Never shut it down.
+  /// The transport with default settings, shared by the process. Never shut it down.
   public static let shared = CurlTransport()
 
   /// The settings it was made with.
@@ -76,7 +76,7 @@ public final class CurlTransport: HTTPTransport {
   public func shutdown() async {
     let done = Suspension<Void>()
     if mailbox.push(.shutDown(done)) {
-      // Not cancellable: whoever shuts down wants to know when it is done.
+      // Not cancellable: shutting down returns when it is done.
       try? await done.value(onCancel: {})
     }
     thread.join()

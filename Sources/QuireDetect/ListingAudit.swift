@@ -81,7 +81,7 @@ struct ListingAudit: Sendable {
   /// Takes in a page.
   mutating func saw(_ page: PageHead, items count: Int) {
     guard let info = page.metadata[HTTPPageInfo.self] else { return }
-    if pages == 0, info.position.value != nil { isMidway = true }
+    if pages == 0, info.sent != nil { isMidway = true }
     guard !isMidway, !page.hasMoreParts else {
       items += count
       return

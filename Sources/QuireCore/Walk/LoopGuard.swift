@@ -3,7 +3,7 @@
 /// The first 2²⁰ positions are remembered as 64-bit hashes in the order of the visits, so a return to
 /// one of them is found at once, with the exact length of the cycle. Later positions are
 /// watched by Brent's cycle finder, which needs no memory and finds a cycle after at most a few
-/// rounds. The hashes are keyed anew in every process: nobody can prepare positions that collide.
+/// rounds. The hashes are keyed anew in every process: colliding positions cannot be prepared.
 /// Source: R. P. Brent, "An improved Monte Carlo factorization algorithm" (1980).
 package struct LoopGuard: Sendable {
   private var known = PositionHashes()

@@ -90,7 +90,7 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
 
   func read(at position: Position) async throws -> Page<Item>? {
     guard var page = try await base.read(at: position) else { return nil }
-    page.turnAround()
+    page.swapDirections()
     page.nextFailure = nil
     return page
   }
@@ -103,10 +103,10 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
 }
 
 extension Page {
-  /// Takes the way back for the way on.
-  mutating func turnAround() { (next, previous) = (previous, next) }
+  /// Exchanges next and previous.
+  mutating func swapDirections() { (next, previous) = (previous, next) }
 
-  /// Notes in the page's positions which listing they are places in.
+  /// Notes in the page's positions which listing they belong to.
   package mutating func belong(to identity: ListingIdentity) {
     head.position.listing = identity
     head.next?.listing = identity
@@ -181,7 +181,7 @@ package final class WalkReading: Sendable {
     outer = Self.current
   }
 
-  /// Takes note of bytes that came for whatever the current task reads.
+  /// Counts bytes that came for the page that the current task reads.
   ///
   /// Throws `limitExceeded` when a walk must not read as many.
   package static func received(bytes: Int) throws(PageError) {

@@ -9,7 +9,7 @@ import Synchronization
 /// ```
 /// Looping again goes on where the walk stopped: after an error with the page that failed, after
 /// the end with nothing. Tasks that share a walk share its pages: one page is read at a time, and
-/// whoever asks meanwhile waits for its turn and gets the page after it.
+/// a task that asks meanwhile waits for its turn and gets the page after it.
 public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// A page.
   public typealias Element = Page<Item>
@@ -28,11 +28,11 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   let open: Mutex<OpenPages<Item>>
   /// Whether there is something in `open` that a loop has left, at the cost of one load.
   private let hasLeftovers: Atomic<Bool>
-  /// Those who ask for a page, one after another.
+  /// The waiters for a page, one after another.
   private let turns = TurnQueue()
   /// What the walk may still read; nil without a limit on bytes.
   private let allowance: ByteAllowance?
-  /// The walk from the start backwards, once somebody asked for it.
+  /// The walk from the start backwards; nil until it is asked for.
   let backward = Mutex<Walk<Item>?>(nil)
 
   init(
@@ -77,7 +77,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Goes on with the walk.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Ends the consumer's interest: whatever the server holds for the walk is freed.
+  /// Ends the walk for its consumer: what the server holds for it is freed.
   ///
   /// Leaving a loop does the same in the background; call this to be sure that it happened. Returns
   /// after 5 seconds at the latest.
@@ -239,7 +239,7 @@ extension Walk {
     guard let walk = try await walkBackward(),
       var page = try await walk.next(isolation: nil)
     else { return nil }
-    page.turnAround()
+    page.swapDirections()
     page.index = -1 - page.index
     return page
   }
@@ -263,7 +263,7 @@ extension Walk {
       loops: LoopGuard { reader.identity(of: $0) }, direction: .backward)
     let walk = Walk(BackwardReader(base: reader), clock: clock, machine: machine)
     return backward.withLock { backward in
-      // Whoever was faster has begun already.
+      // Another task was faster.
       if let faster = backward { return faster }
       backward = walk
       return walk
@@ -272,7 +272,7 @@ extension Walk {
 }
 
 extension Walk {
-  /// Another walk that goes on where this one is, with everything it has read and not handed out.
+  /// Another walk that goes on where this one is, with everything it has read and not delivered.
   ///
   /// From here on they know nothing of one another. To begin anew, make a new walk of the cursor.
   public func copy() -> Walk {

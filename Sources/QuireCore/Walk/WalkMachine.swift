@@ -1,6 +1,6 @@
 /// Decides how one walk goes on: what to load, what to deliver, and when and how it ends.
 ///
-/// Times are measured from the creation of the walk, by whoever runs it.
+/// Times are measured from the creation of the walk, by its runner.
 package struct WalkMachine: Sendable {
   enum State {
     /// The page at this position comes next. → `loading`, `over`
@@ -13,14 +13,14 @@ package struct WalkMachine: Sendable {
     case over
   }
 
-  /// What is known about the way on, before the consumer asks for it.
+  /// What follows the last page, before the consumer asks for it.
   enum Verdict {
     case unjudged
     /// It may be loaded. A retry keeps this verdict, so that it is not taken for a loop.
     case admitted
     /// It will not be loaded, however often the consumer asks.
     indirect case refused(PageError)
-    /// The source could not tell the way on: throw that, then try once more.
+    /// The source gave no continuation: throw that, then try once more.
     indirect case broken(PageError)
   }
 
@@ -33,7 +33,7 @@ package struct WalkMachine: Sendable {
     indirect case fail(PageError, Closing?)
   }
 
-  /// The duty to close the source, handed out once.
+  /// The duty to close the source, given once.
   struct Closing: Hashable {
     /// What the last page said, else where the walk would have gone on.
     var position: Position?
@@ -162,17 +162,17 @@ package struct WalkMachine: Sendable {
     return (refusal, takeClosing())
   }
 
-  /// Somebody began to iterate.
+  /// An iterator was made.
   mutating func entered() { iterators += 1 }
 
-  /// Somebody is done with iterating, for whatever reason. With the last one the walk is left; in the
+  /// An iterator was dropped. With the last one the walk is left; in the
   /// middle of its last page it has not come to its end.
   mutating func left(isMidway: Bool = false) -> Closing? {
     iterators -= 1
     return iterators == 0 ? abandoned(isMidway: isMidway) : nil
   }
 
-  /// The same walk for somebody else: nobody iterates over it, and nothing is being read.
+  /// The same walk for another consumer: without iterators, and nothing is being read.
   func copy() -> WalkMachine {
     var copy = self
     copy.iterators = 0
@@ -186,7 +186,7 @@ package struct WalkMachine: Sendable {
   /// The number of the page that comes next, or is being read in parts.
   var pageIndex: Int { isWithinPage ? report.pages - 1 : report.pages }
 
-  /// Nobody wants another page now. Returns the duty to close, if it is still open.
+  /// The consumer wants no other page. Returns the duty to close, if it is still open.
   mutating func abandoned(isMidway: Bool = false) -> Closing? {
     if !isMidway, case .drained = state, case .finish(let closing) = finish(exhaustion) {
       return closing

@@ -183,7 +183,7 @@ final class CurlDriver {
       if !transfer.deliver() {
         transfer.hold()
         isHolding = true
-      } else if transfer.waitsForNobody {
+      } else if transfer.waitsWithoutTaker {
         resume(transfer)
       }
     }

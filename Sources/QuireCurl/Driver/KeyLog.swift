@@ -20,7 +20,7 @@ enum KeyLog {
     return value.pointee == 0 ? nil : String(cString: value)
   }()
 
-  /// The file, open for appending, and for nobody but its owner to read; nil where it cannot be opened.
+  /// The file, open for appending, readable by its owner alone; nil where it cannot be opened.
   private static let file: Int32? = path.flatMap { path in
     let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     return descriptor < 0 ? nil : descriptor

@@ -21,7 +21,7 @@ final class Mailbox: Sendable {
 
   private struct State {
     var commands: [Command] = []
-    /// Whether the driver went to sleep and nobody has woken it since.
+    /// Whether the driver sleeps and was not woken since.
     var isAsleep = false
     var isClosed = false
   }
@@ -36,7 +36,7 @@ final class Mailbox: Sendable {
   private let bed = Mutex(Bed())
   private let mail = Atomic<Bool>(false)
 
-  /// Hands over a command; false when there is nobody left to read it.
+  /// Hands over a command; false when the driver has ended.
   @discardableResult
   func push(_ command: Command) -> Bool {
     let (isAccepted, mustWake) = state.withLock { state in
@@ -78,7 +78,7 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// The driver has slept, for whatever reason it woke.
+  /// The driver woke, for any reason.
   func wokeUp() {
     state.withLock { $0.isAsleep = false }
   }

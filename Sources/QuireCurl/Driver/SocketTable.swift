@@ -44,7 +44,7 @@ struct SocketTable {
     if descriptors[route] == descriptor { descriptors[route] = nil }
   }
 
-  /// An attempt that did not become a connection: its socket is closed, if nobody has said so yet.
+  /// An attempt that did not become a connection: its socket is closed, unless that was reported before.
   mutating func abandon(_ attempt: Attempt) {
     if entries[attempt.descriptor]?.attempt == attempt.number { close(attempt.descriptor) }
   }

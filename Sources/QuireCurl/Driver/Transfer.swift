@@ -105,7 +105,7 @@ final class Transfer {
 
   /// Whether the transfer is paused and its reader has everything that came before. A reader that has
   /// not will say so when it takes it.
-  var waitsForNobody: Bool { isPaused && !exchange.asksToResume() }
+  var waitsWithoutTaker: Bool { isPaused && !exchange.asksToResume() }
 
   /// Looks again in the next round.
   func hold() { touch() }

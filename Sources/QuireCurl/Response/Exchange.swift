@@ -10,7 +10,7 @@ final class Exchange: Sendable {
 
   private struct Inbox {
     var head: ResponseHead?
-    /// Body bytes that nobody has taken yet.
+    /// Body bytes that are not yet taken.
     var bytes: [UInt8] = []
     var end: Result<Void, any Error>?
     var metrics = TransferMetrics(wireRequests: 0)
@@ -36,10 +36,10 @@ final class Exchange: Sendable {
 
   var metrics: TransferMetrics { inbox.withLock { $0.metrics } }
   var isOver: Bool { inbox.withLock { $0.end != nil } }
-  /// Body bytes that nobody has taken yet.
+  /// Body bytes that are not yet taken.
   var unread: Int { inbox.withLock { $0.bytes.count } }
 
-  /// Whether there are bytes to take; whoever takes them is then told that the transfer waits for it.
+  /// Whether there are bytes to take; the taker then learns that the transfer waits.
   func asksToResume() -> Bool {
     inbox.withLock { inbox in
       inbox.isAwaited = !inbox.bytes.isEmpty

@@ -13,7 +13,7 @@ struct ResponseHeadParser {
     case more
     /// The end of the final head.
     case final(ResponseHead)
-    /// A line after the final head: a trailer, which nobody may rely on.
+    /// A line after the final head: a trailer, which is not to be relied on (RFC 9110, §6.5.1).
     case trailer
   }
 

@@ -45,7 +45,7 @@ final class ResponseReader: Sendable {
     do {
       return try await pull()
     } catch {
-      // Whatever follows a damaged coding is of no use.
+      // What follows a damaged coding cannot be decoded.
       if !exchange.isOver { cancel() }
       throw error
     }

@@ -24,8 +24,8 @@ public struct HTTPPageInfo: Sendable {
   let listing: Listing
   /// The request that was answered.
   let asked: PageRequest
-  /// The position of the page, secrets restored.
-  package let position: Position
+  /// What the request was made of, secrets restored; nil for the plain first page.
+  package let sent: Bookmark?
   /// What reads fields as items are read; nil where those are not made into types.
   let fieldDecoder: (any FieldDecoder)?
 
@@ -33,7 +33,7 @@ public struct HTTPPageInfo: Sendable {
   package var answer: PageAnswer {
     PageAnswer(
       request: asked, url: url, status: head.status.code, headerFields: head.headerFields,
-      document: document, position: position)
+      document: document, sent: sent)
   }
 
   /// The number of items that a full page has; nil when unknown.

@@ -76,18 +76,19 @@ package final class Listing: Sendable {
     return secrets.isEmpty ? url : SecretParameters(secrets).renewing(url)
   }
 
-  /// The position as it is requested: with its secrets, if it leads home, which alone may get them.
-  func restored(_ position: Position) throws -> Position {
-    let position = position.page
-    guard SecretParameters.isMarked(position) else { return position }
-    let revealed = try secrets.reveal(position)
-    let origin = try Origin(url: engine.request(at: revealed).url)
+  /// A position decoded, with its secrets, if it leads home, which alone may get them; nil for the start.
+  /// The one place where positions come in; `redacted(_:)` is the one where they go out.
+  func continuation(at position: Position) throws -> Bookmark? {
+    guard position.value != nil else { return nil }
+    guard SecretParameters.isMarked(position) else { return try Bookmark(position) }
+    let bookmark = try Bookmark(try secrets.restore(position))
+    let origin = try Origin(url: engine.request(for: bookmark).url)
     guard origin == home else {
       throw PageError(
         .refusedLink,
         "The next link would take a secret of the walk from \(home) to \(origin.shown).")
     }
-    return revealed
+    return bookmark
   }
 
   /// Makes sure that the secrets of a position are known: where a walk begins with one that has those
@@ -116,7 +117,7 @@ package final class Listing: Sendable {
 
   /// The page as it is delivered: no secret in its positions, nor in what is said about it.
   func redacted<Item>(_ page: Page<Item>) -> Page<Item> {
-    var page = secrets.conceal(page)
+    var page = secrets.redact(page)
     if page.http?.resume != nil {
       page.metadata[HTTPPageInfo.self]?.resume?.listing = identity
     }
@@ -151,8 +152,8 @@ package final class Listing: Sendable {
     guard position.value != nil else {
       return identity(of: engine.first, itemOffset: position.itemOffset)
     }
-    guard let restored = try? restored(position), let bookmark = try? Bookmark(restored),
-      let request = try? engine.request(at: restored)
+    guard let bookmark = try? continuation(at: position),
+      let request = try? engine.request(for: bookmark)
     else { return position.hashValue }
     return identity(of: request, at: bookmark, itemOffset: position.itemOffset)
   }
@@ -174,7 +175,7 @@ package final class Listing: Sendable {
   /// Keeps the pages that an answer lists, if it is an index that later pages are looked up in.
   func remember(_ answer: PageAnswer, next: Position?) throws {
     guard engine.indexRouteExists, let next else { return }
-    let needed = engine.indexes(neededAt: next)
+    let needed = engine.indexes(neededAt: try Bookmark(next))
     guard let index = needed.last, index == answer.request.url else { return }
     indexes.store(try engine.pages(listedIn: answer), at: index, keeping: needed)
   }

@@ -116,7 +116,7 @@ extension PageClient {
   ///     knows a maximum. Default: the server's.
   ///   - request: Method, fields and body of the first request. Default: a GET without either.
   ///   - decoder: Decodes each page, such as `JSONPageDecoder<Item>()`.
-  ///   - delivery: When items are handed out. Default: when their page is complete.
+  ///   - delivery: When items are delivered. Default: when their page is complete.
   public func cursor<Item: Sendable>(
     at url: String, pagination: Pagination, pageSize: Int? = nil,
     request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
@@ -188,7 +188,7 @@ extension PageClient {
       self.parameters = parameters
     }
 
-    /// The URL with the parameters in it; one that cannot be read is left to whoever sends it.
+    /// The URL with the parameters in it; one that cannot be read is refused when it is sent.
     package func url(for text: String) -> String {
       guard !parameters.isEmpty, var url = try? URLReference(text) else { return text }
       url.query = QueryString(url.query).replacing(parameters.map { ($0.key, $0.value) }).raw

@@ -10,8 +10,8 @@ import QuirePagination
 struct PageFetch<Item: Sendable> {
   let listing: Listing
   let decoder: any PageDecoder<Item>
-  /// The position of the page, secrets restored.
-  let position: Position
+  /// What the request was made of, secrets restored; nil for the plain first page.
+  let sent: Bookmark?
   /// The indexes that the page may be in the middle of, by their addresses.
   var indexes: [String: [String]] = [:]
   /// How the walk goes on with this page if the server had forgotten its cursor.
@@ -53,11 +53,11 @@ struct PageFetch<Item: Sendable> {
   /// what was spent to get there.
   init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
-    at position: Position = .start, itemOffset: Int = 0, traffic: Traffic = Traffic(requests: 0)
+    for sent: Bookmark? = nil, itemOffset: Int = 0, traffic: Traffic = Traffic(requests: 0)
   ) {
     self.listing = listing
     self.decoder = decoder
-    self.position = position
+    self.sent = sent
     exchange = Exchange(listing, request, traffic: traffic)
     delivered = DeliveredItems(itemOffset)
     retry = exchange.retryMachine
@@ -278,20 +278,20 @@ struct PageFetch<Item: Sendable> {
     page.closing = continuation.closing
     page.warnings += continuation.warnings
     page.endDoubt = continuation.endDoubt.map { exchange.describe($0, after: free) }
-    if position.value == nil, transfer.hop.url.text != request.url {
+    if sent == nil, transfer.hop.url.text != request.url {
       var answered = request
       answered.url = transfer.hop.url.text
       answered.method = transfer.hop.method
       page.address = listing.identity(of: answered)
     }
-    if answer.sent?.restarts ?? 0 > 0 {
+    if sent?.restarts ?? 0 > 0 {
       // A listing that was begun anew brings the same pages again.
       page.fingerprint = nil
       page.sample = nil
     } else {
       page.fingerprint = page.fingerprint ?? delivered.hash
       page.sample = delivered.sample
-      page.sample?.isCounted = answer.sent?.isCounted ?? false
+      page.sample?.isCounted = sent?.isCounted ?? false
     }
     if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
     try listing.remember(answer, next: continuation.next)
@@ -313,7 +313,7 @@ struct PageFetch<Item: Sendable> {
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: transfer.response.head, document: document, badItems: redacted(items.badItems),
       metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text, recovery: recovery,
-      resume: resume, listing: listing, asked: request, position: position,
+      resume: resume, listing: listing, asked: request, sent: sent,
       fieldDecoder: decoder as? any FieldDecoder)
     return page
   }
@@ -345,7 +345,7 @@ struct PageFetch<Item: Sendable> {
   ) -> PageAnswer {
     var answer = PageAnswer(
       request: request, url: hop.url.text, status: response.head.status.code,
-      headerFields: response.head.headerFields, document: document, position: position)
+      headerFields: response.head.headerFields, document: document, sent: sent)
     answer.indexes = indexes
     return answer
   }
@@ -378,7 +378,7 @@ struct PageFetch<Item: Sendable> {
       throw self.failure(failure, self.response(response.head, hop, body))
     case .page:
       throw RetryMachine.Failure(
-        status: self.response(response.head, hop, body), isFirst: position == .start, listing,
+        status: self.response(response.head, hop, body), isFirst: sent == nil, listing,
         redactor)
     }
   }

@@ -67,25 +67,30 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
+  /// A position decoded, with its secrets; nil for the start.
+  private func continuation(at position: Position) async throws -> Bookmark? {
+    try await listing.findSecrets(of: position)
+    return try listing.continuation(at: position)
+  }
+
   /// The page at a position, or its first part.
   private func firstPart(at position: Position) async throws -> Page<Item>? {
-    guard position.value != nil else { return try await firstPage(at: position) }
-    try await listing.findSecrets(of: position)
-    let restored = try listing.restored(position)
-    var fetch = try await fetch(restored, for: position)
+    guard let sent = try await continuation(at: position) else {
+      return try await firstPage(at: position)
+    }
     do {
-      return try await part(of: fetch, at: position)
+      return try await part(of: fetch(sent, for: position), at: position)
     } catch let error as PageError {
       let replacement = (error.underlying as? HTTPFailure)?.replacement
-      guard listing.engine.recovery(at: restored, from: error, replacement: replacement) != nil
+      guard listing.engine.recovery(at: sent, from: error, replacement: replacement) != nil
       else { throw error }
       let (opened, traffic) = try await opened()
       guard
         let (instead, recovery) = listing.engine.recovery(
-          at: restored, from: error, replacement: replacement, reopened: opened ?? [])
+          at: sent, from: error, replacement: replacement, reopened: opened ?? [])
       else { throw error }
       listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
-      fetch = try await self.fetch(instead, for: position, after: error.traffic + traffic)
+      var fetch = try await fetch(instead, for: position, after: error.traffic + traffic)
       fetch.recovery = recovery
       return try await part(of: fetch, at: position)
     }
@@ -100,8 +105,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     var start = Bookmark(Bookmark.Target.start)
     start.carried = opened
     do {
-      let fetch = try await fetch(start.position, for: position, after: traffic)
-      return try await part(of: fetch, at: position)
+      return try await part(of: fetch(start, for: position, after: traffic), at: position)
     } catch {
       // Asking again opens again.
       let place = start.position
@@ -110,20 +114,22 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// The fetch of the page at `place`, behind the items that the position says were delivered.
+  /// The fetch of the page that `sent` leads to, behind the items that the position says were delivered.
   private func fetch(
-    _ place: Position?, for position: Position, after traffic: Traffic = Traffic(requests: 0)
+    _ sent: Bookmark?, for position: Position, after traffic: Traffic = Traffic(requests: 0)
   ) async throws -> PageFetch<Item> {
-    let request = try listing.engine.request(at: place)
-    let (indexes, traffic) = try await indexes(neededAt: place, after: traffic)
+    let request = try listing.engine.request(for: sent)
+    let (indexes, traffic) = try await indexes(neededAt: sent, after: traffic)
     var fetch = PageFetch(
-      listing, decoder, request, at: place ?? .start, itemOffset: position.itemOffset,
+      listing, decoder, request, for: sent, itemOffset: position.itemOffset,
       traffic: traffic)
     fetch.indexes = indexes
     return fetch
   }
 
   /// The next part of a page, as the walk gets it.
+  // Inlined where it is called, it would take its room in every waiting task once for each call.
+  @inline(never)
   private func part(
     of fetch: consuming PageFetch<Item>, at position: Position
   ) async throws -> Page<Item>? {
@@ -138,7 +144,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
     guard var page = result else { return nil }
     audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
-    if page.hasMoreParts, needsClosing { page.closing = fetch.position }
+    if page.hasMoreParts, needsClosing { page.closing = fetch.sent?.position }
     page = listing.redacted(page)
     page.position = position
     if page.hasMoreParts {
@@ -170,13 +176,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// The answer at a position, of which the document counts and not the items.
   package func answer(at position: Position?) async throws -> PageAnswer {
     try await listing.redactingErrors {
-      var place: Position?
-      if let position {
-        try await listing.findSecrets(of: position)
-        place = try listing.restored(position)
-      }
-      var fetch = PageFetch(
-        listing, decoder, try listing.engine.request(at: place), at: place ?? .start)
+      let sent = try await continuation(at: position ?? .start)
+      var fetch = PageFetch(listing, decoder, try listing.engine.request(for: sent), for: sent)
       return try await fetch.answer()
     }
   }
@@ -192,10 +193,10 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package func close(at position: Position?) async {
     guard let position else { return }
     do {
-      try await listing.findSecrets(of: position)
-      let place = try listing.restored(position)
-      guard let request = try listing.engine.closing(at: place) else { return }
-      var fetch = PageFetch(listing, decoder, request, at: place)
+      guard let sent = try await continuation(at: position),
+        let request = try listing.engine.closing(at: sent)
+      else { return }
+      var fetch = PageFetch(listing, decoder, request, for: sent)
       try await fetch.discard()
     } catch {
       listing.client.configuration.emit(
@@ -206,13 +207,13 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// The indexes that say what is behind a page, fetched where this process has not seen them, and what
   /// was spent with them.
   private func indexes(
-    neededAt place: Position?, after traffic: Traffic
+    neededAt sent: Bookmark?, after traffic: Traffic
   ) async throws -> ([String: [String]], Traffic) {
     guard listing.engine.indexRouteExists else { return ([:], traffic) }
     var traffic = traffic
-    let needed = listing.engine.indexes(neededAt: place)
+    let needed = listing.engine.indexes(neededAt: sent)
     for url in needed where listing.indexes.all[url] == nil {
-      let request = try listing.engine.request(at: Bookmark(.url(url)).position)
+      let request = try listing.engine.request(for: Bookmark(.url(url)))
       var fetch = PageFetch(listing, decoder, request, traffic: traffic)
       let answer = try await fetch.answer()
       traffic = fetch.traffic

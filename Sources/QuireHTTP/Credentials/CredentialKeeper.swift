@@ -29,7 +29,7 @@ final class CredentialKeeper: Sendable {
   /// Whether requests of the current task get the credential.
   var serves: Bool { Self.atWork != ObjectIdentifier(self) }
 
-  /// The fields of the last credentials, for whoever must not show them.
+  /// The fields of the last credentials, which are redacted.
   var fields: HTTPFields {
     state.withLock { $0.machine.recent }.reduce(into: HTTPFields()) { fields, credential in
       for field in credential.fields { fields.append(field) }

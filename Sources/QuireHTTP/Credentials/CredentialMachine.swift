@@ -5,7 +5,7 @@ import QuireCore
 ///
 /// Pure: the caller tells the time, in seconds since 1970, and asks the source.
 struct CredentialMachine {
-  /// A credential in use. What a request was sent with is told again when it is refused.
+  /// A credential in use. A request that is refused names the one it was sent with.
   struct Ticket {
     var credential: Credential
     /// Which one it is, counted from 1.

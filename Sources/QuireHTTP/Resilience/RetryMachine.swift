@@ -18,7 +18,7 @@ package struct RetryMachine {
     package var wasRefused: Bool
     /// Whether the server is still working on it: asking again is no retry, but polling.
     package var isPending: Bool
-    /// Whether there was nobody to answer.
+    /// Whether the server was away.
     package var isOutage: Bool
 
     package init(
@@ -49,7 +49,7 @@ package struct RetryMachine {
   package enum Action {
     /// Wait, then ask again.
     case retry(after: Duration)
-    /// Nobody answers: wait, then ask again, for so long at most from now on.
+    /// The server is away: wait, then ask again, for so long at most from now on.
     case probe(after: Duration, remaining: Duration)
     /// Give up with this error.
     case fail(PageError)
@@ -111,7 +111,7 @@ package struct RetryMachine {
     return .retry(after: max(longest * random, owed))
   }
 
-  /// Nobody answers: waits until somebody does, or the patience is over.
+  /// The server is away: waits until it answers, or the patience is over.
   private mutating func waitOut(
     _ failure: Failure, wireRequests: Int, random: Double, now: Duration, debt: Int
   ) -> Action {

@@ -65,7 +65,7 @@ public struct RetryPolicy: Hashable, Sendable {
   /// `Paginator.retry()`, makes one request more.
   public static let never = RetryPolicy(attempts: 1)
 
-  /// For walks of hours that nobody watches: an outage is waited out for 15 min. `quire export` uses
+  /// For unattended walks of hours: an outage is waited out for 15 min. `quire export` uses
   /// it.
   public static let export = RetryPolicy(patience: .seconds(15 * 60))
 

@@ -99,9 +99,9 @@ package enum ThrottleSignal {
 /// `RateLimit-Policy`), the older `RateLimit-*` and `X-RateLimit-*` in the spellings of the wild, and
 /// Retry-After. Garbage is nothing.
 package struct RateLimitBudget: Hashable, Sendable {
-  /// Requests in a window; nil when nobody said.
+  /// Requests in a window; nil when unknown.
   package var limit: Int?
-  /// Requests that are left in this window; nil when nobody said.
+  /// Requests that are left in this window; nil when unknown.
   package var remaining: Int?
   /// How long until the next window.
   package var reset: Duration?

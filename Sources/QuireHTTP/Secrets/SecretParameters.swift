@@ -68,10 +68,10 @@ package struct SecretParameters: Sendable {
   }
 
   /// The page, its positions without secrets. A server's own mark is no way on.
-  func conceal<Item>(_ page: Page<Item>) -> Page<Item> {
+  func redact<Item>(_ page: Page<Item>) -> Page<Item> {
     var page = page
     if let next = page.next {
-      page.next = Self.isMarked(next) ? nil : conceal(next)
+      page.next = Self.isMarked(next) ? nil : redact(next)
       if page.next == nil {
         page.nextFailure = PageError(
           .invalidCursor,
@@ -79,44 +79,44 @@ package struct SecretParameters: Sendable {
             + "positions. It is not followed: the server may be after them.")
       }
     }
-    page.previous = page.previous.flatMap { Self.isMarked($0) ? nil : conceal($0) }
-    page.closing = page.closing.flatMap { Self.isMarked($0) ? nil : conceal($0) }
+    page.previous = page.previous.flatMap { Self.isMarked($0) ? nil : redact($0) }
+    page.closing = page.closing.flatMap { Self.isMarked($0) ? nil : redact($0) }
     if let resume = page.http?.resume {
-      page.metadata[HTTPPageInfo.self]?.resume = Self.isMarked(resume) ? nil : conceal(resume)
+      page.metadata[HTTPPageInfo.self]?.resume = Self.isMarked(resume) ? nil : redact(resume)
     }
     return page
   }
 
   /// The position without secrets.
-  func conceal(_ position: Position) -> Position {
+  func redact(_ position: Position) -> Position {
     guard !secrets.isEmpty || !short.isEmpty else { return position }
     return Self.rewrite(position) { text in
-      let text = concealAnywhere(text)
-      return short.isEmpty ? text : concealParameters(text)
+      let text = redactAnywhere(text)
+      return short.isEmpty ? text : redactParameters(text)
     }
   }
 
   /// The position with its secrets again.
   ///
   /// Throws `invalidArgument` when the walk does not start with them.
-  func reveal(_ position: Position) throws(PageError) -> Position {
-    let revealed = Self.rewrite(position) { text in
+  func restore(_ position: Position) throws(PageError) -> Position {
+    let restored = Self.rewrite(position) { text in
       let pieces = text.split(separator: Self.mark, omittingEmptySubsequences: false)
-      return pieces.dropFirst().reduce(String(pieces[0])) { $0 + reveal($1) }
+      return pieces.dropFirst().reduce(String(pieces[0])) { $0 + restore($1) }
     }
-    guard !Self.isMarked(revealed) else {
+    guard !Self.isMarked(restored) else {
       throw PageError(
         .invalidArgument,
         "A position was made by a walk that had a secret which this one lacks. Start with the same "
           + "parameters, header fields and body.")
     }
-    return revealed
+    return restored
   }
 
   /// A URL in which a secret that another of the same id has replaced is that one now.
   func renewing(_ url: String) -> String {
-    let concealed = conceal(Position(.string(url)))
-    guard Self.isMarked(concealed), case .string(let text)? = (try? reveal(concealed))?.value else {
+    let redacted = redact(Position(.string(url)))
+    guard Self.isMarked(redacted), case .string(let text)? = (try? restore(redacted))?.value else {
       return url
     }
     return text
@@ -124,7 +124,7 @@ package struct SecretParameters: Sendable {
 
   /// What follows the beginning of a mark, with the secret in its place; the mark again where that is
   /// not known.
-  private func reveal(_ piece: Substring) -> String {
+  private func restore(_ piece: Substring) -> String {
     guard let end = piece.firstIndex(of: ">") else { return Self.mark + piece }
     let parts = piece[..<end].split(
       separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
@@ -147,10 +147,10 @@ package struct SecretParameters: Sendable {
     return ids
   }
 
-  // MARK: Concealing
+  // MARK: Redacting
 
   /// The text without the secrets in it, wherever they stand.
-  private func concealAnywhere(_ text: String) -> String {
+  private func redactAnywhere(_ text: String) -> String {
     guard !secrets.isEmpty, text.utf8.count >= Secret.telling else { return text }
     var text = text
     return text.withUTF8 { bytes -> String? in
@@ -190,7 +190,7 @@ package struct SecretParameters: Sendable {
 
   /// Parameters are what ampersands part: behind the question mark of a link, or in a text of
   /// parameters alone. Bytes count, and those of all other parameters stay.
-  private func concealParameters(_ text: String) -> String {
+  private func redactParameters(_ text: String) -> String {
     let bytes = text.utf8
     let start =
       bytes.firstIndex(of: UInt8(ascii: "?")).map { bytes.index(after: $0) } ?? bytes.startIndex

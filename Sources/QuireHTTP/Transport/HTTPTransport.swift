@@ -100,7 +100,7 @@ public struct TransportBody: Sendable {
   private let pull: @Sendable () async throws -> [UInt8]?
   private let measure: @Sendable () -> TransferMetrics
 
-  /// A body that `next` hands out in slices of any size, none of them empty, then nil.
+  /// A body that `next` delivers in slices of any size, none of them empty, then nil.
   ///
   /// `metrics` is read after the end, but for its `wireRequests`, which is read with the head: nothing
   /// is repeated later. Dropping the body must abort the transfer: let the closures own what does.
@@ -131,7 +131,7 @@ public struct TransportBody: Sendable {
   public var metrics: TransferMetrics { measure() }
 }
 
-/// Slices in memory, handed out once.
+/// Slices in memory, delivered once.
 final class SliceSource: Sendable {
   private let rest: Mutex<ArraySlice<[UInt8]>>
   let total: Int

@@ -13,16 +13,14 @@ package struct PageAnswer {
   package let links: LinkHeader
   /// The decoded body; an `EmptyDocument` when it could not be decoded.
   package var document: any PageDocument
-  /// The position that was asked for.
-  package let position: Position
-  /// The position, read once; nil for the plain first page.
+  /// What the request was made of; nil for the plain first page.
   package let sent: Bookmark?
   /// The indexes that the page may be in the middle of, by their addresses.
   package var indexes: [String: [String]] = [:]
 
   package init(
     request: PageRequest, url: String, status: Int, headerFields: HTTPFields,
-    document: any PageDocument, position: Position
+    document: any PageDocument, sent: Bookmark?
   ) {
     self.request = request
     self.url = url
@@ -30,8 +28,7 @@ package struct PageAnswer {
     self.headerFields = headerFields
     links = LinkHeader(headerFields)
     self.document = document
-    self.position = position
-    sent = position.value == nil ? nil : try? Bookmark(position)
+    self.sent = sent
   }
 }
 
@@ -97,6 +94,19 @@ package struct Continuation {
 }
 
 extension PageAnswer {
+  /// The answer to the request for the page at `position`.
+  package init(
+    request: PageRequest, url: String, status: Int, headerFields: HTTPFields,
+    document: any PageDocument, position: Position
+  ) {
+    self.init(
+      request: request, url: url, status: status, headerFields: headerFields, document: document,
+      sent: position.value == nil ? nil : try? Bookmark(position))
+  }
+
+  /// The position that was asked for.
+  package var position: Position { sent?.position ?? .start }
+
   /// How the page was reached; nil for the first one.
   var bookmark: Bookmark? { sent.flatMap { $0.target == .start ? nil : $0 } }
 

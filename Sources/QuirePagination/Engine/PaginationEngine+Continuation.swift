@@ -313,9 +313,8 @@ extension PaginationEngine {
   package var indexRouteExists: Bool { indexRoute != nil }
 
   /// The indexes that must be known to go on behind the page at a position, from the outermost.
-  package func indexes(neededAt position: Position?) -> [String] {
-    guard indexRoute != nil, let position else { return [] }
-    return (try? Bookmark(position))?.within ?? []
+  package func indexes(neededAt bookmark: Bookmark?) -> [String] {
+    indexRoute == nil ? [] : bookmark?.within ?? []
   }
 
   /// The pages that an answer lists, as seen from the base of its links; none where it is no index.

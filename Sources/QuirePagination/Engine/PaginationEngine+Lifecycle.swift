@@ -5,7 +5,7 @@ package import QuireCore
 extension PaginationEngine {
   /// The values to go on with after an answer: what it gives, else what was sent to get it.
   func carried(after answer: PageAnswer) throws -> [JSONValue.Member] {
-    let sent = (try? Bookmark(answer.position))?.carried ?? []
+    let sent = answer.sent?.carried ?? []
     let reserved = sent.filter { $0.name == Self.resumption || $0.name == Self.anchor }
     return try reserved
       + pagination.request.carry.sorted { $0.key < $1.key }.compactMap {
@@ -62,9 +62,8 @@ extension PaginationEngine {
   }
 
   /// The request that closes what a walk held at a position; nil when there is nothing to close.
-  package func closing(at position: Position) throws(PageError) -> PageRequest? {
+  package func closing(at bookmark: Bookmark) throws(PageError) -> PageRequest? {
     guard let rule = pagination.policy.close else { return nil }
-    let bookmark = try Bookmark(position)
     return try request(rule, at: bookmark)
   }
 
@@ -127,16 +126,17 @@ extension PaginationEngine {
     return key.flatMap { $0.isBlank ? nil : $0 } ?? answer.sent?.anchor
   }
 
-  /// Where the walk goes on in place of `position`, and what that means; nil for an error.
+  /// Where the walk continues in place of `lost`, and what that means; nil for an error.
   ///
   /// `replacement` is the cursor that the server gives in place of the one it has forgotten; `reopened` are the values of a new opening, where the rule asks for one.
   package func recovery(
-    at position: Position, from error: PageError, replacement: JSONValue?,
+    at lost: Bookmark, from error: PageError, replacement: JSONValue?,
     reopened: [JSONValue.Member] = []
-  ) -> (Position, PageRecovery)? {
+  ) -> (Bookmark, PageRecovery)? {
     guard error.code == .cursorExpired || error.code == .resultWindowExceeded,
-      var bookmark = try? Bookmark(position), bookmark.restarts < Self.mostRestarts
+      lost.restarts < Self.mostRestarts
     else { return nil }
+    var bookmark = lost
     let isExpired = error.code == .cursorExpired
     let restarts = bookmark.restarts + 1
     let recovery: PageRecovery
@@ -165,7 +165,7 @@ extension PaginationEngine {
       recovery = .reanchored
     }
     bookmark.restarts = restarts
-    return (bookmark.position, recovery)
+    return (bookmark, recovery)
   }
 }
 

@@ -107,7 +107,12 @@ extension PaginationEngine {
   /// be sent, `crossOriginLink` and `refusedLink` for a link that the policy does not follow.
   package func request(at position: Position?) throws(PageError) -> PageRequest {
     guard let position, position.value != nil else { return first }
-    let bookmark = try Bookmark(position)
+    return try request(for: try Bookmark(position))
+  }
+
+  /// The request for the page that a decoded position leads to; nil is the first page.
+  package func request(for bookmark: Bookmark?) throws(PageError) -> PageRequest {
+    guard let bookmark else { return first }
     if bookmark.target == .start {
       var editor = RequestEditor(first)
       try send(bookmark.carried, in: &editor)
@@ -290,7 +295,8 @@ extension PaginationEngine {
     if pagination.policy.reversesItems { return "policy.reversesItems" }
     if repetitionKey != nil { return "the end rule noNewItems" }
     if indexRouteExists { return "the next source index" }
-    return routes.contains { $0.next.looksAtAllItems } ? "the next source maxItem" : nil
+    return routes.contains { $0.next.looksAtAllItems }
+      ? "the next source firstItem or maxItem" : nil
   }
 
   /// Whether the page is one that was there before: it is the end, and not delivered.

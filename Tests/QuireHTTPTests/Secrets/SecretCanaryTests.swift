@@ -184,13 +184,13 @@ struct SecretCanaryTests {
       let position = Position([
         "token": .string(text), text: 1, "request": ["body": [.string(text)]],
       ])
-      let stored = secrets.conceal(position)
+      let stored = secrets.redact(position)
       #expect(stored != position, "\(text)")
       let shown = "\(stored.value ?? .null)".lowercased()
       for secret in ["s/ecret", "s%2fecret", "hostkey", "b+c", "b%20c"] {
         #expect(!shown.contains(secret))
       }
-      #expect(try secrets.reveal(stored) == position, "\(text)")
+      #expect(try secrets.restore(stored) == position, "\(text)")
     }
   }
 

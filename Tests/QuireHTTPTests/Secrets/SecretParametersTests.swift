@@ -15,11 +15,11 @@ struct SecretParametersTests {
       .init("X-Api-Key")!: "k3y/ü value", .authorization: "Bearer abcdefgh", .accept: "a/bcd",
     ])
 
-  /// Conceals and reveals a link; returns what is stored.
+  /// Redacts and restores a link; returns what is stored.
   private func roundTrip(_ link: String) throws -> String {
     let position = Position(["url": .string(link), "via": 1])
-    let stored = secrets.conceal(position)
-    #expect(try secrets.reveal(stored) == position)
+    let stored = secrets.redact(position)
+    #expect(try secrets.restore(stored) == position)
     return stored.value?["url"]?.string ?? ""
   }
 
@@ -50,24 +50,24 @@ struct SecretParametersTests {
     ] {
       #expect(try roundTrip(link) == link)
     }
-    #expect(secrets.conceal(.start) == .start)
-    #expect(secrets.conceal(Position(["offset": 12])) == Position(["offset": 12]))
+    #expect(secrets.redact(.start) == .start)
+    #expect(secrets.redact(Position(["offset": 12])) == Position(["offset": 12]))
   }
 
-  @Test("A short secret is concealed where a name gives it away, and nowhere else")
+  @Test("A short secret is redacted where a name gives it away, and nowhere else")
   func shortSecrets() {
     let secrets = SecretParameters(of: "https://g.test/?key=7", fields: [:])
-    let stored = secrets.conceal(Position(["url": "https://g.test/?page=7&key=7"]))
+    let stored = secrets.redact(Position(["url": "https://g.test/?page=7&key=7"]))
     #expect(stored.value?["url"] == "https://g.test/?page=7&key=<secret:query.key>")
   }
 
   @Test("A walk with a new secret goes on with it, well encoded; one without any cannot")
   func renewed() throws {
-    let stored = secrets.conceal(Position(["url": "/me?access_token=S/ECR%2BET"]))
+    let stored = secrets.redact(Position(["url": "/me?access_token=S/ECR%2BET"]))
     let renewed = SecretParameters(of: "/me?access_token=%26%2b%23new", fields: [:])
-    #expect(try renewed.reveal(stored).value?["url"] == "/me?access_token=%26%2B%23new")
+    #expect(try renewed.restore(stored).value?["url"] == "/me?access_token=%26%2B%23new")
     let poor = SecretParameters(of: "/me", fields: [:])
-    let error = #expect(throws: PageError.self) { try poor.reveal(stored) }
+    let error = #expect(throws: PageError.self) { try poor.restore(stored) }
     #expect(error?.code == .invalidArgument)
   }
 
@@ -77,7 +77,7 @@ struct SecretParametersTests {
       ["url": "https://evil.test/?x=<secret:query.access_token>"], ["token": "<secret:"],
       ["token": ["a": ["<secret:query.access_token>"]]],
     ] as [JSONValue] {
-      let page = secrets.conceal(Page<Int>([1], next: Position(value)))
+      let page = secrets.redact(Page<Int>([1], next: Position(value)))
       #expect(page.next == nil)
       #expect(page.nextFailure?.code == .invalidCursor)
     }
