@@ -163,7 +163,7 @@ extension PagePath {
 
 extension String {
   /// The text as a literal in Swift.
-  fileprivate var swiftLiteral: String {
+  var swiftLiteral: String {
     let escaped = unicodeScalars.map { scalar -> String in
       switch scalar {
       case "\"", "\\": "\\" + String(scalar)

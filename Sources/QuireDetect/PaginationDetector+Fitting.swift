@@ -244,7 +244,7 @@ package struct DetectorFit {
 
   /// The description as one writes it.
   var swift: String {
-    if let variant { return "try .preset(named: \(PaginationPreset.literal(variant)))" }
+    if let variant { return "try .preset(named: \(variant.swiftLiteral))" }
     return preset?.swift(at: place) ?? pagination.swift
   }
 
