@@ -113,7 +113,7 @@ extension PageAnswer {
   /// Whether the request sent something that can expire.
   var sentCursor: Bool {
     guard let sent else { return false }
-    return sent.target != .start || sent.carried.contains { $0.name == PaginationEngine.resumption }
+    return sent.target != .start || sent.carried.contains { $0.name == RequestBuilder.resumption }
   }
 
   /// Whether this answers a request that sent no continuation.

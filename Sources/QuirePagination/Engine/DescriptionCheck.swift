@@ -1,45 +1,60 @@
 import HTTPTypes
 import QuireCore
 
-/// Whether the parts of a description fit together: better said before the first request than found
-/// out in the middle of a night.
-extension PaginationEngine {
+/// Whether the parts of a description fit together and fit the walk's own request: checked before the
+/// first request, so that a walk does not fail in its middle.
+struct DescriptionCheck {
+  let pagination: Pagination
+  let routes: [Route]
+  let backwardRoutes: [Route]
+  /// The caller's request with constants and page size in it.
+  let base: PageRequest
+  let pageSize: Int?
+
+  /// Throws `invalidArgument` that says which parts do not fit, and why.
+  func check(first: PageRequest) throws(PageError) {
+    try checkComposition()
+    try checkAgainstRequest()
+    try checkBody(of: first)
+    try checkBodyKind(of: first)
+  }
+
   /// Checks the description for itself.
-  func checkComposition() throws(PageError) {
+  private func checkComposition() throws(PageError) {
     if let path = pagination.items.missingPath {
       guard (try? PagePath(path.text + "_/more")) != nil else {
-        throw Self.misfit(
+        throw Self.failure(
           "The items cannot be at \"\(path)\": what the next page is found by is beside them.")
       }
-      throw Self.misfit(
-        "It does not say where the items are: use .items(at:), such as .items(at: \"\(path)\").")
+      throw Self.failure(
+        "It does not say where the items are.", Remedy(.items, [path.text]))
     }
     guard !routes.isEmpty else {
-      throw Self.misfit("\"firstOf\" has no routes; give it at least one.")
+      throw Self.failure("\"firstOf\" has no routes; give it at least one.")
     }
     for route in routes { try check(route) }
     for route in backwardRoutes {
       try check(route)
       guard route.next.firstCount == nil else {
-        throw Self.misfit(
+        throw Self.failure(
           "\"previous\" is a counter; the page before is found by a token or a link.")
       }
     }
     if pagination.policy.expiry == .reopen, pagination.policy.open == nil {
-      throw Self.misfit("\"expiry\" is \"reopen\", and the policy has no \"open\".")
+      throw Self.failure("\"expiry\" is \"reopen\", and the policy has no \"open\".")
     }
     for rule in pagination.end {
       if case .total(let total) = rule { try check(total) }
     }
     if pagination.policy.overlap < 0 {
-      throw Self.misfit("An overlap is a number of items, 0 or more.")
+      throw Self.failure("An overlap is a number of items, 0 or more.")
     }
     if let pageSize, pageSize <= pagination.policy.overlap {
-      throw Self.misfit(
+      throw Self.failure(
         "A page of \(pageSize) has nothing new where \(pagination.policy.overlap) overlap.")
     }
     if case .jsonBody = pagination.size?.send, pagination.request.method == .get {
-      throw Self.misfit("The page size goes into a body, and requests made GET have none.")
+      throw Self.failure("The page size goes into a body, and requests made GET have none.")
     }
   }
 
@@ -49,12 +64,12 @@ extension PaginationEngine {
     case .header(let name): _ = try RequestEditor.field(name)
     case .jsonBody, .bodyMerge, .form, .xmlBody:
       guard pagination.request.method == .same else {
-        throw Self.misfit("A value goes into the body, and requests made GET have none.")
+        throw Self.failure("A value goes into the body, and requests made GET have none.")
       }
     case .itemRange where route.next.firstCount == nil:
-      throw Self.misfit("Only an offset or a content range can be sent as a range of items.")
+      throw Self.failure("Only an offset or a content range can be sent as a range of items.")
     case .itemRange where !route.next.transforms.isEmpty:
-      throw Self.misfit("A range of items is sent as it is; leave out what changes it.")
+      throw Self.failure("A range of items is sent as it is; leave out what changes it.")
     case .url, .request, .query, .path, .placeholder, .queryMerge, .itemRange, .firstOf: break
     }
   }
@@ -62,27 +77,27 @@ extension PaginationEngine {
   private func checkSource(of route: Route) throws(PageError) {
     switch route.next.root {
     case .firstOf where !route.next.transforms.isEmpty:
-      throw Self.misfit("\"firstOf\" is changed as a whole; change the source of each route.")
+      throw Self.failure("\"firstOf\" is changed as a whole; change the source of each route.")
     case .firstOf:
-      throw Self.misfit("\"firstOf\" stands inside \"firstOf\"; list all routes in one.")
+      throw Self.failure("\"firstOf\" stands inside \"firstOf\"; list all routes in one.")
     case .all(let sources):
       guard route.send == .queryMerge || route.send == .bodyMerge || !route.next.transforms.isEmpty
       else {
-        throw Self.misfit(
+        throw Self.failure(
           "\"all\" finds several values: send them by \"queryMerge\" or \"bodyMerge\".")
       }
       for source in sources.values { try checkValue(of: source) }
     case .index:
       guard routes == [route], route.next.transforms.isEmpty, route.send == .url else {
-        throw Self.misfit("An index lists links: it stands alone, and is sent by \"url\".")
+        throw Self.failure("An index lists links: it stands alone, and is sent by \"url\".")
       }
     case .header(let name): _ = try RequestEditor.field(name)
     case .offset, .pageNumber, .contentRange:
       guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else {
-        throw Self.misfit("A number is sent as a link; send it by a query parameter, for example.")
+        throw Self.failure("A number is sent as a link; send it by a query parameter, for example.")
       }
       for transform in route.next.transforms where !transform.fitsCounters {
-        throw Self.misfit(
+        throw Self.failure(
           "The number of a page holds nothing else; only \"adding\", \"template\" and \"jsonText\" "
             + "change numbers.")
       }
@@ -93,13 +108,13 @@ extension PaginationEngine {
   private func checkValue(of source: NextSource) throws(PageError) {
     switch source.root {
     case .linkHeader, .header, .body, .lastItem, .firstItem, .maxItem: break
-    default: throw Self.misfit("Inside \"all\" only sources of one value can stand.")
+    default: throw Self.failure("Inside \"all\" only sources of one value can stand.")
     }
   }
 
   private func check(_ total: TotalSource) throws(PageError) {
     guard total.scope == .everyPage || total == pagination.total else {
-      throw Self.misfit(
+      throw Self.failure(
         "A total of the first page can end a walk only if it is the description's \"total\" too.")
     }
     let counts = routes.map(\.next).contains { $0.firstCount != nil }
@@ -108,18 +123,18 @@ extension PaginationEngine {
     }
     switch total.kind {
     case .pages where !countsPages:
-      throw Self.misfit("A number of pages can only end a walk that counts pages.")
+      throw Self.failure("A number of pages can only end a walk that counts pages.")
     case .items where !counts, .estimate where !counts:
-      throw Self.misfit(
+      throw Self.failure(
         "A total can only end a walk that counts, by offset or page number; this one has cursors.")
     case .lowerBound:
-      throw Self.misfit("A total that is only a lower bound cannot end a walk.")
+      throw Self.failure("A total that is only a lower bound cannot end a walk.")
     case .items, .estimate, .remaining, .pages: break
     }
   }
 
   /// Checks the description against the walk's own request.
-  func checkAgainstRequest() throws(PageError) {
+  private func checkAgainstRequest() throws(PageError) {
     let isShortOnly =
       pagination.end.contains(.shortPage) && pageSize == nil
       && pagination.size?.echo == nil
@@ -133,7 +148,7 @@ extension PaginationEngine {
         }
       }
       guard !rules.isEmpty else {
-        throw Self.misfit(
+        throw Self.failure(
           isShortOnly
             ? "A short page ends the walk, and how long a page is was not said."
             : "A walk that counts never ends without an end rule.",
@@ -141,18 +156,18 @@ extension PaginationEngine {
       }
       if case .offset(_, .pageSize) = route.next.root, pageSize == nil, pagination.size?.echo == nil
       {
-        throw Self.misfit(
+        throw Self.failure(
           "The offset moves by the page size, which was not said.", Remedy(.pageSize))
       }
     }
     for route in routes {
       if route.send == .itemRange, pageSize == nil {
-        throw Self.misfit(
+        throw Self.failure(
           "A range of items needs a page size, or a Range field in the request.",
           Remedy(.pageSize))
       }
       if pageSize == nil, route.next.transforms.contains(where: \.needsPageSize) {
-        throw Self.misfit(
+        throw Self.failure(
           "A template holds the page size, which was not said.", Remedy(.pageSize))
       }
       try checkPlaceholder(of: route)
@@ -163,11 +178,11 @@ extension PaginationEngine {
     switch route.send {
     case .path(let text, _):
       guard !text.isEmpty, try URLReference(base.url).path.contains(text) else {
-        throw Self.misfit("The URL's path does not contain \"\(text)\", where the cursor goes.")
+        throw Self.failure("The URL's path does not contain \"\(text)\", where the cursor goes.")
       }
     case .placeholder(let text, _):
       guard !text.isEmpty, RequestEditor(base).has(placeholder: text) else {
-        throw Self.misfit(
+        throw Self.failure(
           "Neither the URL nor the body contains \"\(text)\", where the cursor goes.")
       }
     default: break
@@ -175,16 +190,16 @@ extension PaginationEngine {
   }
 
   /// Checks that values which go into a body have one to go to.
-  func checkBody(of request: PageRequest) throws(PageError) {
+  private func checkBody(of request: PageRequest) throws(PageError) {
     for placement in routes.map(\.send) + [pagination.size?.send].compactMap({ $0 }) {
       switch placement {
       case .jsonBody, .bodyMerge, .form, .xmlBody:
         guard request.body == .none else { continue }
         if case .xmlBody = placement {
-          throw Self.misfit("A value goes into a body of XML, and the walk's request has none.")
+          throw Self.failure("A value goes into a body of XML, and the walk's request has none.")
         }
         guard request.method == .get || request.method == .head else { continue }
-        throw Self.misfit(
+        throw Self.failure(
           "A value goes into the body, and the walk's request is a \(request.method) without one.",
           Remedy(.method, ["POST"]))
       case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange, .firstOf:
@@ -194,22 +209,22 @@ extension PaginationEngine {
   }
 
   /// Checks that a body is of the kind that values are written into.
-  func checkBodyKind(of request: PageRequest) throws(PageError) {
+  private func checkBodyKind(of request: PageRequest) throws(PageError) {
     for placement in routes.map(\.send) {
       switch (placement, request.body) {
       case (.jsonBody, .form), (.jsonBody, .xml), (.jsonBody, .bytes),
         (.bodyMerge, .form), (.bodyMerge, .xml), (.bodyMerge, .bytes):
-        throw Self.misfit("A value goes into a body of JSON, and the walk's request has another.")
+        throw Self.failure("A value goes into a body of JSON, and the walk's request has another.")
       case (.form, .json), (.form, .xml), (.form, .bytes):
-        throw Self.misfit("A value goes into a form, and the walk's request has another body.")
+        throw Self.failure("A value goes into a form, and the walk's request has another body.")
       case (.xmlBody, .json), (.xmlBody, .form), (.xmlBody, .bytes):
-        throw Self.misfit("A value goes into a body of XML, and the walk's request has another.")
+        throw Self.failure("A value goes into a body of XML, and the walk's request has another.")
       default: break
       }
     }
   }
 
-  private static func misfit(_ message: String, _ remedy: Remedy? = nil) -> PageError {
+  private static func failure(_ message: String, _ remedy: Remedy? = nil) -> PageError {
     PageError(
       .invalidArgument, "The pagination description does not work. " + message,
       remedies: [remedy].compactMap(\.self))

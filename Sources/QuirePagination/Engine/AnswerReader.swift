@@ -1,0 +1,392 @@
+import QuireCore
+
+/// What an answer says: whether it is a page, and the values that the description names.
+struct AnswerReader: Sendable {
+  let pagination: Pagination
+  let routes: [Route]
+  let backwardRoutes: [Route]
+  let pageSize: Int?
+
+  private var items: ItemSelector { pagination.items }
+
+  /// What an answer is, before its items are decoded: failures first, then the end, then the page.
+  ///
+  /// `page` for an error status means that the description does not explain it. Throws `shape` where
+  /// the document is ambiguous.
+  func screen(_ answer: PageAnswer) throws -> Screening {
+    if let failure = try pagination.policy.failure.first(where: { try applies($0, to: answer) }) {
+      return try screen(answer, failing: failure)
+    }
+    return try isEnd(answer) ? .end : .page
+  }
+
+  /// Why an answer that says that there is nothing cannot be believed, if it cannot: the page before
+  /// said outright that there is.
+  func brokenPromise(by answer: PageAnswer) -> PageError? {
+    guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
+    return PageError(
+      .inconsistentTermination,
+      "The page before said that this one follows, and the server answered \(answer.status), which the "
+        + "description takes for the end. Data may be missing: try again later, or check the "
+        + "description's flag or number of pages.")
+  }
+
+  private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {
+    // On the first page no cursor was sent that could be the trouble.
+    if rule.kind == .expired || rule.scope == .laterPages, !answer.sentCursor { return false }
+    return try answer.matches(rule.when, items: items)
+  }
+
+  private func screen(_ answer: PageAnswer, failing rule: FailureRule) throws -> Screening {
+    if rule.kind == .empty { return .emptyPage }
+    let message = try rule.message.flatMap { try answer.value(at: $0, items: items) }
+    let after = try rule.after.flatMap { try answer.value(at: $0, items: items) }
+    let delay = after.flatMap { Double($0.plainText) }.flatMap {
+      $0 >= 0 ? Duration.wait(seconds: $0) : nil
+    }
+    var failure = PageFailure(
+      rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: delay)
+    failure.standardDelay = rule.delay.flatMap { $0 >= 0 ? Duration.wait(seconds: $0) : nil }
+    if case .resume(let source) = pagination.policy.expiry, rule.kind == .expired {
+      failure.cursor = try answer.value(at: source, items: items)
+    }
+    return .failure(failure)
+  }
+
+  /// Whether the description says that an answer with this status is the end. An error status on the
+  /// first page is none: a listing that does not exist must not look like an empty one.
+  private func isEnd(_ answer: PageAnswer) throws -> Bool {
+    guard answer.status < 400 || !answer.isFirst else { return false }
+    return try pagination.end.contains { rule in
+      guard case .status(let codes, let condition) = rule, codes.contains(answer.status) else {
+        return false
+      }
+      return try condition.map { try answer.matches($0, items: items) } ?? true
+    }
+  }
+
+  // MARK: Values
+
+  enum Flag { case more, end }
+
+  /// What the flags say together; the end wins.
+  func flag(in answer: PageAnswer) throws -> Flag? {
+    var verdict: Flag?
+    for case .flag(let rule) in pagination.end {
+      let value = try answer.value(at: rule.source, items: items)?.boolean
+      switch value {
+      case rule.continuesWhile?: verdict = .more
+      case nil where rule.ifAbsent == .ignore: break
+      default: return .end
+      }
+    }
+    return verdict
+  }
+
+  /// Whether the page says that it is the last one, by what it has or lacks.
+  func isLast(_ answer: PageAnswer) throws -> Bool {
+    try pagination.end.contains { rule in
+      guard case .lastPage(let condition) = rule else { return false }
+      return try answer.matches(condition, items: items)
+    }
+  }
+
+  /// Whether a page that leads nowhere has an empty text where its cursor is.
+  func hasEmptyCursor(_ answer: PageAnswer) throws -> Bool {
+    try routes.contains { route in
+      // An empty link leads nowhere by anyone's word.
+      guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else { return false }
+      switch route.next.root {
+      case .body(let path):
+        // An empty element is how XML writes null, and no text.
+        guard let value = try answer.document.value(at: path) else { return false }
+        return value.string != nil && value.isBlank
+      case .header(let name): return answer.field(name)?.isBlank ?? false
+      default: return false
+      }
+    }
+  }
+
+  /// The number of items a full page has: what the server says it used, else what was asked for.
+  func pageSize(of answer: PageAnswer) throws -> Int? {
+    let echoed = try pagination.size?.echo.flatMap {
+      try answer.value(at: .body($0), items: items)?.count
+    }
+    return echoed ?? pageSize
+  }
+
+  /// How long the page asks to wait before the next one; nil where it does not.
+  func backoff(after answer: PageAnswer) -> Duration? {
+    guard let source = pagination.policy.pacing.backoff,
+      let value = try? answer.value(at: source, items: items),
+      let seconds = Double(value.plainText),
+      seconds.isFinite, seconds > 0
+    else { return nil }
+    // What no Duration holds is for ever, too.
+    return .milliseconds(Int64((min(seconds, 1e12) * 1000).rounded(.up)))
+  }
+
+  /// The last item's key, where the walk may have to begin again behind it.
+  func anchor(after answer: PageAnswer) throws -> JSONValue? {
+    guard case .reanchor(_, let path) = pagination.policy.expiry else { return nil }
+    let key = try answer.document.value(at: path, inLastItemOf: items)
+    return key.flatMap { $0.isBlank ? nil : $0 } ?? answer.sent?.anchor
+  }
+
+  /// The values to go on with after an answer: what it gives, else what was sent to get it.
+  func carried(after answer: PageAnswer) throws -> [JSONValue.Member] {
+    let sent = answer.sent?.carried ?? []
+    let reserved = sent.filter {
+      $0.name == RequestBuilder.resumption || $0.name == RequestBuilder.anchor
+    }
+    return try reserved
+      + pagination.request.carry.sorted { $0.key < $1.key }.compactMap {
+        (name, rule) throws -> JSONValue.Member? in
+        var value = try answer.value(at: rule.from, items: items)
+        if value?.isBlank ?? true { value = sent.first { $0.name == name }?.value }
+        return value.map { JSONValue.Member(name, $0) }
+      }
+  }
+
+  /// The values that the answer to `opening()` gives.
+  ///
+  /// Throws `shape` where it gives none of the values that it should.
+  func opened(by answer: PageAnswer) throws -> [JSONValue.Member] {
+    let carried = try carried(after: answer)
+    guard !carried.isEmpty else {
+      throw PageError(
+        .shape,
+        "The answer to the opening request has nothing that \"carry\" reads. Check the sources in "
+          + "\"carry\".")
+    }
+    return carried
+  }
+
+  // MARK: Totals
+
+  /// Every total of the description, those of end rules first.
+  var totalSources: [TotalSource] {
+    let inEnd = pagination.end.compactMap { rule in
+      if case .total(let total) = rule { total } else { nil }
+    }
+    guard let total = pagination.total, !inEnd.contains(total) else { return inEnd }
+    return inEnd + [total]
+  }
+
+  /// What an answer has at a total's place, or remembers of it.
+  func total(_ source: TotalSource, in answer: PageAnswer) throws -> Total? {
+    if source.scope == .firstPage, let bookmark = answer.bookmark {
+      return bookmark.total.map { Total($0, source.kind) }
+    }
+    guard case .number(let number, let isLowerBound) = try declared(source, in: answer) else {
+      return nil
+    }
+    guard isLowerBound else { return Total(number, source.kind) }
+    // Of pages, or of what remains, a lower bound says nothing that could be used.
+    return [.items, .estimate, .lowerBound].contains(source.kind)
+      ? Total(number, .lowerBound) : nil
+  }
+
+  private func declared(_ source: TotalSource, in answer: PageAnswer) throws -> DeclaredTotal {
+    DeclaredTotal(try answer.value(at: source.source, items: items))
+  }
+
+  /// Throws `shape` for a first page that has something else where the total should be: a path that
+  /// leads elsewhere would check nothing.
+  func checkTotals(of answer: PageAnswer) throws {
+    guard answer.isFirst, case .other(let words)? = try unreadableTotal(in: answer) else { return }
+    throw PageError(
+      .shape,
+      "Where the description has its total, the page has \(words), which is no whole number. Correct "
+        + "the total's path, or leave the total out.")
+  }
+
+  /// The warning about a later page that has something else where the total should be.
+  func unreadableTotalWarning(for answer: PageAnswer) -> WalkReport.Warning? {
+    guard !answer.isFirst, case .other(let words)? = try? unreadableTotal(in: answer) else {
+      return nil
+    }
+    return WalkReport.Warning(
+      .unreadableTotal,
+      "A later page has \(words) where the total should be; that page's total was left out of account.",
+      remedy: Remedy(.total))
+  }
+
+  private func unreadableTotal(in answer: PageAnswer) throws -> DeclaredTotal? {
+    for source in totalSources where source.scope == .everyPage || answer.isFirst {
+      let found = try declared(source, in: answer)
+      if case .other = found { return found }
+    }
+    return nil
+  }
+
+  // MARK: Links
+
+  /// What relative links of a page start from: what the page says, or else its address.
+  func base(ofLinksFrom source: NextSource, in answer: PageAnswer) throws -> URLReference {
+    let complaint = "The address that the page's links start from cannot be used"
+    let address = try Self.reference(answer.url, complaint)
+    switch source.root {
+    case .linkHeader, .header: return address
+    default: break
+    }
+    let said = try pagination.policy.linkBase.flatMap { try answer.value(at: $0, items: items) }
+    var base = address
+    if let text = said?.link?.trimmingBlanks, !text.isEmpty {
+      base = try Self.reference(text, complaint).resolved(against: address)
+    }
+    if case .body(let path) = source.root,
+      let own = answer.document.base(at: path, outsideItemsOf: items)
+    {
+      base = try Self.reference(own.trimmingBlanks, complaint).resolved(against: base)
+    }
+    return base
+  }
+
+  static func reference(
+    _ text: String, _ complaint: String
+  ) throws(PageError) -> URLReference {
+    do {
+      return try URLReference(text)
+    } catch {
+      throw PageError(.refusedLink, "\(complaint): \(error.message)")
+    }
+  }
+
+  /// The route by which an index is followed; nil where there is none.
+  var indexRoute: (index: Int, list: PagePath, link: PagePath, nested: Bool)? {
+    for (index, route) in routes.enumerated() {
+      if case .index(let list, let link, let nested) = route.next {
+        return (index, list, link, nested)
+      }
+    }
+    return nil
+  }
+
+  /// The pages that an answer lists, as seen from the base of its links; none where it is no index.
+  func pages(listedIn answer: PageAnswer) throws -> [String] {
+    let document = answer.document
+    guard let route = indexRoute, try document.count(at: route.list) ?? 0 > 0 else { return [] }
+    let links = try document.values(at: route.link, inItemsOf: .path(route.list))
+    let base = try base(ofLinksFrom: routes[route.index].next, in: answer)
+    return try links.compactMap { value in
+      guard let link = value?.link, !link.allSatisfy(\.isWhitespace) else { return nil }
+      var target = try URLReference(link.trimmingBlanks).resolved(against: base)
+      let isPart = target.fragment != nil
+      target.fragment = nil
+      return isPart && target.text == answer.url ? nil : target.text
+    }
+  }
+
+  // MARK: Repeated pages
+
+  var repetitionKey: PagePath? {
+    for case .noNewItems(let path) in pagination.end { return path }
+    return nil
+  }
+
+  /// Whether the page is one that was there before: it is the end, and not delivered.
+  func isRepetition(_ answer: PageAnswer) throws -> Bool {
+    guard let watch = answer.bookmark?.shown, let digest = try digest(of: answer) else {
+      return false
+    }
+    return watch.knows(digest)
+  }
+
+  /// What is known of the pages up to this one; nil when nobody asks.
+  func shown(with answer: PageAnswer) throws -> ContentWatch? {
+    let watch = answer.bookmark?.shown
+    guard let digest = try digest(of: answer) else { return watch }
+    return watch?.visiting(digest) ?? ContentWatch(digest)
+  }
+
+  /// A digest of the items' keys; nil for an empty page, which repeats nothing.
+  private func digest(of answer: PageAnswer) throws -> UInt64? {
+    guard let key = repetitionKey else { return nil }
+    let keys = try answer.document.values(at: key, inItemsOf: items)
+    guard !keys.isEmpty else { return nil }
+    if keys.allSatisfy({ $0 != nil }) { return ContentWatch.digest(of: keys.compactMap(\.self)) }
+    // Items without the key are told apart by all they hold.
+    let wholes = try answer.document.values(at: "", inItemsOf: items)
+    return ContentWatch.digest(of: zip(keys, wholes).map { $0 ?? $1 ?? .null })
+  }
+
+  // MARK: Members
+
+  /// Throws `shape` for a page without items, where they are optional, that has none of the members
+  /// that the description names either: an error in the place of a page ends no walk.
+  func checkMembers(of answer: PageAnswer) throws {
+    guard items.absentMeansEmpty, !(answer.document is EmptyDocument),
+      try !isBlank(answer.document), try !hasNamedMember(answer)
+    else { return }
+    let paths = items.paths.map(\.place).joined(separator: " or ")
+    throw PageError(
+      .shape,
+      "The page has neither items at \(paths) nor anything else that the description names, so that it "
+        + "may be an error and no page. Where an empty page of this API looks so, name what it has in "
+        + "policy.marks, or its total.")
+  }
+
+  /// Whether there is nothing at all: `{}` is how protocol buffers write a message of defaults.
+  private func isBlank(_ document: any PageDocument) throws -> Bool {
+    guard try document.count(at: "") ?? 0 == 0 else { return false }
+    return try document.value(at: "")?.isBlank ?? true
+  }
+
+  private func hasNamedMember(_ answer: PageAnswer) throws -> Bool {
+    if try (items.paths + pagination.policy.marks).contains(where: { try has($0, answer) }) {
+      return true
+    }
+    let sources =
+      (routes + backwardRoutes).map(\.next) + [pagination.resume?.next].compactMap(\.self)
+    if try sources.contains(where: { try has($0, answer) }) { return true }
+    if try pagination.size?.echo.map({ try has($0, answer) }) ?? false { return true }
+    var values = totalSources.map(\.source) + pagination.request.carry.values.map(\.from)
+    for rule in pagination.end {
+      switch rule {
+      case .flag(let flag): values.append(flag.source)
+      case .lastPage(let condition): values += [condition.value].compactMap(\.self)
+      default: break
+      }
+    }
+    return try values.contains { try has($0, answer) }
+  }
+
+  private func has(_ source: ValueSource, _ answer: PageAnswer) throws -> Bool {
+    switch source {
+    case .body(let path), .count(let path): try has(path, answer)
+    case .firstOf(let sources): try sources.contains { try has($0, answer) }
+    default: try answer.value(at: source, items: items) != nil
+    }
+  }
+
+  private func has(_ source: NextSource, _ answer: PageAnswer) throws -> Bool {
+    switch source {
+    case .linkHeader(let rel, let conditions):
+      answer.links.first(relation: rel, where: conditions) != nil
+    case .header(let name): answer.field(name) != nil
+    case .body(let path), .offset(_, .body(let path)), .index(let path, _, _):
+      try has(path, answer)
+    case .pageNumber(_, let path): try path.map { try has($0, answer) } ?? false
+    case .contentRange: answer.contentRange != nil
+    case .transformed(let source, _): try has(source, answer)
+    case .all(let sources): try sources.values.contains { try has($0, answer) }
+    case .firstOf(let routes): try routes.contains { try has($0.next, answer) }
+    case .lastItem, .firstItem, .maxItem, .offset: false
+    }
+  }
+
+  /// Whether a path leads somewhere, or what it starts with is there: the object around a member, the
+  /// root element.
+  private func has(_ path: PagePath, _ answer: PageAnswer) throws -> Bool {
+    if try answer.document.value(at: path) != nil { return true }
+    if try answer.document.count(at: path) ?? 0 > 0 { return true }
+    for way in path.text.split(separator: " | ") where way.hasPrefix("/") && !way.hasPrefix("//") {
+      let name = way.dropFirst().prefix { $0 != "/" && $0 != "[" }
+      guard !name.isEmpty, name != "*", let start = try? PagePath("/" + name) else { continue }
+      if try answer.document.value(at: start) != nil { return true }
+      if try answer.document.count(at: start) ?? 0 > 0 { return true }
+    }
+    return false
+  }
+}

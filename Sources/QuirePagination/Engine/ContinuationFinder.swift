@@ -1,0 +1,475 @@
+import HTTPTypes
+import QuireCore
+
+/// Where a page leads: to the next page, the page before, the end, or a later walk.
+struct ContinuationFinder: Sendable {
+  let reader: AnswerReader
+  let judge: EndJudge
+  /// What decides about the next page in place of the description's "next".
+  let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
+
+  private var counter: PageCounter { judge.counter }
+  private var pagination: Pagination { reader.pagination }
+  private var items: ItemSelector { reader.pagination.items }
+  private var routes: [Route] { reader.routes }
+  private var backwardRoutes: [Route] { reader.backwardRoutes }
+  private var pageSize: Int? { reader.pageSize }
+
+  /// Where a page of `itemCount` items leads.
+  ///
+  /// In this order: a flag that says the end; a flag that says more, which nothing but a token can
+  /// contradict; the token; what a total, a short or an empty page let one infer. Never throws: the
+  /// page is whole, and what is wrong with the next link is raised after it.
+  func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
+    var result = Continuation()
+    do {
+      result.total = try judge.total(in: answer, itemCount: itemCount, warnings: &result.warnings)
+      reader.unreadableTotalWarning(for: answer).map { result.warnings.append($0) }
+      do {
+        result.previous = try previous(of: answer, itemCount: itemCount)
+      } catch  where answer.bookmark?.isBackward != true {
+        // A walk forwards has no use for it.
+      }
+      try findNext(after: answer, itemCount: itemCount, &result)
+      if result.next == nil, result.nextFailure == nil {
+        result.resume = try resumption(after: answer)
+        judge.noteEnd(of: answer, &result)
+      }
+    } catch let error as PageError {
+      result.nextFailure = error
+    } catch {
+      result.nextFailure = PageError(.shape, "\(error)", underlying: error)
+    }
+    return result
+  }
+
+  private func findNext(
+    after answer: PageAnswer, itemCount: Int, _ result: inout Continuation
+  ) throws {
+    let flag = try reader.flag(in: answer)
+    if pagination.policy.close != nil {
+      let next = try? bookmark(after: answer, itemCount: itemCount)
+      result.closing = try closing(after: answer, next: next)
+    }
+    // A page that was reached backwards has one behind it, whatever its flags say about the other end.
+    let isBackward = answer.bookmark?.isBackward ?? false
+    if !isBackward, try flag == .end || reader.isLast(answer) { return }
+    guard var next = try bookmark(after: answer, itemCount: itemCount) else {
+      guard !isBackward else { return }
+      let isBlank = try reader.hasEmptyCursor(answer)
+      if flag == .more {
+        result.nextFailure = isBlank ? Self.moreBehindEmptyCursor : Self.moreWithoutCursor
+      } else if isBlank {
+        if result.total?.kind == .remaining, result.total?.value != 0 {
+          result.nextFailure = Self.moreBehindEmptyCursor
+        } else {
+          result.endDoubt = Self.moreBehindEmptyCursor
+        }
+      }
+      return
+    }
+    let counts = try judge.readTotals(of: answer, next: next, itemCount: itemCount, &result)
+    if !isBackward, flag != .more,
+      try judge.isEnd(answer, next: next, itemCount: itemCount, counts, &result)
+    {
+      return
+    }
+    if case .offset(let offset) = next.target, judge.isStandstill(next, after: answer) {
+      result.nextFailure = EndJudge.standstill(at: offset)
+      return
+    }
+    if case .request = next.target {
+      try CursorCheck.checkCharacters(next.value)
+    } else {
+      try CursorCheck.check(next.value)
+    }
+    next.carried = try reader.carried(after: answer)
+    next.shown = try reader.shown(with: answer)
+    next.anchor = try reader.anchor(after: answer)
+    next.restarts = answer.sent?.restarts ?? 0
+    next.isPromised = judge.endsByAnswer && (flag == .more || counts.promisesMore)
+    if let source = pagination.total, source.scope == .firstPage, result.total?.kind == source.kind
+    {
+      next.total = result.total?.value
+    }
+    result.next = next.position
+  }
+
+  private static let moreWithoutCursor = PageError(
+    .inconsistentTermination,
+    "The server says that more follows, and does not say where. Data may be missing: check the "
+      + "description's \"next\", or ask the server's owner.")
+
+  private static let moreBehindEmptyCursor = PageError(
+    .inconsistentTermination,
+    "The server says that more follows, and its cursor is an empty text, which was taken for the end. "
+      + "If this server means an empty text for a cursor like any other, set "
+      + "policy.emptyCursor to .value; if what it says of how much there is cannot be relied on, leave "
+      + "that out of the description.")
+
+  // MARK: Sources
+
+  /// The first route that leads on from a page; nil when none does.
+  func bookmark(after answer: PageAnswer, itemCount: Int) throws -> Bookmark? {
+    if let custom { return try bookmark(custom, after: answer, itemCount: itemCount) }
+    if case .index = routes.first?.next { return try bookmark(inIndexAfter: answer) }
+    for (index, route) in routes.enumerated() {
+      guard let target = try target(of: route, after: answer, itemCount: itemCount) else {
+        continue
+      }
+      var bookmark = Bookmark(target, route: index)
+      if case .page(let page) = target, counter.tracksItemsSeen {
+        // A page that does not advance keeps its count, so that the walk sees the loop.
+        let seen = counter.itemsSeen(before: answer)
+        let advances = counter.count(of: answer, on: route).map { page > $0 } ?? true
+        bookmark.seen = advances ? seen.map { $0.plus(itemCount) } : seen
+        if pageSize == nil { bookmark.largest = max(itemCount, answer.bookmark?.largest ?? 0) }
+      }
+      return bookmark
+    }
+    return nil
+  }
+
+  func target(
+    of route: Route, after answer: PageAnswer, itemCount: Int
+  ) throws -> Bookmark.Target? {
+    switch route.next.root {
+    case .offset(_, let step):
+      guard let offset = counter.count(of: answer, on: route),
+        let advance = try advance(step, after: answer, itemCount: itemCount)
+      else { return nil }
+      return .offset(try Self.sum(offset, advance))
+    case .pageNumber(_, let path):
+      let echoed = try path.flatMap {
+        try answer.value(at: .body($0), items: items)?.wholeNumber
+      }
+      guard let page = echoed ?? counter.count(of: answer, on: route) else { return nil }
+      return .page(try Self.sum(page, 1))
+    case .contentRange:
+      return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
+    default:
+      guard let token = try token(route.next, in: answer) else { return nil }
+      switch route.send {
+      case .url: return .url(try absolute(token, from: route.next, in: answer))
+      case .request:
+        return .request(description(token, href: try absolute(token, from: route.next, in: answer)))
+      default: return .token(token)
+      }
+    }
+  }
+
+  private func advance(
+    _ step: OffsetStep, after answer: PageAnswer, itemCount: Int
+  ) throws -> Int? {
+    switch step {
+    case .itemsReturned: itemCount
+    case .pageSize: try reader.pageSize(of: answer)
+    case .body(let path): try answer.value(at: .body(path), items: items)?.count
+    }
+  }
+
+  /// A sum that a hostile number cannot make trap.
+  private static func sum(_ left: Int, _ right: Int) throws -> Int {
+    let (sum, overflow) = left.addingReportingOverflow(right)
+    guard !overflow else {
+      throw PageError(
+        .invalidCursor, "The next page's number is beyond \(Int.max) and cannot be counted.")
+    }
+    return sum
+  }
+
+  /// The value of a source, unless it is blank or a sentinel.
+  private func token(_ source: NextSource, in answer: PageAnswer) throws -> JSONValue? {
+    let value: JSONValue? =
+      switch source {
+      case .linkHeader(let rel, let conditions):
+        answer.links.first(relation: rel, where: conditions).map { .string($0.target) }
+      case .header(let name): answer.field(name)
+      case .body(let path): try bodyValue(at: path, in: answer)
+      case .lastItem(let path): try answer.document.value(at: path, inLastItemOf: items)
+      case .firstItem(let path):
+        try answer.document.values(at: path, inItemsOf: items).first ?? nil
+      case .maxItem(let path):
+        try answer.document.values(at: path, inItemsOf: items)
+          .compactMap { $0?.isBlank == false ? $0 : nil }
+          .max { $0.isLess(than: $1) }
+      case .transformed(let source, .formDecoded(when: let condition?))
+      where try !answer.matches(condition, items: items):
+        try token(source, in: answer)
+      case .transformed(let source, let transform):
+        try token(source, in: answer).flatMap { try transform.apply(to: $0, pageSize: pageSize) }
+      case .all(let sources): try all(sources, in: answer)
+      case .offset, .pageNumber, .contentRange, .firstOf, .index: nil
+      }
+    guard let value, !isNothing(value) else { return nil }
+    return value
+  }
+
+  private func all(_ sources: [String: NextSource], in answer: PageAnswer) throws -> JSONValue {
+    let members = try sources.sorted { $0.key < $1.key }.compactMap { name, source in
+      try token(source, in: answer).map { JSONValue.Member(name, $0) }
+    }
+    return .object(members)
+  }
+
+  /// The value at a path; where an empty text is a cursor like any other, that of an empty element of
+  /// XML too.
+  private func bodyValue(at path: PagePath, in answer: PageAnswer) throws -> JSONValue? {
+    if let value = try answer.value(at: .body(path), items: items) { return value }
+    guard pagination.policy.emptyCursor == .value, try answer.document.count(at: path) ?? 0 > 0
+    else { return nil }
+    return ""
+  }
+
+  private func isNothing(_ value: JSONValue) -> Bool {
+    if case .string = value, pagination.policy.emptyCursor == .value {
+      return isSentinel(value)
+    }
+    return value.isBlank || isSentinel(value)
+  }
+
+  private func isSentinel(_ value: JSONValue) -> Bool {
+    pagination.end.contains { rule in
+      guard case .noNext(let sentinels) = rule else { return false }
+      return sentinels.contains(value.plainText)
+    }
+  }
+
+  /// A link as seen from the page it was found in, or from where that page says (XML Base).
+  private func absolute(
+    _ value: JSONValue, from source: NextSource, in answer: PageAnswer
+  ) throws -> String {
+    guard let link = value.link else {
+      throw PageError(
+        .refusedLink,
+        "The next link is neither a text nor an object with \"href\". Check the description's "
+          + "\"next\" and \"send\".")
+    }
+    try CursorCheck.check(.string(link))
+    let text = link.trimmingBlanks.encodingBlanksOfQuery
+    let reference = try AnswerReader.reference(text, "The next link cannot be followed")
+    if reference.scheme != nil { return text }
+    var target = reference.resolved(against: try reader.base(ofLinksFrom: source, in: answer))
+    // It is not sent, and two that differ by it lead to one page.
+    target.fragment = nil
+    return target.text
+  }
+
+  /// A description with its link as seen from the page it was found in; a plain link describes a
+  /// request, too.
+  func description(_ value: JSONValue, href: String) -> JSONValue {
+    guard case .object(var members) = value else { return ["href": .string(href)] }
+    let known = ["method", "headers", "body", "merge"]
+    members = members.filter { known.contains($0.name) && $0.value != .null }
+    return .object([.init("href", .string(href))] + members)
+  }
+
+  // MARK: Closures
+
+  /// Where the closure leads after an answer; nil for the end.
+  func bookmark(
+    _ next: (AnsweredPage) throws -> NextPage?, after answer: PageAnswer, itemCount: Int
+  ) throws -> Bookmark? {
+    let page = AnsweredPage(
+      request: answer.request, url: answer.url, status: answer.status,
+      headerFields: answer.headerFields, document: answer.document, itemCount: itemCount,
+      state: answer.sent?.state ?? .null)
+    guard let step = try next(page) else { return nil }
+    let link = try URLReference(step.request.url).resolved(against: try URLReference(answer.url))
+    var bookmark = Bookmark(.request(try Self.description(of: step.request, href: link.text)))
+    bookmark.state = step.state == .null ? nil : step.state
+    return bookmark
+  }
+
+  /// A request as positions hold it.
+  private static func description(
+    of request: PageRequest, href: String
+  ) throws(PageError) -> JSONValue {
+    var members: [JSONValue.Member] = [
+      .init("href", .string(href)), .init("method", .string(request.method.rawValue)),
+    ]
+    let headers = request.headerFields.map {
+      JSONValue.Member($0.name.rawName, .string($0.value))
+    }
+    if !headers.isEmpty { members.append(.init("headers", .object(headers))) }
+    switch request.body {
+    case .none: break
+    case .json(let body): members.append(.init("body", body))
+    case .form(let text): members.append(.init("form", .string(text)))
+    case .xml(let text): members.append(.init("xml", .string(text)))
+    case .bytes:
+      throw PageError(
+        .invalidArgument,
+        "A closure's next request has a body of bytes, which a position cannot hold. Give it JSON, a "
+          + "form or XML.")
+    }
+    return .object(members)
+  }
+
+  // MARK: Indexes
+
+  /// The page behind an answer: the first that it lists itself, else the one behind it in the index
+  /// that listed it; nil when all indexes are at their end.
+  func bookmark(inIndexAfter answer: PageAnswer) throws -> Bookmark? {
+    guard let route = reader.indexRoute else { return nil }
+    var within = answer.sent?.within ?? []
+    var current = answer.request.url
+    let isIndex = route.nested || within.isEmpty
+    if isIndex, let first = try reader.pages(listedIn: answer).first {
+      guard first != current, !within.contains(first) else {
+        throw PageError(
+          .loopDetected,
+          "The index at \(ServerText(current.prefix { $0 != "?" })) lists itself; its pages cannot be walked."
+        )
+      }
+      return bookmark(first, within: within + [current], route.index)
+    }
+    while let index = within.popLast() {
+      guard let list = answer.indexes[index], let place = list.firstIndex(of: current) else {
+        throw PageError(
+          .cursorExpired, "The index no longer lists the page that was just read. Start again.")
+      }
+      if place + 1 < list.count {
+        return bookmark(list[place + 1], within: within + [index], route.index)
+      }
+      current = index
+    }
+    return nil
+  }
+
+  private func bookmark(_ url: String, within: [String], _ route: Int) -> Bookmark {
+    var bookmark = Bookmark(.url(url), route: route)
+    bookmark.within = within
+    return bookmark
+  }
+
+  // MARK: The page before, later walks and recovery
+
+  /// Where the page before an answer is; nil where nothing leads to it.
+  func previous(of answer: PageAnswer, itemCount: Int) throws -> Position? {
+    guard let rule = pagination.previous else { return nil }
+    // A link says by being there that there is a page before; a key is there on the first page too.
+    let isKnownFirst = answer.isFirst && rule.send != .url && rule.send != .request
+    if isKnownFirst { return nil }
+    if answer.bookmark?.isBackward == true, try isFirst(answer, rule, itemCount: itemCount) {
+      return nil
+    }
+    for (index, route) in backwardRoutes.enumerated() {
+      guard let target = try target(of: route, after: answer, itemCount: itemCount) else {
+        continue
+      }
+      var bookmark = Bookmark(target, route: index)
+      bookmark.isBackward = true
+      bookmark.carried = try reader.carried(after: answer)
+      try CursorCheck.checkCharacters(bookmark.value)
+      return bookmark.position
+    }
+    return nil
+  }
+
+  /// Whether a page that was reached backwards says that it is the first of all.
+  private func isFirst(
+    _ answer: PageAnswer, _ rule: PreviousRule, itemCount: Int
+  ) throws -> Bool {
+    try rule.end.contains { rule in
+      switch rule {
+      case .emptyPage: itemCount == 0
+      case .flag(let flag):
+        try answer.value(at: flag.source, items: items)?.boolean.map { $0 != flag.continuesWhile }
+          ?? (flag.ifAbsent == .end)
+      case .lastPage(let condition): try answer.matches(condition, items: items)
+      default: false
+      }
+    }
+  }
+
+  /// Where a later walk for changes starts; nil where the page does not say.
+  func resumption(after answer: PageAnswer) throws -> Position? {
+    guard let route = pagination.resume,
+      let target = try target(of: route, after: answer, itemCount: 0)
+    else { return nil }
+    if case .url = target { return Bookmark(target).position }
+    if let index = routes.firstIndex(where: { $0.send == route.send }) {
+      var bookmark = Bookmark(target, route: index)
+      bookmark.carried = try reader.carried(after: answer)
+      return bookmark.position
+    }
+    var bookmark = Bookmark(Bookmark.Target.start)
+    bookmark.carried = [JSONValue.Member(RequestBuilder.resumption, Bookmark(target).value)]
+    return bookmark.position
+  }
+
+  /// What has to be closed if this answer is the last of the walk; nil for nothing.
+  func closing(after answer: PageAnswer, next: Bookmark?) throws -> Position? {
+    guard pagination.policy.close != nil else { return nil }
+    var bookmark = next ?? Bookmark(Bookmark.Target.start)
+    bookmark.carried = try reader.carried(after: answer)
+    return bookmark.position
+  }
+
+  /// How often a walk goes on after that.
+  private static let mostRestarts = 3
+
+  /// Where the walk continues in place of `lost`, and what that means; nil for an error.
+  ///
+  /// `replacement` is the cursor that the server gives in place of the one it has forgotten; `reopened`
+  /// are the values of a new opening, where the rule asks for one.
+  func recovery(
+    at lost: Bookmark, from error: PageError, replacement: JSONValue?,
+    reopened: [JSONValue.Member] = []
+  ) -> (Bookmark, PageRecovery)? {
+    guard error.code == .cursorExpired || error.code == .resultWindowExceeded,
+      lost.restarts < Self.mostRestarts
+    else { return nil }
+    var bookmark = lost
+    let isExpired = error.code == .cursorExpired
+    let restarts = bookmark.restarts + 1
+    let recovery: PageRecovery
+    switch pagination.policy.expiry {
+    case .fail: return nil
+    case .restart:
+      guard isExpired else { return nil }
+      bookmark = Bookmark(Bookmark.Target.start)
+      bookmark.carried = reopened
+      recovery = .restarted
+    case .reopen:
+      guard isExpired else { return nil }
+      bookmark.carried = reopened
+      recovery = .reopened
+    case .resume:
+      guard let cursor = replacement, !cursor.isBlank else {
+        return nil
+      }
+      bookmark.target = .token(cursor)
+      recovery = .resumed
+    case .reanchor:
+      guard let anchor = bookmark.anchor else { return nil }
+      bookmark = Bookmark(Bookmark.Target.start)
+      bookmark.anchor = anchor
+      bookmark.carried = reopened + [JSONValue.Member(RequestBuilder.anchor, anchor)]
+      recovery = .reanchored
+    }
+    bookmark.restarts = restarts
+    return (bookmark, recovery)
+  }
+}
+
+extension String {
+  /// A URL with the spaces of its query as `%20`: some services write filters into links as they are,
+  /// and in a query every parser reads a space alike.
+  fileprivate var encodingBlanksOfQuery: String {
+    guard utf8.contains(0x20), let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
+      return self
+    }
+    return String(self[..<mark]) + self[mark...].replacing(" ", with: "%20")
+  }
+
+  package var trimmingBlanks: String {
+    guard let first = utf8.first, let last = utf8.last,
+      !(0x21...0x7E).contains(first) || !(0x21...0x7E).contains(last)
+    else { return self }
+    let start = drop(while: \.isWhitespace)
+    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(start[...last])
+  }
+}

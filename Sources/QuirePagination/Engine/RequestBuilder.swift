@@ -1,0 +1,270 @@
+import HTTPTypes
+import QuireCore
+
+/// The request for a page, made of its position.
+struct RequestBuilder: Sendable {
+  let pagination: Pagination
+  let home: Origin
+  /// The caller's request with constants and page size in it: what every request begins as.
+  let base: PageRequest
+  /// The request for the first page: the base and the first value.
+  let first: PageRequest
+  let routes: [Route]
+  let backwardRoutes: [Route]
+  let pageSize: Int?
+  /// Whether a closure decides about the next page.
+  let isCustom: Bool
+
+  /// The request for the page at `position`; nil and `.start` are the first page.
+  ///
+  /// Throws `invalidArgument` for a position of another listing, `invalidCursor` for one that cannot
+  /// be sent, `crossOriginLink` and `refusedLink` for a link that the policy does not follow.
+  func request(at position: Position?) throws(PageError) -> PageRequest {
+    guard let position, position.value != nil else { return first }
+    return try request(for: try Bookmark(position))
+  }
+
+  /// The request for the page that a decoded position leads to; nil is the first page.
+  func request(for bookmark: Bookmark?) throws(PageError) -> PageRequest {
+    guard let bookmark else { return first }
+    if bookmark.target == .start {
+      var editor = RequestEditor(first)
+      try send(bookmark.carried, in: &editor)
+      return try editor.request()
+    }
+    let routes = bookmark.isBackward ? backwardRoutes : self.routes
+    guard routes.indices.contains(bookmark.route) else {
+      throw PageError(
+        .invalidArgument,
+        "A position came by route \(bookmark.route), and this description has \(routes.count). Use "
+          + "positions only with the description that made them.")
+    }
+    if case .request(let description) = bookmark.target {
+      return try request(describedBy: description, bookmark)
+    }
+    try CursorCheck.check(bookmark.value)
+    let send = routes[bookmark.route].send
+    if send == .url { return try follow(bookmark) }
+    if case .url = bookmark.target {
+      throw PageError(
+        .invalidArgument,
+        "A position holds a link, and this description follows none. Use positions only with the "
+          + "description that made them.")
+    }
+    guard isCustom || bookmark.counts(like: routes[bookmark.route].next) else {
+      throw PageError(
+        .invalidArgument,
+        "A position holds \(ServerText(bookmark.value.plainText, limit: 64)), and this description counts in another way. "
+          + "Use positions only with the description that made them.")
+    }
+    var editor = RequestEditor(base)
+    editor.keep(pagination.request.keep)
+    try editor.addConstants(pagination.request.always)
+    if let change = pagination.request.then { try editor.change(change) }
+    if pagination.request.method == .get { editor.becomeGet() }
+    if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
+    if bookmark.isBackward { try turnBack(&editor) }
+    let value = try routes[bookmark.route].value(of: bookmark.value, pageSize: pageSize)
+    try editor.send(value, by: send, pageSize: pageSize)
+    try self.send(bookmark.carried, in: &editor)
+    return try editor.request()
+  }
+
+  /// The request for a link: its own bytes, our fields and body.
+  private func follow(_ bookmark: Bookmark) throws(PageError) -> PageRequest {
+    guard case .url(let text) = bookmark.target else {
+      throw PageError(
+        .invalidArgument,
+        "A position holds no link, and this description follows links. Use positions only with the "
+          + "description that made them.")
+    }
+    var request = base
+    request.url = try target(of: text)
+    if pagination.request.method == .get || !bookmark.carried.isEmpty {
+      var editor = RequestEditor(request)
+      if pagination.request.method == .get { editor.becomeGet() }
+      try send(bookmark.carried, in: &editor)
+      request = try editor.request()
+    }
+    try keepBodyHome(request)
+    return request
+  }
+
+  /// Makes a request ask for the page before.
+  func turnBack(_ editor: inout RequestEditor) throws(PageError) {
+    for route in routes { editor.remove(route.send) }
+    guard let size = pagination.previous?.size, let usual = pagination.size?.send,
+      let asked = editor.value(at: usual)
+    else { return }
+    editor.remove(usual)
+    try editor.send(asked, by: size, pageSize: nil)
+  }
+
+  // MARK: Links
+
+  /// The address of a link that the policy follows, byte for byte but for its fragment.
+  func target(of text: String) throws(PageError) -> String {
+    let link: URLReference
+    do {
+      link = try URLReference(text)
+    } catch {
+      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
+    }
+    var target = try pagination.policy.links.target(of: link, home: home)
+    target.fragment = nil
+    return target == link ? text : target.text
+  }
+
+  /// Throws `refusedLink` for a body on its way to another origin, as along a redirect.
+  func keepBodyHome(_ request: PageRequest) throws(PageError) {
+    guard request.body != .none else { return }
+    let origin = try Origin(url: request.url)
+    guard origin == home else {
+      throw PageError(
+        .refusedLink,
+        "The next link would take the request's body from \(home) to \(origin.shown). If that is right, "
+          + "start a walk there.")
+    }
+  }
+
+  // MARK: Carried values
+
+  /// What the value that a later walk starts with is called among those that it carries.
+  static let resumption = "$resume"
+
+  /// What the key that a walk begins again behind is called among the values that it carries.
+  static let anchor = "$anchor"
+
+  /// Puts carried values where they go.
+  func send(_ carried: [JSONValue.Member], in editor: inout RequestEditor) throws(PageError) {
+    for member in carried {
+      guard let placement = placement(ofCarried: member.name) else { continue }
+      try CursorCheck.check(member.value)
+      try editor.send(member.value, by: placement, pageSize: pageSize)
+    }
+  }
+
+  private func placement(ofCarried name: String) -> Placement? {
+    switch (name, pagination.policy.expiry) {
+    case (Self.resumption, _): pagination.resume?.send
+    case (Self.anchor, .reanchor(let placement, _)): placement
+    default: pagination.request.carry[name]?.send
+    }
+  }
+
+  // MARK: Requests beside those for pages
+
+  /// The request that opens what a walk needs; nil when it needs nothing.
+  func opening() throws(PageError) -> PageRequest? {
+    guard let rule = pagination.policy.open else { return nil }
+    return try request(rule, at: nil)
+  }
+
+  /// The request that closes what a walk held at a position; nil when there is nothing to close.
+  func closing(at bookmark: Bookmark) throws(PageError) -> PageRequest? {
+    guard let rule = pagination.policy.close else { return nil }
+    return try request(rule, at: bookmark)
+  }
+
+  /// A side request; nil where a value that it sends is missing.
+  private func request(
+    _ rule: SideRequest, at bookmark: Bookmark?
+  ) throws(PageError) -> PageRequest? {
+    guard let method = HTTPRequest.Method(rawValue: rule.method) else {
+      throw PageError(.invalidArgument, "\"\(rule.method)\" is not a method of HTTP.")
+    }
+    var request = base
+    request.method = method
+    var editor = RequestEditor(request)
+    editor.keep(rule.keep)
+    if rule.keep == .none { editor.dropBody() }
+    try editor.change(RequestChange(url: rule.url, set: rule.set))
+    for (name, placement) in rule.send.sorted(by: { $0.key < $1.key }) {
+      guard let value = value(of: name, in: bookmark) else { return nil }
+      try CursorCheck.check(value)
+      if placement == .url {
+        try editor.move(to: pagination.policy.links, value, home: home)
+      } else {
+        try editor.send(value, by: placement, pageSize: pageSize)
+      }
+    }
+    request = try editor.request()
+    try keepBodyHome(request)
+    return request
+  }
+
+  private func value(of name: String, in bookmark: Bookmark?) -> JSONValue? {
+    guard let bookmark else { return nil }
+    if name == "cursor" { return bookmark.target == .start ? nil : bookmark.value }
+    return bookmark.carried.first { $0.name == name }?.value
+  }
+
+  // MARK: Requests that a page describes, as STAC has them
+
+  /// The request that a description asks for, with our credentials and nobody else's.
+  func request(
+    describedBy description: JSONValue, _ bookmark: Bookmark
+  ) throws(PageError) -> PageRequest {
+    try CursorCheck.checkCharacters(description)
+    let name = description["method"]?.string?.uppercased() ?? "GET"
+    // A page must not make the caller's credentials delete or change something.
+    guard let method = HTTPRequest.Method(rawValue: name), method.isSafe || method == .post,
+      let href = description["href"]?.string
+    else {
+      throw PageError(
+        .refusedLink,
+        "The next link asks for the method \"\(ServerText(name, limit: 64))\", or has no address. Links are followed by "
+          + "POST and by methods that only read.")
+    }
+    let merges = description["merge"]?.boolean ?? false
+    var request = base
+    request.method = method
+    request.url = try target(of: href)
+    if !merges {
+      request.headerFields = request.headerFields.filtered { Self.ours.contains($0.name) }
+    }
+    try setHeaders(description["headers"], in: &request)
+    request.body = body(description["body"], merges: merges)
+    if let form = description["form"]?.string { request.body = .form(form) }
+    if let xml = description["xml"]?.string { request.body = .xml(xml) }
+    if method == .get || method == .head { request.body = .none }
+    if request.body == .none { request.headerFields[.contentType] = nil }
+    var editor = RequestEditor(request)
+    try send(bookmark.carried, in: &editor)
+    request = try editor.request()
+    try keepBodyHome(request)
+    return request
+  }
+
+  /// What is ours to say, whatever a page describes.
+  private static let ours: Set<HTTPField.Name> = [
+    .authorization, .proxyAuthorization, .cookie, .accept, .acceptLanguage, .userAgent,
+  ]
+
+  private func setHeaders(
+    _ headers: JSONValue?, in request: inout PageRequest
+  ) throws(PageError) {
+    guard case .object(let members)? = headers else { return }
+    let forbidden = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"]
+    for member in members {
+      let field = try RequestEditor.field(member.name)
+      guard !Self.ours.contains(field), !forbidden.contains(field.canonicalName) else { continue }
+      request.headerFields[field] = member.value.plainText
+    }
+  }
+
+  private func body(_ body: JSONValue?, merges: Bool) -> PageRequest.Body {
+    guard merges, case .json(.object(var members)) = base.body else {
+      return body.map(PageRequest.Body.json) ?? (merges ? base.body : .none)
+    }
+    guard case .object(let new)? = body else { return base.body }
+    for member in new {
+      if let index = members.firstIndex(where: { $0.name == member.name }) {
+        members[index].value = member.value
+      } else {
+        members.append(member)
+      }
+    }
+    return .json(.object(members))
+  }
+}
