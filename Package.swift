@@ -117,10 +117,13 @@ let package = Package(
       providers: [.apt(["libssl-dev"])]),
     .target(
       name: "TestSupport",
-      dependencies: ["COpenSSL", "QuireHTTP", "QuirePagination", "QuireJSON", "QuireCore"],
+      dependencies: [
+        "COpenSSL", "QuireTesting", "QuireHTTP", "QuirePagination", "QuireJSON", "QuireCore",
+      ],
       path: "Tests/Support", swiftSettings: house),
     tests(of: "QuireCore"),
     tests(of: "QuireJSON", with: [httpTypes]),
+    tests(of: "QuireLists"),
     tests(of: "QuireXML"),
     tests(of: "QuireHTTP", with: ["QuireDetect", httpTypes, logging]),
     tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),

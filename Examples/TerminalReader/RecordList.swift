@@ -13,16 +13,16 @@ struct RecordList {
   /// The rows of the window.
   var height = 8
 
-  private let records: Paginator<Record>
+  private let records: PagedList<Record>
   private let controls: ScrollControls
   private let retry: ScrollControl
   private let placeholders = ListPlaceholders()
   /// The row of the list in the window's first row; negative while the list is pulled down.
   private var top = 0
 
-  /// A list that loads its first page. Whatever changes without a key is told to `changed`.
+  /// A list that loads its first page. `changed` is called for changes without a key.
   init(_ cursor: Cursor<Record>, changed: @escaping @Sendable () -> Void) {
-    let records = Paginator(cursor, retention: .all)
+    let records = PagedList(cursor)
     self.records = records
     controls = ScrollControls(for: records, refresh: ControlOptions(extent: Double(Self.pull)))
     retry = .loadMore { _ = try? await records.retry() }
@@ -50,6 +50,8 @@ struct RecordList {
     switch key {
     case .up: scroll(to: top - 1)
     case .down: scroll(to: top + 1)
+    case .left: turn(by: -1)
+    case .right: turn(by: 1)
     case .pageUp: scroll(to: max(top - height, min(top, 0)))
     case .pageDown: scroll(to: top + height)
     case .home: scroll(to: min(top, 0))
@@ -59,15 +61,25 @@ struct RecordList {
     }
   }
 
+  /// Turns to the window-high page before or after the one at the top, if it is there.
+  private mutating func turn(by pages: Int) {
+    let content = Double(records.snapshot.count)
+    var view = PageNavigator(
+      PageAxis(.absolute(Double(height))), in: Viewport(content: content, extent: Double(height)))
+    view.move(to: Double(max(top, 0)))
+    view.jump(to: view.geometry.currentIndex(at: view.offset) + pages)
+    scroll(to: Int(view.offset))
+  }
+
   private mutating func scroll(to row: Int) {
     let count = records.snapshot.count
     // One row behind the records says what becomes of the list there.
     top = max(-Self.pull, min(row, max(0, count + 1 - height)))
-    // This moves both controls, and tells the paginator how near the end is.
+    // This moves both controls, and reports to the list how near its end is.
     controls.scrolled(
       to: Double(top), in: Viewport(content: Double(count), extent: Double(height)),
       isTracking: true)
-    // A key is no finger that could be lifted: all the way down is let go.
+    // A key is no finger that could be lifted: all the way down is a release.
     if top == -Self.pull { controls.released() }
   }
 
@@ -80,13 +92,13 @@ struct RecordList {
     let snapshot = records.snapshot
     let rows = (top..<top + height).map { row($0, of: snapshot, width) }
     let rule = String(repeating: "─", count: width)
-    let note = snapshot.state.error?.message ?? "↑ ↓ PgUp PgDn Home End   q: quit"
+    let note = snapshot.state.error?.message ?? "↑ ↓ ← → PgUp PgDn Home End   q: quit"
     return ([title(of: snapshot, width), rule] + rows + [rule, " " + note]).map { line in
       String(line.prefix(width))
     }
   }
 
-  private func title(of snapshot: PaginatorSnapshot<Record>, _ width: Int) -> String {
+  private func title(of snapshot: ListSnapshot<Record>, _ width: Int) -> String {
     let count = "\(snapshot.count) records"
     let state = "\(snapshot.state) "
     let space = max(1, width - " Records: ".count - count.count - state.count)
@@ -94,16 +106,22 @@ struct RecordList {
   }
 
   private func row(
-    _ row: Int, of snapshot: PaginatorSnapshot<Record>, _ width: Int
+    _ row: Int, of snapshot: ListSnapshot<Record>, _ width: Int
   ) -> String {
     let count = snapshot.count
     if row < 0 { return row == -2 || top == -1 ? centred(header, width) : "" }
     if let placeholder = placeholders.placeholder(in: snapshot.state, holding: count) {
       return row == height / 2 ? centred(placeholder.text, width) : ""
     }
-    if row == count { return centred(footer(of: snapshot), width) }
-    guard row < count, let record = snapshot.item(at: row) else { return "" }
-    return " \(record.id)  \(record.name)"
+    // Each page is a section, and what follows the last record stands where a placeholder would.
+    let sections = SectionCounts(items: snapshot.pages.map(\.items.count))
+    switch sections.element(at: row) {
+    case .item(let path):
+      let record = snapshot.pages[path.section].items[path.row]
+      return " \(record.id)  \(record.name)"
+    case .placeholder: return centred(footer(of: snapshot), width)
+    case nil: return ""
+    }
   }
 
   /// What stands above the list while it is pulled down.
@@ -116,7 +134,7 @@ struct RecordList {
   }
 
   /// What stands behind the last record.
-  private func footer(of snapshot: PaginatorSnapshot<Record>) -> String {
+  private func footer(of snapshot: ListSnapshot<Record>) -> String {
     if let footer = placeholders.footer(snapshot.state) { return footer.text + " (Enter)" }
     return switch snapshot.state {
     case .loadingMore: "loading more …"

@@ -24,7 +24,7 @@ enum Terminal {
 
     FileHandle.standardInput.readabilityHandler = { input in
       let bytes = input.availableData
-      // Whoever had the other end has gone.
+      // The other end is closed.
       if bytes.isEmpty { feed.yield(.key(.quit)) }
       for key in Key.keys(in: bytes) { feed.yield(.key(key)) }
     }
@@ -33,7 +33,7 @@ enum Terminal {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { feed.yield(number == SIGWINCH ? .change : .key(.quit)) }
-      // A signal that comes before somebody listens would be lost.
+      // A signal that comes before the handler is registered would be lost.
       await withCheckedContinuation { listening in
         source.setRegistrationHandler { listening.resume() }
         source.resume()
@@ -47,7 +47,7 @@ enum Terminal {
     await body()
   }
 
-  /// How large the screen is; 24 by 80 where nobody knows.
+  /// How large the screen is; 24 by 80 where that is unknown.
   static var size: (rows: Int, columns: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else {

@@ -8,7 +8,8 @@ struct Record: Decodable, Sendable {
 
 /// A list without an end, in a terminal: `TerminalReader [--script] [URL]`.
 ///
-/// Arrow and page keys scroll; pages are loaded before their rows are reached. Pulled down at its top
+/// Arrow and page keys scroll, left and right turn pages as high as the window; pages of the listing are
+/// loaded before their rows are reached. Pulled down at its top
 /// by three more rows the list is loaded anew, and a row at its end tries again what failed. With
 /// `--script` the keys are words on stdin, and `show` prints what the screen would show.
 @main
@@ -35,7 +36,7 @@ struct TerminalReader {
     case change
   }
 
-  /// Serves the terminal until somebody leaves.
+  /// Serves the terminal until a key quits.
   private static func show(_ list: RecordList, _ inputs: AsyncStream<Input>) async {
     var list = list
     draw(&list)

@@ -23,7 +23,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// Positions that were visited before `start`: a return to one is a loop, too.
   public var visited: [Position] = []
 
-  let clock: any Clock<Duration>
+  package let clock: any Clock<Duration>
   let makeReader: @Sendable (ReaderContext) -> any PageReader<Item>
 
   /// Walks whose pages `makeReader` reads, by one reader for each walk.
@@ -76,8 +76,17 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   }
 
   /// Whether a page may be asked for before the one in front of it was consumed.
-  var allowsLookAhead: Bool {
-    makeReader(ReaderContext(limits: limits, clock: clock)).allowsLookAhead
+  package var allowsLookAhead: Bool { probe.allowsLookAhead }
+
+  /// Where up to `count` pages behind the one at `position` start; see
+  /// `PageSource.positions(after:total:count:)`.
+  package func positions(after position: Position, total: Total?, count: Int) -> [Position] {
+    probe.positions(after: position, total: total, count: count)
+  }
+
+  /// A reader that is asked and reads nothing.
+  private var probe: any PageReader<Item> {
+    makeReader(ReaderContext(limits: limits, clock: clock))
   }
 
   /// A new walk from `start`.

@@ -80,10 +80,17 @@ package struct ItemOrigins: Hashable, Sendable {
   package var offsets: [Int]
 }
 
-/// How many items of its page a loop over items has taken: written by the loop with each item, read
-/// by whatever handed the page out.
+/// How many items of its page a loop over items has consumed: written by the loop with each item, read
+/// by the walk or paginator that delivered the page.
 @usableFromInline package final class ItemMark: Sendable {
   @usableFromInline let items = Atomic<Int>(0)
+  private let isGone = Atomic(false)
+
+  /// Whether the loop is gone.
+  var isLeft: Bool { isGone.load(ordering: .acquiring) }
+
+  /// The loop is gone.
+  func leave() { isGone.store(true, ordering: .releasing) }
 }
 
 /// The pages that loops over items are in, and what loops that are gone have left unread.
@@ -91,11 +98,10 @@ struct OpenPages<Item: Sendable>: Sendable {
   private struct Open {
     var page: Page<Item>
     let mark: ItemMark
-    /// Whether the loop is gone.
-    var isLeft = false
 
     var taken: Int { min(mark.items.load(ordering: .relaxed), page.items.count) }
     var unread: Int { page.items.count - taken }
+    var isLeftover: Bool { mark.isLeft && unread > 0 }
   }
 
   /// In the order of their items.
@@ -103,7 +109,7 @@ struct OpenPages<Item: Sendable>: Sendable {
 
   /// Hands `page` to the loop that writes to `mark`. It has taken all of the page before.
   mutating func open(_ page: Page<Item>, mark: ItemMark) -> Page<Item> {
-    pages.removeAll { $0.mark === mark }
+    pages.removeAll { $0.mark === mark || $0.mark.isLeft && $0.unread == 0 }
     mark.items.store(0, ordering: .relaxed)
     let index = pages.firstIndex { $0.page.index > page.index } ?? pages.endIndex
     pages.insert(Open(page: page, mark: mark), at: index)
@@ -115,26 +121,28 @@ struct OpenPages<Item: Sendable>: Sendable {
   /// The loop that writes to `mark` is gone.
   mutating func leave(_ mark: ItemMark) {
     guard let index = pages.firstIndex(where: { $0.mark === mark }) else { return }
-    pages[index].isLeft = true
+    mark.leave()
     if pages[index].unread == 0 { pages.remove(at: index) }
   }
 
-  /// The same for somebody else, once all loops are gone.
+  /// The same for another walk, in which all loops are gone.
   var left: OpenPages {
     var copy = OpenPages()
     for open in pages where open.unread > 0 {
       let rest = open.page.dropping(items: open.taken)
-      copy.pages.append(Open(page: rest, mark: ItemMark(), isLeft: true))
+      let mark = ItemMark()
+      mark.leave()
+      copy.pages.append(Open(page: rest, mark: mark))
     }
     return copy
   }
 
   /// Whether there is something that a loop has left.
-  var hasLeftovers: Bool { pages.contains { $0.isLeft } }
+  var hasLeftovers: Bool { pages.contains(where: \.isLeftover) }
 
   /// Takes the first of what loops have left, `limit` items at most; nil when there is nothing.
   mutating func takeLeftover(limit: Int = .max) -> Page<Item>? {
-    guard let index = pages.firstIndex(where: \.isLeft) else { return nil }
+    guard let index = pages.firstIndex(where: \.isLeftover) else { return nil }
     let open = pages[index]
     var rest = open.page.dropping(items: open.taken)
     if rest.items.count > limit {
@@ -146,7 +154,7 @@ struct OpenPages<Item: Sendable>: Sendable {
     return rest
   }
 
-  /// Items handed out that nobody has taken yet.
+  /// Items delivered that are not consumed.
   var unread: Int { pages.reduce(0) { $0 + $1.unread } }
 
   /// Where the first of them lies; nil when there are none.

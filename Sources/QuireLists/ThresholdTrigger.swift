@@ -4,7 +4,7 @@ import Synchronization
 /// Calls a handler once when a consumer comes near the end of what there is, and not again before
 /// the handler has said that more came.
 ///
-/// For views and loops that hold their content themselves; a `Paginator` has all this built in.
+/// For views and loops that hold their content themselves; a `PagedList` has all this built in.
 /// ```swift
 /// let trigger = ThresholdTrigger(.oneViewport)
 /// trigger.onCrossing { _ in try await model.loadMore() }   // returns whether anything new came
@@ -27,7 +27,7 @@ public final class ThresholdTrigger: Sendable {
     public let fraction: Double
   }
 
-  /// What answers a crossing; nil when nobody does.
+  /// What answers a crossing; nil without a handler or its owner.
   typealias Handler = @Sendable (Crossing) -> (@Sendable () async throws -> Bool)?
 
   struct State: Sendable {
@@ -42,14 +42,15 @@ public final class ThresholdTrigger: Sendable {
 
   /// The axis that two-dimensional reports are measured along. Fixed: positions along one axis say
   /// nothing about another.
-  public let axis: Axis
+  public let axis: Viewport.Axis
   /// The end of the content that the consumer comes near to.
   public let end: Threshold.End
   let state: Mutex<State>
 
   /// A trigger that is armed, with no handler yet.
   public init(
-    _ threshold: Threshold = .standard, axis: Axis = .vertical, at end: Threshold.End = .trailing
+    _ threshold: Threshold = .standard, axis: Viewport.Axis = .vertical,
+    at end: Threshold.End = .trailing
   ) {
     self.axis = axis
     self.end = end
@@ -64,7 +65,7 @@ public final class ThresholdTrigger: Sendable {
     set { state.withLock { $0.latch.threshold = newValue } }
   }
 
-  /// Whether the next crossing is heard.
+  /// Whether the next crossing calls the handler.
   public var isArmed: Bool { state.withLock { $0.latch.isArmed } }
 
   /// Answers crossings by `handler`, which returns whether anything new came.
@@ -179,52 +180,24 @@ extension ThresholdTrigger {
   }
 }
 
-/// A sequence that passes through unchanged, and reports each element to a trigger.
-public struct ReportingSequence<Base: AsyncSequence>: AsyncSequence {
-  /// What the sequence is made of.
-  public typealias Element = Base.Element
-  /// What the sequence throws.
-  public typealias Failure = Base.Failure
-
-  let base: Base
-  let trigger: ThresholdTrigger
-  let loaded: @Sendable () -> Int
-  let tap: @Sendable (Base.Element) -> Void
-
-  /// Starts a loop.
-  public func makeAsyncIterator() -> Iterator {
-    Iterator(base: base.makeAsyncIterator(), sequence: self)
-  }
-
-  /// One loop.
-  public struct Iterator: AsyncIteratorProtocol {
-    var base: Base.AsyncIterator
-    let sequence: ReportingSequence
-    var consumed = 0
-
-    /// The next element, which the trigger has heard of.
-    public mutating func next(
-      isolation actor: isolated (any Actor)?
-    ) async throws(Failure) -> Element? {
-      guard let element = try await base.next(isolation: actor) else { return nil }
-      sequence.tap(element)
-      consumed += 1
-      sequence.trigger.report(consumed: consumed, loaded: sequence.loaded())
+extension AsyncSequence {
+  /// The same elements; each is counted by `trigger` against how many are `loaded`, after `tap` has
+  /// seen it. For one loop: the count goes on in the next one.
+  public func reporting(
+    to trigger: ThresholdTrigger, loaded: @escaping @Sendable () -> Int,
+    tap: @escaping @Sendable (Element) -> Void = { _ in }
+  ) -> AsyncMapSequence<Self, Element> {
+    let consumed = Consumed()
+    return map { element in
+      tap(element)
+      let count = consumed.count.add(1, ordering: .relaxed).newValue
+      trigger.report(consumed: count, loaded: loaded())
       return element
     }
   }
 }
 
-@available(*, unavailable)
-extension ReportingSequence.Iterator: Sendable {}
-
-extension AsyncSequence {
-  /// The same elements; each is counted by `trigger` against how many are `loaded`, after `tap` has
-  /// seen it.
-  public func reporting(
-    to trigger: ThresholdTrigger, loaded: @escaping @Sendable () -> Int,
-    tap: @escaping @Sendable (Element) -> Void = { _ in }
-  ) -> ReportingSequence<Self> {
-    ReportingSequence(base: self, trigger: trigger, loaded: loaded, tap: tap)
-  }
+/// How many elements of a sequence were consumed.
+private final class Consumed: Sendable {
+  let count = Atomic(0)
 }

@@ -23,6 +23,7 @@ let package = Package(
         "Floor",
         .product(name: "Quire", package: "Quire"),
         .product(name: "QuireCore", package: "Quire"),
+        .product(name: "QuireLists", package: "Quire"),
         .product(name: "QuireHTTP", package: "Quire"),
         .product(name: "QuireCurl", package: "Quire"),
         .product(name: "QuireXML", package: "Quire"),

@@ -100,6 +100,19 @@ struct TerminalReaderTests {
     #expect(pages(server) == ["1", "1", "2", "2", "1", "1"])
   }
 
+  @Test(
+    "CP-15, OU-03: left and right turn pages as high as the window, across pages of the listing")
+  func turns() async throws {
+    let server = try listing(pages: 2)
+    defer { server.stop() }
+    let shown = try await play(
+      "wait down right wait show right wait show right show left left left show",
+      at: server.url("/list?page=1"))
+    // The second window-high page is begun with ten records, and full once more are there.
+    #expect(
+      shown.map(\.rows.first) == ["4  Record 4", "9  Record 9", "14  Record 14", "1  Record 1"])
+  }
+
   @Test("It reads the demo API")
   func demo() async throws {
     let shown = try await DemoServer.whileServing(port: 0) { origin in

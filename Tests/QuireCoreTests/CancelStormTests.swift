@@ -2,6 +2,7 @@ import QuireCore
 import QuireLists
 import QuireTesting
 import Synchronization
+import TestSupport
 import Testing
 
 /// Cancels at random points; the seed of a failure is printed with it.
@@ -111,9 +112,9 @@ import Testing
       default:
         for try await page in paginator {
           page.items.forEach(seen.append)
-          async let more = paginator.loadMore()
-          _ = try await more
+          break
         }
+        for try await item in paginator.items { seen.append(item) }
       }
     }
   }
@@ -125,20 +126,21 @@ import Testing
       let ledger = Ledger()
       let seed = base &+ UInt64(round)
       do {
-        let paginator = Paginator(Cursor(Restless(ledger, seed: seed)))
+        let list = PagedList(Cursor(Restless(ledger, seed: seed)))
         await withTaskGroup { group in
           for caller in 0..<4 {
             group.addTask {
               var random = SeededGenerator(seed: seed &* 31 &+ UInt64(caller))
               for _ in 0..<10 {
-                switch Int.random(in: 0..<6, using: &random) {
-                case 0: _ = try? await paginator.loadMore()
-                case 1: _ = try? await paginator.retry()
-                case 2: _ = try? await paginator.reload()
-                case 3: paginator.report(consumed: Int.random(in: 0..<20, using: &random))
-                case 4: do { for try await _ in paginator { break } } catch {}
+                switch Int.random(in: 0..<7, using: &random) {
+                case 0: _ = try? await list.loadMore()
+                case 1: _ = try? await list.retry()
+                case 2: _ = try? await list.reload()
+                case 3: list.report(consumed: Int.random(in: 0..<20, using: &random))
+                case 4: do { for try await _ in list { break } } catch {}
+                case 5: list.cancel()
                 default:
-                  let task = Task { try await paginator.items.collected() }
+                  let task = Task { try await list.items.collected() }
                   await Task.yield()
                   task.cancel()
                   _ = await task.result

@@ -2,6 +2,7 @@ import Foundation
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
 /// Whether this is the thread the process began with.

@@ -1,6 +1,7 @@
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
 @Suite("What walks remember and share")

@@ -2,6 +2,7 @@ import Foundation
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
 @Suite("Resuming a cursor whose pages were changed on the way")

@@ -2,6 +2,7 @@ import QuireCore
 import QuireLists
 import QuireTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite("Walks that tasks share")

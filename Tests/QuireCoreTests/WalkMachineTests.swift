@@ -1,6 +1,7 @@
 @testable import QuireCore
 @testable import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
 extension WalkMachine {

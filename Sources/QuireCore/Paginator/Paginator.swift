@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A walk that loads ahead: the next page is on its way while this one is being handled.
 ///
 /// ```swift
@@ -7,82 +9,190 @@
 /// Nothing is loaded before the first page is asked for, never more than one page at a time, and
 /// never further ahead than the consumer's pace allows. Leaving the loop, or letting go of the
 /// paginator and its iterators, cancels what is in flight. An error reaches the consumer after
-/// everything that was loaded before it. Where asking for the next page makes the server forget this
-/// one, nothing is loaded ahead.
+/// everything that was loaded before it; the `next()` after it tries the same page again. Where asking
+/// for the next page makes the server forget this one, nothing is loaded ahead.
 ///
 /// A paginator is one walk: another loop goes on where the last one stopped, and two loops at the
-/// same time share the pages, each of which goes to one of them. Pages that were handed out are not
-/// kept. With the retention `.all` they are: every loop begins with the first page, and `snapshot`,
-/// `states` and page commands serve a list that people look at.
+/// same time share the pages, each of which goes to one of them. Pages are not kept once they are
+/// delivered; `PagedList` in QuireLists keeps them.
 public actor Paginator<Item: Sendable>: PageSequence {
   /// A page.
   public typealias Element = Page<Item>
   /// `PageError` or `CancellationError`.
   public typealias Failure = any Error
 
-  nonisolated let runner: PaginatorRunner<Item>
+  typealias Machine = LookAheadMachine<Item>
+
+  private let cursor: Cursor<Item>
+  private let stopwatch: Stopwatch
+  private var machine: Machine
+  /// Made with the first load.
+  private var walk: Walk<Item>?
+  private var load: (id: Int, task: Task<Void, Never>)?
+  private var waiting: [Int: Suspension<Machine.Outcome>] = [:]
+  private var tickets = 0
+  private var times = WaitingTimes()
+  private let iterators = Atomic<Int>(0)
+  private let published: Mutex<Published>
 
   /// Loads ahead in a walk of `cursor`.
   ///
   /// - Parameters:
   ///   - cursor: The listing, where to start, and when to stop.
   ///   - threshold: When the next page is loaded. Default: when more than 0.6 of the loaded items
-  ///     are consumed. A page handed out as a whole counts as consumed up to its end.
-  ///   - maxPagesAhead: How many pages may be loaded that nobody has begun. Default 1: more only
-  ///     helps where the times of pages vary a lot. Less than 1 is thrown by the first `next()`.
+  ///     are consumed. A page delivered as a whole counts as consumed up to its end.
+  ///   - maxPagesAhead: How many pages may be loaded and not begun. Default 1: more only helps where the
+  ///     times of pages vary a lot. Less than 1 is thrown by the first `next()`.
   ///   - maxBytesAhead: How many bytes those pages may have, as far as that is known before they are
   ///     loaded: the next page is taken for as large as the largest so far, and only loaded where it
   ///     would fit. One that turns out larger goes beyond the bound by what it has more, and from then
   ///     on is the measure. Default 16 MiB. To end such a transfer, set `Limits.bytes` for the walk or
   ///     a limit of the source for its pages.
-  ///   - retention: What is kept of the pages handed out. Default: nothing.
-  ///   - list: How a list that people look at is served.
   public init(
     _ cursor: Cursor<Item>, threshold: Threshold = .standard, maxPagesAhead: Int = 1,
-    maxBytesAhead: Int = 16 << 20, retention: Retention = .window,
-    list: ListOptions = ListOptions()
+    maxBytesAhead: Int = 16 << 20
   ) {
-    var list = list
-    if !cursor.allowsLookAhead { list.thresholdBefore = .onDemand }
-    let limits = LookAhead(
-      threshold: cursor.allowsLookAhead ? threshold : .onDemand, maxPages: maxPagesAhead,
-      maxBytes: maxBytesAhead, retention: retention, list: list)
-    runner = PaginatorRunner(cursor, limits: limits)
+    self.cursor = cursor
+    stopwatch = Stopwatch(cursor.clock)
+    let machine = Machine(
+      start: cursor.start,
+      limits: LookAhead(
+        threshold: cursor.allowsLookAhead ? threshold : .onDemand, maxPages: maxPagesAhead,
+        maxBytes: maxBytesAhead))
+    self.machine = machine
+    published = Mutex(Published(machine, nil, WaitingTimes()))
   }
 
-  /// Goes on with the walk, page by page; with the retention `.all`, from the first page on.
-  public nonisolated func makeAsyncIterator() -> Iterator { Iterator(runner) }
+  deinit { load?.task.cancel() }
+
+  /// Goes on with the walk, page by page.
+  public nonisolated func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   /// The same walk, item by item; the next page becomes due with each item, not with each page.
   ///
   /// Another loop goes on with the next item, also after one that was left in the middle of a page.
-  public nonisolated var items: ItemSequence<ItemPages> { ItemSequence(ItemPages(runner)) }
+  public nonisolated var items: ItemSequence<ItemPages> {
+    ItemSequence(ItemPages(paginator: self))
+  }
+
+  /// What the walk has done so far, as far as its pages were delivered. The traffic includes what is
+  /// loaded ahead.
+  public nonisolated var report: WalkReport {
+    published.withLock { $0.report(isIterated: iterators.load(ordering: .acquiring) > 0) }
+  }
 
   /// Returns when what the server holds for the walk is free again, after 5 seconds at the latest:
   /// for processes that are about to end. All iterators must be gone.
-  package nonisolated func close() async { await runner.close() }
+  package func close() async {
+    await consumersLeft()
+    await walk?.close()
+  }
 
-  /// What the walk has done so far, as far as its pages were handed out. The traffic includes what
-  /// is loaded ahead.
-  public nonisolated var report: WalkReport { runner.report }
+  /// Whether a page is on its way that a consumer wants.
+  var isLoading: Bool {
+    if case .loading = machine.state { true } else { false }
+  }
+
+  // MARK: Consumers
+
+  fileprivate func next(_ mark: ItemMark?) async throws -> Page<Item>? {
+    let begin = stopwatch.elapsed()
+    if Task.isCancelled {
+      machine.consumerCancelled()
+      publish()
+      throw CancellationError()
+    }
+    tickets += 1
+    let ticket = tickets
+    let effects = machine.next(mark.map { .items($0) } ?? .page, ticket: ticket)
+    let outcome: Machine.Outcome
+    if let known = effects.outcome {
+      perform(effects)
+      outcome = known
+    } else {
+      let suspension = Suspension<Machine.Outcome>()
+      waiting[ticket] = suspension
+      perform(effects)
+      outcome = try await suspension.value { [weak self] in
+        Task { await self?.waiterCancelled(ticket) }
+      }
+    }
+    times.waited(from: begin, to: stopwatch.elapsed())
+    publish()
+    switch outcome {
+    case .page(let page): return page
+    case .end: return nil
+    case .failed(let error): throw error
+    }
+  }
+
+  private func waiterCancelled(_ ticket: Int) { perform(machine.waiterCancelled(ticket: ticket)) }
+
+  fileprivate nonisolated func iteratorBegan() { iterators.add(1, ordering: .releasing) }
+
+  fileprivate nonisolated func iteratorEnded() {
+    let (_, left) = iterators.subtract(1, ordering: .acquiringAndReleasing)
+    if left == 0 { Task { await consumersLeft() } }
+  }
+
+  /// Cancels what is in flight and frees what the source holds, unless another loop has begun.
+  private func consumersLeft() async {
+    guard iterators.load(ordering: .acquiring) == 0 else { return }
+    perform(machine.consumersLeft())
+    await load?.task.value
+    if iterators.load(ordering: .acquiring) == 0 { walk?.abandon() }
+  }
+
+  // MARK: Loads
+
+  private func perform(_ effects: Machine.Effects) {
+    if let id = effects.cancel, let load, load.id == id { load.task.cancel() }
+    if let id = effects.start { start(id) }
+    publish()
+    for (ticket, outcome) in effects.wake {
+      waiting.removeValue(forKey: ticket)?.resume(returning: outcome)
+    }
+  }
+
+  private func start(_ id: Int) {
+    let walk = walk ?? cursor.walk()
+    self.walk = walk
+    // Only the walk is held: the load ends with the paginator.
+    let task = Task { @concurrent [weak self] in
+      let answer = await LoadedPage.next(of: walk)
+      await self?.finished(id, answer)
+    }
+    load = (id, task)
+  }
+
+  private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
+    if load?.id == id { load = nil }
+    perform(machine.finished(id, answer))
+  }
+
+  private func publish() {
+    let now = Published(machine, walk, times)
+    published.withLock { $0 = now }
+  }
 }
+
+// MARK: - Iterating
 
 extension Paginator {
   /// A loop over the walk of a paginator. Dropping it cancels what is in flight, unless another one
   /// is there.
   public struct Iterator: AsyncIteratorProtocol {
-    private let interest: PaginatorInterest<Item>
+    private let token: IterationToken
 
-    init(_ runner: PaginatorRunner<Item>, mark: ItemMark? = nil) {
-      interest = PaginatorInterest(runner, mark: mark)
+    fileprivate init(_ paginator: Paginator, mark: ItemMark? = nil) {
+      token = IterationToken(paginator, mark: mark)
     }
 
     /// The next page; nil at the end. After an error, the page that failed.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      try await interest.runner.next(
-        interest.mark.map { .items($0) } ?? .page, reader: interest.reader)
+      try await token.paginator.next(token.mark)
     }
 
     /// The next page; nil at the end. After an error, the page that failed.
@@ -98,206 +208,137 @@ extension Paginator {
     /// `PageError` or `CancellationError`.
     public typealias Failure = any Error
 
-    private let runner: PaginatorRunner<Item>
-
-    init(_ runner: PaginatorRunner<Item>) { self.runner = runner }
+    fileprivate let paginator: Paginator
 
     /// Goes on with the walk.
-    public func makeAsyncIterator() -> Iterator { Iterator(runner, mark: ItemMark()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(paginator, mark: ItemMark()) }
+  }
+
+  /// The right to iterate: with the last one the look-ahead ends.
+  private final class IterationToken: Sendable {
+    let paginator: Paginator
+    /// Where consumed items are noted, if they are consumed one by one.
+    let mark: ItemMark?
+
+    init(_ paginator: Paginator, mark: ItemMark?) {
+      self.paginator = paginator
+      self.mark = mark
+      paginator.iteratorBegan()
+    }
+
+    deinit {
+      mark?.leave()
+      paginator.iteratorEnded()
+    }
   }
 }
 
 @available(*, unavailable)
 extension Paginator.Iterator: Sendable {}
 
-/// Tells the paginator when the last copy of an iterator is gone.
-final class PaginatorInterest<Item: Sendable>: Sendable {
-  let runner: PaginatorRunner<Item>
-  /// The number by which the paginator knows this reader.
-  let reader: Int
-  /// Where the items taken are noted, if they are taken one by one.
-  let mark: ItemMark?
+// MARK: - Report
 
-  init(_ runner: PaginatorRunner<Item>, mark: ItemMark?) {
-    self.runner = runner
-    self.mark = mark
-    reader = runner.iteratorBegan()
-  }
-
-  deinit { runner.iteratorLeft(reader, mark: mark) }
-}
-
-// Loads by hand. Each call waits until its load has ended; calls for the same load join it.
 extension Paginator {
-  /// Loads the next page, or waits for the one that is being loaded.
-  ///
-  /// Returns whether there is one; throws the error of the load. Unless all pages are kept, nothing
-  /// is loaded while as much as allowed is loaded and not begun.
-  @discardableResult
-  public func loadMore() async throws -> Bool {
-    try await runner.call { $0.loadMore(ticket: $1) }.hasLoaded
-  }
+  /// What a report is made of, as of the last step.
+  private struct Published: Sendable {
+    let walk: Walk<Item>?
+    let state: Machine.State
+    let delivered: DeliveredPages<Item>
+    let isCancelled: Bool
+    let hasPages: Bool
+    let times: WaitingTimes
 
-  /// Loads the page before the first one, where the server says where that is. Needs the retention
-  /// `.all`.
-  ///
-  /// Returns whether there is one; throws the error of the load, which loads after the last page
-  /// know nothing of. Observers are told by how many items all others move.
-  @discardableResult
-  public func loadBefore() async throws -> Bool {
-    try await runner.call { $0.loadBefore(ticket: $1) }.hasLoaded
-  }
-
-  /// Tries again what failed last, or a listing that was empty. Returns false when nothing did;
-  /// throws when it fails again.
-  @discardableResult
-  public func retry() async throws -> Bool {
-    try await runner.call { $0.retry(ticket: $1) }.hasLoaded
-  }
-
-  /// Starts over. What is loaded stays until the new first page is there, and then makes room for
-  /// it in one step; what a load cancelled by this brings is never seen. `ListOptions.onReload` has
-  /// other ways. A reload that is on its way is joined: two calls at the same time are one request.
-  ///
-  /// Returns whether there is a page. Throws the error of the load, which is the state then; all
-  /// else stays as it was: what is loaded, its totals, and the way on.
-  @discardableResult
-  public func reload() async throws -> Bool {
-    try await runner.call { $0.reload(ticket: $1) }.hasLoaded
-  }
-
-  /// Turns to another page of what is held, and loads what is missing on the way there. Needs the
-  /// retention `.all`.
-  ///
-  /// Commands are queued: three times `.next` while a page is being loaded are three pages, in
-  /// order. Returns nil, and stays where it is, when there is no such page.
-  @discardableResult
-  public func turn(to command: PageCommand) async throws -> Page<Item>? {
-    guard case .page(let page) = try await runner.call({ $0.turn(command, ticket: $1) }) else {
-      return nil
+    init(_ machine: Machine, _ walk: Walk<Item>?, _ times: WaitingTimes) {
+      self.walk = walk
+      self.times = times
+      state = machine.state
+      delivered = machine.buffer.delivered
+      isCancelled = machine.isCancelled
+      hasPages = !machine.buffer.pages.isEmpty
     }
-    return page
+
+    /// The walk's report, seen from the consumer: what is loaded ahead does not count yet.
+    func report(isIterated: Bool) -> WalkReport {
+      var report = walk?.report ?? WalkReport()
+      let isRead = !hasPages && delivered.open.unread == 0
+      report.pages = delivered.pages
+      report.items = delivered.consumed
+      // The end may have been an answer behind the last page, which then leads there.
+      let isOver = walk != nil && report.checkpoint == nil && isRead
+      report.checkpoint = isOver ? nil : delivered.checkpoint
+      report.waitingForNetwork = times.forNetwork
+      report.waitingForConsumer = times.forConsumer
+      report.end = end(ofWalk: report.end, isRead: isRead, isIterated: isIterated)
+      if !isRead { report.nextFailure = nil }
+      report.markCheckpoint()
+      return report
+    }
+
+    /// Why no more pages come to the consumer, when the walk behind them ended like that.
+    private func end(
+      ofWalk end: WalkReport.End, isRead: Bool, isIterated: Bool
+    ) -> WalkReport.End {
+      switch state {
+      case .exhausted where isRead: return end
+      case .failed(let error as PageError, isDelivered: true): return .failed(error)
+      case .idle, .loading, .cancelling, .failed, .exhausted: break
+      }
+      if isCancelled { return .cancelled }
+      return isIterated || delivered.pages == 0 ? .running : .stoppedByConsumer
+    }
   }
-
-  /// Loads the next page, or the first, if nothing is being loaded; waits for nothing.
-  package nonisolated func requestMore() { runner.perform { $0.requested() } }
-
-  /// Cancels what is being loaded. Whoever waits for it gets `CancellationError`, and the paginator
-  /// is where it was before the load.
-  public func cancel() { runner.perform { $0.cancelled() } }
 }
 
-extension PaginatorMachine.Outcome {
-  fileprivate var hasLoaded: Bool {
-    if case .loaded(let brought) = self { brought } else { false }
+/// How long a consumer waited for pages, and the pages for the consumer.
+private struct WaitingTimes: Sendable {
+  private(set) var forNetwork: Duration = .zero
+  private(set) var forConsumer: Duration = .zero
+  private var lastDelivery: Duration?
+
+  /// The consumer asked at one time and was served at another.
+  mutating func waited(from begin: Duration, to end: Duration) {
+    if let lastDelivery { forConsumer += max(.zero, begin - lastDelivery) }
+    forNetwork += end - begin
+    lastDelivery = end
   }
 }
 
-extension Paginator {
-  /// The state now, and then every state it changes to, in order.
-  ///
-  /// Two states that follow one another differ. Every loop over this listens for itself, and ends
-  /// with the paginator.
-  public nonisolated var states: Observations<PaginatorState> {
-    Observations { [weak runner] in
-      runner?.listen({ $0.state }) { event in
-        if case .changed(_, let state) = event { state } else { nil }
-      } ?? .finished()
+/// What loading one page of a walk brought.
+package enum LoadedPage<Item: Sendable>: Sendable {
+  /// A page; `isLast` where the walk has no more to give in that direction.
+  case page(Page<Item>, isLast: Bool)
+  case end
+  case failed(any Error)
+
+  /// Loads the page after the last one.
+  @concurrent package static func next(of walk: Walk<Item>) async -> LoadedPage {
+    do {
+      guard let page = try await walk.next(isolation: nil) else { return .end }
+      let isLast = walk.isOver
+      if isLast { walk.settle() }
+      return .page(page, isLast: isLast)
+    } catch {
+      return .failed(error)
     }
   }
 
-  /// Everything that happens from now on, in order: changes of the state, and the pages that cause
-  /// them.
-  public nonisolated var events: Observations<PaginatorEvent<Item>> {
-    Observations { [weak runner] in runner?.listen({ _ in nil }) { $0 } ?? .finished() }
+  /// Loads the page before the first one.
+  @concurrent package static func previous(of walk: Walk<Item>) async -> LoadedPage {
+    do {
+      guard let page = try await walk.previous() else { return .end }
+      return .page(page, isLast: page.previous == nil)
+    } catch {
+      return .failed(error)
+    }
   }
 
-  /// What there is and what is being done, all from the same moment. O(1).
-  public nonisolated var snapshot: PaginatorSnapshot<Item> {
-    runner.withMachine { $0.snapshot }
-  }
-}
-
-// Where a consumer is that does not iterate: a view that scrolls, for example. Reports may come as
-// often as they like. They are heard in the order of their calls.
-extension Paginator {
-  /// When the next page is loaded. A new threshold takes effect with the next item or report.
-  public nonisolated var threshold: Threshold {
-    get { runner.withMachine { $0.limits.threshold } }
-    set { runner.withMachine { $0.use(newValue) } }
+  /// Whether nothing was brought.
+  package var isFailure: Bool {
+    if case .failed = self { true } else { false }
   }
 
-  /// When the page before the first one is loaded; see `ListOptions.thresholdBefore`. A new threshold
-  /// takes effect with the next report.
-  public nonisolated var thresholdBefore: Threshold {
-    get { runner.withMachine { $0.limits.list.thresholdBefore } }
-    set { runner.withMachine { $0.useBefore(newValue) } }
+  /// Whether the load was cancelled, by the source or from outside.
+  package var isCancellation: Bool {
+    if case .failed(let error) = self { error is CancellationError } else { false }
   }
-
-  /// Whether pages are loaded when they are due; otherwise only when somebody waits for them. A
-  /// reload turns it on again.
-  public nonisolated var loadsAhead: Bool {
-    get { runner.withMachine { $0.limits.list.loadsAhead } }
-    set { runner.withMachine { $0.limits.list.loadsAhead = newValue } }
-  }
-
-  /// Says how many items from the first one on are consumed.
-  ///
-  /// The number only ever counts up. Unless all pages are kept, those that are consumed to their end
-  /// are released.
-  public nonisolated func report(consumed: Int) { runner.reported(consumed: consumed) }
-
-  /// Says where in a view the consumer is.
-  ///
-  /// The next page is loaded once when the threshold is crossed, and not again before it came and
-  /// the consumer went further than ever. Positions before the content never count; content that is
-  /// shorter than its viewport always does, unless `ListOptions.fillsViewport` is off. Nothing is
-  /// loaded before somebody has asked for a first page.
-  ///
-  /// In the same way the page before the first one is loaded when `thresholdBefore` is crossed on the way
-  /// back, where the server says where that page is. One report starts one load: the page behind comes
-  /// first. A view that shows a page from before the start reports the content's new length.
-  public nonisolated func report(offset: Double, in viewport: Viewport) {
-    runner.reported(offset: offset, in: viewport)
-  }
-}
-
-extension PaginatorMachine {
-  mutating func use(_ threshold: Threshold) {
-    limits.threshold = threshold
-    latch.threshold = threshold
-  }
-
-  mutating func useBefore(_ threshold: Threshold) {
-    limits.list.thresholdBefore = threshold
-    latchBefore.threshold = threshold
-  }
-}
-
-/// A wish to turn to another page of what a paginator holds.
-public enum PageCommand: Hashable, Sendable {
-  /// The page after the one turned to last, which is loaded if it must be.
-  case next
-  /// The page before the one turned to last, if it is held.
-  case previous
-  /// The page with this number, counted from the first one held; everything up to it is loaded.
-  case page(Int)
-  /// The page that has this item, counted from the first one held; everything up to it is loaded.
-  case item(Int)
-}
-
-/// Something that happened to a paginator, for whoever watches it.
-public enum PaginatorEvent<Item: Sendable>: Sendable {
-  /// The state changed; `from` is what the last change led to.
-  case changed(from: PaginatorState, to: PaginatorState)
-  /// A first page took the place of everything before it.
-  case reloaded(Page<Item>)
-  /// A page came after the last one.
-  case appended(Page<Item>)
-  /// A page came before the first one: every item moves by `shift`.
-  case prepended(Page<Item>, shift: Int)
-  /// Whether the next page is loaded when it is due.
-  case canLoadMore(Bool)
-  /// Everything that was loaded is gone.
-  case cleared
 }

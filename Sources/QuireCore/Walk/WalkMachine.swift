@@ -144,7 +144,7 @@ package struct WalkMachine: Sendable {
       report.end = .cancelled
       return error
     }
-    let located = locate(Self.sourceFailure(error), at: position)
+    let located = locate(PageError(ofSource: error), at: position)
     report.traffic = report.traffic + located.traffic
     report.end = .failed(located)
     return located
@@ -421,11 +421,6 @@ extension WalkMachine {
     the page in a task of its own once the reading is over, or make another walk of the cursor.
     """, attempts: 0)
 
-  static func sourceFailure(_ error: any Error) -> PageError {
-    if let error = error as? PageError { return error }
-    return PageError(.sourceFailed, "The page could not be fetched: \(error)", underlying: error)
-  }
-
   /// The error with its place in this walk.
   func locate(_ error: PageError, at position: Position) -> PageError {
     var error = error
@@ -433,5 +428,14 @@ extension WalkMachine {
     error.position = position
     error.checkpoint = position.afterWalk
     return error
+  }
+}
+
+extension PageError {
+  /// What a source threw: itself where it is a `PageError`, else `sourceFailed`.
+  package init(ofSource error: any Error) {
+    self =
+      error as? PageError
+      ?? PageError(.sourceFailed, "The page could not be fetched: \(error)", underlying: error)
   }
 }

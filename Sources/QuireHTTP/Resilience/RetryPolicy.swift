@@ -62,7 +62,7 @@ public struct RetryPolicy: Hashable, Sendable {
 
   /// Every page is asked for once: its error is thrown at once, and nothing is waited for, neither a
   /// Retry-After nor a page that the server is still working on. Asking the same walk again, or
-  /// `Paginator.retry()`, makes one request more.
+  /// `PagedList.retry()`, makes one request more.
   public static let never = RetryPolicy(attempts: 1)
 
   /// For unattended walks of hours: an outage is waited out for 15 min. `quire export` uses

@@ -1,12 +1,10 @@
-import QuireCore
-
 /// Decides what a control shows and when it starts. One event, one answer; time is an argument.
 struct ControlMachine: Hashable, Sendable {
   enum Kind: Hashable { case refresh, loadMore, loadBefore }
 
   /// What an event leads to.
   struct Effects: Hashable {
-    /// What observers are told: states that differ from the one before.
+    /// For observers: states that differ from the one before.
     var states: [ControlState] = []
     /// The action starts; this is its number.
     var start: Int?
@@ -66,13 +64,13 @@ struct ControlMachine: Hashable, Sendable {
     return start(at: now)
   }
 
-  /// Starts without a gesture. False effects when it must not.
+  /// Starts without a gesture. No effects where it must not.
   mutating func began(at now: Duration) -> Effects {
     guard isEnabled, isAvailable, isAttached, state != .loading else { return Effects() }
     return start(at: now)
   }
 
-  /// The action with this number has ended; nil for whichever runs.
+  /// The action with this number has ended; nil for the one that runs.
   mutating func ended(_ run: Int? = nil, at now: Duration) -> Effects {
     guard state == .loading, run ?? runs == runs else { return Effects() }
     lastChange = now
@@ -113,7 +111,7 @@ struct ControlMachine: Hashable, Sendable {
   private func isBeyondEnd(_ offset: Double, in viewport: Viewport) -> Bool {
     guard viewport.content > 0 else { return false }
     if kind == .loadBefore {
-      // A view may begin where its first item is; nobody has moved it there.
+      // A view may begin where its first item is, without having moved.
       guard let lastOffset, offset < lastOffset else { return false }
       return offset < (options.sticksToContent ? 0 : min(-viewport.leading, 0))
     }
@@ -205,7 +203,7 @@ public struct ControlOptions: Hashable, Sendable {
   }
 }
 
-/// Whatever shows a control: told every state it changes to, in order.
+/// A view of a control, which gets every state it changes to, in order.
 ///
 /// ```swift
 /// struct Label: ControlObserver {
@@ -213,11 +211,11 @@ public struct ControlOptions: Hashable, Sendable {
 /// }
 /// ```
 public protocol ControlObserver: Sendable {
-  /// The control shows this now. Called on whatever thread caused it.
+  /// The control shows this now. Called on the thread that caused it.
   func controlChanged(to state: ControlState)
 }
 
-/// Writes a line for each state of a control, for those who look for a mistake.
+/// Writes a line for each state of a control, for debugging.
 public struct ControlLog: ControlObserver {
   private let name: String
   private let write: @Sendable (String) -> Void

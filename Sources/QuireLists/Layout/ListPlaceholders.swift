@@ -1,6 +1,6 @@
 public import QuireCore
 
-/// What a list shows where it has nothing else to show: texts and measures, for whoever draws.
+/// What a list shows where it has no items: texts and measures for a view.
 public struct ListPlaceholders: Sendable {
   /// Something in place of the items.
   public enum Placeholder: Hashable, Sendable {
@@ -38,7 +38,7 @@ public struct ListPlaceholders: Sendable {
 
   /// What stands in place of items that are not there. Default: "Loading …" while the first page is,
   /// "Empty" for a listing without items, and the message of an error of the first page.
-  public var placeholder: @Sendable (PaginatorState) -> Placeholder? = { state in
+  public var placeholder: @Sendable (ListState) -> Placeholder? = { state in
     switch state {
     case .loading: .loading("Loading …")
     case .empty: .empty("Empty")
@@ -49,25 +49,25 @@ public struct ListPlaceholders: Sendable {
 
   /// What stands behind the items. Default: "Retry load more", 44 high, when a later page could not
   /// be loaded.
-  public var footer: @Sendable (PaginatorState) -> Footer? = { state in
+  public var footer: @Sendable (ListState) -> Footer? = { state in
     if case .loadingMoreError = state { Footer(text: "Retry load more") } else { nil }
   }
 
-  /// Whether somebody else shows this error, so that no placeholder does. Default: nobody.
+  /// Whether the error is shown elsewhere, so that no placeholder shows it. Default: no error.
   public var handlesError: @Sendable (PageError) -> Bool = { _ in false }
 
   /// The defaults.
   public init() {}
 
   /// What a list in this state that holds so many items shows in their place; nil where it has any.
-  public func placeholder(in state: PaginatorState, holding items: Int = 0) -> Placeholder? {
+  public func placeholder(in state: ListState, holding items: Int = 0) -> Placeholder? {
     if items > 0 { return nil }
     if let error = state.error, handlesError(error) { return nil }
     return placeholder(state)
   }
 
   /// What becomes of the footer when the state changes; nil when nothing does.
-  public func footerChange(from old: PaginatorState, to new: PaginatorState) -> FooterChange? {
+  public func footerChange(from old: ListState, to new: ListState) -> FooterChange? {
     switch (footer(old), footer(new)) {
     case (nil, .some): .willAppear
     case (.some, nil): .willDisappear

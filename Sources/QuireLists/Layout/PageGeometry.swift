@@ -1,5 +1,3 @@
-public import QuireCore
-
 /// The pages of some content in a viewport, along one axis: offsets of the view to pages and back.
 public struct PageGeometry: Hashable, Sendable {
   /// How long a page is. When it is not positive there are no pages.
@@ -74,7 +72,7 @@ public struct PageGeometry: Hashable, Sendable {
 public struct PageAxis: Hashable, Sendable {
   /// How long a page is.
   public enum Extent: Hashable, Sendable {
-    /// So long, whatever the view.
+    /// This length in every view.
     case absolute(Double)
     /// This share of the part of the view that nothing covers.
     case fractional(Double)
@@ -156,8 +154,8 @@ public struct PageAxis: Hashable, Sendable {
   }
 }
 
-/// How pages lie in a view of two dimensions; an axis that is nil has no pages, and whatever happens
-/// along it passes through.
+/// How pages lie in a view of two dimensions; an axis that is nil has no pages, and
+/// offsets along it pass through.
 public struct PageLayout: Hashable, Sendable {
   /// Along x.
   public var horizontal: PageAxis?
@@ -178,7 +176,7 @@ public struct PageLayout: Hashable, Sendable {
   public static let fullHeight = PageLayout(horizontal: nil)
 
   /// The pages along an axis; nil when there are none.
-  public func geometry(along axis: Axis, in viewport: Viewport) -> PageGeometry? {
+  public func geometry(along axis: Viewport.Axis, in viewport: Viewport) -> PageGeometry? {
     switch axis {
     case .horizontal: horizontal?.geometry(in: viewport)
     case .vertical: vertical?.geometry(in: viewport)
@@ -187,18 +185,10 @@ public struct PageLayout: Hashable, Sendable {
 
   /// The offset at which a view released at `offset` comes to rest along an axis: nearest to it, or
   /// where it is when there are no pages.
-  public func rest(along axis: Axis, offset: Double, in viewport: Viewport) -> Double {
+  public func rest(along axis: Viewport.Axis, offset: Double, in viewport: Viewport) -> Double {
     guard let geometry = geometry(along: axis, in: viewport) else { return offset }
     return geometry.offset(ofPage: geometry.nearestIndex(at: offset))
   }
-}
-
-/// The way content scrolls.
-public enum Axis: String, Hashable, Sendable {
-  /// Along x.
-  case horizontal
-  /// Along y.
-  case vertical
 }
 
 /// The usual measures of lists and grids, for renderers in terminals and markup that want to look

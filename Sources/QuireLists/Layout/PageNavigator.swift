@@ -1,11 +1,9 @@
-public import QuireCore
-
 /// Which page a view shows and comes to rest on, told by gestures and commands.
 ///
-/// A pure value: time, animation and drawing are the view's. Each event returns what observers are
-/// to be told.
+/// A pure value: time, animation and drawing are the view's. Each call returns the events for
+/// observers.
 public struct PageNavigator: Hashable, Sendable {
-  /// What the view's observers are told.
+  /// What happened to the view, for its observers.
   public enum Event: Hashable, Sendable {
     /// A gesture began.
     case began

@@ -1,47 +1,46 @@
-public import QuireCore
+import QuireCore
 import Synchronization
 
 /// A control at an end of a view that starts an action: pull to refresh, load more, or load what comes
 /// before.
 ///
-/// It needs no user interface: it is told where the view is, and tells what to show. One action runs
+/// It needs no user interface: it gets the offsets of the view, and says what to show. One action runs
 /// at a time; letting go of the control cancels it.
 public final class ScrollControl: Sendable {
   struct State: Sendable {
     var machine: ControlMachine
     var task: Task<Void, Never>?
     var observers: [any ControlObserver] = []
-    /// States that observers have not been told, and whether somebody is telling them.
-    var untold: [ControlState] = []
-    var isTelling = false
+    /// States that observers have not got yet, and whether a thread is notifying them.
+    var pending: [ControlState] = []
+    var isNotifying = false
   }
 
   private let state: Mutex<State>
   private let stopwatch: Stopwatch
-  private let action: @Sendable () async -> Void
+  /// Called under the lock as the control starts; what it returns is run in a task.
+  private let prepare: @Sendable () -> @Sendable () async -> Void
   private let isAvailable: @Sendable () -> Bool
 
   init(
-    _ machine: ControlMachine, clock: any Clock<Duration>,
-    action: @escaping @Sendable () async -> Void,
-    isAvailable: @escaping @Sendable () -> Bool
+    _ kind: ControlMachine.Kind, _ options: ControlOptions, clock: any Clock<Duration>,
+    isAvailable: @escaping @Sendable () -> Bool = { true },
+    prepare: @escaping @Sendable () -> @Sendable () async -> Void
   ) {
-    state = Mutex(State(machine: machine))
+    state = Mutex(State(machine: ControlMachine(kind, options: options)))
     stopwatch = Stopwatch(clock)
-    self.action = action
+    self.prepare = prepare
     self.isAvailable = isAvailable
   }
 
   deinit { state.withLock { $0.task }?.cancel() }
 
-  /// A control in front of the content: pulled out far enough and let go, it starts `action`.
+  /// A control in front of the content: pulled out far enough and released, it starts `action`.
   public static func refresh(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
     action: @escaping @Sendable () async -> Void
   ) -> ScrollControl {
-    ScrollControl(
-      ControlMachine(.refresh, options: options), clock: clock, action: action,
-      isAvailable: { true })
+    ScrollControl(.refresh, options, clock: clock) { action }
   }
 
   /// A control behind the content: scrolled past the end, it starts `action` where `isAvailable`.
@@ -50,9 +49,7 @@ public final class ScrollControl: Sendable {
     isAvailable: @escaping @Sendable () -> Bool = { true },
     action: @escaping @Sendable () async -> Void
   ) -> ScrollControl {
-    ScrollControl(
-      ControlMachine(.loadMore, options: options), clock: clock, action: action,
-      isAvailable: isAvailable)
+    ScrollControl(.loadMore, options, clock: clock, isAvailable: isAvailable) { action }
   }
 
   /// A control in front of the content, for what comes before it: scrolled past the start, on the way
@@ -62,9 +59,7 @@ public final class ScrollControl: Sendable {
     isAvailable: @escaping @Sendable () -> Bool = { true },
     action: @escaping @Sendable () async -> Void
   ) -> ScrollControl {
-    ScrollControl(
-      ControlMachine(.loadBefore, options: options), clock: clock, action: action,
-      isAvailable: isAvailable)
+    ScrollControl(.loadBefore, options, clock: clock, isAvailable: isAvailable) { action }
   }
 
   /// What the control shows.
@@ -85,7 +80,7 @@ public final class ScrollControl: Sendable {
     state.withLock { $0.machine.position(in: viewport) }
   }
 
-  /// Tells `observer` every state from now on.
+  /// Notifies `observer` of every state from now on.
   public func observe(by observer: any ControlObserver) {
     state.withLock { $0.observers.append(observer) }
   }
@@ -125,23 +120,23 @@ public final class ScrollControl: Sendable {
       let effects = event(&state.machine, now)
       if effects.cancels { state.task?.cancel() }
       if let run = effects.start { state.task = start(run) }
-      state.untold += effects.states
+      state.pending += effects.states
       return effects
     }
-    tell()
+    notify()
     return effects
   }
 
-  /// Tells observers what they have not been told, in order, whoever else is about to: one thread
-  /// does it at a time, and an observer may cause more.
-  private func tell() {
+  /// Notifies observers of pending states, in order: one thread does it at a time, and an observer may
+  /// cause more.
+  private func notify() {
     var isFirst = true
     while true {
       let next = state.withLock { state -> (ControlState, [any ControlObserver])? in
-        if isFirst, state.isTelling { return nil }
+        if isFirst, state.isNotifying { return nil }
         isFirst = false
-        state.isTelling = !state.untold.isEmpty
-        return state.untold.isEmpty ? nil : (state.untold.removeFirst(), state.observers)
+        state.isNotifying = !state.pending.isEmpty
+        return state.pending.isEmpty ? nil : (state.pending.removeFirst(), state.observers)
       }
       guard let (shown, observers) = next else { return }
       for observer in observers { observer.controlChanged(to: shown) }
@@ -149,7 +144,8 @@ public final class ScrollControl: Sendable {
   }
 
   private func start(_ run: Int) -> Task<Void, Never> {
-    Task { [weak self, action] in
+    let action = prepare()
+    return Task { [weak self] in
       await action()
       self?.handle { $0.ended(run, at: $1) }
     }
@@ -160,9 +156,8 @@ public final class ScrollControl: Sendable {
 /// comes before.
 ///
 /// Refreshing cancels what the others load, and while it goes on they load nothing.
-/// `ScrollControls(for:)` makes them for a paginator.
-/// Along which axis the view scrolls is the caller's business: offsets and viewports are those of
-/// that axis.
+/// `ScrollControls(for:)` makes them for a list. Offsets and viewports are those of the axis along which
+/// the view scrolls.
 public final class ScrollControls: Sendable {
   private struct State: Sendable {
     var refresh: ScrollControl?
@@ -229,7 +224,7 @@ public final class ScrollControls: Sendable {
   /// What the control behind the content shows; `none` without one.
   public var footer: ControlState { loadMore?.shown ?? ControlState.none }
 
-  /// Tells `observer` every state of the controls that there are, from now on.
+  /// Notifies `observer` of every state of the controls that there are, from now on.
   public func observe(by observer: any ControlObserver) {
     refresh?.observe(by: observer)
     loadMore?.observe(by: observer)
@@ -274,41 +269,52 @@ public final class ScrollControls: Sendable {
 }
 
 extension ScrollControls {
-  /// Controls that reload a paginator and load more of it. They do not keep it.
+  /// Controls that reload a list and load more of it. They do not keep it.
   ///
-  /// Wherever the view moves is reported to the paginator, too, which loads ahead by its threshold.
-  /// The control that loads more starts only while the paginator can: not at the end of the listing,
+  /// Wherever the view moves is reported to the list, too, which loads ahead by its threshold.
+  /// The control that loads more starts only while the list can: not at the end of the listing,
   /// and not while it reloads. One that loads what comes before the first page is made where
   /// `loadBefore` says how it behaves. Default nil: most lists begin with the first page.
   public convenience init<Item>(
-    for paginator: Paginator<Item>, refresh: ControlOptions = ControlOptions(),
+    for list: PagedList<Item>, refresh: ControlOptions = ControlOptions(),
     loadMore: ControlOptions = ControlOptions(), loadBefore: ControlOptions? = nil,
     clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.init { [weak paginator] in paginator?.report(offset: $0, in: $1) }
-    self.refresh = .refresh(refresh, clock: clock) { [weak paginator] in
-      _ = try? await paginator?.reload()
+    self.init { [weak list] in list?.report(offset: $0, in: $1) }
+    self.refresh = .refresh(refresh, clock: clock) { [weak list] in
+      _ = try? await list?.reload()
     }
-    self.loadMore = .loadMore(
-      loadMore, clock: clock,
-      isAvailable: { [weak paginator] in paginator?.snapshot.canLoadMore ?? false },
-      action: { [weak paginator] in
-        // What the report began may have failed by now; trying again is for somebody to say.
-        guard let paginator, paginator.snapshot.canLoadMore else { return }
-        _ = try? await paginator.loadMore()
+    self.loadMore = ScrollControl(
+      .loadMore, loadMore, clock: clock,
+      isAvailable: { [weak list] in list?.snapshot.canLoadMore ?? false },
+      prepare: { [weak list] in
+        let held = list?.snapshot.pages.count
+        return { [weak list] in
+          // The report of the same move may have loaded the page by now, or failed to: then trying
+          // again is for a retry.
+          guard let list, list.snapshot.canLoadMore, list.snapshot.pages.count == held else {
+            return
+          }
+          _ = try? await list.loadMore()
+        }
       })
     guard let loadBefore else { return }
-    self.loadBefore = .loadBefore(
-      loadBefore, clock: clock,
-      isAvailable: { [weak paginator] in paginator?.snapshot.loadsBefore ?? false },
-      action: { [weak paginator] in
-        guard let paginator, paginator.snapshot.loadsBefore else { return }
-        _ = try? await paginator.loadBefore()
+    self.loadBefore = ScrollControl(
+      .loadBefore, loadBefore, clock: clock,
+      isAvailable: { [weak list] in list?.snapshot.loadsBefore ?? false },
+      prepare: { [weak list] in
+        let held = list?.snapshot.pages.count
+        return { [weak list] in
+          guard let list, list.snapshot.loadsBefore, list.snapshot.pages.count == held else {
+            return
+          }
+          _ = try? await list.loadBefore()
+        }
       })
   }
 }
 
-extension PaginatorSnapshot {
+extension ListSnapshot {
   /// Whether a gesture may load the page before the first one; where that has failed, only a retry may.
   fileprivate var loadsBefore: Bool { canLoadBefore && errorBefore == nil && !isRefreshing }
 }

@@ -80,12 +80,11 @@ public struct SectionCounts: Hashable, Sendable {
   }
 }
 
-/// What a handler that counts answers: how many items each section has now, and whether more follow.
+/// What the handler of a `SectionedList` answers.
 public struct SectionAnswer: Hashable, Sendable {
   /// Whether there is another page.
   public var hasMore: Bool
-  /// The items of each section in all, not only those of this page; nil when nobody counted, which
-  /// is an error.
+  /// The items of each section in all, not only those of this page; nil is the error `noCounts`.
   public var counts: [Int]?
 
   /// An answer.
@@ -96,6 +95,6 @@ public struct SectionAnswer: Hashable, Sendable {
 }
 
 extension PageError.Code {
-  /// A handler that counts has not counted, or below zero.
+  /// The handler of a `SectionedList` answered without counts, or with one below zero.
   public static let noCounts = Self("noCounts")
 }

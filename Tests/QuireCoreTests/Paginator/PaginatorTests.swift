@@ -1,7 +1,8 @@
-import QuireCore
-import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
+
+@testable import QuireCore
 
 @Suite struct PaginatorTests {
   @Test("C-1, P-2: nothing is requested before the first page is asked for")
@@ -121,11 +122,10 @@ import Testing
   func deallocationCancels() async throws {
     let source = ScriptedSource(sizes: 1, 1)
     source.hold(2)
-    var paginator: Paginator<Int>? = Paginator(Cursor(source))
-    try await paginator?.loadMore()
-    paginator?.report(consumed: 1)
+    var pages: Paginator<Int>.Iterator? = Paginator(Cursor(source)).makeAsyncIterator()
+    _ = try await pages?.next()
     try await source.wait { $0.requests == [1, 2] }
-    paginator = nil
+    pages = nil
     try await source.wait { $0.cancelled == [2] && $0.running == 0 }
   }
 
@@ -154,15 +154,14 @@ import Testing
     #expect(source.requests == [1, 2])
   }
 
-  @Test("P-5, TI-14, TI-03: retry() repeats the page that failed, and the loop goes on at item 10")
+  @Test("P-5, TI-03: another loop repeats the page that failed, and goes on at item 10")
   func retries() async throws {
     let source = ScriptedSource(sizes: 10, 10)
     source.fail(2)
     let paginator = Paginator(Cursor(source))
     await #expect(throws: PageError.self) { _ = try await paginator.items.collected() }
-    #expect(try await paginator.retry())
-    #expect(source.requests == [1, 2, 2])
     #expect(try await paginator.items.collected() == Array(10..<20))
+    #expect(source.requests == [1, 2, 2])
   }
 
   @Test("C-6: after an error the same iterator tries the same page again")
@@ -176,66 +175,6 @@ import Testing
     #expect(try await pages.next() == nil)
     #expect(try await pages.next() == nil)
     #expect(source.requests == [1, 1, 1, 2])
-  }
-
-  @Test("TI-15, K-07: retry() with nothing to retry answers false and requests nothing")
-  func retriesNothing() async throws {
-    let source = ScriptedSource(sizes: 1)
-    let paginator = Paginator(Cursor(source))
-    #expect(try await paginator.retry() == false)
-    _ = try await paginator.drained()
-    #expect(try await paginator.retry() == false)
-    #expect(source.requests == [1])
-  }
-
-  @Test("P-1, TI-20: two calls to loadMore() are one load, and both return when it is done")
-  func coalesces() async throws {
-    let source = ScriptedSource(sizes: 2, 2)
-    let paginator = Paginator(Cursor(source), threshold: .onDemand)
-    var pages = paginator.makeAsyncIterator()
-    _ = try await pages.next()
-    source.hold(2)
-    let calls = (0..<2).map { _ in Task { try await paginator.loadMore() } }
-    try await source.wait { $0.requests == [1, 2] }
-    source.release(2)
-    for call in calls { #expect(try await call.value) }
-    #expect(source.requests == [1, 2])
-    #expect(try await pages.next()?.items == [2, 3])
-    #expect(try await paginator.loadMore() == false)
-  }
-
-  @Test("P-5, TI-16: reload() starts over; nothing of a load it cancelled becomes visible")
-  func reloads() async throws {
-    let source = ScriptedSource(sizes: 1, 1, 1)
-    let paginator = Paginator(Cursor(source))
-    var pages = paginator.makeAsyncIterator()
-    source.hold(2)
-    _ = try await pages.next()
-    try await source.wait { $0.requests == [1, 2] }
-    let reload = Task { try await paginator.reload() }
-    try await source.wait { $0.cancelled == [2] }
-    source.release(2)
-    #expect(try await reload.value)
-    #expect(try await pages.next()?.items == [0])
-    #expect(try await pages.next()?.items == [1])
-    #expect(source.log.maxConcurrent == 1)
-  }
-
-  @Test("P-10, X-13: calls from inside the loop are safe")
-  func callsFromInside() async throws {
-    let source = ScriptedSource(sizes: 1, 1, 1, 1)
-    let paginator = Paginator(Cursor(source))
-    var seen: [Int] = []
-    for try await page in paginator {
-      seen += page.items
-      if seen.count == 2 { try await paginator.reload() }
-      try await paginator.loadMore()
-      try await paginator.retry()
-      paginator.report(consumed: 0)
-      _ = paginator.report
-    }
-    #expect(seen == [0, 1, 0, 1, 2, 3])
-    #expect(source.log.maxConcurrent == 1)
   }
 
   @Test("P-3, C9: a consumer that never asks again leaves at most one page loaded ahead")
@@ -323,5 +262,47 @@ import Testing
     for try await _ in Paginator(Cursor(left)) { break }
     try await left.wait { $0.closes == [2] }
     #expect(left.log.running == 0)
+  }
+
+  @Test("X-12: a loop that never pauses still loads ahead, at the 7th of 10 items")
+  func loadsAheadWithoutPause() async throws {
+    let source = ScriptedSource(sizes: 10, 10)
+    let paginator = Paginator(Cursor(source))
+    var consumed = 0
+    var firstLoad: Int?
+    for try await _ in paginator.items {
+      consumed += 1
+      // It is decided in the call that hands the item out; when the page comes does not matter.
+      if firstLoad == nil,
+        await paginator.isLoading || source.requests.count > 1
+      {
+        firstLoad = consumed
+      }
+    }
+    #expect(consumed == 20)
+    #expect(firstLoad == 7)
+  }
+
+  @Test("X-05, K-02: a fraction of the last page loads at 7, 17, 27, 37, 47, and at 2, 8, 12")
+  func fractionOfLastPage() async throws {
+    let threshold = Threshold.fraction(0.6, of: .lastPage)
+    for (sizes, expected) in [
+      (Array(repeating: 10, count: 6), [7, 17, 27, 37, 47]), ([3, 7, 2, 9], [2, 8, 12]),
+    ] {
+      let source = ScriptedSource(sizes: sizes)
+      var items = Paginator(Cursor(source), threshold: threshold).items.makeAsyncIterator()
+      var loads: [Int] = []
+      for consumed in 1...sizes.reduce(0, +) {
+        _ = try await items.next()
+        guard loads.count < expected.count else { break }
+        if consumed == expected[loads.count] {
+          let count = loads.count + 2
+          try await source.wait { $0.requests.count == count && $0.running == 0 }
+          loads.append(consumed)
+        }
+        #expect(source.requests.count == loads.count + 1)
+      }
+      #expect(loads == expected)
+    }
   }
 }

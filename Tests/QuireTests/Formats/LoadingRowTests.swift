@@ -1,4 +1,5 @@
 import Quire
+import QuireLists
 import Testing
 
 /// The loading rows of the systems that Quire follows, over pages of either format.
@@ -87,7 +88,7 @@ struct LoadingRowTests {
     "X-16 TI-07: the states are those of the pages, whatever these are written in",
     arguments: PageFormat.allCases)
   func states(format: PageFormat) async throws {
-    let list = Paginator(PageServer(format, [2, 1]).cursor(), retention: .all)
+    let list = PagedList(PageServer(format, [2, 1]).cursor())
     var states = list.states.makeAsyncIterator()
     try await list.loadMore()
     try await list.loadMore()
@@ -104,7 +105,7 @@ struct LoadingRowTests {
     if status != 200 { server.fail(1, status: status) }
     var pagination = PageServer.byNumber
     pagination.end = [.status([204])]
-    let list = Paginator(server.cursor(pagination))
+    let list = PagedList(server.cursor(pagination))
     for try await item in list.items { Issue.record("\(item) came") }
     #expect(list.snapshot.state == .empty)
     #expect(server.requests == [1])
@@ -126,7 +127,7 @@ struct LoadingRowTests {
   }
 
   @Test(
-    "X-16 TI-13 TI-14: an error of a page loaded ahead comes behind all items, and retry() goes on",
+    "X-16 TI-13 TI-14: an error of a page loaded ahead comes behind all items, and another loop goes on",
     arguments: PageFormat.allCases)
   func laterError(format: PageFormat) async throws {
     let server = PageServer(format, [10, 10])
@@ -138,7 +139,6 @@ struct LoadingRowTests {
     }
     #expect(error?.code == .status)
     #expect(items == rows(0..<10))
-    #expect(try await paginator.retry())
     for try await item in paginator.items { items.append(item) }
     #expect(items == rows(0..<20))
     #expect(server.requests == [1, 2, 2])

@@ -1,4 +1,5 @@
 import Quire
+import QuireLists
 import QuireTesting
 import Synchronization
 import Testing
@@ -73,7 +74,7 @@ struct RetryDefaultTests {
   func endsByDefault(status: Int, attempts: Int) async throws {
     let server = PageServer(.json, [1])
     server.fail(1, status: status)
-    let list = Paginator(cursor(server))
+    let list = PagedList(cursor(server))
     let (ids, error) = await asTimePasses { await loop(list.items) }
     #expect(ids == [])
     #expect(error?.attempts == attempts)
@@ -123,12 +124,12 @@ struct RetryDefaultTests {
     #expect(clock.sleepers == 0)
   }
 
-  @Test("X-18, TI-12, TI-14: with .never a paginator makes one request, and one for each retry()")
-  func neverAtThePaginator() async throws {
+  @Test("X-18, TI-12, TI-14: with .never a list makes one request, and one for each retry()")
+  func neverAtTheList() async throws {
     let server = PageServer(.json, [2, 2])
     server.fail(1, status: 503, times: 2)
     server.fail(2, status: 503, times: 1)
-    let list = Paginator(cursor(server, .never))
+    let list = PagedList(cursor(server, .never))
     #expect(await loop(list.items).error?.attempts == 1)
     #expect(list.snapshot.state.description == "loadingError")
     #expect(server.requests == [1])
@@ -141,7 +142,7 @@ struct RetryDefaultTests {
     #expect(list.snapshot.state.description == "loadingMoreError")
     #expect(server.requests == [1, 1, 1, 2])
     #expect(try await list.retry())
-    #expect(await loop(list.items).items == [2, 3])
+    #expect(await loop(list.items).items == [0, 1, 2, 3])
     #expect(server.requests == [1, 1, 1, 2, 2])
   }
 

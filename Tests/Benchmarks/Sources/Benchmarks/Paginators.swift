@@ -1,7 +1,9 @@
 import Floor
 import Quire
+import QuireLists
 
-/// What a paginator costs that nobody reads, what a report costs, and what reading in parallel gains.
+/// What a paginator and a list cost while they are idle, what a report costs, and what reading in
+/// parallel gains.
 enum Paginators {
   private static let count = 100_000
 
@@ -13,39 +15,41 @@ enum Paginators {
     }
   }
 
-  /// Memory of paginators that are alive and idle: fresh ones, and ones that hold a page.
+  /// Memory of paginators that are alive and idle, and of lists that hold a page.
   static func measureIdle() async throws -> [Figure] {
     let cursor = cursor()
     let before = ProcessStatus.residentBytes
     let paginators = (0..<count).map { _ in Paginator(cursor) }
     let fresh = ProcessStatus.residentBytes - before
-    for paginator in paginators { try await paginator.loadMore() }
-    let loaded = ProcessStatus.residentBytes - before
-    precondition(paginators.allSatisfy { $0.snapshot.count == 10 })
+    let lists = (0..<count).map { _ in PagedList(cursor) }
+    for list in lists { try await list.loadMore() }
+    let loaded = ProcessStatus.residentBytes - before - fresh
+    precondition(lists.allSatisfy { $0.snapshot.count == 10 })
+    withExtendedLifetime(paginators) {}
     func each(_ bytes: Int) -> Double { Double(bytes) / Double(count) }
     return [
       Figure("an idle paginator, of 100,000", each(fresh), "bytes", .atMost(2048)),
-      Figure("  that holds a page of ten numbers", each(loaded), "bytes"),
+      Figure("a list that holds a page of ten numbers", each(loaded), "bytes"),
     ]
   }
 
-  /// Reports to one paginator: of items and offsets that are not due, and while a load that is due
+  /// Reports to one list: of items and offsets that are not due, and while a load that is due
   /// runs, which all of them are conflated into.
   static func measureReports() async throws -> [Figure] {
-    let paginator = Paginator(
+    let list = PagedList(
       Cursor<Int> { position in
         if position != nil { try await Task.sleep(for: .seconds(3600)) }
         return Page(Array(0..<10), next: 10)
-      }, retention: .all)
-    try await paginator.loadMore()
+      })
+    try await list.loadMore()
     let viewport = Viewport(content: 1800, extent: 800)
     return [
-      measure("reports of items", .atLeast(1)) { paginator.report(consumed: $0 % 7) },
+      measure("reports of items", .atLeast(1)) { list.report(consumed: $0 % 7) },
       measure("reports of offsets", .atLeast(1)) {
-        paginator.report(offset: Double($0 % 600), in: viewport)
+        list.report(offset: Double($0 % 600), in: viewport)
       },
       measure("reports of items, while the page loads", .atLeast(1)) { step in
-        paginator.report(consumed: 7 + step % 4)
+        list.report(consumed: 7 + step % 4)
       },
     ].flatMap { $0 }
   }

@@ -1,6 +1,7 @@
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
 /// What comes before the first item: when it is loaded, by what, and what is said of it.
@@ -12,10 +13,10 @@ import Testing
     _ source: ScriptedSource<Int>, from page: Int, _ threshold: Threshold = .onDemand,
     before: Threshold = .remainingExtent(100), clock: ManualClock = ManualClock(),
     settling: Duration = .zero
-  ) -> Paginator<Int> {
-    Paginator(
-      Cursor(source, from: Position(integerLiteral: page), clock: clock), threshold: threshold,
-      retention: .all, list: ListOptions(settling: settling, thresholdBefore: before))
+  ) -> PagedList<Int> {
+    PagedList(
+      Cursor(source, from: Position(integerLiteral: page), clock: clock),
+      options: ListOptions(threshold: threshold, thresholdBefore: before, settling: settling))
   }
 
   // MARK: Threshold
@@ -76,7 +77,7 @@ import Testing
     #expect(calls.count == 3)
   }
 
-  // MARK: Paginator
+  // MARK: List
 
   @Test("IN-27, PM-11: reports near the leading end load pages 2 and 1, each once, and no more")
   func reports() async throws {
@@ -121,7 +122,7 @@ import Testing
     #expect(await events.next(1).map(\.name) == ["shift(10)"])
     // More behind moves nothing in front, and is no reason to load there.
     let long = Viewport(content: 3800, extent: 800)
-    list.thresholdBefore = .remainingExtent(100)
+    list.options.thresholdBefore = .remainingExtent(100)
     list.report(offset: 1950, in: long)
     list.report(offset: 2901, in: long)
     #expect(await events.next(4).map(\.name).contains("didLoad(10)"))
@@ -167,7 +168,7 @@ import Testing
     source.hold(2)
     list.report(offset: 0, in: page)
     try await source.wait { $0.requests == [3, 2] }
-    await list.cancel()
+    list.cancel()
     source.release(2)
     try await source.wait { $0.running == 0 }
     while list.snapshot.isLoadingBefore { await Task.yield() }
@@ -216,10 +217,10 @@ import Testing
     list.report(offset: 0, in: page)
     #expect(!list.snapshot.isLoadingBefore)
     clock.advance(by: .milliseconds(201))
-    list.loadsAhead = false
+    list.options.loadsAhead = false
     list.report(offset: 0, in: page)
     #expect(!list.snapshot.isLoadingBefore)
-    list.loadsAhead = true
+    list.options.loadsAhead = true
     source.hold(2)
     list.report(offset: 0, in: page)
     #expect(list.snapshot.isLoadingBefore)
@@ -231,15 +232,6 @@ import Testing
     clock.advance(by: .milliseconds(300))
     list.report(offset: 0, in: page)
     try await source.wait { $0.requests == [3, 2, 3, 2] }
-  }
-
-  @Test("IN-27: a threshold in front needs the pages kept, and says so")
-  func needsRetention() async throws {
-    let list = Paginator(
-      Cursor(ScriptedSource(sizes: 1)), list: ListOptions(thresholdBefore: .standard))
-    let error = await pageError { for try await _ in list {} }
-    #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains("retention all") == true)
   }
 
   // MARK: Report

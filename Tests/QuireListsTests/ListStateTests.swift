@@ -1,14 +1,15 @@
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
 /// What observers see, in which order.
-@Suite struct PaginatorStateTests {
-  private func list(_ source: ScriptedSource<Int>, _ list: ListOptions = ListOptions())
-    -> Paginator<Int>
-  {
-    Paginator(Cursor(source), retention: .all, list: list)
+@Suite struct ListStateTests {
+  private func list(
+    _ source: ScriptedSource<Int>, _ options: ListOptions = ListOptions()
+  ) -> PagedList<Int> {
+    PagedList(Cursor(source), options: options)
   }
 
   @Test("TI-07, P-4: every state is seen exactly once, in order, the last page's content included")
@@ -51,7 +52,7 @@ import Testing
         if isNil { return nil }
         throw PageError(.exhausted, "no more")
       }
-      let events = try await events(of: Paginator(cursor, retention: .all)) { list in
+      let events = try await events(of: PagedList(cursor)) { list in
         try await list.loadMore()
       }
       #expect(events == ["loading", "clear", "empty"])
@@ -82,7 +83,7 @@ import Testing
     #expect(!states.contains("empty"))
     #expect(states.last == "exhausted")
     // Only a listing that ended without an item is empty.
-    let nothing = try await QuireCoreTests.states(of: list(ScriptedSource(sizes: 0, 0))) {
+    let nothing = try await QuireListsTests.states(of: list(ScriptedSource(sizes: 0, 0))) {
       _ = try await $0.items.collected()
     }
     #expect(nothing == ["idle", "loading", "content", "loadingMore", "empty"])
@@ -225,9 +226,9 @@ import Testing
 
   /// Looks at the list while the load that `start` causes waits for that page.
   private func during(
-    _ list: Paginator<Int>, _ source: ScriptedSource<Int>, _ page: Int,
-    _ start: @escaping @Sendable (Paginator<Int>) async throws -> Void,
-    look: (PaginatorSnapshot<Int>) -> Void
+    _ list: PagedList<Int>, _ source: ScriptedSource<Int>, _ page: Int,
+    _ start: @escaping @Sendable (PagedList<Int>) async throws -> Void,
+    look: (ListSnapshot<Int>) -> Void
   ) async throws {
     source.hold(page)
     let load = Task { try await start(list) }
@@ -368,7 +369,7 @@ import Testing
       source.hold(2)
       let load = Task { try await list.loadMore() }
       try await source.wait { $0.requests == [1, 2] }
-      await list.cancel()
+      list.cancel()
       await #expect(throws: CancellationError.self) { try await load.value }
       #expect(list.snapshot.state == .content)
       try await source.wait { $0.cancelled == [2] }
@@ -383,7 +384,7 @@ import Testing
       ])
   }
 
-  @Test("TI-29, P-10: a paginator that is let go of cancels its load, and nothing is heard of it")
+  @Test("TI-29, P-10: a list that is let go of cancels its load silently")
   func silentEnd() async throws {
     let source = ScriptedSource(sizes: 1, 1)
     source.hold(2)
@@ -423,15 +424,15 @@ import Testing
     #expect(await watcher.value == 0)
   }
 
-  @Test("P-4: a listener that does not listen holds nobody up, and misses nothing")
+  @Test("P-4: an observer that does not read delays no other, and misses nothing")
   func slowListener() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 1, count: 1000))
-    let events = try await Observations<PaginatorEvent<Int>>.during({ list(source) }, \.events) {
+    let events = try await ListUpdates<ListEvent<Int>>.during({ list(source) }, \.events) {
       do { _ = $0.events.makeAsyncIterator() }
       _ = try await $0.drained()
     }
     #expect(events.count == 4 + 999 * 3 + 2)
-    var last = PaginatorState.idle
+    var last = ListState.idle
     for case .changed(let old, let new) in events {
       #expect(old == last)
       #expect(new != old)
@@ -440,7 +441,7 @@ import Testing
     #expect(last == .exhausted)
   }
 
-  @Test("X-13, P-10: whoever hears of a page may reload at once; what is heard stays in order")
+  @Test("X-13, P-10: an observer of a page may reload at once; events stay in order")
   func reloadsFromListener() async throws {
     let source = ScriptedSource(sizes: 1, 1, 1)
     let list = list(source)
@@ -461,9 +462,9 @@ import Testing
     #expect(source.requests == [1, 2, 1])
   }
 
-  @Test("P-4: listening ends when the listener is cancelled, and when the paginator is gone")
+  @Test("P-4: observing ends when the observer is cancelled, and when the list is gone")
   func listeningEnds() async throws {
-    var list: Paginator<Int>? = Paginator(Cursor(ScriptedSource(sizes: 1)))
+    var list: PagedList<Int>? = PagedList(Cursor(ScriptedSource(sizes: 1)))
     let states = try #require(list?.states)
     let cancelled = Task { await states.makeAsyncIterator().rest().count }
     cancelled.cancel()

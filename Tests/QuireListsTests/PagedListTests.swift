@@ -1,20 +1,23 @@
 @testable import QuireCore
 @testable import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
-/// A paginator behind a list: what it keeps, what it hears of, and where it can be turned to.
-@Suite struct PaginatorListTests {
+/// A list: what it keeps, what reports lead to, and where it can be navigated to.
+@Suite struct PagedListTests {
   private func list(
     _ source: ScriptedSource<Int>, _ threshold: Threshold = .standard,
-    _ list: ListOptions = ListOptions()
-  ) -> Paginator<Int> {
-    Paginator(Cursor(source), threshold: threshold, retention: .all, list: list)
+    _ options: ListOptions = ListOptions()
+  ) -> PagedList<Int> {
+    var options = options
+    options.threshold = threshold
+    return PagedList(Cursor(source), options: options)
   }
 
-  // MARK: Retention
+  // MARK: Loops
 
-  @Test("X-17, P-6, K-11: loops over one paginator that keeps its pages all see all of them")
+  @Test("X-17, P-6, K-11: a list keeps its pages, and loops over it all see all of them")
   func loopsShare() async throws {
     let source = ScriptedSource(sizes: 2, 3)
     let list = list(source)
@@ -94,8 +97,8 @@ import Testing
     let list = list(source)
     try await list.loadMore()
     try await list.loadMore()
-    try await list.turn(to: .next)
-    list.loadsAhead = false
+    try await list.navigate(to: .next)
+    list.options.loadsAhead = false
     let before = list.snapshot
     let report = list.report
     source.fail(1)
@@ -106,7 +109,7 @@ import Testing
     #expect(after.total == Total(6))
     #expect([after.loaded, after.currentPage, after.prepended] == [4, 1, 0])
     #expect(after.canLoadMore && !after.isRefreshing)
-    #expect(!list.loadsAhead)
+    #expect(!list.options.loadsAhead)
     #expect(list.report.checkpoint == report.checkpoint)
     #expect(list.report.traffic == report.traffic)
     #expect(try await list.loadMore())
@@ -122,21 +125,19 @@ import Testing
 
   @Test("P-5: a loop that waits while a reload fails goes on where it was")
   func loopOutlivesFailedReload() async throws {
-    for retention in [Retention.all, .window] {
-      let source = ScriptedSource(sizes: 1, 1, 1)
-      let list = Paginator(Cursor(source), threshold: .onDemand, retention: retention)
-      var pages = list.makeAsyncIterator()
-      #expect(try await pages.next()?.items == [0])
-      source.hold(1)
-      let reload = Task { try await list.reload() }
-      try await source.wait { $0.requests == [1, 1] }
-      async let rest = list.drained().flatMap { $0 }
-      source.fail(1)
-      source.release(1)
-      await #expect(throws: PageError.self) { try await reload.value }
-      #expect(try await rest == (retention == .all ? [0, 1, 2] : [1, 2]))
-      #expect(source.requests == [1, 1, 2, 3])
-    }
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let list = list(source, .onDemand)
+    var pages = list.makeAsyncIterator()
+    #expect(try await pages.next()?.items == [0])
+    source.hold(1)
+    let reload = Task { try await list.reload() }
+    try await source.wait { $0.requests == [1, 1] }
+    async let rest = list.drained().flatMap { $0 }
+    source.fail(1)
+    source.release(1)
+    await #expect(throws: PageError.self) { try await reload.value }
+    #expect(try await rest == [0, 1, 2])
+    #expect(source.requests == [1, 1, 2, 3])
   }
 
   @Test("P-7, PM-09, PM-10: a reload that fails forgets no position; one that succeeds does")
@@ -218,8 +219,7 @@ import Testing
     arguments: [ListOptions.ReloadPolicy.keep, .clearOnFailure, .clear], [false, true])
   func joinsReload(policy: ListOptions.ReloadPolicy, fails: Bool) async throws {
     let source = ScriptedSource(sizes: 2, 2)
-    let list = Paginator(
-      Cursor(source), threshold: .onDemand, retention: .all, list: ListOptions(onReload: policy))
+    let list = list(source, .onDemand, ListOptions(onReload: policy))
     try await list.loadMore()
     source.hold(1)
     if fails { source.fail(1) }
@@ -227,7 +227,7 @@ import Testing
     try await source.wait { $0.requests == [1, 1] }
     let second = Task { try await list.reload() }
     let third = Task { try await list.reload() }
-    while list.runner.withMachine({ $0.callers.count }) < 3 { await Task.yield() }
+    while list.waiters < 3 { await Task.yield() }
     source.release(1)
     for reload in [first, second, third] {
       if fails {
@@ -296,7 +296,7 @@ import Testing
     try await source.wait { $0.requests == [1, 2, 3] }
   }
 
-  @Test("P-7, PM-16: the threshold can be changed while the paginator runs")
+  @Test("P-7, PM-16: the threshold can be changed at any time")
   func changesThreshold() async throws {
     let source = ScriptedSource(sizes: 10, 10)
     let list = list(source, .fraction(0.9))
@@ -304,7 +304,7 @@ import Testing
     list.report(offset: 700, in: Viewport(content: 1800, extent: 800))
     list.report(consumed: 7)
     #expect(list.snapshot.state == .content)
-    list.threshold = .standard
+    list.options.threshold = .standard
     #expect(list.snapshot.state == .content)
     list.report(offset: 701, in: Viewport(content: 1800, extent: 800))
     try await source.wait { $0.requests == [1, 2] }
@@ -349,7 +349,7 @@ import Testing
     let source = ScriptedSource(sizes: 10, 10, 10, 10)
     let clock = ManualClock()
     let options = ListOptions(settling: .milliseconds(300))
-    let list = Paginator(Cursor(source, clock: clock), retention: .all, list: options)
+    let list = PagedList(Cursor(source, clock: clock), options: options)
     let states = list.states.makeAsyncIterator()
     try await list.loadMore()
     #expect(await states.next(3) == [.idle, .loading, .content])
@@ -399,37 +399,14 @@ import Testing
     let source = ScriptedSource(sizes: 10, 10)
     let list = list(source)
     try await list.loadMore()
-    list.loadsAhead = false
+    list.options.loadsAhead = false
     list.report(consumed: 10)
     list.report(offset: 900, in: Viewport(content: 1800, extent: 800))
     #expect(list.snapshot.state == .content)
     try await list.reload()
-    #expect(list.loadsAhead)
+    #expect(list.options.loadsAhead)
     list.report(consumed: 10)
     try await source.wait { $0.requests == [1, 1, 2] }
-  }
-
-  @Test("X-05, K-02: a fraction of the last page loads at 7, 17, 27, 37, 47, and at 2, 8, 12")
-  func fractionOfLastPage() async throws {
-    let threshold = Threshold.fraction(0.6, of: .lastPage)
-    for (sizes, expected) in [
-      (Array(repeating: 10, count: 6), [7, 17, 27, 37, 47]), ([3, 7, 2, 9], [2, 8, 12]),
-    ] {
-      let source = ScriptedSource(sizes: sizes)
-      var items = Paginator(Cursor(source), threshold: threshold).items.makeAsyncIterator()
-      var loads: [Int] = []
-      for consumed in 1...sizes.reduce(0, +) {
-        _ = try await items.next()
-        guard loads.count < expected.count else { break }
-        if consumed == expected[loads.count] {
-          let count = loads.count + 2
-          try await source.wait { $0.requests.count == count && $0.running == 0 }
-          loads.append(consumed)
-        }
-        #expect(source.requests.count == loads.count + 1)
-      }
-      #expect(loads == expected)
-    }
   }
 
   // MARK: Page commands
@@ -440,7 +417,7 @@ import Testing
     source.hold(1)
     let list = list(source, .onDemand)
     try await withThrowingTaskGroup(of: [Int].self) { group in
-      for _ in 0..<3 { group.addTask { try await list.turn(to: .next)?.items ?? [] } }
+      for _ in 0..<3 { group.addTask { try await list.navigate(to: .next)?.items ?? [] } }
       try await source.wait { $0.requests == [1] }
       source.release(1)
       var turned: [[Int]] = []
@@ -461,7 +438,7 @@ import Testing
     // It does not go where nothing is.
     #expect(view.jump(toItem: 25) == [])
     #expect(view.index == 0)
-    #expect(try await list.turn(to: .item(25))?.items.first == 20)
+    #expect(try await list.navigate(to: .item(25))?.items.first == 20)
     view.resize(to: Viewport(content: Double(list.snapshot.count), extent: 10))
     #expect(view.jump(toItem: 25) == [.settled(2)])
     #expect(view.index == 2 && view.index == list.snapshot.currentPage)
@@ -469,10 +446,10 @@ import Testing
     #expect(list.snapshot.items[view.visibleItems].contains(25))
     #expect(source.requests == [1, 2, 3])
     #expect(list.snapshot.currentPage == 2)
-    #expect(try await list.turn(to: .page(0))?.items.first == 0)
-    #expect(try await list.turn(to: .previous) == nil)
+    #expect(try await list.navigate(to: .page(0))?.items.first == 0)
+    #expect(try await list.navigate(to: .previous) == nil)
     #expect(list.snapshot.currentPage == 0)
-    #expect(try await list.turn(to: .item(99)) == nil)
+    #expect(try await list.navigate(to: .item(99)) == nil)
     #expect(source.requests == [1, 2, 3, 4, 5])
     #expect(list.snapshot.currentPage == 0)
   }
@@ -482,11 +459,177 @@ import Testing
     let source = ScriptedSource(sizes: 1, 1)
     source.fail(2)
     let list = list(source, .onDemand)
-    await #expect(throws: PageError.self) { try await list.turn(to: .next) }
-    #expect(try await list.turn(to: .next)?.items == [1])
+    await #expect(throws: PageError.self) { try await list.navigate(to: .next) }
+    #expect(try await list.navigate(to: .next)?.items == [1])
     #expect(source.requests == [1, 2, 2])
-    let window = Paginator(Cursor(source))
-    #expect(await pageError { try await window.turn(to: .next) }?.code == .invalidArgument)
-    #expect(await pageError { try await window.loadBefore() }?.code == .invalidArgument)
+  }
+
+  @Test("CP-25: where positions are addressable a jump seeks, with what lies before it counted")
+  func seeks() async throws {
+    let numbers = Recorder<Int>()
+    let cursor = Cursor.numbered(from: 1) { number in
+      numbers.note(number)
+      return NumberedPage(Array((number - 1) * 10..<number * 10), totalPages: 8)
+    }
+    let list = PagedList(cursor, options: ListOptions(threshold: .onDemand))
+    var view = PageNavigator(PageAxis(.absolute(10)), in: Viewport(content: 80, extent: 10))
+    var events = list.events.makeAsyncIterator()
+    // The first page says how long pages are.
+    #expect(try await list.navigate(to: .item(55))?.items == Array(50..<60))
+    #expect(numbers.values == [1, 6])
+    let snapshot = list.snapshot
+    #expect([snapshot.pagesBefore, snapshot.itemsBefore, snapshot.currentPage] == [5, 50, 0])
+    #expect(snapshot.items == Array(50..<60) && snapshot.state == .content)
+    #expect(view.jump(toItem: snapshot.itemsBefore + 5) == [.settled(5)])
+    #expect(view.visibleItems == 50..<60)
+    var reloads = 0
+    while reloads < 2, let event = await events.next() {
+      if case .reloaded = event { reloads += 1 }
+    }
+    // What is near is loaded in order, at both ends, and moves nothing else.
+    #expect(try await list.navigate(to: .next)?.items.first == 60)
+    #expect(try await list.loadBefore())
+    #expect([list.snapshot.pagesBefore, list.snapshot.itemsBefore] == [4, 40])
+    #expect(list.snapshot.currentPage == 2 && list.snapshot.pages.count == 3)
+    #expect(try await list.navigate(to: .page(4))?.items.first == 40)
+    #expect(try await list.navigate(to: .item(45))?.items.first == 40)
+    #expect(numbers.values == [1, 6, 7, 5])
+    #expect(try await list.navigate(to: .page(1))?.items.first == 10)
+    #expect(try await list.navigate(to: .page(0))?.items.first == 0)
+    #expect(list.snapshot.pagesBefore == 0 && list.snapshot.pages.count == 1)
+    #expect(try await list.navigate(to: .previous) == nil)
+    // There is no such page: nothing changes but what was loaded on the way.
+    #expect(try await list.navigate(to: .page(7))?.items.first == 70)
+    #expect(try await list.navigate(to: .page(8)) == nil)
+    #expect(list.snapshot.items == Array(70..<80) && list.snapshot.state == .exhausted)
+    #expect(try await list.reload())
+    #expect(list.snapshot.items == Array(0..<10) && list.snapshot.pagesBefore == 0)
+  }
+
+  @Test("CP-25, TI-17: a jump that fails, or to where nothing is, leaves everything as it was")
+  func seeksInVain() async throws {
+    let fails = Recorder<Int>()
+    let cursor = Cursor.numbered { number in
+      if number == 6, fails.count == 0 {
+        fails.note(number)
+        throw ScriptedFailure()
+      }
+      return number > 6 ? nil : NumberedPage([number], isLast: false)
+    }
+    let list = PagedList(cursor, options: ListOptions(threshold: .onDemand))
+    try await list.loadMore()
+    await #expect(throws: PageError.self) { try await list.navigate(to: .page(5)) }
+    #expect(list.snapshot.items == [1] && list.snapshot.state == .content)
+    #expect(try await list.navigate(to: .page(20)) == nil)
+    #expect(list.snapshot.items == [1] && list.snapshot.state == .content)
+    #expect(try await list.navigate(to: .page(5))?.items == [6])
+    #expect(try await list.loadMore() == false)
+  }
+
+  // MARK: Options
+
+  @Test("Options that cannot work are refused by whatever is called first")
+  func refusesOptions() async throws {
+    for options in [ListOptions(settling: .seconds(-1)), ListOptions(viewportItems: -1)] {
+      let source = ScriptedSource(sizes: 1)
+      let list = PagedList(Cursor(source), options: options)
+      #expect(await pageError { try await list.loadMore() }?.code == .invalidArgument)
+      #expect(await pageError { _ = try await list.drained() }?.code == .invalidArgument)
+      #expect(source.requests == [])
+    }
+  }
+
+  @Test("P-2: where the source allows no look-ahead, no threshold of any time brings one")
+  func neverLooksAhead() async throws {
+    struct Forgetful: PageSource {
+      let base = ScriptedSource(sizes: 5, 5, 5)
+      var allowsLookAhead: Bool { false }
+      func page(at position: Position?) async throws -> Page<Int>? {
+        try await base.page(at: position)
+      }
+    }
+    let source = Forgetful()
+    let list = PagedList(Cursor(source), options: ListOptions(threshold: .fraction(0)))
+    list.options.threshold = .fraction(0)
+    list.options.thresholdBefore = .fraction(0)
+    try await list.loadMore()
+    list.report(consumed: 5)
+    list.report(offset: 900, in: Viewport(content: 1800, extent: 800))
+    #expect(list.snapshot.state == .content)
+    #expect(source.base.requests == [1])
+  }
+
+  // MARK: Calls
+
+  @Test("TI-15, K-07: retry() with nothing to retry answers false and requests nothing")
+  func retriesNothing() async throws {
+    let source = ScriptedSource(sizes: 1)
+    let list = list(source)
+    #expect(try await list.retry() == false)
+    _ = try await list.drained()
+    #expect(try await list.retry() == false)
+    #expect(source.requests == [1])
+  }
+
+  @Test("P-1, TI-20: two calls to loadMore() are one load, and both return when it is done")
+  func coalesces() async throws {
+    let source = ScriptedSource(sizes: 2, 2)
+    let list = list(source, .onDemand)
+    var pages = list.makeAsyncIterator()
+    _ = try await pages.next()
+    source.hold(2)
+    let calls = (0..<2).map { _ in Task { try await list.loadMore() } }
+    try await source.wait { $0.requests == [1, 2] }
+    source.release(2)
+    for call in calls { #expect(try await call.value) }
+    #expect(source.requests == [1, 2])
+    #expect(try await pages.next()?.items == [2, 3])
+    #expect(try await list.loadMore() == false)
+  }
+
+  @Test("P-5, TI-16: reload() starts over; nothing of a load it cancelled becomes visible")
+  func reloads() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    let list = list(source)
+    var pages = list.makeAsyncIterator()
+    source.hold(2)
+    _ = try await pages.next()
+    try await source.wait { $0.requests == [1, 2] }
+    let reload = Task { try await list.reload() }
+    try await source.wait { $0.cancelled == [2] }
+    source.release(2)
+    #expect(try await reload.value)
+    #expect(try await pages.next()?.items == [0])
+    #expect(try await pages.next()?.items == [1])
+    #expect(source.log.maxConcurrent == 1)
+  }
+
+  @Test("P-10, X-13: calls from inside the loop are safe")
+  func callsFromInside() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1)
+    let list = list(source)
+    var seen: [Int] = []
+    for try await page in list {
+      seen += page.items
+      if seen.count == 2 { try await list.reload() }
+      try await list.loadMore()
+      try await list.retry()
+      list.report(consumed: 0)
+      _ = list.report
+    }
+    #expect(seen == [0, 1, 0, 1, 2, 3])
+    #expect(source.log.maxConcurrent == 1)
+  }
+
+  @Test("P-10, TI-29, C5: letting go of the list cancels silently")
+  func deallocationCancels() async throws {
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(2)
+    var list: PagedList<Int>? = list(source)
+    try await list?.loadMore()
+    list?.report(consumed: 1)
+    try await source.wait { $0.requests == [1, 2] }
+    list = nil
+    try await source.wait { $0.cancelled == [2] && $0.running == 0 }
   }
 }

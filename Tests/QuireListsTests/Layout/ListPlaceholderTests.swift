@@ -15,12 +15,12 @@ import Testing
     let footer = placeholders.footer(.loadingMoreError(error))
     #expect(footer == ListPlaceholders.Footer(text: "Retry load more", height: 44))
     #expect(placeholders.placeholder(in: .loading)?.text == "Loading …")
-    for state in [PaginatorState.idle, .content, .loadingMore, .exhausted] {
+    for state in [ListState.idle, .content, .loadingMore, .exhausted] {
       #expect(placeholders.placeholder(in: state) == nil)
       #expect(placeholders.footer(state) == nil)
     }
     // What a reload keeps stays in sight, whatever becomes of the reload.
-    for state in [PaginatorState.loading, .loadingError(error)] {
+    for state in [ListState.loading, .loadingError(error)] {
       #expect(placeholders.placeholder(in: state, holding: 1) == nil)
       #expect(placeholders.footer(state) == nil)
     }
@@ -43,8 +43,8 @@ import Testing
     let source = ScriptedSource(sizes: 1, 1)
     source.fail(2)
     let placeholders = ListPlaceholders()
-    let changes = try await Observations<PaginatorEvent<Int>>.during(
-      { Paginator(Cursor(source), retention: .all) }, \.events
+    let changes = try await ListUpdates<ListEvent<Int>>.during(
+      { PagedList(Cursor(source)) }, \.events
     ) { list in
       try await list.loadMore()
       _ = try? await list.loadMore()

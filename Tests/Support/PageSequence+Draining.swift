@@ -1,8 +1,8 @@
-import QuireCore
+package import QuireCore
 
 extension PageSequence {
   /// The items of all pages, page by page.
-  func drained() async throws -> [[Item]] {
+  package func drained() async throws -> [[Item]] {
     var pages: [[Item]] = []
     for try await page in self { pages.append(page.items) }
     return pages
@@ -11,7 +11,7 @@ extension PageSequence {
 
 extension AsyncSequence {
   /// All elements.
-  func collected() async throws -> [Element] {
+  package func collected() async throws -> [Element] {
     var elements: [Element] = []
     for try await element in self { elements.append(element) }
     return elements
@@ -19,7 +19,7 @@ extension AsyncSequence {
 }
 
 /// The `PageError` that `body` throws; nil when it throws none.
-func pageError(
+package func pageError(
   _ body: () async throws -> Void
 ) async -> PageError? {
   do {
@@ -32,7 +32,7 @@ func pageError(
 
 extension WalkReport.End {
   /// The case and what tells it apart, for comparisons.
-  var name: String {
+  package var name: String {
     switch self {
     case .running: "running"
     case .exhausted: "exhausted"

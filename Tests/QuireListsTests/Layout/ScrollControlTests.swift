@@ -1,4 +1,5 @@
 import QuireTesting
+import TestSupport
 import Testing
 
 @testable import QuireCore
@@ -336,7 +337,7 @@ import Testing
     "IN-18: at the end of a listing nothing more starts; a reload opens it, the user's off stays")
   func exhausted() async throws {
     let source = ScriptedSource(sizes: 10, 10)
-    let paginator = Paginator(Cursor(source), threshold: .onDemand, retention: .all)
+    let paginator = PagedList(Cursor(source), options: ListOptions(threshold: .onDemand))
     let controls = ScrollControls(for: paginator)
     while try await paginator.loadMore() {}
     controls.scrolled(to: 1001, in: page)
@@ -354,7 +355,7 @@ import Testing
   @Test("P-7: the controls of a paginator tell it where the view is, so that it loads ahead")
   func reports() async throws {
     let source = ScriptedSource(sizes: 10, 10)
-    let paginator = Paginator(Cursor(source), retention: .all)
+    let paginator = PagedList(Cursor(source))
     let controls = ScrollControls(for: paginator)
     let log = Log()
     controls.observe(by: log)

@@ -1,9 +1,10 @@
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
-@Suite struct SectionedPaginatorTests {
+@Suite struct SectionedListTests {
   /// A handler that answers 8 more items a page until there are `total`, and its log.
   private struct Server {
     let pages = Recorder<Int>()
@@ -13,7 +14,7 @@ import Testing
       script = ScriptedSource(sizes: Array(repeating: 1, count: count))
     }
 
-    func handler(until total: Int = 50) -> SectionedPaginator.Handler {
+    func handler(until total: Int = 50) -> SectionedList.Handler {
       { [pages, script] number in
         pages.note(number)
         _ = try await script.page(at: Position(integerLiteral: number))
@@ -23,7 +24,7 @@ import Testing
   }
 
   /// Waits until the list is in this state.
-  private func wait(_ list: SectionedPaginator, until name: String) async {
+  private func wait(_ list: SectionedList, until name: String) async {
     var events = list.events.makeAsyncIterator()
     while list.state.description != name, await events.next() != nil {}
   }
@@ -31,7 +32,7 @@ import Testing
   @Test("OU-01, OU-06: attaching a handler loads page 1 once; the numbers are Quire's")
   func attaches() async throws {
     let server = Server()
-    let list = SectionedPaginator()
+    let list = SectionedList()
     list.attach(server.handler())
     await wait(list, until: "content")
     #expect(server.pages.values == [1])
@@ -39,7 +40,7 @@ import Testing
     try await list.loadMore()
     #expect(server.pages.values == [1, 2, 3])
     let patient = Server()
-    let idle = SectionedPaginator(autoLoad: false)
+    let idle = SectionedList(autoLoad: false)
     idle.attach(patient.handler())
     #expect(idle.state == .idle)
     try await idle.loadMore()
@@ -48,7 +49,7 @@ import Testing
 
   @Test("OU-02, K-09: counts are totals: 8 and then 16 are 16")
   func totals() async throws {
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(Server().handler())
     try await list.loadMore()
     #expect(list.sections.items == [8])
@@ -81,7 +82,7 @@ import Testing
   @Test("OU-05: the placeholder has a name; setting it loads nothing")
   func placeholderName() async throws {
     let server = Server()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     #expect(list.placeholder == "loading")
     list.placeholder = "spinner"
@@ -95,7 +96,7 @@ import Testing
   func initial() async throws {
     let server = Server()
     server.script.hold(1)
-    let list = SectionedPaginator()
+    let list = SectionedList()
     #expect(list.sections.items == [0])
     list.attach(server.handler())
     try await server.script.wait { $0.running == 1 }
@@ -109,7 +110,7 @@ import Testing
   @Test("OU-08: fewer than 5 items left load the next page: of 8, the one at index 3")
   func threshold() async throws {
     let server = Server()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     try await list.loadMore()
     for row in 0..<3 { list.willShow(row: row) }
@@ -119,7 +120,7 @@ import Testing
     await wait(list, until: "content")
     #expect(list.sections.items == [16])
     let other = Server()
-    let extent = SectionedPaginator(threshold: .remainingExtent(500), autoLoad: false)
+    let extent = SectionedList(threshold: .remainingExtent(500), autoLoad: false)
     extent.attach(other.handler())
     try await extent.loadMore()
     extent.report(offset: 700, in: Viewport(content: 2000, extent: 800))
@@ -131,7 +132,7 @@ import Testing
   @Test("OU-09: infinite loading can be turned off; a reload turns it on")
   func infiniteLoading() async throws {
     let server = Server()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     try await list.loadMore()
     #expect(list.infiniteLoading)
@@ -147,7 +148,7 @@ import Testing
   @Test("OU-10, OU-11: no more is the end: no request, no placeholder, no second answer")
   func end() async throws {
     let calls = Recorder<Int>()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach { number in
       calls.note(number)
       return SectionAnswer(hasMore: number < 7, counts: [number * 8])
@@ -164,7 +165,7 @@ import Testing
   func errors() async throws {
     let server = Server()
     server.script.fail(2)
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     try await list.loadMore()
     await #expect(throws: PageError.self) { try await list.loadMore() }
@@ -180,7 +181,7 @@ import Testing
   func reloads(fromEnd: Bool, fails: Bool) async throws {
     let server = Server()
     let log = Recorder<String>()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     let handler = server.handler(until: 16)
     list.attach { [weak list] number in
       // What a view sees as the page is asked for.
@@ -227,7 +228,7 @@ import Testing
   @Test("OU-14: a row that comes into view during a reload loads nothing twice")
   func triggersDuringReload() async throws {
     let server = Server()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     try await list.loadMore()
     server.script.hold(1)
@@ -242,7 +243,7 @@ import Testing
   @Test("OU-15: an answer that comes after the reload that replaced it is not heard")
   func staleAnswers() async throws {
     let server = Server()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     try await list.loadMore()
     server.script.hold(2, stubborn: true)
@@ -262,7 +263,7 @@ import Testing
   @Test("OU-16: counts may shrink, grow and vanish; below zero they are an error")
   func anyCounts() async throws {
     let answers = [[8], [5, 2], [], [9]]
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach { SectionAnswer(hasMore: true, counts: $0 <= 4 ? answers[$0 - 1] : [-1]) }
     for answer in answers {
       try await list.loadMore()
@@ -274,7 +275,7 @@ import Testing
 
   @Test("OU-17, OU-23: a placeholder is no item, and never chosen")
   func lookup() async throws {
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(Server().handler())
     try await list.loadMore()
     let path = SectionCounts.Path(section: 0, row: 7)
@@ -290,7 +291,7 @@ import Testing
   @Test("OU-19: the owner is not kept; letting go of the handler ends a refresh")
   func lifetime() async throws {
     final class Owner: Sendable { let server = Server() }
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     weak var weakOwner: Owner?
     let server: Server
     do {
@@ -316,7 +317,7 @@ import Testing
 
   @Test("OU-20: an answer without counts is an error, not silence")
   func noCounts() async throws {
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach { SectionAnswer(hasMore: true, counts: $0 == 1 ? [8] : nil) }
     try await list.loadMore()
     #expect(await pageError { try await list.loadMore() }?.code == .noCounts)
@@ -330,7 +331,7 @@ import Testing
   @Test("OU-22: 8 a page until there are at least 50 are pages 1 to 7, and 56 items")
   func readmeSample() async throws {
     let server = Server()
-    let list = SectionedPaginator(autoLoad: false)
+    let list = SectionedList(autoLoad: false)
     list.attach(server.handler())
     while try await list.loadMore() {}
     #expect(server.pages.values == Array(1...7))

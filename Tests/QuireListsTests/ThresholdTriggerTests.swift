@@ -2,6 +2,7 @@ import QuireCore
 import QuireLists
 import QuireTesting
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct ThresholdTriggerTests {
@@ -9,7 +10,7 @@ import Testing
 
   /// A trigger and what its handler was called with; the handler answers as told.
   private func watched(
-    _ threshold: Threshold = .standard, axis: Axis = .vertical, answers: [Bool] = []
+    _ threshold: Threshold = .standard, axis: Viewport.Axis = .vertical, answers: [Bool] = []
   ) -> (ThresholdTrigger, Recorder<Crossing>) {
     let trigger = ThresholdTrigger(threshold, axis: axis)
     let calls = Recorder<Crossing>()
@@ -61,7 +62,8 @@ import Testing
     await trigger.report(x: 700, in: page, y: 0, in: page)?.value
     #expect(calls.count == 1)
     // There is no setter: `axis` is a let.
-    #expect(!(\ThresholdTrigger.axis is WritableKeyPath<ThresholdTrigger, Axis>))
+    let path = \ThresholdTrigger.axis
+    #expect(!(path is WritableKeyPath<ThresholdTrigger, Viewport.Axis>))
   }
 
   @Test("PM-09, PM-16: only positions beyond the furthest count, by the threshold of the moment")
@@ -217,11 +219,10 @@ import Testing
 
   @Test("PM-22: a fraction or a count, with or without a listing, is one line each")
   func factories() throws {
-    let cursor = Cursor(ScriptedSource(sizes: 1))
     let fraction = ThresholdTrigger(.fraction(0.6))
     let remaining = ThresholdTrigger(.remaining(items: 3))
-    let fractionOfListing = Paginator(cursor, threshold: .fraction(0.6))
-    let remainingOfListing = Paginator(cursor, threshold: .remaining(items: 3))
+    let fractionOfListing = ListOptions(threshold: .fraction(0.6))
+    let remainingOfListing = ListOptions(threshold: .remaining(items: 3))
     #expect(fraction.threshold == ThresholdTrigger().threshold)
     #expect(fractionOfListing.threshold == fraction.threshold)
     #expect(remainingOfListing.threshold == remaining.threshold)

@@ -1,6 +1,7 @@
 import QuireCore
+import QuireLists
 
-extension PaginatorEvent {
+extension ListEvent {
   /// The event in the words of the rows.
   var name: String {
     switch self {
@@ -14,24 +15,24 @@ extension PaginatorEvent {
   }
 }
 
-extension Observations {
-  /// Everything there is to observe of a paginator during `body`, which lets go of it at its end.
+extension ListUpdates {
+  /// Everything there is to observe of a list during `body`, which releases it at its end.
   static func during<Item>(
-    _ make: () -> Paginator<Item>,
-    _ observations: (Paginator<Item>) -> Observations,
-    _ body: (Paginator<Item>) async throws -> Void
+    _ make: () -> PagedList<Item>,
+    _ observations: (PagedList<Item>) -> ListUpdates,
+    _ body: (PagedList<Item>) async throws -> Void
   ) async throws -> [Element] {
-    let listener: Iterator
+    let observer: Iterator
     do {
-      let paginator = make()
-      listener = observations(paginator).makeAsyncIterator()
-      try await body(paginator)
+      let list = make()
+      observer = observations(list).makeAsyncIterator()
+      try await body(list)
     }
-    return await listener.rest()
+    return await observer.rest()
   }
 }
 
-extension Observations.Iterator {
+extension ListUpdates.Iterator {
   /// What comes until nothing can come any more.
   func rest() async -> [Element] {
     var iterator = self
@@ -49,18 +50,18 @@ extension Observations.Iterator {
   }
 }
 
-/// The names of the events of a paginator over `source` during `body`.
+/// The names of the events of a list over `source` during `body`.
 func events<Item>(
-  of paginator: @autoclosure () -> Paginator<Item>,
-  _ body: (Paginator<Item>) async throws -> Void
+  of list: @autoclosure () -> PagedList<Item>,
+  _ body: (PagedList<Item>) async throws -> Void
 ) async throws -> [String] {
-  try await Observations<PaginatorEvent<Item>>.during(paginator, \.events, body).map(\.name)
+  try await ListUpdates<ListEvent<Item>>.during(list, \.events, body).map(\.name)
 }
 
-/// The names of the states of a paginator over `source` during `body`.
+/// The names of the states of a list over `source` during `body`.
 func states<Item>(
-  of paginator: @autoclosure () -> Paginator<Item>,
-  _ body: (Paginator<Item>) async throws -> Void
+  of list: @autoclosure () -> PagedList<Item>,
+  _ body: (PagedList<Item>) async throws -> Void
 ) async throws -> [String] {
-  try await Observations<PaginatorState>.during(paginator, \.states, body).map { "\($0)" }
+  try await ListUpdates<ListState>.during(list, \.states, body).map { "\($0)" }
 }

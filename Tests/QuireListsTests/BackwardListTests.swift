@@ -1,12 +1,14 @@
 import QuireCore
 import QuireLists
 import QuireTesting
+import TestSupport
 import Testing
 
-@Suite struct PaginatorBackwardTests {
-  private func list(_ source: ScriptedSource<Int>, from page: Int) -> Paginator<Int> {
-    Paginator(
-      Cursor(source, from: Position(integerLiteral: page)), threshold: .onDemand, retention: .all)
+@Suite struct BackwardListTests {
+  private func list(_ source: ScriptedSource<Int>, from page: Int) -> PagedList<Int> {
+    PagedList(
+      Cursor(source, from: Position(integerLiteral: page)),
+      options: ListOptions(threshold: .onDemand))
   }
 
   @Test("TI-31: a walk starts where it is told to")
@@ -46,7 +48,7 @@ import Testing
     #expect(list.snapshot.prepended == 10)
     #expect(list.snapshot.currentPage == 1)
     // Reports count from the new front.
-    list.threshold = .standard
+    list.options.threshold = .standard
     list.report(consumed: 10)
     #expect(list.snapshot.state == .exhausted)
     #expect(try await list.items.collected() == Array(0..<20))

@@ -7,8 +7,9 @@ import Synchronization
 ///
 /// The runtime hands every job that becomes ready on the simulation's thread to a queue, from which
 /// they are drawn at random; jobs of all other threads go where they always go. So the real actors,
-/// tasks and continuations run, and a run can be repeated.
-enum Simulation {
+/// tasks and continuations run, and a run can be repeated. One test simulates at a time: such tests run
+/// on `SimulationActor`.
+package enum Simulation {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
@@ -24,7 +25,7 @@ enum Simulation {
   private static let executor = Executor()
 
   /// Whether the runtime lets itself be hooked into.
-  static let isInstalled: Bool = {
+  package static let isInstalled: Bool = {
     guard let symbol = dlsym(nil, "swift_task_enqueueGlobal_hook") else { return false }
     symbol.assumingMemoryBound(to: Optional<Hook>.self).pointee = { job, original in
       if Simulation.thread.load(ordering: .acquiring) == UInt(pthread_self()) {
@@ -38,7 +39,7 @@ enum Simulation {
 
   /// Runs `body` and everything it starts until nothing is ready any more. Returns how many jobs
   /// ran. Nothing inside may wait for anything outside.
-  static func run(seed: UInt64, _ body: @escaping @Sendable () async -> Void) -> Int {
+  package static func run(seed: UInt64, _ body: @escaping @Sendable () async -> Void) -> Int {
     precondition(isInstalled)
     thread.store(UInt(pthread_self()), ordering: .releasing)
     defer { thread.store(0, ordering: .releasing) }
@@ -53,4 +54,9 @@ enum Simulation {
     }
     return jobs
   }
+}
+
+/// Lets one test simulate at a time, without blocking a thread for the others.
+@globalActor package actor SimulationActor {
+  package static let shared = SimulationActor()
 }

@@ -1,23 +1,23 @@
 public import QuireCore
 import Synchronization
 
-/// A list that knows only how many rows it has: Quire counts the pages, a handler loads each and
-/// answers with the items of all sections so far.
+/// A list that knows only how many rows it has: it counts the pages, a handler loads each and answers
+/// with the counts of all sections so far.
 ///
 /// ```swift
-/// let list = SectionedPaginator()
+/// let list = SectionedList()
 /// list.attach { number in
 ///   try await model.load(page: number)
 ///   return SectionAnswer(hasMore: model.count < 50, counts: [model.count])
 /// }
 /// list.willShow(row: 7)
 /// ```
-public final class SectionedPaginator: Sendable {
-  /// What a handler makes of a page number. It answers once, by returning.
+public final class SectionedList: Sendable {
+  /// Loads the page with this number.
   public typealias Handler = @Sendable (_ page: Int) async throws -> SectionAnswer
 
   private struct Attachment: Sendable {
-    var paginator: Paginator<[Int]>?
+    var list: PagedList<[Int]>?
     var loadsAhead = true
     var placeholder: String
     var onSelect: (@Sendable (SectionCounts.Path) -> Void)?
@@ -38,13 +38,14 @@ public final class SectionedPaginator: Sendable {
   ///   - firstPage: The number of the first page. Default 1.
   ///   - autoLoad: Whether attaching a handler loads the first page. Default true.
   public init(
-    threshold: Threshold? = nil, policy: SectionCounts.PlaceholderPolicy = .rowInLastSection,
+    threshold: Threshold = .remaining(items: 5),
+    policy: SectionCounts.PlaceholderPolicy = .rowInLastSection,
     placeholder: String = "loading", firstPage: Int = 1, autoLoad: Bool = true
   ) {
     self.firstPage = firstPage
     self.policy = policy
     self.autoLoad = autoLoad
-    self.threshold = threshold ?? .remainingFive
+    self.threshold = threshold
     attachment = Mutex(Attachment(placeholder: placeholder))
   }
 
@@ -63,11 +64,9 @@ public final class SectionedPaginator: Sendable {
       }
       return NumberedPage([counts], isLast: !answer.hasMore)
     }
-    let paginator = Paginator(
-      cursor, threshold: .onDemand, retention: .all,
-      list: ListOptions(onReload: .clear, loadsAhead: true))
-    attachment.withLock { $0.paginator = paginator }
-    if autoLoad { paginator.requestMore() }
+    let list = PagedList(cursor, options: ListOptions(threshold: .onDemand, onReload: .clear))
+    attachment.withLock { $0.list = list }
+    if autoLoad { list.requestMore() }
   }
 
   /// Loads pages by `handler` for as long as `owner` is there, which this does not keep.
@@ -80,30 +79,30 @@ public final class SectionedPaginator: Sendable {
     }
   }
 
-  /// Lets go of the handler: what it loads is cancelled, and nothing is heard of it.
-  public func detach() { attachment.withLock { $0.paginator = nil } }
+  /// Releases the handler: what it loads is cancelled without an event.
+  public func detach() { attachment.withLock { $0.list = nil } }
 
   // MARK: What there is
 
-  private var paginator: Paginator<[Int]>? { attachment.withLock { $0.paginator } }
+  private var list: PagedList<[Int]>? { attachment.withLock { $0.list } }
 
   /// The sections now; before the first answer one without items, and more to follow.
   public var sections: SectionCounts {
-    guard let snapshot = paginator?.snapshot else { return SectionCounts(policy: policy) }
+    guard let snapshot = list?.snapshot else { return SectionCounts(policy: policy) }
     let hasMore = snapshot.state != .exhausted && snapshot.state != .empty
     let items = snapshot.pages.last?.items.first ?? (hasMore ? [0] : [])
     return SectionCounts(items: items, hasMore: hasMore, policy: policy)
   }
 
   /// What the list is doing.
-  public var state: PaginatorState { paginator?.snapshot.state ?? .idle }
+  public var state: ListState { list?.snapshot.state ?? .idle }
 
   /// Whether a reload is on its way.
-  public var isRefreshing: Bool { paginator?.snapshot.isRefreshing ?? false }
+  public var isRefreshing: Bool { list?.snapshot.isRefreshing ?? false }
 
   /// What happens from now on; nothing without a handler.
-  public var events: Observations<PaginatorEvent<[Int]>> {
-    paginator?.events ?? .none
+  public var events: ListUpdates<ListEvent<[Int]>> {
+    list?.events ?? .none
   }
 
   /// What views call the placeholder's row. Setting it causes nothing.
@@ -122,20 +121,23 @@ public final class SectionedPaginator: Sendable {
 
   /// A row comes into view. The next page is loaded when it is due by that, once.
   public func willShow(row: Int) {
-    guard let paginator, case .item = sections.element(at: row) else { return }
+    guard case .item = sections.element(at: row) else { return }
     let items = sections.itemCount
     let progress = Progress(consumed: row + 1, loaded: items, lastPage: items)
-    guard infiniteLoading, threshold.isExceeded(progress) else { return }
-    if paginator.snapshot.state == .content { paginator.requestMore() }
+    if threshold.isExceeded(progress) { requestMore() }
   }
 
   /// A view reports an offset; see `Threshold`.
   public func report(offset: Double, in viewport: Viewport) {
-    guard infiniteLoading, threshold.crossing(at: offset, in: viewport) != nil else { return }
-    if let paginator, paginator.snapshot.state == .content { paginator.requestMore() }
+    if threshold.crossing(at: offset, in: viewport) != nil { requestMore() }
   }
 
-  /// A row was chosen. Only items are passed on.
+  private func requestMore() {
+    guard infiniteLoading, let list, list.snapshot.state == .content else { return }
+    list.requestMore()
+  }
+
+  /// A row was chosen. The handler of `onSelect(_:)` gets items, and never the placeholder.
   public func select(row: Int) {
     guard case .item(let path) = sections.element(at: row) else { return }
     attachment.withLock { $0.onSelect }?(path)
@@ -148,21 +150,21 @@ public final class SectionedPaginator: Sendable {
 
   /// Starts over: everything goes at once, and the first page is loaded. Throws its error.
   ///
-  /// `events` tell it in this order: `cleared`, when there are no items and more to follow; the state
+  /// `events` are, in this order: `cleared`, when there are no items and more to follow; the state
   /// `loading`; and then, with the handler's answer, `reloaded` and the state `content`, or the state
   /// `loadingError`. `isRefreshing` is true from the first of these until the answer.
   @discardableResult
   public func reload() async throws -> Bool {
-    guard let paginator else { return false }
+    guard let list else { return false }
     attachment.withLock { $0.loadsAhead = true }
-    return try await paginator.reload()
+    return try await list.reload()
   }
 
   /// Loads the next page, or joins the load that runs. Returns whether there is one.
   @discardableResult
-  public func loadMore() async throws -> Bool { try await paginator?.loadMore() ?? false }
+  public func loadMore() async throws -> Bool { try await list?.loadMore() ?? false }
 
   /// Tries again the page that failed. Returns false when none did.
   @discardableResult
-  public func retry() async throws -> Bool { try await paginator?.retry() ?? false }
+  public func retry() async throws -> Bool { try await list?.retry() ?? false }
 }

@@ -1,9 +1,11 @@
-/// What a paginator is doing, as a list would show it.
+public import QuireCore
+
+/// What a list is doing, as a view would show it.
 ///
 /// `idle` → `loading` → `content` → `loadingMore` → `content` … → `exhausted`, with an error where a
 /// load fails. A cancelled load leads back to where it came from.
-public enum PaginatorState: Sendable {
-  /// Nothing was asked for yet.
+public enum ListState: Sendable {
+  /// Nothing was loaded yet.
   case idle
   /// The first page is being loaded, for the first time or anew.
   case loading
@@ -37,9 +39,9 @@ public enum PaginatorState: Sendable {
   }
 }
 
-extension PaginatorState: Equatable {
+extension ListState: Equatable {
   /// Whether both are the same case; of two errors, code and message are compared.
-  public static func == (left: PaginatorState, right: PaginatorState) -> Bool {
+  public static func == (left: ListState, right: ListState) -> Bool {
     switch (left, right) {
     case (.idle, .idle), (.loading, .loading), (.content, .content),
       (.loadingMore, .loadingMore), (.empty, .empty), (.exhausted, .exhausted):
@@ -52,7 +54,7 @@ extension PaginatorState: Equatable {
   }
 }
 
-extension PaginatorState: CustomStringConvertible {
+extension ListState: CustomStringConvertible {
   /// The name of the case.
   public var description: String {
     switch self {
@@ -68,32 +70,36 @@ extension PaginatorState: CustomStringConvertible {
   }
 }
 
-/// What a paginator has and does at one moment: counts and flags always belong together.
-public struct PaginatorSnapshot<Item: Sendable>: Sendable {
-  /// What the paginator is doing.
-  public package(set) var state: PaginatorState
-  /// The pages it holds, in the order of the listing: all that were loaded with the retention
-  /// `.all`, and those not handed out with `.window`.
-  public package(set) var pages: [Page<Item>]
-  /// How many items were loaded, whether they are still held or not.
-  public package(set) var loaded: Int
+/// What a list has and does at one moment: counts and flags always belong together.
+public struct ListSnapshot<Item: Sendable>: Sendable {
+  /// What the list is doing.
+  public internal(set) var state: ListState
+  /// The pages it holds, in the order of the listing.
+  public internal(set) var pages: [Page<Item>]
+  /// How many items these have.
+  public internal(set) var loaded: Int
   /// How many of these were loaded before the start.
-  public package(set) var prepended: Int
-  /// Which of `pages` page commands have turned to.
-  public package(set) var currentPage: Int
-  /// Whether a reload is on its way.
-  public package(set) var isRefreshing: Bool
+  public internal(set) var prepended: Int
+  /// How many pages lie before the first one held: after a jump to a page whose position was known. 0
+  /// otherwise.
+  public internal(set) var pagesBefore: Int
+  /// How many items those pages have, as far as all pages are as long as the first.
+  public internal(set) var itemsBefore: Int
+  /// Which of `pages` was navigated to last.
+  public internal(set) var currentPage: Int
+  /// Whether the first page is being loaded anew, or a page that was jumped to.
+  public internal(set) var isRefreshing: Bool
   /// Whether no item was held when the last load began, a load of the page before the first one apart.
-  public package(set) var isInitial: Bool
+  public internal(set) var isInitial: Bool
   /// Whether the next page is loaded when it is due: false before the first one has come, after an error
   /// and at the end. `loadMore()` loads the first one, too.
-  public package(set) var canLoadMore: Bool
+  public internal(set) var canLoadMore: Bool
   /// Whether a page before the first one can be loaded, as far as is known.
-  public package(set) var canLoadBefore: Bool
+  public internal(set) var canLoadBefore: Bool
   /// Whether a page before the first one is being loaded.
-  public package(set) var isLoadingBefore: Bool
+  public internal(set) var isLoadingBefore: Bool
   /// Why the page before the first one could not be loaded, if that failed last.
-  public package(set) var errorBefore: PageError?
+  public internal(set) var errorBefore: PageError?
 
   /// The items of all pages held. O(n).
   public var items: [Item] { pages.flatMap(\.items) }
@@ -109,8 +115,36 @@ public struct PaginatorSnapshot<Item: Sendable>: Sendable {
     }
     return nil
   }
-  /// False while a first page is being loaded and nothing is there to be touched.
+  /// Whether a view takes gestures: not while a first page is being loaded.
   public var isInteractionEnabled: Bool { !(state == .loading && isInitial) }
   /// The total that the server declared with the last page held.
   public var total: Total? { pages.last?.total }
+}
+
+/// Something that happened to a list.
+public enum ListEvent<Item: Sendable>: Sendable {
+  /// The state changed; `from` is what the last change led to.
+  case changed(from: ListState, to: ListState)
+  /// A first page took the place of everything before it.
+  case reloaded(Page<Item>)
+  /// A page came after the last one.
+  case appended(Page<Item>)
+  /// A page came before the first one: every item moves by `shift`.
+  case prepended(Page<Item>, shift: Int)
+  /// Whether the next page is loaded when it is due.
+  case canLoadMore(Bool)
+  /// Everything that was loaded is gone.
+  case cleared
+}
+
+/// A wish to show another page of a list. Pages and items are counted from the first one known, from 0.
+public enum PageCommand: Hashable, Sendable {
+  /// The page after the one navigated to last.
+  case next
+  /// The page before the one navigated to last.
+  case previous
+  /// The page with this number.
+  case page(Int)
+  /// The page that has the item with this number.
+  case item(Int)
 }

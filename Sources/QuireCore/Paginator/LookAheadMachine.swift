@@ -1,0 +1,214 @@
+/// Decides when a paginator loads the next page, and which consumer gets which items.
+///
+/// One load runs at a time. A consumer that finds nothing loaded waits for the load that runs, or
+/// starts one.
+struct LookAheadMachine<Item: Sendable>: Sendable {
+  enum State: Sendable {
+    /// Nothing is being loaded, and more may follow. → `loading`
+    case idle
+    /// The load with this number runs. → `idle`, `cancelling`, `failed`, `exhausted`
+    case loading(Int)
+    /// No consumer wants the load that still runs. → `idle`, `exhausted`
+    case cancelling(Int)
+    /// The last load failed; `isDelivered` once a consumer got the error. → `loading`
+    case failed(any Error, isDelivered: Bool)
+    /// The walk is over. Final.
+    case exhausted
+  }
+
+  /// What a consumer asks for.
+  enum Delivery: Sendable {
+    case page
+    /// Items, which are noted as they are consumed.
+    case items(ItemMark? = nil)
+  }
+
+  /// What a consumer gets.
+  enum Outcome: Sendable {
+    case page(Page<Item>)
+    case end
+    case failed(any Error)
+  }
+
+  /// What an event leads to; all of it is performed after the machine has decided.
+  struct Effects {
+    /// For the consumer that caused the event; nil when it waits.
+    var outcome: Outcome?
+    /// For waiters, in the order in which they came.
+    var wake: [(ticket: Int, outcome: Outcome)] = []
+    /// The number of the load to start.
+    var start: Int?
+    /// The number of the load to cancel.
+    var cancel: Int?
+  }
+
+  let limits: LookAhead
+  private(set) var state = State.idle
+  private(set) var buffer: PageBuffer<Item>
+  private(set) var waiters: [(ticket: Int, delivery: Delivery)] = []
+  /// Whether the last thing a consumer got was its cancellation.
+  private(set) var isCancelled = false
+  private var loads = 0
+
+  init(start: Position = .start, limits: LookAhead = LookAhead()) {
+    self.limits = limits
+    buffer = PageBuffer(start: start)
+  }
+
+  // MARK: Consumers
+
+  /// A consumer asks for its next page or items.
+  mutating func next(_ delivery: Delivery, ticket: Int) -> Effects {
+    var effects = Effects()
+    isCancelled = false
+    buffer.catchUp()
+    if let error = limits.error {
+      effects.outcome = .failed(error)
+    } else if buffer.hasPages {
+      effects.outcome = .page(take(delivery))
+      lookAhead(&effects)
+    } else {
+      switch state {
+      case .exhausted:
+        effects.outcome = .end
+      case .failed(let error, isDelivered: false):
+        state = .failed(error, isDelivered: true)
+        effects.outcome = .failed(error)
+      case .idle, .failed:
+        waiters.append((ticket, delivery))
+        start(&effects)
+      case .loading, .cancelling:
+        waiters.append((ticket, delivery))
+      }
+    }
+    return effects
+  }
+
+  /// A consumer was cancelled before it asked.
+  mutating func consumerCancelled() { isCancelled = true }
+
+  /// A waiter was cancelled. The load goes with the last one.
+  mutating func waiterCancelled(ticket: Int) -> Effects {
+    var effects = Effects()
+    guard let index = waiters.firstIndex(where: { $0.ticket == ticket }) else { return effects }
+    waiters.remove(at: index)
+    isCancelled = true
+    effects.wake = [(ticket, .failed(CancellationError()))]
+    if waiters.isEmpty { cancel(&effects) }
+    return effects
+  }
+
+  /// The last iterator is gone, and with it the reason for the load.
+  mutating func consumersLeft() -> Effects {
+    var effects = Effects()
+    if waiters.isEmpty { cancel(&effects) }
+    return effects
+  }
+
+  // MARK: Loads
+
+  /// The load with this number has ended.
+  mutating func finished(_ id: Int, _ answer: LoadedPage<Item>) -> Effects {
+    var effects = Effects()
+    var looksAhead = true
+    let isWanted: Bool
+    switch state {
+    case .loading(id): isWanted = true
+    case .cancelling(id): isWanted = false
+    case .idle, .loading, .cancelling, .failed, .exhausted:
+      preconditionFailure("A paginator's load \(id) ended while it was \(state).")
+    }
+    if !isWanted { looksAhead = !waiters.isEmpty }
+    state = .idle
+    switch answer {
+    case .page(let page, let isLast):
+      // Also when the load was cancelled: the walk is beyond the page, which must not be lost.
+      buffer.append(page)
+      if isLast { state = .exhausted }
+    case .end:
+      state = .exhausted
+    case .failed(let error) where isWanted:
+      // A source that fails or cancels by itself would otherwise be asked for ever.
+      looksAhead = false
+      if !(error is CancellationError) {
+        state = .failed(error, isDelivered: !waiters.isEmpty)
+      }
+      wakeAll(.failed(error), &effects)
+    case .failed: break
+    }
+    serve(&effects)
+    if looksAhead { lookAhead(&effects) }
+    return effects
+  }
+
+  /// Delivers what there is to the waiters, and sees to it that the others wait for something.
+  private mutating func serve(_ effects: inout Effects) {
+    while buffer.hasPages, !waiters.isEmpty {
+      let waiter = waiters.removeFirst()
+      effects.wake.append((waiter.ticket, .page(take(waiter.delivery))))
+    }
+    guard !waiters.isEmpty else { return }
+    if case .exhausted = state { wakeAll(.end, &effects) } else { start(&effects) }
+  }
+
+  private mutating func wakeAll(_ outcome: Outcome, _ effects: inout Effects) {
+    effects.wake += waiters.map { ($0.ticket, outcome) }
+    waiters = []
+  }
+
+  private mutating func start(_ effects: inout Effects) {
+    loads += 1
+    state = .loading(loads)
+    effects.start = loads
+  }
+
+  private mutating func cancel(_ effects: inout Effects) {
+    guard case .loading(let id) = state else { return }
+    state = .cancelling(id)
+    effects.cancel = id
+  }
+
+  /// Loads the next page if it is due and there is room for it.
+  private mutating func lookAhead(_ effects: inout Effects) {
+    guard case .idle = state, limits.threshold.isExceeded(buffer.progress),
+      buffer.hasRoom(for: limits)
+    else { return }
+    start(&effects)
+  }
+
+  private mutating func take(_ delivery: Delivery) -> Page<Item> {
+    guard case .items(let mark) = delivery else { return buffer.takePage() }
+    var isLoading = false
+    var isIdle = false
+    switch state {
+    case .loading, .cancelling: isLoading = true
+    case .idle: isIdle = true
+    case .failed, .exhausted: break
+    }
+    return buffer.takeItems(limits, isLoading: isLoading, isIdle: isIdle, mark: mark)
+  }
+}
+
+/// How far ahead of its consumers a paginator loads.
+struct LookAhead: Sendable {
+  var threshold = Threshold.standard
+  /// Pages that are loaded and not begun, at most.
+  var maxPages = 1
+  /// Bytes of those pages, at most.
+  var maxBytes = 16 << 20
+
+  /// Why nothing can be loaded within these bounds; nil where it can.
+  var error: PageError? {
+    let problem: String? =
+      if maxPages < 1 {
+        "\(maxPages) pages ahead; give 1 or more, or the threshold onDemand."
+      } else if maxBytes < 0 {
+        "\(maxBytes) bytes ahead; give 0 or more."
+      } else {
+        nil
+      }
+    return problem.map {
+      PageError(.invalidArgument, "A paginator cannot load \($0)", attempts: 0)
+    }
+  }
+}

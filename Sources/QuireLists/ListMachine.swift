@@ -1,0 +1,430 @@
+import QuireCore
+
+/// Decides what a list loads, when, and what its callers and observers get.
+///
+/// One load runs at a time. A waiter says what for; when a load has ended, the next one is the most
+/// urgent of those that are waited for, or the one that is due.
+struct ListMachine<Item: Sendable>: Sendable {
+  typealias Content = ListContent<Item>
+  typealias Load = ListLoad
+
+  enum Activity: Sendable {
+    /// → `loading`
+    case idle
+    /// → `idle`, `cancelling`
+    case loading(Running)
+    /// No caller wants the load that still runs. → `idle`
+    case cancelling(Running)
+  }
+
+  /// A load that runs.
+  struct Running: Sendable {
+    var load: Load
+    var id: Int
+    /// Whether a caller asked for what failed before.
+    var isRetry = false
+  }
+
+  /// A caller that wants something loaded, and waits for it.
+  struct Waiter: Sendable {
+    enum Wish: Hashable {
+      case load(Load)
+      /// A loop wants the page behind the one it got last.
+      case page(after: Content.Place?)
+      case navigate(PageCommand)
+    }
+
+    var ticket: Int
+    var wish: Wish
+    /// Whether the page was sought already: what is missing then is loaded in order.
+    var hasSought = false
+  }
+
+  /// What a waiter gets.
+  enum Outcome: Sendable {
+    case page(Page<Item>, Content.Place?)
+    /// Whether the load brought a page.
+    case loaded(Bool)
+    case end
+    case failed(any Error)
+  }
+
+  /// What an event leads to; all of it is performed after the machine has decided.
+  struct Effects {
+    /// For the caller that caused the event; nil when it waits.
+    var outcome: Outcome?
+    var wake: [(ticket: Int, outcome: Outcome)] = []
+    var start: (load: Load, id: Int)?
+    /// The number of the load to cancel.
+    var cancel: Int?
+    /// The walk of the last load takes the place of the one so far.
+    var adoptsRun = false
+    /// For observers, in this order.
+    var events: [ListEvent<Item>] = []
+  }
+
+  /// What reported offsets have led to, at both ends.
+  struct Triggers: Sendable {
+    var after: ThresholdLatch
+    var before: ThresholdLatch
+    /// The length of the content for which a page was loaded because it did not fill its viewport: the
+    /// same report again means that the view does not show the page yet.
+    var filledAt: Double?
+
+    mutating func reset() {
+      after.reset()
+      before.reset()
+      filledAt = nil
+    }
+  }
+
+  /// What observers got last, and what the state is while nothing is loaded.
+  struct Shown: Sendable {
+    var settled = ListState.idle
+    var state = ListState.idle
+    var canLoadMore = false
+  }
+
+  var options: ListOptions
+  let start: Position
+  /// Where pages behind a position start, as far as the source can tell; pure.
+  private let positions: @Sendable (Position, Total?, Int) -> [Position]
+  var activity = Activity.idle
+  var content: Content
+  var waiters: [Waiter] = []
+  var shown = Shown()
+  var triggers: Triggers
+  private var loads = 0
+  /// When a load last ended, where that matters.
+  var lastChange: Duration?
+  /// Whether no item was held when the last load began.
+  private var isInitial = true
+
+  init(
+    start: Position = .start, options: ListOptions = ListOptions(),
+    positions: @escaping @Sendable (Position, Total?, Int) -> [Position] = { _, _, _ in [] }
+  ) {
+    self.start = start
+    self.options = options
+    self.positions = positions
+    content = Content(ListStart(position: start))
+    triggers = Triggers(
+      after: ThresholdLatch(options.threshold),
+      before: ThresholdLatch(options.thresholdBefore, at: .leading))
+  }
+
+  /// Whether this load runs and is wanted.
+  func isLoading(_ id: Int) -> Bool {
+    if case .loading(let running) = activity { running.id == id } else { false }
+  }
+
+  /// Takes new options, effective with the next page or report.
+  mutating func use(_ options: ListOptions) {
+    self.options = options
+    triggers.after.threshold = options.threshold
+    triggers.before.threshold = options.thresholdBefore
+  }
+
+  // MARK: Starting and cancelling
+
+  mutating func start(_ load: Load, _ effects: inout Effects, isRetry: Bool = false) {
+    loads += 1
+    if load != .before { isInitial = content.pages.allSatisfy(\.items.isEmpty) }
+    activity = .loading(Running(load: load, id: loads, isRetry: isRetry))
+    effects.start = (load, loads)
+  }
+
+  mutating func cancelLoad(_ effects: inout Effects) {
+    guard case .loading(let running) = activity else { return }
+    activity = .cancelling(running)
+    effects.cancel = running.id
+  }
+
+  /// Sees to it that what is waited for is being loaded, the most urgent first.
+  mutating func demandLoad(_ effects: inout Effects, isRetry: Bool = false) {
+    guard case .idle = activity, !waiters.isEmpty else { return }
+    if waiters.contains(where: { $0.wish == .load(.reload) }) {
+      start(.reload, &effects, isRetry: isRetry)
+    } else if let index = waiters.firstIndex(where: \.isNavigation),
+      let start = seek(for: waiters[index])
+    {
+      waiters[index].hasSought = true
+      self.start(.seek(start), &effects)
+    } else if content.hasLoaded, !waiters.contains(where: \.wantsMore) {
+      start(.before, &effects)
+    } else {
+      switch content.tail {
+      case .open: start(.more, &effects)
+      case .failed(let load, _, _): start(load, &effects, isRetry: true)
+      case .exhausted: break
+      }
+    }
+  }
+
+  /// Loads the next page if it is due and every page is begun.
+  mutating func lookAhead(_ effects: inout Effects) {
+    guard case .idle = activity, case .open = content.tail, options.loadsAhead else { return }
+    let isShort =
+      options.viewportItems.map { content.hasLoaded && content.loaded <= $0 } ?? false
+    guard isShort || options.threshold.isExceeded(content.progress) && content.isBegun else {
+      return
+    }
+    start(.more, &effects)
+  }
+
+  /// The run that begins at the page a waiter wants, where that is far from what is held and its
+  /// position is known.
+  func seek(for waiter: Waiter) -> ListStart? {
+    guard case .navigate(let command) = waiter.wish, !waiter.hasSought, content.hasLoaded,
+      let number = content.distantPage(for: command), number >= content.listStart
+    else { return nil }
+    let count = number - content.listStart
+    let known = count == 0 ? [start] : positions(start, content.pages.last?.total, count)
+    guard let position = known.last, known.count >= count else { return nil }
+    return ListStart(position: position, pages: number, items: number * content.pageSize)
+  }
+
+  // MARK: Loading by hand
+
+  /// The next page is wanted.
+  mutating func loadMore(ticket: Int) -> Effects {
+    var effects = Effects()
+    if content.isExhausted, !isReloading {
+      effects.outcome = .loaded(false)
+    } else {
+      wait(ticket, for: .load(.more), &effects)
+    }
+    announce(&effects)
+    return effects
+  }
+
+  /// The next page is due by a rule of the caller's, which does not wait for it.
+  mutating func requested() -> Effects {
+    var effects = Effects()
+    guard case .idle = activity, case .open = content.tail else { return effects }
+    start(.more, &effects)
+    announce(&effects)
+    return effects
+  }
+
+  /// The page before the first one is wanted.
+  mutating func loadBefore(ticket: Int) -> Effects {
+    var effects = Effects()
+    if case .exhausted = content.head, !isReloading {
+      effects.outcome = .loaded(false)
+    } else {
+      wait(ticket, for: .load(.before), &effects)
+    }
+    announce(&effects)
+    return effects
+  }
+
+  /// What failed is to be tried again.
+  mutating func retry(ticket: Int) -> Effects {
+    var effects = Effects()
+    switch (activity, content.tail) {
+    case (.loading(let running), _) where running.isRetry:
+      waiters.append(Waiter(ticket: ticket, wish: .load(running.load)))
+    case _ where hasFailedToReload:
+      waiters.append(Waiter(ticket: ticket, wish: .load(.reload)))
+      demandLoad(&effects, isRetry: true)
+    case (_, .failed(let load, _, _)):
+      wait(ticket, for: .load(load), &effects)
+    case (.idle, .exhausted) where shown.settled == .empty:
+      return reload(ticket: ticket)
+    default:
+      if case .failed = content.head { return loadBefore(ticket: ticket) }
+      effects.outcome = .loaded(false)
+    }
+    announce(&effects)
+    return effects
+  }
+
+  /// Whether what was loaded is still there because it could not be loaded anew.
+  private var hasFailedToReload: Bool {
+    if case .loadingError = state { content.hasLoaded } else { false }
+  }
+
+  /// The listing is to be loaded anew. What was loaded stays until the new first page is there, unless
+  /// the options say otherwise.
+  ///
+  /// A load at either end is cancelled for it; a reload that runs already brings the same and is joined.
+  mutating func reload(ticket: Int) -> Effects {
+    var effects = Effects()
+    waiters.append(Waiter(ticket: ticket, wish: .load(.reload)))
+    if case .loading(let running) = activity, running.load == .reload { return effects }
+    if options.onReload == .clear {
+      clear(&effects)
+      // A reload that is cancelled leaves nothing to go on from.
+      content.tail = .failed(.reload, CancellationError(), isShown: true)
+      shown.settled = .idle
+    }
+    cancelLoad(&effects)
+    demandLoad(&effects)
+    announce(&effects)
+    return effects
+  }
+
+  /// Another page is to be shown. Commands are served in order.
+  mutating func navigate(_ command: PageCommand, ticket: Int) -> Effects {
+    var effects = Effects()
+    waiters.append(Waiter(ticket: ticket, wish: .navigate(command)))
+    serveNavigations(&effects)
+    demandLoad(&effects)
+    announce(&effects)
+    return effects
+  }
+
+  /// A loop asks for the page behind `place`.
+  mutating func next(after place: Content.Place?, ticket: Int) -> Effects {
+    var effects = Effects()
+    if let (page, place) = content.page(after: place) {
+      effects.outcome = .page(page, place)
+      lookAhead(&effects)
+    } else if case .failed(let load, let error, isShown: false) = content.tail {
+      content.tail = .failed(load, error, isShown: true)
+      effects.outcome = .failed(error)
+    } else if content.isExhausted, !isReloading {
+      effects.outcome = .end
+    } else {
+      wait(ticket, for: .page(after: place), &effects)
+    }
+    announce(&effects)
+    return effects
+  }
+
+  private mutating func wait(_ ticket: Int, for wish: Waiter.Wish, _ effects: inout Effects) {
+    waiters.append(Waiter(ticket: ticket, wish: wish))
+    demandLoad(&effects)
+  }
+
+  /// A waiter was cancelled. The load goes with the last one.
+  mutating func waiterCancelled(ticket: Int) -> Effects {
+    var effects = Effects()
+    guard waiters.contains(where: { $0.ticket == ticket }) else { return effects }
+    waiters.removeAll { $0.ticket == ticket }
+    effects.wake = [(ticket, .failed(CancellationError()))]
+    if waiters.isEmpty { cancelLoad(&effects) }
+    announce(&effects)
+    return effects
+  }
+
+  /// The current load is not wanted any more.
+  mutating func cancelled() -> Effects {
+    var effects = Effects()
+    wake(.failed(CancellationError()), &effects) { _ in true }
+    cancelLoad(&effects)
+    announce(&effects)
+    return effects
+  }
+
+  // MARK: Reports
+
+  /// The consumer says how many items it is done with.
+  mutating func reported(consumed: Int, at now: Duration? = nil) -> Effects {
+    var effects = Effects()
+    content.report(consumed: consumed)
+    if !isSettling(at: now) { lookAhead(&effects) }
+    if effects.start != nil { announce(&effects) }
+    return effects
+  }
+
+  /// The consumer says where in a view it is.
+  mutating func reported(
+    offset: Double, in viewport: Viewport, at now: Duration? = nil
+  ) -> Effects {
+    var effects = Effects()
+    guard options.loadsAhead, content.hasLoaded, case .idle = activity, !isSettling(at: now)
+    else { return effects }
+    let isShort =
+      options.fillsViewport && viewport.extent > 0 && viewport.scrollRange <= 0
+      && viewport.content != triggers.filledAt
+    if case .open = content.tail, triggers.after.report(offset, in: viewport) != nil || isShort {
+      triggers.after.latch()
+      start(.more, &effects)
+    } else if case .open = content.head, options.thresholdBefore != .onDemand,
+      triggers.before.report(offset, in: viewport) != nil || isShort
+    {
+      triggers.before.latch()
+      start(.before, &effects)
+    } else {
+      return effects
+    }
+    if isShort { triggers.filledAt = viewport.content }
+    announce(&effects)
+    return effects
+  }
+
+  private func isSettling(at now: Duration?) -> Bool {
+    guard let now, let lastChange else { return false }
+    return now - lastChange < options.settling
+  }
+}
+
+// MARK: - What observers get
+
+extension ListMachine {
+  /// What the list is doing.
+  var state: ListState {
+    switch activity {
+    case .loading(let running):
+      switch running.load {
+      case .reload, .seek: .loading
+      case .more: content.hasLoaded ? .loadingMore : .loading
+      case .before: shown.settled
+      }
+    case .cancelling:
+      if isReloading {
+        .loading
+      } else if !waiters.contains(where: \.wantsMore) {
+        shown.settled
+      } else {
+        content.hasLoaded ? .loadingMore : .loading
+      }
+    case .idle: shown.settled
+    }
+  }
+
+  mutating func announce(_ effects: inout Effects) { announce(state, &effects) }
+
+  /// Tells observers how the state has changed.
+  mutating func announce(_ state: ListState, _ effects: inout Effects) {
+    guard shown.state != state else { return }
+    let (old, could, can) = (shown.state, shown.canLoadMore, canLoadMore(in: state))
+    (shown.state, shown.canLoadMore) = (state, can)
+    if could, !can { effects.events.append(.canLoadMore(false)) }
+    effects.events.append(.changed(from: old, to: state))
+    if !could, can { effects.events.append(.canLoadMore(true)) }
+  }
+
+  /// Whether the next page is loaded when it is due.
+  private func canLoadMore(in state: ListState) -> Bool {
+    switch state {
+    case .content, .loadingMore: return true
+    case .loadingError:
+      // Only a reload that failed leaves pages that more can follow.
+      if case .open = content.tail { return true } else { return false }
+    case .idle, .loading, .empty, .exhausted, .loadingMoreError: return false
+    }
+  }
+
+  /// What there is and what is being done, as one value.
+  var snapshot: ListSnapshot<Item> {
+    var snapshot = ListSnapshot(
+      state: state, pages: content.pages, loaded: content.loaded + content.prepended,
+      prepended: content.prepended, pagesBefore: content.before.pages,
+      itemsBefore: content.before.items, currentPage: content.current,
+      isRefreshing: isReloading, isInitial: isInitial, canLoadMore: canLoadMore(in: state),
+      canLoadBefore: true, isLoadingBefore: false)
+    switch content.head {
+    case .open: snapshot.canLoadBefore = content.hasLoaded
+    case .failed(let error): snapshot.errorBefore = error
+    case .exhausted: snapshot.canLoadBefore = false
+    }
+    if case .loading(let running) = activity {
+      snapshot.isLoadingBefore = running.load == .before
+      if running.load.isNewRun { snapshot.isRefreshing = true }
+    }
+    return snapshot
+  }
+}

@@ -1,0 +1,13 @@
+import Synchronization
+
+/// Values in the order in which they were noted.
+package final class Recorder<Value: Sendable>: Sendable {
+  private let state = Mutex<[Value]>([])
+
+  package init() {}
+
+  package var values: [Value] { state.withLock { $0 } }
+  package var count: Int { values.count }
+
+  package func note(_ value: Value) { state.withLock { $0.append(value) } }
+}
