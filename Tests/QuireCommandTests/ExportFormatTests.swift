@@ -71,8 +71,8 @@ struct ExportFormatTests {
     "A page of another format than the one asked for is an error that names both",
     arguments: [
       ("<l><i/></l>", "application/xml", "json", "not JSON"),
-      ("[1]", "application/json", "xml", "The page is JSON, not XML; use --format json."),
-      ("[1]", "application/xml", "auto", "The page is JSON, not XML; use --format json."),
+      ("[1]", "application/json", "xml", "The page is JSON, not XML. Use --format json."),
+      ("[1]", "application/xml", "auto", "The page is JSON, not XML. Use --format json."),
       ("<!DOCTYPE html><p>Sign in", "text/html", "auto", "HTML, neither JSON nor XML"),
       ("<html><body>Sign in", "application/json", "auto", "HTML"),
     ])

@@ -175,7 +175,7 @@ struct JSONPageDecoderTests {
         try decode(numbers, "[1, 2345, 3]", badItems: .collect, limits: limits)
       }
       #expect(error?.code == .limitExceeded)
-      #expect(error?.message.contains(name) == true)
+      #expect(error?.description.contains(name) == true)
     }
     #expect(
       try decode(numbers, "[1, 2345, 3]", limits: DecodingLimits(items: 3, itemBytes: 4)).count == 3

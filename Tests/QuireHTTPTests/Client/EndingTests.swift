@@ -91,7 +91,7 @@ struct EndingTests {
   func bodyless(_ status: Int) async {
     let plain = await run(byToken, [page([1], #""next":"a""#), .status(status)])
     #expect(plain.error?.code == .status)
-    #expect(plain.error?.message.contains(".status([\(status)])") == true)
+    #expect(plain.error?.remedies.contains { $0.values == ["status:\(status)"] } == true)
     var ending = byToken
     ending.end = [.status([status])]
     let ended = await run(ending, [page([1], #""next":"a""#), .status(status)])

@@ -139,7 +139,7 @@ struct PresetTests {
       of: JSONValue.self, at: "https://s.test/conversations.list", pagination: .slack)
     let error = await #expect(throws: PageError.self) { for try await _ in cursor {} }
     #expect(error?.code == .invalidArgument)
-    #expect(error?.message.contains(#"such as .items(at: "/members")"#) == true)
+    #expect(error?.description.contains(#".items(at: "/members")"#) == true)
     #expect(
       Pagination.pages.items.missingPath == nil && Pagination.spotify.items.missingPath == nil)
     #expect(Pagination.square.items(at: "/orders").items == .optional("/orders"))
