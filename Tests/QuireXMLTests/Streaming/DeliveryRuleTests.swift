@@ -49,7 +49,7 @@ struct DeliveryRuleTests {
     description.request.carry = ["pit": CarriedValue(from: .body("//pit"), send: .query("pit"))]
     let transport = FeedTransport([
       [.bytes("<opened><pit>P1</pit></opened>")],
-      [.bytes("<list><item>1</item>"), .bytes("<item>2</item><next>x</next></list>")],
+      [.bytes("<list><item>1</item><item>2</ite"), .bytes("m><next>x</next></list>")],
       [.bytes("<list/>")],
     ])
     let walk = cursor(description, transport).walk()
