@@ -38,6 +38,18 @@ struct JSONTestSuiteTests {
     }
   }
 
+  @Test("J7: a small text becomes the same value as a page does, or is refused as well")
+  func smallTexts() throws {
+    for name in try Self.names("") {
+      let bytes = try Fixtures.bytes("\(Self.folder)/\(name)")
+      let page = try? JSONDocument(bytes, limits: DecodingLimits(depth: 512)).value(at: "")
+      let text = try? JSONValue(parsing: bytes)
+      guard page != text else { continue }
+      let (found, wanted) = (text?.description ?? "refused", page?.description ?? "refused")
+      Issue.record("\(name): \(found) instead of \(wanted)")
+    }
+  }
+
   /// What we decided where the standard leaves it open.
   enum Decision { case read, pageRefused(PageError.Code), valueRefused }
 
