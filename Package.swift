@@ -28,18 +28,10 @@ let package = Package(
   // The oldest Apple systems that have the APIs used here. Only Linux is built and tested today.
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    .library(name: "Quire", targets: ["Quire"]),
-    .library(name: "QuireCore", targets: ["QuireCore"]),
-    .library(name: "QuireLists", targets: ["QuireLists"]),
-    .library(name: "QuirePagination", targets: ["QuirePagination"]),
-    .library(name: "QuireJSON", targets: ["QuireJSON"]),
-    .library(name: "QuireHTTP", targets: ["QuireHTTP"]),
-    .library(name: "QuireCurl", targets: ["QuireCurl"]),
-    .library(name: "QuireXML", targets: ["QuireXML"]),
-    .library(name: "QuireAWS", targets: ["QuireAWS"]),
-    .library(name: "QuireDetect", targets: ["QuireDetect"]),
-    .library(name: "QuireTesting", targets: ["QuireTesting"]),
-    .executable(name: "quire", targets: ["QuireCommand"]),
+    "Quire", "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP",
+    "QuireCurl", "QuireAWS", "QuireDetect", "QuireTesting",
+  ].map { .library(name: $0, targets: [$0]) } + [
+    .executable(name: "quire", targets: ["QuireCommand"])
   ],
   // A package that uses the libraries alone depends with `traits: []`, and resolves nothing that only
   // the tool needs.
@@ -60,50 +52,34 @@ let package = Package(
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
 
-    // Pages, cursors, paginator. Standard library only.
-    .target(name: "QuireCore", swiftSettings: house),
-    // Lists that people look at: sections, layout, scroll controls.
-    .target(name: "QuireLists", dependencies: ["QuireCore"], swiftSettings: house),
     // The files of presets, embedded.
     .target(name: "CPresets"),
+
+    // Pages, cursors, paginator. Standard library only.
+    library("QuireCore"),
+    // Lists that people look at: sections, layout, scroll controls.
+    library("QuireLists", ["QuireCore"]),
     // What a page says and how a listing pages: documents, descriptions, presets. No sockets.
-    .target(
-      name: "QuirePagination", dependencies: ["QuireCore", "CPresets", httpTypes],
-      exclude: ["Presets"], swiftSettings: house),
+    library("QuirePagination", ["QuireCore", "CPresets", httpTypes], exclude: ["Presets"]),
     // The JSON index behind PageDecoder.
-    .target(
-      name: "QuireJSON", dependencies: ["QuirePagination", "QuireCore"], swiftSettings: house),
+    library("QuireJSON", ["QuirePagination", "QuireCore"]),
     // libxml2 (SAX2 push) behind PageDecoder.
-    .target(
-      name: "QuireXML", dependencies: ["QuirePagination", "QuireCore", "CXML2"],
-      swiftSettings: house),
+    library("QuireXML", ["QuirePagination", "QuireCore", "CXML2"]),
     // Pages over HTTP, without sockets: fetching, links, secrets, retries.
-    .target(
-      name: "QuireHTTP", dependencies: ["QuirePagination", "QuireCore", httpTypes, logging],
-      swiftSettings: house),
+    library("QuireHTTP", ["QuirePagination", "QuireCore", httpTypes, logging]),
     // libcurl behind HTTPTransport.
-    .target(
-      name: "QuireCurl",
-      dependencies: ["QuireHTTP", "QuirePagination", "QuireCore", "CCurl", "CZlib", httpTypes],
-      swiftSettings: house),
+    library(
+      "QuireCurl", ["QuireHTTP", "QuirePagination", "QuireCore", "CCurl", "CZlib", httpTypes]),
     // Amazon's signatures: brings in libcrypto.
-    .target(
-      name: "QuireAWS", dependencies: ["QuireHTTP", "QuirePagination", "CCrypto", httpTypes],
-      swiftSettings: house),
+    library("QuireAWS", ["QuireHTTP", "QuirePagination", "CCrypto", httpTypes]),
     // Which description fits an answer.
-    .target(
-      name: "QuireDetect",
-      dependencies: [
-        "QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes,
-      ], swiftSettings: house),
+    library(
+      "QuireDetect",
+      ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes]),
     // The face: one import for users.
-    .target(
-      name: "Quire", dependencies: libraries + ["QuireDetect", httpTypes, logging],
-      swiftSettings: house),
+    library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
     // Fakes, gates, clocks and conformance suites for everyone who implements a door.
-    .target(
-      name: "QuireTesting", dependencies: ["QuireCore", "QuirePagination", "QuireHTTP", httpTypes],
-      swiftSettings: house),
+    library("QuireTesting", ["QuireCore", "QuirePagination", "QuireHTTP", httpTypes]),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",
@@ -145,6 +121,12 @@ let package = Package(
   ],
   cLanguageStandard: .c2x
 )
+
+func library(
+  _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, exclude: exclude, swiftSettings: house)
+}
 
 func example(_ name: String) -> Target {
   .executableTarget(
