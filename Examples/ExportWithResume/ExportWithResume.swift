@@ -1,3 +1,4 @@
+import QuireJSON
 import Foundation
 import Quire
 

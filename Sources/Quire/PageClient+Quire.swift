@@ -116,8 +116,8 @@ extension PageClient {
   ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
   ///     was delivered.
   public func cursor<Item: Decodable & Sendable>(
-    of item: Item.Type = Item.self, at url: String, items: ItemSelector,
-    policy: PagePolicy = PagePolicy(), request: RequestOptions = RequestOptions(),
+    of item: Item.Type = Item.self, at url: String, items: Pagination.Items,
+    policy: Pagination.Policy = Pagination.Policy(), request: RequestOptions = RequestOptions(),
     decoder: JSONDecoder = JSONDecoder(), xml: XMLDecodingOptions = XMLDecodingOptions(),
     delivery: PageDelivery = .whole,
     next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
@@ -132,7 +132,8 @@ extension PageClient {
   /// A cursor over a listing whose next page a closure decides, its items as the server wrote them, as
   /// `cursor(of:at:pagination:)` gives them for `RawItem`.
   public func cursor(
-    of item: RawItem.Type, at url: String, items: ItemSelector, policy: PagePolicy = PagePolicy(),
+    of item: RawItem.Type, at url: String, items: Pagination.Items,
+    policy: Pagination.Policy = Pagination.Policy(),
     request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole,
     next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
   ) -> Cursor<RawItem> {

@@ -1,3 +1,5 @@
+import QuireDetect
+import QuireHTTP
 import ArgumentParser
 import Foundation
 import Quire

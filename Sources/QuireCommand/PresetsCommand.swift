@@ -40,12 +40,12 @@ struct PresetsCommand: ParsableCommand {
     }
   }
 
-  private static func names(of preset: PaginationPreset) -> String {
+  private static func names(of preset: Pagination.Preset) -> String {
     [("also", preset.sameNames), ("with other parameters", preset.otherNames)]
       .filter { !$0.1.isEmpty }.map { "; \($0.0): \($0.1.joined(separator: ", "))" }.joined()
   }
 
-  private static func notes(on preset: PaginationPreset) -> String {
+  private static func notes(on preset: Pagination.Preset) -> String {
     let texts = [preset.summary, "Has: \(preset.reply)\(names(of: preset))", preset.notes]
     return "\(preset.name)\n"
       + texts.filter { !$0.isEmpty }.map { "  \($0)" }.joined(separator: "\n")
@@ -53,13 +53,13 @@ struct PresetsCommand: ParsableCommand {
 
   /// The presets by family, and their other names, as the guide has them.
   static var tables: String {
-    let families = PaginationPreset.families.map { family in
+    let families = Pagination.Preset.families.map { family in
       let rows = Pagination.presets.filter { $0.family == family }
         .map { "| `.\($0.name)` | \($0.reply) |" }
       return "### \(family)\n\n"
         + (["| preset | what the answer has |", "|---|---|"] + rows).joined(separator: "\n")
     }
-    func names(_ title: String, _ names: (PaginationPreset) -> [String]) -> String {
+    func names(_ title: String, _ names: (Pagination.Preset) -> [String]) -> String {
       let rows = Pagination.presets.filter { !names($0).isEmpty }
         .map { "| \(names($0).joined(separator: ", ")) | `.\($0.name)` |" }.sorted()
       return (["| name | \(title) |", "|---|---|"] + rows).joined(separator: "\n")
@@ -69,7 +69,7 @@ struct PresetsCommand: ParsableCommand {
   }
 }
 
-extension PaginationPreset {
+extension Pagination.Preset {
   /// The aliases that mean the same.
   fileprivate var sameNames: [String] {
     aliases.filter { pagination(named: $0) == pagination }

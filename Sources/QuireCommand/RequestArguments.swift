@@ -1,3 +1,5 @@
+import QuireJSON
+import QuirePagination
 import ArgumentParser
 import Foundation
 import HTTPTypes
@@ -178,17 +180,17 @@ enum BodyOption {
 
 extension Pagination {
   /// Where the description writes to, or may write to.
-  fileprivate var placements: [Placement] { sends.flatMap(Self.alternatives) }
+  fileprivate var placements: [Pagination.Placement] { sends.flatMap(Self.alternatives) }
 
   /// Whether it depends on the request where it writes to.
   fileprivate var hasAlternatives: Bool { placements.count > sends.count }
 
-  private var sends: [Placement] {
+  private var sends: [Pagination.Placement] {
     guard case .firstOf(let routes) = next else { return [send] }
     return routes.map(\.send)
   }
 
-  private static func alternatives(_ placement: Placement) -> [Placement] {
+  private static func alternatives(_ placement: Pagination.Placement) -> [Pagination.Placement] {
     guard case .firstOf(let placements) = placement else { return [placement] }
     return placements.flatMap(alternatives)
   }

@@ -74,15 +74,15 @@ extension ItemSequence.Iterator: Sendable {}
 ///
 /// A filtered page skips offsets, a repaged one joins items of several pages; this is how either
 /// can still be cut and resumed at exactly one item.
-package struct ItemOrigins: Hashable, Sendable {
+struct ItemOrigins: Hashable, Sendable {
   /// Where the source's page starts; its `itemOffset` is 0.
-  package var page: Position
-  package var offsets: [Int]
+  var page: Position
+  var offsets: [Int]
 }
 
 /// How many items of its page a loop over items has consumed: written by the loop with each item, read
 /// by the walk or paginator that delivered the page.
-@usableFromInline package final class ItemMark: Sendable {
+@usableFromInline final class ItemMark: Sendable {
   @usableFromInline let items = Atomic<Int>(0)
   private let isGone = Atomic(false)
 

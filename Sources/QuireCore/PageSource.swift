@@ -46,7 +46,7 @@ public protocol PageSource<Item>: Sendable {
   var allowsLookAhead: Bool { get }
 
   /// What a walk makes of a position that comes back. Default `.refused`.
-  var repeatedPositions: RepeatedPositions { get }
+  var repeatedPositions: Position.Repetition { get }
 }
 
 extension PageSource {
@@ -59,16 +59,18 @@ extension PageSource {
   /// True.
   public var allowsLookAhead: Bool { true }
   /// `.refused`.
-  public var repeatedPositions: RepeatedPositions { .refused }
+  public var repeatedPositions: Position.Repetition { .refused }
 }
 
-/// What a walk makes of a position that it has already visited.
-public enum RepeatedPositions: Hashable, Sendable {
-  /// The listing goes in circles: `PageError.Code.loopDetected`, after the page that led back was
-  /// delivered.
-  case refused
-  /// The position is a handle that stays the same while the server moves on, such as a scroll.
-  ///
-  /// Only the source's end rule and the limits end such a walk.
-  case allowed
+extension Position {
+  /// What a walk makes of a position that it has already visited.
+  public enum Repetition: Hashable, Sendable {
+    /// The listing goes in circles: `PageError.Code.loopDetected`, after the page that led back was
+    /// delivered.
+    case refused
+    /// The position is a handle that stays the same while the server moves on, such as a scroll.
+    ///
+    /// Only the source's end rule and the limits end such a walk.
+    case allowed
+  }
 }

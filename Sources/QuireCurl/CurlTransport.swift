@@ -25,7 +25,7 @@ public final class CurlTransport: HTTPTransport {
   public let configuration: Configuration
 
   /// What is open; for tests that look for leaks.
-  package let ledger = Ledger()
+  let ledger = Ledger()
 
   let mailbox = Mailbox()
   private let thread: DriverThread

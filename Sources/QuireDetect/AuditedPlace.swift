@@ -16,7 +16,7 @@ struct AuditedPlace: Sendable {
   private var near: String?
 
   /// Where a source looks; nil for a counter, and for one with several places.
-  init?(_ source: NextSource) {
+  init?(_ source: Pagination.Next) {
     var source = source
     while case .transformed(let inner, _) = source { source = inner }
     switch source {
@@ -29,7 +29,7 @@ struct AuditedPlace: Sendable {
   }
 
   /// Where a rule looks; nil where it has several places.
-  init?(_ source: ValueSource?) {
+  init?(_ source: Pagination.ValueSource?) {
     switch source {
     case .header(let name): kind = .field(name)
     case .body(let path): kind = .body(path)
@@ -38,7 +38,7 @@ struct AuditedPlace: Sendable {
   }
 
   /// Whether the page has anything there; an explicit null is something.
-  func isFilled(on info: HTTPPageInfo, items: ItemSelector) -> Bool {
+  func isFilled(on info: HTTPPageInfo, items: Pagination.Items) -> Bool {
     switch kind {
     case .field(let text):
       guard let name = HTTPField.Name(text) else { return true }
@@ -84,7 +84,7 @@ struct FoundLists: Sendable {
 
   /// Nil for a page that has items, or no list either. Without `isNamed`, nobody wrote the path to the
   /// items: that of a preset is right.
-  init?(on document: any OutlinedDocument, insteadOf items: ItemSelector, isNamed: Bool) {
+  init?(on document: any OutlinedDocument, insteadOf items: Pagination.Items, isNamed: Bool) {
     guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }
     let nodes = document.outline.nodes.filter { !$0.isInList }
     // The root of JSON has no name, and so no path.

@@ -2,7 +2,7 @@ import QuireCore
 import QuirePagination
 
 /// One thing that a description expects of an answer or of the request for it.
-package struct DescriptionTrait: Hashable {
+struct DescriptionTrait: Hashable {
   /// What it would tell.
   enum Role: Hashable {
     case items, next, flag, total, pages, mark, echo, parameter, size, constant
@@ -10,11 +10,11 @@ package struct DescriptionTrait: Hashable {
 
   /// Where it is looked for.
   enum Probe: Hashable {
-    case items(ItemSelector)
-    case value(ValueSource)
+    case items(Pagination.Items)
+    case value(Pagination.ValueSource)
     case link(relation: String, conditions: [String: String])
-    case sent(Placement)
-    case constant(Placement, String)
+    case sent(Pagination.Placement)
+    case constant(Pagination.Placement, String)
   }
 
   var role: Role
@@ -50,9 +50,9 @@ extension PagePath {
   }
 }
 
-extension ValueSource {
+extension Pagination.ValueSource {
   /// The source at each of its places, in each format.
-  var atoms: [ValueSource] {
+  var atoms: [Pagination.ValueSource] {
     switch self {
     case .body(let path): path.sides.map { .body($0) }
     case .lastItem(let path): path.sides.map { .lastItem($0) }
@@ -64,8 +64,8 @@ extension ValueSource {
 
 extension Pagination {
   /// The ways to the next page.
-  var routes: [Route] {
-    if case .firstOf(let routes) = next { routes } else { [Route(next, send: send)] }
+  var routes: [Pagination.Route] {
+    if case .firstOf(let routes) = next { routes } else { [Pagination.Route(next, send: send)] }
   }
 
   /// Everything that the description expects to see.
@@ -80,12 +80,12 @@ extension Pagination {
     if let send = size?.send { traits.append(DescriptionTrait(.size, .sent(send))) }
     traits += request.carry.values.map { DescriptionTrait(.mark, .value($0.from)) }
     if let from = previous?.from {
-      traits += Route(from, send: .url).traits(isAlternative: true).map {
+      traits += Pagination.Route(from, send: .url).traits(isAlternative: true).map {
         DescriptionTrait(.mark, $0.probe)
       }
     }
     if let from = resume?.next {
-      traits += Route(from, send: .url).traits(isAlternative: true).map {
+      traits += Pagination.Route(from, send: .url).traits(isAlternative: true).map {
         DescriptionTrait(.mark, $0.probe)
       }
     }
@@ -106,7 +106,7 @@ extension Pagination {
   }
 }
 
-extension Route {
+extension Pagination.Route {
   func traits(isAlternative: Bool) -> [DescriptionTrait] {
     var traits = next.probes.map {
       DescriptionTrait(.next, $0, isAlternative: isAlternative)
@@ -122,7 +122,7 @@ extension Route {
   }
 }
 
-extension NextSource {
+extension Pagination.Next {
   /// Where the links of an index are: a list that has none is no index.
   private static func links(_ link: PagePath, in list: PagePath) -> PagePath {
     (try? PagePath("\(list.text)/*\(link.text) | \(list.text)\(link.text)")) ?? list
@@ -147,7 +147,7 @@ extension NextSource {
   }
 }
 
-extension EndRule {
+extension Pagination.End {
   var traits: [DescriptionTrait] {
     switch self {
     case .flag(let rule): [DescriptionTrait(.flag, .value(rule.source))]
@@ -211,7 +211,7 @@ extension DescriptionTrait {
   }
 }
 
-extension ValueSource {
+extension Pagination.ValueSource {
   /// The keys of the signs in an answer that the source reads.
   fileprivate var signKeys: Set<String> {
     switch self {
@@ -238,7 +238,7 @@ extension ValueSource {
   }
 }
 
-extension Placement {
+extension Pagination.Placement {
   /// What it is called in a request, in words.
   var place: String {
     switch self {

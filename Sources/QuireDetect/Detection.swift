@@ -150,7 +150,7 @@ extension Pagination {
   }
 }
 
-extension PaginationPreset {
+extension Pagination.Preset {
   /// The preset in Swift, its items at `place` if that is not nil.
   func swift(at place: PagePath?) -> String {
     ".\(name)" + (place.map { ".items(at: \($0.swift))" } ?? "")
@@ -175,7 +175,7 @@ extension String {
   }
 }
 
-extension NextSource {
+extension Pagination.Next {
   fileprivate var swift: String {
     switch self {
     case .linkHeader: ".linkHeader"
@@ -189,7 +189,7 @@ extension NextSource {
   }
 }
 
-extension Placement {
+extension Pagination.Placement {
   fileprivate var swift: String {
     switch self {
     case .query(let name, _): ".query(\(name.swiftLiteral))"
@@ -201,7 +201,7 @@ extension Placement {
   }
 }
 
-extension EndRule {
+extension Pagination.End {
   fileprivate var swift: String {
     switch self {
     case .flag(let rule):
@@ -214,13 +214,13 @@ extension EndRule {
   }
 }
 
-extension TotalSource {
+extension Pagination.TotalSource {
   fileprivate var swift: String {
     kind == .items ? source.swift : "TotalSource(\(source.swift), .\(kind.rawValue))"
   }
 }
 
-extension ValueSource {
+extension Pagination.ValueSource {
   fileprivate var swift: String {
     if case .body(let path) = self { path.swift } else { "\(self)" }
   }

@@ -338,7 +338,7 @@ struct FollowedPages {
   var ordinal: String { Self.ordinals[min(counts.count, Self.ordinals.count) - 1] }
 }
 
-extension NextSource {
+extension Pagination.Next {
   /// Whether the continuation is a member of an item.
   var isOfItem: Bool {
     switch root {

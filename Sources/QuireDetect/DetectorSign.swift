@@ -3,7 +3,7 @@ import HTTPTypes
 import QuireCore
 
 /// A name in an answer that presets know, and that a description should account for.
-package struct DetectorSign: Hashable {
+struct DetectorSign: Hashable {
   enum Kind: Hashable { case link, field, token, flag, total, pages }
 
   var kind: Kind

@@ -52,7 +52,7 @@ struct ListingAudit: Sendable {
     self.expectsTotal = expectsTotal
     next = AuditedPlace(pagination.next)
     let counted = pagination.end.compactMap { rule in
-      if case .total(let total) = rule { total.source } else { ValueSource?.none }
+      if case .total(let total) = rule { total.source } else { Pagination.ValueSource?.none }
     }
     for source in counted {
       if let place = AuditedPlace(source) { rules.append((place, .end)) }
@@ -261,7 +261,7 @@ private struct OwnParts {
   }
 }
 
-extension EndRule {
+extension Pagination.End {
   /// Whether the rule looks at a place of the page that can be misspelt.
   fileprivate var hasPlace: Bool {
     switch self {
@@ -275,7 +275,7 @@ extension HTTPPageInfo {
   /// Where the answer has what looks like a way to another page, or says that there are more than
   /// `items`: for whoever took it for the last one. Paths, and names of fields; nothing where the
   /// answer says that no more follows.
-  package func signsOfMore(than items: Int) -> [String] {
+  func signsOfMore(than items: Int) -> [String] {
     guard let detector = try? PaginationDetector(answer) else { return [] }
     let isLast = detector.signs.contains { sign in
       sign.kind == .flag && sign.value?.boolean == detector.vocabulary.flags[sign.name].map { !$0 }

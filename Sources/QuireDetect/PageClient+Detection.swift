@@ -70,7 +70,7 @@ struct UnreadableDocument: PageDocument {
 
   func value(at path: PagePath) -> JSONValue? { nil }
   func count(at path: PagePath) -> Int? { nil }
-  func value(at path: PagePath, inLastItemOf items: ItemSelector) -> JSONValue? { nil }
+  func value(at path: PagePath, inLastItemOf items: Pagination.Items) -> JSONValue? { nil }
 }
 
 /// Decodes as another decoder does, and lets pass what that one cannot read.

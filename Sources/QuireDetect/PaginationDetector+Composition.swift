@@ -8,7 +8,7 @@ extension PaginationDetector {
   func compositions() -> [Pagination] {
     let places: [PagePath?] = answer.document is EmptyDocument ? [nil] : lists.prefix(2).map { $0 }
     return places.flatMap { place -> [Pagination] in
-      let items = place.map(ItemSelector.path) ?? .root
+      let items = place.map(Pagination.Items.path) ?? .root
       let ways = tokens(items)
       return asked(items) + (ways.isEmpty ? counters(items) : ways)
     }
@@ -16,11 +16,11 @@ extension PaginationDetector {
 
   // MARK: Tokens and links
 
-  private func tokens(_ items: ItemSelector) -> [Pagination] {
-    var routes: [Route] = []
+  private func tokens(_ items: Pagination.Items) -> [Pagination] {
+    var routes: [Pagination.Route] = []
     for sign in signs {
       switch sign.kind {
-      case .link: routes.append(Route(.linkHeader, send: .url))
+      case .link: routes.append(Pagination.Route(.linkHeader, send: .url))
       case .token: routes += self.routes(for: sign)
       case .field:
         var places = vocabulary.nextFields[sign.name]?.ranked ?? []
@@ -29,7 +29,9 @@ extension PaginationDetector {
           places += ownPlacements(for: name, base: Self.base(of: name))
           places += [.query(spelled)] + (vocabulary.next[name]?.ranked ?? [])
         }
-        routes += Self.unique(places).prefix(2).map { Route(.header(sign.place), send: $0) }
+        routes += Self.unique(places).prefix(2).map {
+          Pagination.Route(.header(sign.place), send: $0)
+        }
       case .flag, .total, .pages: continue
       }
     }
@@ -37,24 +39,25 @@ extension PaginationDetector {
     return routes.prefix(8).map { route in
       let total = totals().first { $0.kind != .pages }
       return Pagination(
-        next: route.next, send: route.send, request: RequestRule(isQuery: isPost), end: flags,
+        next: route.next, send: route.send, request: Pagination.RequestRule(isQuery: isPost),
+        end: flags,
         items: items, total: total)
     }
   }
 
-  private func routes(for sign: DetectorSign) -> [Route] {
+  private func routes(for sign: DetectorSign) -> [Pagination.Route] {
     guard let path = try? PagePath(sign.place) else { return [] }
     if let link = sign.value?.link, sign.isLink {
-      return [Route(.body(path), send: link.hasPrefix("?") ? .queryMerge : .url)]
+      return [Pagination.Route(.body(path), send: link.hasPrefix("?") ? .queryMerge : .url)]
     }
-    return placements(for: sign).prefix(3).map { Route(.body(path), send: $0) }
+    return placements(for: sign).prefix(3).map { Pagination.Route(.body(path), send: $0) }
   }
 
   var isPost: Bool { answer.request.method == .post }
 
   /// Where a token may go: to a parameter that the request has already, else to those that presets
   /// send it to, else to one of its own name.
-  private func placements(for sign: DetectorSign) -> [Placement] {
+  private func placements(for sign: DetectorSign) -> [Pagination.Placement] {
     let name = sign.name
     let spelled = Self.spelling(at: sign.place)
     // Who writes `page_token` on a page most likely reads `page_token`, too.
@@ -71,13 +74,16 @@ extension PaginationDetector {
           if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
         }
       let guessed = known.compactMap(\.parameter)
-        .compactMap { try? PagePath(PagePath.pointer(to: $0)) }.map { Placement.jsonBody($0) }
+        .compactMap { try? PagePath(PagePath.pointer(to: $0)) }.map {
+          Pagination.Placement.jsonBody($0)
+        }
       let alike =
-        (try? PagePath(PagePath.pointer(to: plain))).map { [Placement.jsonBody($0)] } ?? []
+        (try? PagePath(PagePath.pointer(to: plain))).map { [Pagination.Placement.jsonBody($0)] }
+        ?? []
       let others = isKnown ? own + guessed + alike : own + alike + guessed
       return Self.unique(there + others + [.jsonBody("/cursor")])
     case .form:
-      let guessed = known.compactMap { $0.parameter }.map { Placement.form($0) }
+      let guessed = known.compactMap { $0.parameter }.map { Pagination.Placement.form($0) }
       let others = isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed
       return Self.unique(
         ownPlacements(for: name, base: Self.base(of: name)) + others + [.form("cursor")])
@@ -89,7 +95,7 @@ extension PaginationDetector {
         spelled.first?.isUppercase == true && spelled.contains(where: \.isLowercase)
       let writesCapitals = parameters.contains { $0.spelled.first?.isUppercase == true }
       let capitalized = isCapitalized ? own.prefix(2).compactMap(\.capitalized) : []
-      let alike = isKnown ? [] : [Placement.query(plain)]
+      let alike = isKnown ? [] : [Pagination.Placement.query(plain)]
       let usual = Array(own.prefix(2))
       let others = writesCapitals ? capitalized + usual : usual + capitalized
       return Self.unique(there + alike + others + own.dropFirst(2) + [.query(plain)])
@@ -129,31 +135,31 @@ extension PaginationDetector {
     return isCamel ? first.lowercased() + word.dropFirst() : String(word)
   }
 
-  private static func unique(_ placements: [Placement]) -> [Placement] {
-    var seen: Set<Placement> = []
+  private static func unique(_ placements: [Pagination.Placement]) -> [Pagination.Placement] {
+    var seen: Set<Pagination.Placement> = []
     return placements.filter { seen.insert($0).inserted }
   }
 
   // MARK: Ends and totals
 
-  private func flags() -> [EndRule] {
+  private func flags() -> [Pagination.End] {
     signs.filter { $0.kind == .flag }.prefix(1).compactMap { sign in
       guard let path = try? PagePath(sign.place) else { return nil }
       return .flag(.body(path), continuesWhile: vocabulary.flags[sign.name] ?? true)
     }
   }
 
-  private func totals() -> [TotalSource] {
+  private func totals() -> [Pagination.TotalSource] {
     signs.filter { $0.kind == .total || $0.kind == .pages }.compactMap { sign in
       guard let path = try? PagePath(sign.place) else { return nil }
-      return TotalSource(.body(path), vocabulary.totals[sign.name] ?? .items)
+      return Pagination.TotalSource(.body(path), vocabulary.totals[sign.name] ?? .items)
     }
   }
 
   // MARK: Counters
 
   /// Numbered pages and offsets, where the answer has no continuation.
-  private func counters(_ items: ItemSelector) -> [Pagination] {
+  private func counters(_ items: Pagination.Items) -> [Pagination] {
     [
       numbered(items, first: firstPage, pageParameter),
       counted(items, first: firstOffset, offsetParameter),
@@ -161,31 +167,31 @@ extension PaginationDetector {
   }
 
   /// What pages are numbered by from `first`, to the end that the answer tells.
-  func numbered(_ items: ItemSelector, first: Int, _ send: Placement) -> Pagination {
+  func numbered(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     let pages = totals().first { $0.kind == .pages }
     let total = itemTotal
     return Pagination(
-      next: .pageNumber(first: first), send: send, request: RequestRule(isQuery: isPost),
+      next: .pageNumber(first: first), send: send, request: Pagination.RequestRule(isQuery: isPost),
       end: end(pages ?? total), items: items, total: total ?? pages)
   }
 
   /// What items are counted by from `first`, to the end that the answer tells.
-  func counted(_ items: ItemSelector, first: Int, _ send: Placement) -> Pagination {
+  func counted(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     Pagination(
-      next: .offset(first: first), send: send, request: RequestRule(isQuery: isPost),
+      next: .offset(first: first), send: send, request: Pagination.RequestRule(isQuery: isPost),
       end: end(itemTotal), items: items, total: itemTotal)
   }
 
-  private var itemTotal: TotalSource? {
+  private var itemTotal: Pagination.TotalSource? {
     totals().first { $0.kind != .pages && $0.kind != .lowerBound }
   }
 
-  private func end(_ total: TotalSource?) -> [EndRule] {
+  private func end(_ total: Pagination.TotalSource?) -> [Pagination.End] {
     flags() + (total.map { [.total($0)] } ?? []) + [.emptyPage]
   }
 }
 
-extension Placement {
+extension Pagination.Placement {
   /// The name of a parameter, wherever it goes.
   var parameter: String? {
     switch self {
@@ -206,7 +212,7 @@ extension PaginationDetector {
 
   /// What is found of a trait, and at which of its places.
   func find(
-    _ traits: PaginationVocabulary.Atoms, items: ItemSelector,
+    _ traits: PaginationVocabulary.Atoms, items: Pagination.Items,
     count: (items: Int, isThere: Bool)
   ) -> (Finding, DescriptionTrait) {
     let trait = traits.trait
@@ -239,7 +245,7 @@ extension PaginationDetector {
   }
 
   /// Whether a number only repeats where this page starts, as `"offset": 0` does.
-  private func isEcho(_ value: JSONValue, at source: ValueSource) -> Bool {
+  private func isEcho(_ value: JSONValue, at source: Pagination.ValueSource) -> Bool {
     guard case .body = source else { return false }
     return source.names.contains { vocabulary.isEcho(value, named: $0) }
   }

@@ -6,7 +6,7 @@ extension PaginationDetector {
   /// How well a description fits; nil when it cannot be meant. Items at a `place` that was looked up
   /// in the answer speak for nothing.
   func fit(
-    of pagination: Pagination, preset: PaginationPreset?, at place: PagePath? = nil,
+    of pagination: Pagination, preset: Pagination.Preset?, at place: PagePath? = nil,
     traits: [PaginationVocabulary.Atoms]? = nil
   ) -> DetectorFit? {
     let pagination = links.map(pagination.links) ?? pagination
@@ -68,7 +68,7 @@ extension PaginationDetector {
   // MARK: Items
 
   /// How many items a selector finds, and whether it finds their place; nil where it does not fit.
-  private func itemCount(of items: ItemSelector) -> (items: Int, isThere: Bool)? {
+  private func itemCount(of items: Pagination.Items) -> (items: Int, isThere: Bool)? {
     if answer.document is EmptyDocument || answer.document is UnreadableDocument {
       return (0, false)
     }
@@ -79,7 +79,7 @@ extension PaginationDetector {
   }
 
   /// Items that are nowhere, where the page has a list elsewhere, are not what is meant.
-  private func judgePlace(of items: ItemSelector, isThere: Bool, in fit: inout DetectorFit) {
+  private func judgePlace(of items: Pagination.Items, isThere: Bool, in fit: inout DetectorFit) {
     guard fit.itemCount == 0, !isThere, let list = outline.likelyList(vocabulary) else { return }
     let places = items.paths.map(\.place).joined(separator: " or ")
     fit.score -= Weights.misplaced
@@ -91,7 +91,7 @@ extension PaginationDetector {
   // MARK: What speaks against it
 
   /// Whether the answer declares more than came.
-  private func saysMore(than count: Int, _ total: TotalSource?) -> Bool {
+  private func saysMore(than count: Int, _ total: Pagination.TotalSource?) -> Bool {
     guard let total, total.kind != .remaining, total.kind != .pages,
       let declared = lookups.value(at: total.source, items: .root)?.count
     else { return false }
@@ -203,7 +203,7 @@ extension DetectorSign {
 }
 
 /// How well one description fits an answer.
-package struct DetectorFit {
+struct DetectorFit {
   /// Where the description leads from the answer.
   enum Outcome: Hashable {
     case next(PageRequest)
@@ -214,7 +214,7 @@ package struct DetectorFit {
     case failure
   }
 
-  var preset: PaginationPreset?
+  var preset: Pagination.Preset?
   /// The preset's other name that the description is of; nil for its own.
   var variant: String?
   var pagination: Pagination
@@ -255,7 +255,7 @@ package struct DetectorFit {
   var goesOn: Bool { if case .next = outcome { isFounded } else { false } }
 
   /// Where the description reads a token; nil where it reads a link or none.
-  var token: NextSource? {
+  var token: Pagination.Next? {
     guard let route = pagination.routes.first, !route.next.isCounter, route.send != .url else {
       return nil
     }
@@ -276,14 +276,14 @@ package struct DetectorFit {
 /// A class, because a lookup changes nothing but the time the next one takes; used by one task.
 final class DetectorLookups {
   private let answer: PageAnswer
-  private var values: [ValueSource: JSONValue?] = [:]
+  private var values: [Pagination.ValueSource: JSONValue?] = [:]
   private var counts: [PagePath: Int?] = [:]
-  private var items: [ItemSelector: Int?] = [:]
+  private var items: [Pagination.Items: Int?] = [:]
 
   init(_ answer: PageAnswer) { self.answer = answer }
 
   /// The value at a source; nil where there is none, or more than one.
-  func value(at source: ValueSource, items: ItemSelector) -> JSONValue? {
+  func value(at source: Pagination.ValueSource, items: Pagination.Items) -> JSONValue? {
     if case .lastItem = source { return find(source, items) }
     if let known = values[source] { return known }
     let value = find(source, items)
@@ -291,7 +291,7 @@ final class DetectorLookups {
     return value
   }
 
-  private func find(_ source: ValueSource, _ items: ItemSelector) -> JSONValue? {
+  private func find(_ source: Pagination.ValueSource, _ items: Pagination.Items) -> JSONValue? {
     (try? answer.value(at: source, items: items)) ?? nil
   }
 
@@ -304,7 +304,7 @@ final class DetectorLookups {
   }
 
   /// How many items a selector finds; nil where there is no such list.
-  func count(of selector: ItemSelector) -> Int? {
+  func count(of selector: Pagination.Items) -> Int? {
     if let known = items[selector] { return known }
     let count = (try? answer.document.values(at: .nowhere, inItemsOf: selector))?.count
     items[selector] = .some(count)

@@ -6,7 +6,7 @@ extension PaginationDetector {
   /// A parameter of the request: of its query, its form, a member of its JSON, or an element or
   /// attribute of its XML.
   struct Parameter {
-    var placement: Placement
+    var placement: Pagination.Placement
     /// The name, by `PaginationVocabulary.normal`.
     var name: String
     var spelled: String
@@ -69,7 +69,7 @@ extension PaginationDetector {
   ]
 
   /// Descriptions that continue by parameters of the request: numbers, keys and placeholders.
-  func asked(_ items: ItemSelector) -> [Pagination] {
+  func asked(_ items: Pagination.Items) -> [Pagination] {
     var found: [Pagination] = []
     for parameter in parameters {
       let number = Int(parameter.value.plainText)
@@ -88,14 +88,15 @@ extension PaginationDetector {
       found.append(
         Pagination(
           next: .lastItem(key), send: parameter.placement,
-          request: RequestRule(isQuery: isPost), end: [.emptyPage], items: items))
+          request: Pagination.RequestRule(isQuery: isPost), end: [.emptyPage], items: items))
     }
     for placeholder in placeholders { found += asked(items, by: placeholder) }
     return found
   }
 
-  private func asked(_ items: ItemSelector, by placeholder: RequestPlaceholder) -> [Pagination] {
-    let place = Placement.placeholder(placeholder.text)
+  private func asked(_ items: Pagination.Items, by placeholder: RequestPlaceholder) -> [Pagination]
+  {
+    let place = Pagination.Placement.placeholder(placeholder.text)
     switch placeholder.kind {
     case .page: return [numbered(items, first: 1, place)]
     case .offset: return [counted(items, first: placeholder.first.integer ?? 0, place)]
@@ -104,14 +105,15 @@ extension PaginationDetector {
         (try? PagePath(sign.place)).map { path in
           Pagination(
             next: .body(path), send: place,
-            request: RequestRule(first: placeholder.first, isQuery: isPost), items: items)
+            request: Pagination.RequestRule(first: placeholder.first, isQuery: isPost), items: items
+          )
         }
       }
     }
   }
 
   /// What identifies an item of the page, as a path below it.
-  private func lastKey(of items: ItemSelector, isNumber: Bool) -> PagePath? {
+  private func lastKey(of items: Pagination.Items, isNumber: Bool) -> PagePath? {
     guard case .path(let list) = items, !answer.document.isXML else { return nil }
     let names = ["id", "key", "seq", "cursor"]
     let start = list.text + "/0/"
@@ -142,7 +144,7 @@ extension PaginationDetector {
   }
 
   /// Parameters that the request has already and that a token may go to, those of its name first.
-  func ownPlacements(for name: String, base: String) -> [Placement] {
+  func ownPlacements(for name: String, base: String) -> [Pagination.Placement] {
     let own = parameters.filter { $0.name == name || $0.name == base }
     let known = parameters.filter { parameter in
       guard vocabulary.tokenParameters.contains(parameter.name) else { return false }
@@ -152,9 +154,9 @@ extension PaginationDetector {
   }
 }
 
-extension Placement {
+extension Pagination.Placement {
   /// The same parameter, its name written as `Marker` where it is `marker`.
-  var capitalized: Placement? {
+  var capitalized: Pagination.Placement? {
     guard case .query(let name, let encoding) = self else { return nil }
     let words = name.split { $0 == "_" || $0 == "-" }
     guard words.joined().allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }

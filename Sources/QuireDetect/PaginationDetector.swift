@@ -1,7 +1,7 @@
 import HTTPTypes
-package import QuireCore
+import QuireCore
 import QuireJSON
-package import QuirePagination
+import QuirePagination
 
 /// Tells from one answer how its listing is paged.
 ///
@@ -10,7 +10,7 @@ package import QuirePagination
 /// fewer presets look for it; what the answer has and a description leaves unsaid speaks against that
 /// description. Costs are bounded by the number of presets and the size of the page, whatever is in
 /// it.
-package struct PaginationDetector {
+struct PaginationDetector {
   let answer: PageAnswer
   let home: Origin
   let outline: PageOutline
@@ -32,7 +32,7 @@ package struct PaginationDetector {
   /// A detector for an answer to a listing's first request.
   ///
   /// Throws `invalidURL` for a request that is none.
-  package init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
+  init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
     // The answer came to a request without placeholders, even where the walk's own has them.
     try self.init(answer, links: links, placeholders: [])
   }
@@ -99,7 +99,7 @@ package struct PaginationDetector {
   }
 
   /// How well a preset fits with its items at another place.
-  private func fit(of preset: PaginationPreset, at place: PagePath) -> DetectorFit? {
+  private func fit(of preset: Pagination.Preset, at place: PagePath) -> DetectorFit? {
     let pagination = preset.pagination.items(at: .path(place)).fitted(to: answer.request)
     guard var fit = fit(of: pagination, preset: preset, at: place)
     else { return nil }
@@ -122,7 +122,7 @@ extension DetectorFit {
 
 extension PaginationDetector {
   /// What the answer shows. Never a guess that is not called one.
-  package func detection() -> Detection {
+  func detection() -> Detection {
     var detection = Detection(candidates: [], observations: observations())
     guard (200..<300).contains(answer.status) else { return detection }
     // Without items, and without a word about what follows, there is nothing to guess from.
@@ -326,12 +326,12 @@ extension PaginationDetector {
   }
 
   /// Where page numbers go, as far as request and answer tell.
-  var pageParameter: Placement {
+  var pageParameter: Pagination.Placement {
     parameter(among: vocabulary.pageNumbers, echoes: echoes(of: .page)) ?? .query("page")
   }
 
   /// Where offsets go, as far as request and answer tell.
-  var offsetParameter: Placement {
+  var offsetParameter: Pagination.Placement {
     parameter(among: vocabulary.offsets, echoes: echoes(of: .offset)) ?? .query("offset")
   }
 
@@ -339,7 +339,7 @@ extension PaginationDetector {
   /// answer repeats.
   private func parameter(
     among sends: PaginationVocabulary.Sends, echoes: [PageOutline.Node]
-  ) -> Placement? {
+  ) -> Pagination.Placement? {
     let ranked = sends.ranked
     if let there = ranked.first(where: { sent.value(at: $0)?.integer != nil }) { return there }
     guard answer.request.body == .none else { return nil }
@@ -396,7 +396,7 @@ extension PageOutline {
 
   /// Whether a list of that name stands beside the items, most likely; those of Atom's feeds are in
   /// RFC 4287, §4.1.1.
-  package static func isBesideItems(_ name: String) -> Bool {
+  static func isBesideItems(_ name: String) -> Bool {
     beside.contains(PaginationVocabulary.normal(name))
   }
 

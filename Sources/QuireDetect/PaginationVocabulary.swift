@@ -3,14 +3,14 @@ import QuireCore
 
 /// The names that presets use: which are continuations, flags or totals, where their values are sent,
 /// and how rare each is.
-package struct PaginationVocabulary: Sendable {
+struct PaginationVocabulary: Sendable {
   /// Where the values of a name go, and in how many presets.
   struct Sends: Sendable {
     var links = 0
-    var places: [Placement: Int] = [:]
+    var places: [Pagination.Placement: Int] = [:]
 
     /// The places, those of most presets first.
-    var ranked: [Placement] {
+    var ranked: [Pagination.Placement] {
       places.sorted { ($1.value, "\($0.key)") < ($0.value, "\($1.key)") }.map(\.key)
     }
   }
@@ -23,13 +23,13 @@ package struct PaginationVocabulary: Sendable {
 
   /// A preset, and what it expects.
   struct Entry: Sendable {
-    var preset: PaginationPreset
+    var preset: Pagination.Preset
     var traits: [Atoms]
     /// What other names of the preset mean that is not the same.
     var variants: [(name: String, pagination: Pagination)]
     var isGeneric: Bool { preset.isGeneric }
 
-    init(_ preset: PaginationPreset) {
+    init(_ preset: Pagination.Preset) {
       self.preset = preset
       traits = PaginationVocabulary.atoms(
         of: preset.pagination.example.fitted(to: PageRequest(url: "")))
@@ -75,7 +75,7 @@ package struct PaginationVocabulary: Sendable {
     pagination.traits.map { Atoms(trait: $0, atoms: $0.atoms) }
   }
 
-  init(_ presets: [PaginationPreset]) {
+  init(_ presets: [Pagination.Preset]) {
     self.presets = presets.map(Entry.init)
     count = presets.count
     var flagVotes: [String: Int] = [:]
@@ -92,7 +92,7 @@ package struct PaginationVocabulary: Sendable {
         let vote = rule.continuesWhile ? 1 : -1
         for name in rule.source.names { flagVotes[name, default: 0] += vote }
       }
-      let totals = description.total.map { [EndRule.total($0)] } ?? []
+      let totals = description.total.map { [Pagination.End.total($0)] } ?? []
       for case .total(let total) in description.end + totals {
         for name in total.source.names {
           totalVotes[name, default: [:]][total.kind, default: 0] += 1
@@ -111,7 +111,7 @@ package struct PaginationVocabulary: Sendable {
     offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normal))
   }
 
-  private mutating func learn(_ route: Route) {
+  private mutating func learn(_ route: Pagination.Route) {
     switch route.next.root {
     case .body(let path):
       for name in Self.names(of: path) { Self.learn(route, in: &next[name, default: Sends()]) }
@@ -125,7 +125,7 @@ package struct PaginationVocabulary: Sendable {
     }
   }
 
-  private static func learn(_ route: Route, in sends: inout Sends) {
+  private static func learn(_ route: Pagination.Route, in sends: inout Sends) {
     switch route.send {
     case .url, .request: sends.links += 1
     default: sends.places[route.send, default: 0] += 1
@@ -192,7 +192,7 @@ extension DescriptionTrait {
   }
 }
 
-extension ValueSource {
+extension Pagination.ValueSource {
   /// The normal names a value has where it is looked for in the page.
   var names: [String] {
     switch self {

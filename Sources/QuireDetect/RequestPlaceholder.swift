@@ -2,7 +2,7 @@ import QuirePagination
 import QuireCore
 
 /// A text in a request that stands for where a page starts, such as `{page}` or `{{offset}}`.
-package struct RequestPlaceholder: Hashable {
+struct RequestPlaceholder: Hashable {
   /// What goes in its place.
   enum Kind { case page, offset, token }
 

@@ -9,7 +9,7 @@ extension JSONDocument {
   /// Throws `shape` when they are missing or null and not optional, or something else stands in their
   /// place.
   func lists(
-    of selector: ItemSelector, kind wanted: JSONWord.Kind = .array
+    of selector: Pagination.Items, kind wanted: JSONWord.Kind = .array
   ) throws -> [Int] {
     var arrays: [Int] = []
     var nullPath: PagePath?
@@ -85,7 +85,7 @@ extension JSONDocument {
       remedies: wanted == .array ? [itemsRemedy].compactMap(\.self) : [Remedy(.items)])
   }
 
-  func missing(_ selector: ItemSelector) -> PageError {
+  func missing(_ selector: Pagination.Items) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
     return PageError(
       .shape,
@@ -96,7 +96,7 @@ extension JSONDocument {
   }
 
   /// A null where the list should be: of a server that writes an empty list so, or of one that failed.
-  func null(at path: PagePath, _ selector: ItemSelector) -> PageError {
+  func null(at path: PagePath, _ selector: Pagination.Items) -> PageError {
     PageError(
       .shape,
       """
@@ -152,7 +152,7 @@ extension JSONDocument {
   /// Throws as `lists(of:)` does, and `limitExceeded` for columns whose names make the items many
   /// times as large as the page. Copies the items where it makes a document of its own.
   func arranged(
-    for selector: ItemSelector, limits: DecodingLimits = .api
+    for selector: Pagination.Items, limits: DecodingLimits = .api
   ) throws -> (document: JSONDocument, lists: [Int]) {
     var composer = ItemComposer(self, limits)
     switch selector.arrangement {
@@ -171,7 +171,7 @@ extension JSONDocument {
     return (try composer.document(), [0])
   }
 
-  private func addMatches(of selector: ItemSelector, to composer: inout ItemComposer) throws {
+  private func addMatches(of selector: Pagination.Items, to composer: inout ItemComposer) throws {
     var isThere = selector.absentMeansEmpty
     var nullPath: PagePath?
     for path in selector.paths {
@@ -302,7 +302,7 @@ extension JSONDocument {
   }
 
   /// Follows `path` from the root of the page; behind a `*`, it goes into no item.
-  func find(_ path: PagePath, outsideItemsOf selector: ItemSelector) throws -> Lookup {
+  func find(_ path: PagePath, outsideItemsOf selector: Pagination.Items) throws -> Lookup {
     guard path.steps.contains(.each) else { return try find(path) }
     return try find(path.steps[...], from: 0, in: path, outside: itemNodes(of: selector))
   }
@@ -337,7 +337,7 @@ extension JSONDocument {
   }
 
   /// The values that are the page's items; none where they are not as the selector says.
-  private func itemNodes(of selector: ItemSelector) -> Set<Int> {
+  private func itemNodes(of selector: Pagination.Items) -> Set<Int> {
     switch selector.arrangement {
     case .lists: Set(((try? lists(of: selector)) ?? []).flatMap(elementsOrItself))
     case .matches:

@@ -150,7 +150,7 @@ extension JSONDocument {
   /// Everything but the arrays at the selector's paths is envelope, all of it where there are none.
   /// Objects within items are their decoder's business; Foundation's takes the first of two. Throws
   /// `shape` that quotes the name and its byte. Linear in the envelope, against hash flooding too.
-  func checkEnvelope(outside selector: ItemSelector) throws {
+  func checkEnvelope(outside selector: Pagination.Items) throws {
     var items: Set<Int> = []
     for path in selector.paths {
       if case .node(let node) = try find(path),

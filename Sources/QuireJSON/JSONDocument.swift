@@ -80,14 +80,14 @@ public struct JSONDocument: PageDocument {
 
   /// The value at `path` that the page says of itself: `*` looks into no item. Throws as `value(at:)`.
   public func value(
-    at path: PagePath, outsideItemsOf items: ItemSelector
+    at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
     guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
     return try value(of: node)
   }
 
   /// As `count(at:)`; `*` looks into no item.
-  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int? {
+  public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int? {
     guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
     return count(of: node)
   }
@@ -95,7 +95,7 @@ public struct JSONDocument: PageDocument {
   /// The value at `path` below the last item of the page, or nil where there is none.
   ///
   /// Throws as `value(at:)` does, and `shape` when the items are not where `items` says.
-  public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
+  public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     let (page, lists) = try arranged(for: items)
     guard let list = lists.last(where: { page.word(at: $0).length > 0 }),
       let item = page.element(of: list, at: page.word(at: list).length - 1),
@@ -107,7 +107,7 @@ public struct JSONDocument: PageDocument {
   /// The value at `path` below each item of the page, in order; nil for an item that has none there.
   ///
   /// Throws as `value(at:inLastItemOf:)` does.
-  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] {
+  public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
     let (page, lists) = try arranged(for: items)
     return try lists.flatMap { Array(page.elements(of: $0)) }.map { item in
       guard case .node(let node) = try page.find(path, from: item) else { return nil }

@@ -68,7 +68,7 @@ extension HTTPFields {
   }
 }
 
-/// How a walk went on after the server had forgotten its cursor; see `ExpiryRule`.
+/// How a walk went on after the server had forgotten its cursor; see `Pagination.ExpiryRule`.
 public enum PageRecovery: String, Hashable, Sendable {
   /// The listing was begun again: this is its first page.
   case restarted

@@ -2,7 +2,7 @@
 
 extension Pagination {
   private static func named(_ name: String) -> Pagination {
-    guard let preset = PaginationPreset.description(named: name) else {
+    guard let preset = Pagination.Preset.description(named: name) else {
       preconditionFailure("There is no preset \(name).")
     }
     return preset

@@ -38,14 +38,14 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
   /// Whether walks close this source.
   public let needsClosing: Bool
   /// What walks make of a position that comes back.
-  public let repeatedPositions: RepeatedPositions
+  public let repeatedPositions: Position.Repetition
   private let pages: [Page<Item>]
   private let state = Watched(State())
 
   /// A listing of these pages; none at all is a listing that ended before it began.
   public init(
     _ pages: [Page<Item>], needsClosing: Bool = false,
-    repeatedPositions: RepeatedPositions = .refused
+    repeatedPositions: Position.Repetition = .refused
   ) {
     self.pages = pages.enumerated().map { index, page in
       var page = page

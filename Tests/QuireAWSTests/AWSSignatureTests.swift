@@ -116,7 +116,7 @@ struct AWSSignatureTests {
     }
     let client = PageClient(transport: transport, configuration: configuration).with(environment)
     let pagination = Pagination(
-      next: .body("/next"), items: "/items", policy: PagePolicy(links: .allow(["b.test"])))
+      next: .body("/next"), items: "/items", policy: Pagination.Policy(links: .allow(["b.test"])))
     for try await _ in client.cursor(of: Int.self, at: "https://a.test/", pagination: pagination) {}
     let signatures = transport.requests.map { $0.head.headerFields[.authorization] }
     #expect(signatures.count == 4)

@@ -1,5 +1,5 @@
 import Foundation
-import QuirePagination
+@testable import QuirePagination
 import Testing
 
 @Suite("The reference of descriptions")

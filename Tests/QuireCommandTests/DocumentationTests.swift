@@ -1,3 +1,4 @@
+import QuireXML
 import ArgumentParser
 import Foundation
 import Quire

@@ -225,10 +225,10 @@ struct ExportOptionTests {
       try ExportPlan(try ExportCommand.parse([url] + base + arguments))
     }
     let expected = try plan("--page-size", "2")
-    #expect(expected.pagination.size == PageSize(default: 2))
+    #expect(expected.pagination.size == Pagination.PageSize(default: 2))
     #expect(expected.pageSize == nil)
     let asked = try plan("--page-size", "2", "--size", "query:limit")
-    #expect(asked.pagination.size == PageSize(.query("limit")))
+    #expect(asked.pagination.size == Pagination.PageSize(.query("limit")))
     #expect(asked.pageSize == 2)
     #expect(throws: Never.self) {
       try plan("--size", "query:limit", url: "https://h.test/p?limit=2")

@@ -1,6 +1,6 @@
 import ArgumentParser
 import HTTPTypes
-import QuireCore
+@testable import QuireCore
 import QuireDetect
 import QuireHTTP
 import QuireJSON

@@ -9,17 +9,19 @@ import Testing
 
 @Suite("The grammar of --next, --send and --end")
 struct StepSpecTests {
-  private static func next(_ text: String) throws -> NextSource {
+  private static func next(_ text: String) throws -> Pagination.Next {
     try StepSpec.block(text, "--next")
   }
 
-  private static func send(_ text: String) throws -> Placement {
+  private static func send(_ text: String) throws -> Pagination.Placement {
     try StepSpec.block(text, "--send")
   }
 
-  private static func end(_ text: String) throws -> EndRule { try StepSpec.block(text, "--end") }
+  private static func end(_ text: String) throws -> Pagination.End {
+    try StepSpec.block(text, "--end")
+  }
 
-  private static func total(_ text: String) throws -> TotalSource {
+  private static func total(_ text: String) throws -> Pagination.TotalSource {
     try StepSpec.block(text, "--total")
   }
 
@@ -97,7 +99,7 @@ struct StepSpecTests {
     #expect(try Self.end("total:/pages,kind:pages") == .pages("/pages"))
     #expect(try Self.end("noNext:-1") == .noNext(sentinels: ["-1"]))
     #expect(try Self.end("lastPage:404") == .lastPage(when: .status(404)))
-    #expect(try Self.total("header:X-Total") == TotalSource(.header("X-Total")))
+    #expect(try Self.total("header:X-Total") == Pagination.TotalSource(.header("X-Total")))
     #expect(try Self.total("") == "")
   }
 

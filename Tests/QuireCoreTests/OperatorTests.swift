@@ -65,7 +65,7 @@ import Testing
   func cachesByDirection() async throws {
     let source = ScriptedSource(sizes: 1, 1, 1)
     let cache = PageCache<Int>()
-    let directions = Recorder<WalkDirection>()
+    let directions = Recorder<Position.Direction>()
     // On the way back every page is another one.
     let cursor = Cursor(source).observed { reading in
       if case .started(_, let direction) = reading { directions.note(direction) }

@@ -1,5 +1,5 @@
 import Foundation
-import QuireCore
+@testable import QuireCore
 import QuireLists
 import QuireTesting
 import TestSupport

@@ -1,5 +1,5 @@
 import QuireCore
-import QuireCurl
+@testable import QuireCurl
 import QuireHTTP
 import QuireJSON
 import QuirePagination

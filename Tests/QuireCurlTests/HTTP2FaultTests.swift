@@ -1,5 +1,5 @@
 import HTTPTypes
-import QuireCore
+@testable import QuireCore
 import QuireCurl
 import QuireHTTP
 import QuireJSON

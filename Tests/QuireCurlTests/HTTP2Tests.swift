@@ -1,6 +1,6 @@
 import HTTPTypes
 import QuireCore
-import QuireCurl
+@testable import QuireCurl
 import QuireHTTP
 import QuireJSON
 import QuirePagination

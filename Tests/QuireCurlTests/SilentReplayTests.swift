@@ -1,6 +1,6 @@
 import HTTPTypes
 import QuireCore
-import QuireCurl
+@testable import QuireCurl
 import QuireHTTP
 import QuireJSON
 import QuirePagination
@@ -164,7 +164,7 @@ struct WireBudgetTests {
     var configuration = PageClient.Configuration()
     configuration.retry = RetryPolicy(attempts: attempts, delay: .zero)
     let pagination = Pagination(
-      next: .pageNumber, send: .query("page"), request: RequestRule(isQuery: isQuery),
+      next: .pageNumber, send: .query("page"), request: Pagination.RequestRule(isQuery: isQuery),
       end: [.emptyPage])
     return PageClient(transport: transport, configuration: configuration).cursor(
       at: server.url("/list"), pagination: pagination,

@@ -8,14 +8,14 @@ import Testing
 struct JSONItemSelectionTests {
   let decoder = JSONPageDecoder<Int>()
 
-  func items(_ page: String, _ selector: ItemSelector) throws -> [Int] {
+  func items(_ page: String, _ selector: Pagination.Items) throws -> [Int] {
     try decode(decoder, page, selector).items
   }
 
   @Test(
     "J10, D-2: a page whose items are missing or no list is an error, never an empty page",
     arguments: [
-      (#"{"members": [1]}"#, ItemSelector.path("/items")), (#"{"items": {"a": 1}}"#, "/items"),
+      (#"{"members": [1]}"#, Pagination.Items.path("/items")), (#"{"items": {"a": 1}}"#, "/items"),
       (#"{"items": "none"}"#, "/items"), (#"{"items": 0}"#, "/items"),
       (#"{"items": false}"#, "/items"), (#"{"error": "gone"}"#, .root), (#""gone""#, .root),
       (#"[1]"#, "/items"), (#"{}"#, .firstOf(["/a", "/b"])), (#"{}"#, .all(["/a", "/b"])),
@@ -24,7 +24,7 @@ struct JSONItemSelectionTests {
       (#"{"data": "x"}"#, .optional("/data/items")), (#"[]"#, .optional("/items")),
       (#"{"a": 1}"#, .optional(.all(["/a", "/b"]))),
     ])
-  func noItems(_ page: String, _ selector: ItemSelector) {
+  func noItems(_ page: String, _ selector: Pagination.Items) {
     let error = #expect(throws: PageError.self) { try items(page, selector) }
     #expect(error?.code == .shape)
   }
@@ -49,7 +49,7 @@ struct JSONItemSelectionTests {
   @Test(
     "V02, V44: a list that is null or absent is empty where that was declared",
     arguments: [
-      (#"{"items": []}"#, ItemSelector.path("/items")), ("null", .optional(.root)),
+      (#"{"items": []}"#, Pagination.Items.path("/items")), ("null", .optional(.root)),
       (#"{"nextPageToken": "t1"}"#, .optional("/books")),
       (#"{"books": null}"#, .optional("/books")),
       (#"{"data": null}"#, .optional("/data/books")), (#"{}"#, .optional(.firstOf(["/a", "/b"]))),
@@ -57,21 +57,21 @@ struct JSONItemSelectionTests {
       (#"{"a": null, "b": []}"#, .firstOf(["/a", "/b"])),
       (#"{"b": null}"#, .optional(.all(["/a", "/b"]))),
     ])
-  func empty(_ page: String, _ selector: ItemSelector) throws {
+  func empty(_ page: String, _ selector: Pagination.Items) throws {
     #expect(try items(page, selector) == [])
   }
 
   @Test(
     "12-L10, J10: null in place of the items is an error that names the remedy, unless declared",
     arguments: [
-      (#"{"items": null}"#, ItemSelector.path("/items")), ("null", .root),
+      (#"{"items": null}"#, Pagination.Items.path("/items")), ("null", .root),
       (#"{"a": null}"#, .firstOf(["/a", "/b"])), (#"{"b": null}"#, .all(["/a", "/b"])),
       (#"{"a": null, "b": null}"#, .all(["/a", "/b"])), ("null", .members(.root)),
       (#"{"pages": null}"#, .members("/pages")), (#"{"t": null}"#, .columns("/t")),
       (#"{"groups": [{"of": null}, {"of": null}]}"#, "/groups/*/of"),
       (#"{"a": [{"b": null}]}"#, .firstOf(["/x/*/b", "/a/*/b"])),
     ])
-  func undeclaredNull(_ page: String, _ selector: ItemSelector) throws {
+  func undeclaredNull(_ page: String, _ selector: Pagination.Items) throws {
     let error = #expect(throws: PageError.self) {
       try decode(JSONRawPageDecoder(), page, selector).items
     }
@@ -105,7 +105,7 @@ struct JSONItemSelectionTests {
     "T33: items may be the members of an object, the rows of columns, or stand in several lists",
     arguments: [
       (
-        #"{"a": {"x": 1}, "b\u0022": null}"#, ItemSelector.members(.root),
+        #"{"a": {"x": 1}, "b\u0022": null}"#, Pagination.Items.members(.root),
         #"[{"name":"a","value":{"x":1}},{"name":"b\u0022","value":null}]"#
       ),
       (#"null"#, .optional(.members(.root)), "[]"), (#"{"pages": {}}"#, .members("/pages"), "[]"),
@@ -129,7 +129,7 @@ struct JSONItemSelectionTests {
         .all(["/items/*/items/*/e", "/items/*/e"]), "[1,2,3]"
       ),
     ])
-  func arranged(_ page: String, _ selector: ItemSelector, _ items: String) throws {
+  func arranged(_ page: String, _ selector: Pagination.Items, _ items: String) throws {
     let raw = try decode(JSONRawPageDecoder(), page, selector).items
     #expect("[" + raw.map(\.description).joined(separator: ",") + "]" == items)
   }
@@ -137,11 +137,11 @@ struct JSONItemSelectionTests {
   @Test(
     "T33, D-2: what is no object, no table or not there at all is an error",
     arguments: [
-      ("[1]", ItemSelector.members(.root)), (#"{"a": 1}"#, .members("/pages")),
+      ("[1]", Pagination.Items.members(.root)), (#"{"a": 1}"#, .members("/pages")),
       (#"{"a": [1], "b": [1, 2]}"#, .columns(.root)), (#"{"a": [1], "b": 2}"#, .columns(.root)),
       (#"{"a": 1}"#, "/groups/*/of"), ("[[1]]", .columns(.root)),
     ])
-  func misarranged(_ page: String, _ selector: ItemSelector) {
+  func misarranged(_ page: String, _ selector: Pagination.Items) {
     let error = #expect(throws: PageError.self) {
       try decode(JSONRawPageDecoder(), page, selector)
     }

@@ -27,7 +27,7 @@ func decode<Item>(
 }
 
 func decode<Item>(
-  _ decoder: some PageDecoder<Item>, _ page: String, _ items: ItemSelector = .root,
+  _ decoder: some PageDecoder<Item>, _ page: String, _ items: Pagination.Items = .root,
   badItems: BadItemPolicy = .throw, limits: DecodingLimits = .api, contentType: String? = nil
 ) throws -> DecodedItems<Item> {
   let context = DecodingContext(

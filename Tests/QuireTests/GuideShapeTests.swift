@@ -1,3 +1,5 @@
+import QuirePagination
+import QuireXML
 import Foundation
 import Quire
 import QuireTesting
@@ -71,8 +73,9 @@ struct GuideShapeTests {
   @Test("A route is a source and where its value goes")
   func route() throws {
     // guide: DescriptionReference
-    let next = NextSource.firstOf([
-      Route(.linkHeader, send: .url), Route(.body("/next_cursor"), send: .query("cursor")),
+    let next = Pagination.Next.firstOf([
+      Pagination.Route(.linkHeader, send: .url),
+      Pagination.Route(.body("/next_cursor"), send: .query("cursor")),
     ])
     // end
     #expect(try Pagination(json: Pagination(next: next, items: "/a").json).next == next)

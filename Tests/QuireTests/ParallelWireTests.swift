@@ -26,8 +26,9 @@ struct ParallelWireTests {
     configuration.retry = .never
     let client = PageClient(transport: transport, configuration: configuration)
     let pagination = Pagination(
-      next: .pageNumber, send: .query("page"), end: [.total(TotalSource("/pages", .pages))],
-      items: "/items", total: TotalSource("/pages", .pages))
+      next: .pageNumber, send: .query("page"),
+      end: [.total(Pagination.TotalSource("/pages", .pages))],
+      items: "/items", total: Pagination.TotalSource("/pages", .pages))
     let walk = client.cursor(of: Int.self, at: server.url(), pagination: pagination)
       .parallel(window).walk()
     var items: [Int] = []

@@ -26,8 +26,8 @@ extension PageClient {
   /// A cursor over pages of JSON, whose next page a closure decides.
   @_disfavoredOverload
   public func cursor<Item: Decodable & Sendable>(
-    of item: Item.Type = Item.self, at url: String, items: ItemSelector,
-    policy: PagePolicy = PagePolicy(), request: RequestOptions = RequestOptions(),
+    of item: Item.Type = Item.self, at url: String, items: Pagination.Items,
+    policy: Pagination.Policy = Pagination.Policy(), request: RequestOptions = RequestOptions(),
     decoder: JSONDecoder = JSONDecoder(),
     next: @escaping @Sendable (AnsweredPage) throws -> NextPage?
   ) -> Cursor<Item> {

@@ -1,3 +1,6 @@
+import QuireJSON
+import QuirePagination
+import QuireXML
 import Foundation
 import Quire
 

@@ -1,3 +1,4 @@
+import QuireHTTP
 import Foundation
 import HTTPTypes
 import Quire

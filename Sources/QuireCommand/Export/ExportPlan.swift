@@ -1,3 +1,5 @@
+import QuirePagination
+import QuireXML
 import ArgumentParser
 import Foundation
 import Quire
@@ -34,7 +36,7 @@ struct ExportPlan: Sendable {
     pageSize = try Self.positive(command.pageSize, "--page-size")
     if pagination.size == nil, pagination.end.contains(.shortPage), let pageSize {
       // Nowhere to ask for it: it is what a full page has.
-      pagination.size = PageSize(default: pageSize)
+      pagination.size = Pagination.PageSize(default: pageSize)
       self.pageSize = nil
     }
     request = try command.request.options(for: pagination)

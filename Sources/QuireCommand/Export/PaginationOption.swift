@@ -1,3 +1,4 @@
+import QuirePagination
 import ArgumentParser
 import Quire
 
@@ -102,7 +103,7 @@ enum PaginationOption {
   }
 
   private static func composition(_ command: ExportCommand) throws -> Pagination {
-    let next: NextSource = try StepSpec.block(command.next ?? "", "--next")
+    let next: Pagination.Next = try StepSpec.block(command.next ?? "", "--next")
     var pagination = Pagination(
       next: next, end: try command.end.map { try StepSpec.block($0, "--end") })
     if let send = command.send {
@@ -118,7 +119,9 @@ enum PaginationOption {
   }
 
   /// A number of items or pages is compared with what the walk itself counts.
-  private static func check(_ total: TotalSource, endsWalkBy next: NextSource) throws {
+  private static func check(_ total: Pagination.TotalSource, endsWalkBy next: Pagination.Next)
+    throws
+  {
     switch (next, total.kind) {
     case (.pageNumber, _), (.offset, .items): return
     case (.offset, _):

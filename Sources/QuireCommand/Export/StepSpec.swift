@@ -18,8 +18,8 @@ enum StepSpec {
   }
 
   /// Where a page size goes.
-  static func size(_ text: String) throws -> Placement {
-    let placement: Placement = try block(text, "--size")
+  static func size(_ text: String) throws -> Pagination.Placement {
+    let placement: Pagination.Placement = try block(text, "--size")
     switch placement {
     case .query, .header, .jsonBody, .form, .xmlBody, .path, .placeholder, .firstOf:
       return placement

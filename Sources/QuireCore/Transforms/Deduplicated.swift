@@ -102,7 +102,7 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
   func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }

@@ -9,7 +9,7 @@ public final class PageCache<Item: Sendable>: Sendable {
   /// Where a page lies and which way it was come to.
   struct Key: Hashable, Sendable {
     var position: Position
-    var direction: WalkDirection
+    var direction: Position.Direction
   }
 
   /// What was at a position: a page, or nothing any more.
@@ -101,7 +101,7 @@ extension Cursor {
 struct CachedReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
   let cache: PageCache<Item>
-  let direction: WalkDirection
+  let direction: Position.Direction
 
   func read(at position: Position) async throws -> Page<Item>? {
     let key = PageCache<Item>.Key(position: position, direction: direction)
@@ -152,7 +152,7 @@ struct CachedReader<Item: Sendable>: DerivedReader {
   func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }

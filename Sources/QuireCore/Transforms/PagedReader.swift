@@ -71,7 +71,7 @@ final class PagedReader<Item: Sendable>: DerivedReader {
   }
 
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }

@@ -146,7 +146,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }

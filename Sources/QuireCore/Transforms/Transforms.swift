@@ -100,7 +100,7 @@ struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
   func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }
@@ -209,7 +209,7 @@ struct RetryingReader<Item: Sendable>: DerivedReader {
   func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }
@@ -217,7 +217,7 @@ struct RetryingReader<Item: Sendable>: DerivedReader {
 /// A step of reading one page, for whoever watches a cursor.
 public enum PageReading<Item: Sendable>: Sendable {
   /// The page at this position is asked for, by a walk in this direction.
-  case started(Position, WalkDirection)
+  case started(Position, Position.Direction)
   /// It came.
   case read(Page<Item>)
   /// The listing ended before it.
@@ -225,7 +225,7 @@ public enum PageReading<Item: Sendable>: Sendable {
   /// It could not be read.
   case failed(any Error)
   /// Whatever came of it, the reading is over.
-  case finished(Position, WalkDirection)
+  case finished(Position, Position.Direction)
 }
 
 extension Cursor {
@@ -244,7 +244,7 @@ extension Cursor {
 /// Tells about every page it reads.
 struct ObservedReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
-  let direction: WalkDirection
+  let direction: Position.Direction
   let observe: @Sendable (PageReading<Item>) -> Void
 
   func read(at position: Position) async throws -> Page<Item>? {
@@ -271,7 +271,7 @@ struct ObservedReader<Item: Sendable>: DerivedReader {
   func leave() { base.leave() }
   func close(at position: Position?) async { await base.close(at: position) }
   var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }

@@ -49,7 +49,7 @@ public struct Limits: Hashable, Sendable {
 /// The bytes that a walk may still read, spent while they arrive.
 ///
 /// Reads that run ahead spend the allowance of the walk that began them.
-package final class ByteAllowance: Sendable {
+final class ByteAllowance: Sendable {
   private let limit: Int
   private let spent: Atomic<Int>
 

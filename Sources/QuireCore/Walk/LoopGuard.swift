@@ -5,7 +5,7 @@
 /// watched by Brent's cycle finder, which needs no memory and finds a cycle after at most a few
 /// rounds. The hashes are keyed anew in every process: colliding positions cannot be prepared.
 /// Source: R. P. Brent, "An improved Monte Carlo factorization algorithm" (1980).
-package struct LoopGuard: Sendable {
+struct LoopGuard: Sendable {
   private var known = PositionHashes()
   private let capacity: Int
   private var step = 0
@@ -51,7 +51,7 @@ package struct LoopGuard: Sendable {
   /// A start inside a page is also a visit to that page. Wherever a walk forwards begins, the first
   /// page of the listing lies behind it, so leading there is a circle too.
   mutating func begin(
-    at start: Position, after visited: [Position], _ direction: WalkDirection = .forward
+    at start: Position, after visited: [Position], _ direction: Position.Direction = .forward
   ) {
     let first = identify(.start)
     if direction == .forward, identify(start.page) != first { firsts.insert(first) }

@@ -187,7 +187,7 @@ package struct PageSample: Sendable {
   /// One item being looked at.
   package struct Item {
     /// The most members that are looked at, and how deep they may lie.
-    package static let mostMembers = 32
+    static let mostMembers = 32
     package static let deepest = 3
 
     fileprivate(set) var values: [Value] = []
@@ -220,7 +220,7 @@ package struct PageSample: Sendable {
   package init() {}
 
   /// Whether the item with this index is looked at: the first eight, and ever fewer of those behind.
-  package static func takes(_ index: Int) -> Bool {
+  static func takes(_ index: Int) -> Bool {
     index < 8 || index & (index - 1) == 0 || index % 3 == 0 && takesThird(index / 3)
   }
 

@@ -34,7 +34,7 @@ package protocol PageReader<Item>: Sendable {
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning]
 
   var needsClosing: Bool { get }
-  var repeatedPositions: RepeatedPositions { get }
+  var repeatedPositions: Position.Repetition { get }
   var allowsLookAhead: Bool { get }
 
   /// By what the listing is known from others; nil where nothing is known.
@@ -73,15 +73,17 @@ extension DerivedReader {
 package struct ReaderContext: Sendable {
   var limits: Limits
   var clock: any Clock<Duration>
-  var direction = WalkDirection.forward
+  var direction = Position.Direction.forward
 }
 
-/// Which way pages are read.
-public enum WalkDirection: String, Hashable, Sendable {
-  /// From a page to the one after it.
-  case forward
-  /// From a page to the one before it.
-  case backward
+extension Position {
+  /// Which way pages are read.
+  public enum Direction: String, Hashable, Sendable {
+    /// From a page to the one after it.
+    case forward
+    /// From a page to the one before it.
+    case backward
+  }
 }
 
 /// Reads a listing against its order: what lies before a page is what comes next.
@@ -98,7 +100,7 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
   // The walk that goes forward closes the source.
   func close(at position: Position?) async {}
   var needsClosing: Bool { false }
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
 }
 
@@ -151,7 +153,7 @@ struct SourceReader<Source: PageSource>: PageReader {
 
   func close(at position: Position?) async { await source.close(at: position?.page) }
   var needsClosing: Bool { source.needsClosing }
-  var repeatedPositions: RepeatedPositions { source.repeatedPositions }
+  var repeatedPositions: Position.Repetition { source.repeatedPositions }
   var allowsLookAhead: Bool { source.allowsLookAhead }
 }
 

@@ -1,7 +1,7 @@
 /// Decides how one walk goes on: what to load, what to deliver, and when and how it ends.
 ///
 /// Times are measured from the creation of the walk, by its runner.
-package struct WalkMachine: Sendable {
+struct WalkMachine: Sendable {
   enum State {
     /// The page at this position comes next. → `loading`, `over`
     case ready(Position, Verdict)
@@ -64,8 +64,8 @@ package struct WalkMachine: Sendable {
 
   init(
     start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
-    repeatedPositions: RepeatedPositions = .refused, loops: LoopGuard = LoopGuard(),
-    objection: PageError? = nil, direction: WalkDirection = .forward
+    repeatedPositions: Position.Repetition = .refused, loops: LoopGuard = LoopGuard(),
+    objection: PageError? = nil, direction: Position.Direction = .forward
   ) {
     self.start = start
     self.limits = limits

@@ -133,7 +133,7 @@ extension WalkReport {
   static let mostWarnings = 64
 
   /// Adds what is not there yet.
-  package mutating func warn(_ new: [Warning]) {
+  mutating func warn(_ new: [Warning]) {
     for warning in new where warnings.count < Self.mostWarnings && !warnings.contains(warning) {
       warnings.append(warning)
     }

@@ -74,19 +74,19 @@ struct AdmissionQueue<Request> {
 }
 
 /// Counts what is open, so that tests can prove that nothing is left.
-package final class Ledger: Sendable {
+final class Ledger: Sendable {
   private let sockets = Mutex(SocketTable())
   private let transfers = Atomic<Int>(0)
   private let handles = Atomic<Int>(0)
 
   /// Sockets that libcurl has open, idle connections included.
-  package var openSockets: Int { sockets.withLock { $0.count } }
+  var openSockets: Int { sockets.withLock { $0.count } }
   /// Sockets opened since the start.
-  package var socketsOpened: Int { sockets.withLock { $0.opened } }
+  var socketsOpened: Int { sockets.withLock { $0.opened } }
   /// Transfers in flight.
-  package var runningTransfers: Int { transfers.load(ordering: .acquiring) }
+  var runningTransfers: Int { transfers.load(ordering: .acquiring) }
   /// Easy handles that exist, kept ones included.
-  package var easyHandles: Int { handles.load(ordering: .acquiring) }
+  var easyHandles: Int { handles.load(ordering: .acquiring) }
 
   func withSockets<Result: Sendable>(_ body: (inout SocketTable) -> Result) -> Result {
     sockets.withLock { body(&$0) }

@@ -47,14 +47,16 @@ package final class Listing: Sendable {
     for notice in engine.notices { client.configuration.emit(.warning, .adjusted(notice)) }
   }
 
-  private static func pacer(_ pacing: Pacing, _ configuration: PageClient.Configuration) -> Pacer? {
+  private static func pacer(_ pacing: Pagination.Pacing, _ configuration: PageClient.Configuration)
+    -> Pacer?
+  {
     guard pacing.interval > 0 || pacing.backoff != nil else { return nil }
     return Pacer(
       interval: .seconds(pacing.interval), longest: configuration.retry.maximumRetryAfter,
       clock: configuration.clock)
   }
 
-  var policy: PagePolicy { engine.pagination.policy }
+  var policy: Pagination.Policy { engine.pagination.policy }
 
   /// All that is known to be secret, what credentials and signers add included.
   var secrets: SecretParameters { ownSecrets.adding(credentialSecrets + signed.all) }

@@ -222,7 +222,7 @@ extension PageClient {
   ///
   /// The closure asks the document of each page by paths of its format.
   public func cursor<Item: Sendable>(
-    at url: String, items: ItemSelector, policy: PagePolicy = PagePolicy(),
+    at url: String, items: Pagination.Items, policy: Pagination.Policy = Pagination.Policy(),
     request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
     delivery: PageDelivery = .whole,
     next: @escaping @Sendable (AnsweredPage) throws -> NextPage?

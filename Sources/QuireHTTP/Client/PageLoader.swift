@@ -33,7 +33,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     self.audit = audit
   }
 
-  package var repeatedPositions: RepeatedPositions {
+  package var repeatedPositions: Position.Repetition {
     listing.policy.handle ? .allowed : .refused
   }
   package var identity: ListingIdentity? { listing.identity }

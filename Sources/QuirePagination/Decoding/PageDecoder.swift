@@ -94,7 +94,7 @@ public struct DecodingContext: Sendable {
   /// The response's Content-Type, if any.
   public var contentType: String?
   /// Where the items are.
-  public var items: ItemSelector
+  public var items: Pagination.Items
   /// What to do with an item that cannot be decoded.
   public var badItems: BadItemPolicy
   /// What a page may cost.
@@ -109,7 +109,7 @@ public struct DecodingContext: Sendable {
 
   /// A context; items at the root, bad ones thrown, and the profile for APIs unless told otherwise.
   public init(
-    contentType: String? = nil, items: ItemSelector = .root, badItems: BadItemPolicy = .throw,
+    contentType: String? = nil, items: Pagination.Items = .root, badItems: BadItemPolicy = .throw,
     limits: DecodingLimits = .api, delivery: PageDelivery = .whole, formats: [PageFormat] = []
   ) {
     self.formats = formats

@@ -13,17 +13,17 @@ public protocol PageDocument: Sendable {
 
   /// The value at `path` that the page says of itself: as `value(at:)`, but a path that searches, by
   /// `//` or `*`, looks into no item. The default is `value(at:)`.
-  func value(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> JSONValue?
+  func value(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> JSONValue?
 
   /// As `count(at:)`, but a path that searches looks into no item. The default is `count(at:)`.
-  func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int?
+  func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int?
 
   /// The value at `path` below the last item of the page, or nil where there is none.
-  func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue?
+  func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue?
 
   /// The value at `path` below each item of the page, in order; nil for an item that has none there.
   /// The default finds nothing.
-  func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?]
+  func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?]
 
   /// What a relative reference found at `path` starts from, where the page itself says so, as XML
   /// does with `xml:base`; it may be relative to the page's URL. Nil everywhere else, which is the
@@ -32,29 +32,31 @@ public protocol PageDocument: Sendable {
 
   /// As `base(at:)` for the place where `value(at:outsideItemsOf:)` finds its value. The default is
   /// `base(at:)`.
-  func base(at path: PagePath, outsideItemsOf items: ItemSelector) -> String?
+  func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String?
 }
 
 extension PageDocument {
   /// The value at `path`, wherever it is.
   public func value(
-    at path: PagePath, outsideItemsOf items: ItemSelector
+    at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
     try value(at: path)
   }
 
   /// The count at `path`, wherever it is.
-  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) throws -> Int? {
+  public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int? {
     try count(at: path)
   }
 
   /// The base at `path`, wherever it is.
-  public func base(at path: PagePath, outsideItemsOf items: ItemSelector) -> String? {
+  public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? {
     base(at: path)
   }
 
   /// Nothing.
-  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] { [] }
+  public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
+    []
+  }
 
   /// Nil: the page's URL.
   public func base(at path: PagePath) -> String? { nil }
@@ -69,7 +71,7 @@ public struct EmptyDocument: PageDocument {
   /// Nil.
   public func count(at path: PagePath) -> Int? { nil }
   /// Nil.
-  public func value(at path: PagePath, inLastItemOf items: ItemSelector) -> JSONValue? { nil }
+  public func value(at path: PagePath, inLastItemOf items: Pagination.Items) -> JSONValue? { nil }
 }
 
 /// The document of an answer that is one JSON value, such as what explains an error.
@@ -90,7 +92,7 @@ package struct ValueDocument: PageDocument {
     }
   }
 
-  package func value(at path: PagePath, inLastItemOf items: ItemSelector) -> JSONValue? {
+  package func value(at path: PagePath, inLastItemOf items: Pagination.Items) -> JSONValue? {
     for list in items.paths {
       if case .array(let elements)? = root.value(at: list) { return elements.last?.value(at: path) }
     }

@@ -218,7 +218,7 @@ extension Remedy {
   }
 
   /// A remedy by items that may be absent where they are now.
-  package static func optional(_ items: ItemSelector, condition: String) -> Remedy {
+  package static func optional(_ items: Pagination.Items, condition: String) -> Remedy {
     Remedy(.items, ["optional:\(items.paths.first?.text ?? "")"], condition: condition)
   }
 

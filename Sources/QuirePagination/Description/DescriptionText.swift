@@ -1,8 +1,8 @@
-package import QuireCore
+import QuireCore
 
 /// JSON laid out for people: what fits on a line stays on one, and names come in the order of the
 /// documentation.
-package struct DescriptionText {
+struct DescriptionText {
   private let width: Int
   private static let order = [
     "next", "send", "request", "end", "items", "size", "total", "policy", "previous", "resume",
@@ -12,10 +12,10 @@ package struct DescriptionText {
   ]
 
   /// A layout of lines up to `width` characters.
-  package init(width: Int = 100) { self.width = width }
+  init(width: Int = 100) { self.width = width }
 
   /// `value` as text without a line end.
-  package func text(_ value: JSONValue) -> String { text(value, indent: "", room: width) }
+  func text(_ value: JSONValue) -> String { text(value, indent: "", room: width) }
 
   private func text(_ value: JSONValue, indent: String, room: Int) -> String {
     let line = Self.line(value)

@@ -13,36 +13,36 @@ public import QuireCore
 /// other value.
 public struct Pagination: Hashable, Sendable {
   /// Where the continuation of the next page comes from.
-  public var next: NextSource
+  public var next: Pagination.Next
 
   /// Where it goes. Default: it is a link. Not asked when `next` is `firstOf`, whose routes say it
   /// themselves.
-  public var send: Placement
+  public var send: Pagination.Placement
 
   /// What else changes between the first request and the following ones.
-  public var request: RequestRule
+  public var request: Pagination.RequestRule
 
   /// What ends the walk, besides a source that finds nothing.
-  public var end: [EndRule]
+  public var end: [Pagination.End]
 
   /// Where a page keeps its items. Default: the page is the list.
-  public var items: ItemSelector
+  public var items: Pagination.Items
 
   /// Where a page size is asked for; nil when the server takes none.
-  public var size: PageSize?
+  public var size: Pagination.PageSize?
 
   /// Where the server says how much there is; nil when it does not.
-  public var total: TotalSource?
+  public var total: Pagination.TotalSource?
 
   /// Failures, links and handles.
-  public var policy: PagePolicy
+  public var policy: Pagination.Policy
 
   /// How to get to the page before; nil when the server pages in one direction.
-  public var previous: PreviousRule?
+  public var previous: Pagination.PreviousRule?
 
   /// What a later walk for changes starts with, read from the last page: a sync token, a delta link.
   /// That walk sends it with every page. Default nil: nothing.
-  public var resume: Route?
+  public var resume: Pagination.Route?
 
   /// The formats that the server answers in; a page in another one is `unexpectedMediaType`. Default:
   /// empty, which is any, and the first page's binds the later ones.
@@ -50,10 +50,12 @@ public struct Pagination: Hashable, Sendable {
 
   /// A description. Whether its parts fit together is checked when a walk is made of it.
   public init(
-    next: NextSource, send: Placement = .url, request: RequestRule = RequestRule(),
-    end: [EndRule] = [], items: ItemSelector = .root, size: PageSize? = nil,
-    total: TotalSource? = nil, policy: PagePolicy = PagePolicy(), previous: PreviousRule? = nil,
-    resume: Route? = nil, formats: [PageFormat] = []
+    next: Pagination.Next, send: Pagination.Placement = .url,
+    request: Pagination.RequestRule = Pagination.RequestRule(),
+    end: [Pagination.End] = [], items: Pagination.Items = .root, size: Pagination.PageSize? = nil,
+    total: Pagination.TotalSource? = nil, policy: Pagination.Policy = Pagination.Policy(),
+    previous: Pagination.PreviousRule? = nil,
+    resume: Pagination.Route? = nil, formats: [PageFormat] = []
   ) {
     self.next = next
     self.send = send
@@ -73,7 +75,7 @@ public struct Pagination: Hashable, Sendable {
   /// What the description says about a list that is left out or a lone item still holds, unless the
   /// selector is more than a path. Where the items are `unspecified` below a container, the path is that
   /// of the container, or of a list in it, and every path of the description that begins with it moves.
-  public func items(at selector: ItemSelector) -> Pagination {
+  public func items(at selector: Pagination.Items) -> Pagination {
     var changed = self
     switch (items, selector) {
     case (.unspecified(let example, let container?), _):
@@ -92,22 +94,22 @@ public struct Pagination: Hashable, Sendable {
   }
 
   /// The same description with the continuation sent elsewhere.
-  public func sending(as placement: Placement) -> Pagination {
+  public func sending(as placement: Pagination.Placement) -> Pagination {
     var changed = self
     changed.send = placement
     return changed
   }
 
   /// The same description with the page size sent elsewhere.
-  public func size(as placement: Placement) -> Pagination {
+  public func size(as placement: Pagination.Placement) -> Pagination {
     var changed = self
-    changed.size = changed.size ?? PageSize()
+    changed.size = changed.size ?? Pagination.PageSize()
     changed.size?.send = placement
     return changed
   }
 
   /// The same description with a total, which ends the walk where pages or items are counted.
-  public func total(at source: TotalSource) -> Pagination {
+  public func total(at source: Pagination.TotalSource) -> Pagination {
     var changed = self
     changed.total = source
     switch next {
@@ -166,7 +168,7 @@ extension Pagination {
   /// The description with its container at `path`; where that ends like a list of the example, it may
   /// be the list's path as well, and both are read.
   private func moved(
-    _ example: ItemSelector, from container: PagePath, to path: PagePath
+    _ example: Pagination.Items, from container: PagePath, to path: PagePath
   ) -> Pagination {
     let base = container.text
     let lists = example.paths.map { $0.text.dropFirst(base.count) }
@@ -200,10 +202,12 @@ extension Pagination {
 
   /// The description that finds what either finds.
   private func or(_ other: Pagination) -> Pagination {
-    func routes(_ first: NextSource, _ second: NextSource, _ send: Placement) -> NextSource {
-      .firstOf([Route(first, send: send), Route(second, send: send)])
+    func routes(_ first: Pagination.Next, _ second: Pagination.Next, _ send: Pagination.Placement)
+      -> Pagination.Next
+    {
+      .firstOf([Pagination.Route(first, send: send), Pagination.Route(second, send: send)])
     }
-    func rules(_ first: [EndRule], _ second: [EndRule]) -> [EndRule] {
+    func rules(_ first: [Pagination.End], _ second: [Pagination.End]) -> [Pagination.End] {
       zip(first, second).map { rule, other in
         guard case .flag(var flag) = rule, case .flag(let second) = other else { return rule }
         flag.source = .firstOf([flag.source, second.source])
@@ -301,42 +305,45 @@ extension Pagination {
   public static var schema: String { DescriptionText().text(DescriptionReference.schema) }
 }
 
-/// How the page before another one is found, where a server pages in both directions.
-public struct PreviousRule: Hashable, Sendable {
-  /// Where a page says what leads to the one before it.
-  public var from: NextSource
-  /// Where that goes. Default: it is a link.
-  public var send: Placement
-  /// What says, of a page that was reached backwards, that it is the first of all: flags and empty
-  /// pages. Default: nothing but a source that finds nothing.
-  public var end: [EndRule]
-  /// Where the page size goes instead, such as `last` for `first`. Default nil: to the same place.
-  public var size: Placement?
+extension Pagination {
+  /// How the page before another one is found, where a server pages in both directions.
+  public struct PreviousRule: Hashable, Sendable {
+    /// Where a page says what leads to the one before it.
+    public var from: Next
+    /// Where that goes. Default: it is a link.
+    public var send: Placement
+    /// What says, of a page that was reached backwards, that it is the first of all: flags and empty
+    /// pages. Default: nothing but a source that finds nothing.
+    public var end: [End]
+    /// Where the page size goes instead, such as `last` for `first`. Default nil: to the same place.
+    public var size: Placement?
 
-  /// A way to the page before.
-  public init(
-    _ from: NextSource, send: Placement = .url, end: [EndRule] = [], size: Placement? = nil
-  ) {
-    self.from = from
-    self.send = send
-    self.end = end
-    self.size = size
+    /// A way to the page before.
+    public init(
+      _ from: Next, send: Placement = .url, end: [End] = [], size: Placement? = nil
+    ) {
+      self.from = from
+      self.send = send
+      self.end = end
+      self.size = size
+    }
   }
 }
 
-extension PreviousRule {
+extension Pagination.PreviousRule {
   /// The page before by a web link, under either of its relations (RFC 8288).
-  static let linkHeader = PreviousRule(
+  static let linkHeader = Pagination.PreviousRule(
     .firstOf([
-      Route(.linkHeader(rel: "prev"), send: .url), Route(.linkHeader(rel: "previous"), send: .url),
+      Pagination.Route(.linkHeader(rel: "prev"), send: .url),
+      Pagination.Route(.linkHeader(rel: "previous"), send: .url),
     ]))
 }
 
-extension PreviousRule: Block {
+extension Pagination.PreviousRule: Block {
   package static let name = "previous"
 
-  package static let grammar = Form<PreviousRule>.object(
-    "The rule previous", PreviousRule(.linkHeader),
+  package static let grammar = Form<Pagination.PreviousRule>.object(
+    "The rule previous", Pagination.PreviousRule(.linkHeader),
     [
       .required("from", \.from, "what leads to the page before"),
       .optional(

@@ -1,56 +1,60 @@
 import QuireCore
 
-/// Where a value goes in a request: the answer to "send".
-public enum Placement: Hashable, Sendable {
-  /// The value is a link that replaces the whole request target, byte for byte.
-  case url
-  /// A query parameter.
-  case query(String, encoding: ValueEncoding = .strict)
-  /// A header field, sent as it is.
-  case header(String)
-  /// A member of the JSON body, lossless: a number stays a number. `/variables/after` reaches
-  /// inside; objects on the way are made.
-  case jsonBody(PagePath)
-  /// A parameter of a body that is a form (`application/x-www-form-urlencoded`), strictly encoded.
-  case form(String)
-  /// An element's text or an attribute in a body of XML, at a path of names such as
-  /// `//IndexedPageItemView/@Offset`. The request's body has the element; the attribute is made.
-  case xmlBody(PagePath)
-  /// In place of this text in the URL's path, such as `{page}`; the first page gets the source's
-  /// first value.
-  case path(String, encoding: ValueEncoding = .strict)
-  /// In place of this text wherever it stands in the URL and the body, such as `{{offset}}` in a
-  /// query language; the first page gets the source's first value.
-  case placeholder(String, encoding: ValueEncoding = .strict)
-  /// Several query parameters: the members of `NextSource.all` or of an object, or a value that is
-  /// a query string itself (`?page=2&limit=50`).
-  case queryMerge
-  /// Several members of the JSON body: those of `NextSource.all`, whose names are pointers.
-  case bodyMerge
-  /// The value describes the request: a link, or an object with `href` and perhaps `method`,
-  /// `headers`, `body` and `merge`, as STAC has them. Without `merge`, fields and body replace those
-  /// of the first request; credentials are never taken from it.
-  case request
-  /// The Range field, from an offset and a page long: `Range: 50-149`.
-  case itemRange
-  /// The first of these that fits the walk's own request, for servers that take the same by GET and by
-  /// POST: a form fits a body that is one, `jsonBody` and `bodyMerge` one of JSON, both a POST without a
-  /// body, `xmlBody` a body of XML, a placeholder where it stands, everything else always. Where none
-  /// fits, the last.
-  case firstOf([Placement])
+extension Pagination {
+  /// Where a value goes in a request: the answer to "send".
+  public enum Placement: Hashable, Sendable {
+    /// The value is a link that replaces the whole request target, byte for byte.
+    case url
+    /// A query parameter.
+    case query(String, encoding: ValueEncoding = .strict)
+    /// A header field, sent as it is.
+    case header(String)
+    /// A member of the JSON body, lossless: a number stays a number. `/variables/after` reaches
+    /// inside; objects on the way are made.
+    case jsonBody(PagePath)
+    /// A parameter of a body that is a form (`application/x-www-form-urlencoded`), strictly encoded.
+    case form(String)
+    /// An element's text or an attribute in a body of XML, at a path of names such as
+    /// `//IndexedPageItemView/@Offset`. The request's body has the element; the attribute is made.
+    case xmlBody(PagePath)
+    /// In place of this text in the URL's path, such as `{page}`; the first page gets the source's
+    /// first value.
+    case path(String, encoding: ValueEncoding = .strict)
+    /// In place of this text wherever it stands in the URL and the body, such as `{{offset}}` in a
+    /// query language; the first page gets the source's first value.
+    case placeholder(String, encoding: ValueEncoding = .strict)
+    /// Several query parameters: the members of `Pagination.Next.all` or of an object, or a value that is
+    /// a query string itself (`?page=2&limit=50`).
+    case queryMerge
+    /// Several members of the JSON body: those of `Pagination.Next.all`, whose names are pointers.
+    case bodyMerge
+    /// The value describes the request: a link, or an object with `href` and perhaps `method`,
+    /// `headers`, `body` and `merge`, as STAC has them. Without `merge`, fields and body replace those
+    /// of the first request; credentials are never taken from it.
+    case request
+    /// The Range field, from an offset and a page long: `Range: 50-149`.
+    case itemRange
+    /// The first of these that fits the walk's own request, for servers that take the same by GET and by
+    /// POST: a form fits a body that is one, `jsonBody` and `bodyMerge` one of JSON, both a POST without a
+    /// body, `xmlBody` a body of XML, a placeholder where it stands, everything else always. Where none
+    /// fits, the last.
+    case firstOf([Placement])
+  }
 }
 
-extension Placement {
+extension Pagination.Placement {
   /// A parameter of the body where that is a form, else of the query.
-  static func parameter(_ name: String) -> Placement { .firstOf([.form(name), .query(name)]) }
+  static func parameter(_ name: String) -> Pagination.Placement {
+    .firstOf([.form(name), .query(name)])
+  }
 
   /// A member of the JSON body where there is one, else a parameter of the query.
-  static func member(_ pointer: PagePath, or name: String) -> Placement {
+  static func member(_ pointer: PagePath, or name: String) -> Pagination.Placement {
     .firstOf([.jsonBody(pointer), .query(name)])
   }
 
   /// The placement that a request has room for, of those that it may be.
-  func fitted(to request: PageRequest) -> Placement {
+  func fitted(to request: PageRequest) -> Pagination.Placement {
     guard case .firstOf(let placements) = self else { return self }
     let first = placements.first { $0.fits(request) } ?? placements.last
     return first?.fitted(to: request) ?? .url
@@ -75,10 +79,10 @@ extension Placement {
 extension Pagination {
   /// The same description for one request: each value goes where that has room for it.
   package func fitted(to request: PageRequest) -> Pagination {
-    func fit(_ route: Route) -> Route {
-      Route(fit(route.next), send: route.send.fitted(to: request))
+    func fit(_ route: Pagination.Route) -> Pagination.Route {
+      Pagination.Route(fit(route.next), send: route.send.fitted(to: request))
     }
-    func fit(_ source: NextSource) -> NextSource {
+    func fit(_ source: Pagination.Next) -> Pagination.Next {
       guard case .firstOf(let routes) = source else { return source }
       return .firstOf(routes.map(fit))
     }
@@ -102,10 +106,10 @@ extension Pagination {
   }
 }
 
-extension Placement: Block {
+extension Pagination.Placement: Block {
   package static let name = "placement"
 
-  package static let grammar = Form<Placement>.oneOf(
+  package static let grammar = Form<Pagination.Placement>.oneOf(
     "A placement",
     [
       .word("url", .url, also: ["link": ""], "a link: the whole address, byte for byte"),
@@ -113,29 +117,30 @@ extension Placement: Block {
         "request", .request,
         "a whole request that the page describes: `href`, `method`, `headers`, `body`, `merge`"),
       encoded(
-        "query", "\"cursor\"", Placement.query,
+        "query", "\"cursor\"", Pagination.Placement.query,
         { if case .query(let name, let encoding) = $0 { (name, encoding) } else { nil } },
         "a query parameter; the encoding is `\"strict\"`, `\"verbatim\"` or `{\"allowing\": \"=\"}`"
       ),
       .key(
-        "header", example: "\"X-Token\"", Placement.header,
+        "header", example: "\"X-Token\"", Pagination.Placement.header,
         { if case .header(let name) = $0 { name } else { nil } }, "a header field"),
       .key(
-        "jsonBody", example: "\"/after\"", also: ["body": "", "json": ""], Placement.jsonBody,
+        "jsonBody", example: "\"/after\"", also: ["body": "", "json": ""],
+        Pagination.Placement.jsonBody,
         { if case .jsonBody(let path) = $0 { path } else { nil } }, "a member of a JSON body"),
       .key(
-        "form", example: "\"cursor\"", Placement.form,
+        "form", example: "\"cursor\"", Pagination.Placement.form,
         { if case .form(let name) = $0 { name } else { nil } }, "a parameter of a form"),
       .key(
-        "xmlBody", example: "\"//Page/@Offset\"", also: ["xml": ""], Placement.xmlBody,
+        "xmlBody", example: "\"//Page/@Offset\"", also: ["xml": ""], Pagination.Placement.xmlBody,
         { if case .xmlBody(let path) = $0 { path } else { nil } },
         "text or attribute of a body of XML"),
       encoded(
-        "path", "\"{page}\"", Placement.path,
+        "path", "\"{page}\"", Pagination.Placement.path,
         { if case .path(let text, let encoding) = $0 { (text, encoding) } else { nil } },
         "in place of a text in the URL's path"),
       encoded(
-        "placeholder", "\"{{at}}\"", Placement.placeholder,
+        "placeholder", "\"{{at}}\"", Pagination.Placement.placeholder,
         { if case .placeholder(let text, let encoding) = $0 { (text, encoding) } else { nil } },
         "in place of a text in URL and body"),
       .word(
@@ -146,7 +151,7 @@ extension Placement: Block {
           + "source}}`"),
       .word("itemRange", .itemRange, "the Range field"),
       .key(
-        "firstOf", Placement.firstOf,
+        "firstOf", Pagination.Placement.firstOf,
         { if case .firstOf(let placements) = $0 { placements } else { nil } },
         "to the first of these that the walk's request has room for"),
     ],
@@ -155,32 +160,37 @@ extension Placement: Block {
   /// A placement that percent-encodes its value.
   private static func encoded(
     _ name: String, _ example: String,
-    _ embed: @escaping @Sendable (String, ValueEncoding) -> Placement,
-    _ extract: @escaping @Sendable (Placement) -> (name: String, encoding: ValueEncoding)?,
+    _ embed: @escaping @Sendable (String, Pagination.ValueEncoding) -> Pagination.Placement,
+    _ extract:
+      @escaping @Sendable (Pagination.Placement) -> (
+        name: String, encoding: Pagination.ValueEncoding
+      )?,
     _ note: String
-  ) -> FormCase<Placement> {
+  ) -> FormCase<Pagination.Placement> {
     .keys(
-      (name: "", encoding: ValueEncoding.strict),
+      (name: "", encoding: Pagination.ValueEncoding.strict),
       [.required(name, \.name, example: example), .optional("encoding", \.encoding)],
       { embed($0.name, $0.encoding) }, extract, note)
   }
 }
 
-/// One way to the next page: a source, and where its value goes.
-public struct Route: Hashable, Sendable {
-  /// Where the continuation comes from.
-  public var next: NextSource
-  /// Where it goes.
-  public var send: Placement
+extension Pagination {
+  /// One way to the next page: a source, and where its value goes.
+  public struct Route: Hashable, Sendable {
+    /// Where the continuation comes from.
+    public var next: Next
+    /// Where it goes.
+    public var send: Placement
 
-  /// A way to the next page.
-  public init(_ next: NextSource, send: Placement) {
-    self.next = next
-    self.send = send
+    /// A way to the next page.
+    public init(_ next: Next, send: Placement) {
+      self.next = next
+      self.send = send
+    }
   }
 }
 
-extension Route {
+extension Pagination.Route {
   /// What the route sends for a continuation: a counter's number is changed on its way out, so that
   /// positions count in numbers.
   func value(of continuation: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue {
@@ -193,11 +203,11 @@ extension Route {
   }
 }
 
-extension Route: Block {
+extension Pagination.Route: Block {
   package static let name = "route"
 
-  package static let grammar = Form<Route>.object(
-    "A route", Route(.linkHeader, send: .url),
+  package static let grammar = Form<Pagination.Route>.object(
+    "A route", Pagination.Route(.linkHeader, send: .url),
     [
       .required("next", \.next, "where the continuation comes from"),
       .required("send", \.send, "where it goes"),

@@ -1,50 +1,52 @@
 public import QuireCore
 
-/// Where a flag, a total or an error code is read from.
-public indirect enum ValueSource: Hashable, Sendable {
-  /// The value at a path of the page.
-  case body(PagePath)
-  /// The value of a header field.
-  case header(String)
-  /// The value at a path below the page's last item.
-  case lastItem(PagePath)
-  /// How many elements the list at a path of the page has.
-  case count(PagePath)
-  /// A parameter of the first link with this relation, such as Sentry's `results`.
-  case linkParameter(String, rel: String)
-  /// A query parameter of the first link with this relation, such as the page of GitHub's `last`.
-  case linkQueryItem(String, rel: String)
-  /// The complete length in Content-Range (RFC 9110, §14.4); `*` is nothing.
-  case contentRangeTotal
-  /// The first of these that finds something.
-  case firstOf([ValueSource])
+extension Pagination {
+  /// Where a flag, a total or an error code is read from.
+  public indirect enum ValueSource: Hashable, Sendable {
+    /// The value at a path of the page.
+    case body(PagePath)
+    /// The value of a header field.
+    case header(String)
+    /// The value at a path below the page's last item.
+    case lastItem(PagePath)
+    /// How many elements the list at a path of the page has.
+    case count(PagePath)
+    /// A parameter of the first link with this relation, such as Sentry's `results`.
+    case linkParameter(String, rel: String)
+    /// A query parameter of the first link with this relation, such as the page of GitHub's `last`.
+    case linkQueryItem(String, rel: String)
+    /// The complete length in Content-Range (RFC 9110, §14.4); `*` is nothing.
+    case contentRangeTotal
+    /// The first of these that finds something.
+    case firstOf([ValueSource])
+  }
 }
 
-extension ValueSource: ExpressibleByStringLiteral {
+extension Pagination.ValueSource: ExpressibleByStringLiteral {
   /// A path of the page known to be right. Traps on a malformed one.
   public init(stringLiteral value: String) { self = .body(PagePath(stringLiteral: value)) }
 }
 
-extension ValueSource: Block {
+extension Pagination.ValueSource: Block {
   package static let name = "value"
 
-  package static let grammar = Form<ValueSource>.oneOf(
+  package static let grammar = Form<Pagination.ValueSource>.oneOf(
     "A value source",
     [
       .bare(
-        ValueSource.body, { if case .body(let path) = $0 { path } else { nil } },
+        Pagination.ValueSource.body, { if case .body(let path) = $0 { path } else { nil } },
         "a value of the page"),
       .key(
-        "body", example: "\"/total\"", ValueSource.body,
+        "body", example: "\"/total\"", Pagination.ValueSource.body,
         { if case .body(let path) = $0 { path } else { nil } }, "the same"),
       .key(
-        "header", example: "\"X-Total\"", ValueSource.header,
+        "header", example: "\"X-Total\"", Pagination.ValueSource.header,
         { if case .header(let name) = $0 { name } else { nil } }, "a header field"),
       .key(
-        "lastItem", example: "\"/id\"", also: ["last": ""], ValueSource.lastItem,
+        "lastItem", example: "\"/id\"", also: ["last": ""], Pagination.ValueSource.lastItem,
         { if case .lastItem(let path) = $0 { path } else { nil } }, "a value of the last item"),
       .key(
-        "count", example: "\"/items\"", ValueSource.count,
+        "count", example: "\"/items\"", Pagination.ValueSource.count,
         { if case .count(let path) = $0 { path } else { nil } },
         "how many elements a list of the page has"),
       .keys(
@@ -65,57 +67,62 @@ extension ValueSource: Block {
         "a query parameter of that link's target"),
       .word("contentRangeTotal", .contentRangeTotal, "the complete length in Content-Range"),
       .key(
-        "firstOf", ValueSource.firstOf,
+        "firstOf", Pagination.ValueSource.firstOf,
         { if case .firstOf(let sources) = $0 { sources } else { nil } },
         "the first of these that finds something"),
     ])
 }
 
-/// Where the server says how much there is, and what kind of promise that is.
-///
-/// A number that is no number (`*`, `"unknown"`, null) or negative is no total.
-public struct TotalSource: Hashable, Sendable {
-  /// Which pages say it.
-  public enum Scope: String, Hashable, Sendable, CaseIterable {
-    /// All of them. The default.
-    case everyPage
-    /// Only the first: the walk remembers it, and does not ask the others.
-    case firstPage
-  }
+extension Pagination {
+  /// Where the server says how much there is, and what kind of promise that is.
+  ///
+  /// A number that is no number (`*`, `"unknown"`, null) or negative is no total.
+  public struct TotalSource: Hashable, Sendable {
+    /// Which pages say it.
+    public enum Scope: String, Hashable, Sendable, CaseIterable {
+      /// All of them. The default.
+      case everyPage
+      /// Only the first: the walk remembers it, and does not ask the others.
+      case firstPage
+    }
 
-  /// Where the number is.
-  public var source: ValueSource
-  /// What it counts, and how far to trust it.
-  public var kind: Total.Kind
-  /// Which pages say it.
-  public var scope: Scope
+    /// Where the number is.
+    public var source: ValueSource
+    /// What it counts, and how far to trust it.
+    public var kind: Total.Kind
+    /// Which pages say it.
+    public var scope: Scope
 
-  /// A total read from `source`. Default: exactly this many items, said by every page.
-  public init(
-    _ source: ValueSource, _ kind: Total.Kind = .items, scope: Scope = .everyPage
-  ) {
-    self.source = source
-    self.kind = kind
-    self.scope = scope
+    /// A total read from `source`. Default: exactly this many items, said by every page.
+    public init(
+      _ source: ValueSource, _ kind: Total.Kind = .items, scope: Scope = .everyPage
+    ) {
+      self.source = source
+      self.kind = kind
+      self.scope = scope
+    }
   }
 }
 
-extension TotalSource: ExpressibleByStringLiteral {
+extension Pagination.TotalSource: ExpressibleByStringLiteral {
   /// A number of items at a path of the page known to be right. Traps on a malformed one.
-  public init(stringLiteral value: String) { self.init(ValueSource(stringLiteral: value)) }
+  public init(stringLiteral value: String) {
+    self.init(Pagination.ValueSource(stringLiteral: value))
+  }
 }
 
-extension TotalSource: Block {
+extension Pagination.TotalSource: Block {
   package static let name = "total"
 
-  package static let grammar = Form<TotalSource>.oneOf(
+  package static let grammar = Form<Pagination.TotalSource>.oneOf(
     "A total",
     [
       .bare(
-        onlyText: false, { TotalSource($0) }, { $0 == TotalSource($0.source) ? $0.source : nil },
+        onlyText: false, { Pagination.TotalSource($0) },
+        { $0 == Pagination.TotalSource($0.source) ? $0.source : nil },
         "exactly this many items"),
       .keys(
-        TotalSource(""),
+        Pagination.TotalSource(""),
         [
           .required("source", \.source), .optional("kind", \.kind, example: "\"pages\""),
           .optional("scope", \.scope, example: "\"firstPage\""),
@@ -125,38 +132,40 @@ extension TotalSource: Block {
     ])
 }
 
-extension TotalSource.Scope: FormWord {}
+extension Pagination.TotalSource.Scope: FormWord {}
 extension Total.Kind: FormWord {}
 
-/// How a value is written into a URL.
-public enum ValueEncoding: Hashable, Sendable {
-  /// Everything but RFC 3986's unreserved characters is percent-encoded, exactly once. The default.
-  case strict
-  /// The value is already encoded.
-  case verbatim
-  /// Strict, but for these ASCII characters, for servers that refuse `%3D` where they sent `=`.
-  case allowing(String)
+extension Pagination {
+  /// How a value is written into a URL.
+  public enum ValueEncoding: Hashable, Sendable {
+    /// Everything but RFC 3986's unreserved characters is percent-encoded, exactly once. The default.
+    case strict
+    /// The value is already encoded.
+    case verbatim
+    /// Strict, but for these ASCII characters, for servers that refuse `%3D` where they sent `=`.
+    case allowing(String)
 
-  /// `text` ready for a URL.
-  func encode(_ text: String) -> String {
-    switch self {
-    case .strict: PercentEncoding.encode(text)
-    case .verbatim: text
-    case .allowing(let characters): PercentEncoding.encode(text, allowing: characters)
+    /// `text` ready for a URL.
+    func encode(_ text: String) -> String {
+      switch self {
+      case .strict: PercentEncoding.encode(text)
+      case .verbatim: text
+      case .allowing(let characters): PercentEncoding.encode(text, allowing: characters)
+      }
     }
   }
 }
 
-extension ValueEncoding: Block {
+extension Pagination.ValueEncoding: Block {
   package static let name = "encoding"
 
-  package static let grammar = Form<ValueEncoding>.oneOf(
+  package static let grammar = Form<Pagination.ValueEncoding>.oneOf(
     "An encoding",
     [
       .word("strict", .strict, "everything but unreserved characters is percent-encoded"),
       .word("verbatim", .verbatim, "the value is already encoded"),
       .key(
-        "allowing", example: "\"=\"", ValueEncoding.allowing,
+        "allowing", example: "\"=\"", Pagination.ValueEncoding.allowing,
         { if case .allowing(let characters) = $0 { characters } else { nil } },
         "strict, but for these characters"),
     ])

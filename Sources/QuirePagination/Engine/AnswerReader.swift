@@ -3,11 +3,11 @@ import QuireCore
 /// What an answer says: whether it is a page, and the values that the description names.
 struct AnswerReader: Sendable {
   let pagination: Pagination
-  let routes: [Route]
-  let backwardRoutes: [Route]
+  let routes: [Pagination.Route]
+  let backwardRoutes: [Pagination.Route]
   let pageSize: Int?
 
-  private var items: ItemSelector { pagination.items }
+  private var items: Pagination.Items { pagination.items }
 
   /// What an answer is, before its items are decoded: failures first, then the end, then the page.
   ///
@@ -31,13 +31,15 @@ struct AnswerReader: Sendable {
         + "description's flag or number of pages.")
   }
 
-  private func applies(_ rule: FailureRule, to answer: PageAnswer) throws -> Bool {
+  private func applies(_ rule: Pagination.FailureRule, to answer: PageAnswer) throws -> Bool {
     // On the first page no cursor was sent that could be the trouble.
     if rule.kind == .expired || rule.scope == .laterPages, !answer.sentCursor { return false }
     return try answer.matches(rule.when, items: items)
   }
 
-  private func screen(_ answer: PageAnswer, failing rule: FailureRule) throws -> Screening {
+  private func screen(_ answer: PageAnswer, failing rule: Pagination.FailureRule) throws
+    -> Screening
+  {
     if rule.kind == .empty { return .emptyPage }
     let message = try rule.message.flatMap { try answer.value(at: $0, items: items) }
     let after = try rule.after.flatMap { try answer.value(at: $0, items: items) }
@@ -165,7 +167,7 @@ struct AnswerReader: Sendable {
   // MARK: Totals
 
   /// Every total of the description, those of end rules first.
-  var totalSources: [TotalSource] {
+  var totalSources: [Pagination.TotalSource] {
     let inEnd = pagination.end.compactMap { rule in
       if case .total(let total) = rule { total } else { nil }
     }
@@ -174,7 +176,7 @@ struct AnswerReader: Sendable {
   }
 
   /// What an answer has at a total's place, or remembers of it.
-  func total(_ source: TotalSource, in answer: PageAnswer) throws -> Total? {
+  func total(_ source: Pagination.TotalSource, in answer: PageAnswer) throws -> Total? {
     if source.scope == .firstPage, let bookmark = answer.bookmark {
       return bookmark.total.map { Total($0, source.kind) }
     }
@@ -187,7 +189,9 @@ struct AnswerReader: Sendable {
       ? Total(number, .lowerBound) : nil
   }
 
-  private func declared(_ source: TotalSource, in answer: PageAnswer) throws -> DeclaredTotal {
+  private func declared(_ source: Pagination.TotalSource, in answer: PageAnswer) throws
+    -> DeclaredTotal
+  {
     DeclaredTotal(try answer.value(at: source.source, items: items))
   }
 
@@ -223,7 +227,7 @@ struct AnswerReader: Sendable {
   // MARK: Links
 
   /// What relative links of a page start from: what the page says, or else its address.
-  func base(ofLinksFrom source: NextSource, in answer: PageAnswer) throws -> URLReference {
+  func base(ofLinksFrom source: Pagination.Next, in answer: PageAnswer) throws -> URLReference {
     let complaint = "The address that the page's links start from cannot be used"
     let address = try Self.reference(answer.url, complaint)
     switch source.root {
@@ -352,7 +356,7 @@ struct AnswerReader: Sendable {
     return try values.contains { try has($0, answer) }
   }
 
-  private func has(_ source: ValueSource, _ answer: PageAnswer) throws -> Bool {
+  private func has(_ source: Pagination.ValueSource, _ answer: PageAnswer) throws -> Bool {
     switch source {
     case .body(let path), .count(let path): try has(path, answer)
     case .firstOf(let sources): try sources.contains { try has($0, answer) }
@@ -360,7 +364,7 @@ struct AnswerReader: Sendable {
     }
   }
 
-  private func has(_ source: NextSource, _ answer: PageAnswer) throws -> Bool {
+  private func has(_ source: Pagination.Next, _ answer: PageAnswer) throws -> Bool {
     switch source {
     case .linkHeader(let rel, let conditions):
       answer.links.first(relation: rel, where: conditions) != nil

@@ -139,7 +139,7 @@ package struct Bookmark: Hashable {
 
   /// Whether a listing that goes on by `next` can have made it: a page's number is no offset, and
   /// neither is a token. A number in the place of a token is one that a later walk starts with.
-  func counts(like next: NextSource) -> Bool {
+  func counts(like next: Pagination.Next) -> Bool {
     switch (target, next.root) {
     case (.offset, .offset), (.offset, .contentRange), (.page, .pageNumber): true
     case (.token(let token), .offset), (.token(let token), .pageNumber),
@@ -183,7 +183,7 @@ extension Position {
 }
 
 /// What no cursor may hold, wherever it came from: a page, or a checkpoint that someone edited.
-package enum CursorCheck {
+enum CursorCheck {
   /// The most bytes a cursor or link may have.
   static let longest = 8 << 10
 

@@ -10,9 +10,9 @@ struct ContinuationFinder: Sendable {
 
   private var counter: PageCounter { judge.counter }
   private var pagination: Pagination { reader.pagination }
-  private var items: ItemSelector { reader.pagination.items }
-  private var routes: [Route] { reader.routes }
-  private var backwardRoutes: [Route] { reader.backwardRoutes }
+  private var items: Pagination.Items { reader.pagination.items }
+  private var routes: [Pagination.Route] { reader.routes }
+  private var backwardRoutes: [Pagination.Route] { reader.backwardRoutes }
   private var pageSize: Int? { reader.pageSize }
 
   /// Where a page of `itemCount` items leads.
@@ -131,7 +131,7 @@ struct ContinuationFinder: Sendable {
   }
 
   func target(
-    of route: Route, after answer: PageAnswer, itemCount: Int
+    of route: Pagination.Route, after answer: PageAnswer, itemCount: Int
   ) throws -> Bookmark.Target? {
     switch route.next.root {
     case .offset(_, let step):
@@ -159,7 +159,7 @@ struct ContinuationFinder: Sendable {
   }
 
   private func advance(
-    _ step: OffsetStep, after answer: PageAnswer, itemCount: Int
+    _ step: Pagination.OffsetStep, after answer: PageAnswer, itemCount: Int
   ) throws -> Int? {
     switch step {
     case .itemsReturned: itemCount
@@ -179,7 +179,7 @@ struct ContinuationFinder: Sendable {
   }
 
   /// The value of a source, unless it is blank or a sentinel.
-  private func token(_ source: NextSource, in answer: PageAnswer) throws -> JSONValue? {
+  private func token(_ source: Pagination.Next, in answer: PageAnswer) throws -> JSONValue? {
     let value: JSONValue? =
       switch source {
       case .linkHeader(let rel, let conditions):
@@ -205,7 +205,8 @@ struct ContinuationFinder: Sendable {
     return value
   }
 
-  private func all(_ sources: [String: NextSource], in answer: PageAnswer) throws -> JSONValue {
+  private func all(_ sources: [String: Pagination.Next], in answer: PageAnswer) throws -> JSONValue
+  {
     let members = try sources.sorted { $0.key < $1.key }.compactMap { name, source in
       try token(source, in: answer).map { JSONValue.Member(name, $0) }
     }
@@ -237,7 +238,7 @@ struct ContinuationFinder: Sendable {
 
   /// A link as seen from the page it was found in, or from where that page says (XML Base).
   private func absolute(
-    _ value: JSONValue, from source: NextSource, in answer: PageAnswer
+    _ value: JSONValue, from source: Pagination.Next, in answer: PageAnswer
   ) throws -> String {
     guard let link = value.link else {
       throw PageError(
@@ -369,7 +370,7 @@ struct ContinuationFinder: Sendable {
 
   /// Whether a page that was reached backwards says that it is the first of all.
   private func isFirst(
-    _ answer: PageAnswer, _ rule: PreviousRule, itemCount: Int
+    _ answer: PageAnswer, _ rule: Pagination.PreviousRule, itemCount: Int
   ) throws -> Bool {
     try rule.end.contains { rule in
       switch rule {

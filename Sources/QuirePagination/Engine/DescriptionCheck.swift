@@ -5,8 +5,8 @@ import QuireCore
 /// first request, so that a walk does not fail in its middle.
 struct DescriptionCheck {
   let pagination: Pagination
-  let routes: [Route]
-  let backwardRoutes: [Route]
+  let routes: [Pagination.Route]
+  let backwardRoutes: [Pagination.Route]
   /// The caller's request with constants and page size in it.
   let base: PageRequest
   let pageSize: Int?
@@ -58,7 +58,7 @@ struct DescriptionCheck {
     }
   }
 
-  private func check(_ route: Route) throws(PageError) {
+  private func check(_ route: Pagination.Route) throws(PageError) {
     try checkSource(of: route)
     switch route.send {
     case .header(let name): _ = try RequestEditor.field(name)
@@ -74,7 +74,7 @@ struct DescriptionCheck {
     }
   }
 
-  private func checkSource(of route: Route) throws(PageError) {
+  private func checkSource(of route: Pagination.Route) throws(PageError) {
     switch route.next.root {
     case .firstOf where !route.next.transforms.isEmpty:
       throw Self.failure("\"firstOf\" is changed as a whole; change the source of each route.")
@@ -105,14 +105,14 @@ struct DescriptionCheck {
     }
   }
 
-  private func checkValue(of source: NextSource) throws(PageError) {
+  private func checkValue(of source: Pagination.Next) throws(PageError) {
     switch source.root {
     case .linkHeader, .header, .body, .lastItem, .firstItem, .maxItem: break
     default: throw Self.failure("Inside \"all\" only sources of one value can stand.")
     }
   }
 
-  private func check(_ total: TotalSource) throws(PageError) {
+  private func check(_ total: Pagination.TotalSource) throws(PageError) {
     guard total.scope == .everyPage || total == pagination.total else {
       throw Self.failure(
         "A total of the first page can end a walk only if it is the description's \"total\" too.")
@@ -174,7 +174,7 @@ struct DescriptionCheck {
     }
   }
 
-  private func checkPlaceholder(of route: Route) throws(PageError) {
+  private func checkPlaceholder(of route: Pagination.Route) throws(PageError) {
     switch route.send {
     case .path(let text, _):
       guard !text.isEmpty, try URLReference(base.url).path.contains(text) else {

@@ -8,7 +8,7 @@ struct EndJudge: Sendable {
   let isCustom: Bool
 
   private var pagination: Pagination { counter.pagination }
-  private var routes: [Route] { counter.routes }
+  private var routes: [Pagination.Route] { counter.routes }
   private var first: PageRequest { counter.first }
 
   /// What a total says about the page it came with.

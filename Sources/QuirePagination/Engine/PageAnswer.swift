@@ -47,7 +47,7 @@ package enum Screening {
 /// A failure that a description recognised.
 package struct PageFailure: Hashable, Sendable {
   /// Anything but `empty`, which is a page.
-  package var kind: FailureRule.Class
+  package var kind: Pagination.FailureRule.Class
   /// The server's own words, where the description says where they are.
   package var message: String?
   /// How long to wait before the next attempt.
@@ -58,7 +58,7 @@ package struct PageFailure: Hashable, Sendable {
   package var cursor: JSONValue?
 
   package init(
-    _ kind: FailureRule.Class, message: String? = nil, delay: Duration? = nil
+    _ kind: Pagination.FailureRule.Class, message: String? = nil, delay: Duration? = nil
   ) {
     self.kind = kind
     self.message = message
@@ -128,7 +128,9 @@ extension PageAnswer {
   var contentRange: ItemRange? { headerFields[.contentRange].flatMap(ItemRange.init) }
 
   /// The value at a source; nil where there is nothing. Throws `shape` where the page is ambiguous.
-  package func value(at source: ValueSource, items: ItemSelector) throws -> JSONValue? {
+  package func value(at source: Pagination.ValueSource, items: Pagination.Items) throws
+    -> JSONValue?
+  {
     switch source {
     case .body(let path): try document.value(at: path, outsideItemsOf: items)
     case .header(let name): field(name)
@@ -144,7 +146,9 @@ extension PageAnswer {
     }
   }
 
-  private func first(of sources: [ValueSource], items: ItemSelector) throws -> JSONValue? {
+  private func first(of sources: [Pagination.ValueSource], items: Pagination.Items) throws
+    -> JSONValue?
+  {
     for source in sources {
       if let value = try value(at: source, items: items) { return value }
     }
@@ -152,7 +156,7 @@ extension PageAnswer {
   }
 
   /// Whether the answer is as the condition demands.
-  func matches(_ condition: AnswerCondition, items: ItemSelector) throws -> Bool {
+  func matches(_ condition: Pagination.Condition, items: Pagination.Items) throws -> Bool {
     guard condition.statuses.isEmpty || condition.statuses.contains(status) else { return false }
     guard let source = condition.value else { return true }
     let value = try value(at: source, items: items)

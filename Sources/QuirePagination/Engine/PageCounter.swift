@@ -5,11 +5,11 @@ struct PageCounter: Sendable {
   let pagination: Pagination
   /// The request for the first page.
   let first: PageRequest
-  let routes: [Route]
+  let routes: [Pagination.Route]
   let pageSize: Int?
 
   /// The number by which the first page was asked for: the caller's own, or the description's.
-  func start(of route: Route) -> Int? {
+  func start(of route: Pagination.Route) -> Int? {
     guard let standard = route.next.firstCount else { return nil }
     return RequestEditor(first).value(at: route.send)?.integer
       ?? pagination.request.first?.integer ?? standard
@@ -17,7 +17,7 @@ struct PageCounter: Sendable {
 
   /// The number by which this page was asked for; nil when it came by a way that does not count like
   /// `route`.
-  func count(of answer: PageAnswer, on route: Route) -> Int? {
+  func count(of answer: PageAnswer, on route: Pagination.Route) -> Int? {
     guard let bookmark = answer.bookmark else { return start(of: route) }
     guard routes.indices.contains(bookmark.route), routes[bookmark.route].send == route.send else {
       return nil
@@ -118,7 +118,7 @@ struct PageCounter: Sendable {
     return bookmark.position
   }
 
-  private func size(of step: OffsetStep) -> Int? {
+  private func size(of step: Pagination.OffsetStep) -> Int? {
     switch step {
     case .itemsReturned, .pageSize: pageSize
     case .body: nil

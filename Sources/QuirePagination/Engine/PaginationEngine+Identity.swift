@@ -49,7 +49,7 @@ extension PaginationEngine {
 
   /// Where something goes that is not the same on every page, and the page size, which is a part of its
   /// own.
-  private var changingPlacements: [Placement] {
+  private var changingPlacements: [Pagination.Placement] {
     var placements = (routes + backwardRoutes).map(\.send)
     placements += pagination.request.carry.values.map(\.send)
     if let send = pagination.resume?.send { placements.append(send) }
@@ -76,7 +76,7 @@ extension PaginationEngine {
 
   /// Whether a token that a server gave may be a page's number.
   private static func mayBePageNumber(
-    _ token: JSONValue, by source: NextSource, _ send: Placement
+    _ token: JSONValue, by source: Pagination.Next, _ send: Pagination.Placement
   ) -> Bool {
     switch source.root {
     case .pageNumber: return true
@@ -111,11 +111,11 @@ extension PaginationEngine {
     var request = pagination.request
     request.isQuery = false
     // They are in the request, and belong to its own parts.
-    request.always = RequestConstants()
+    request.always = Pagination.RequestConstants()
     let essence = Pagination(
       next: pagination.next, send: pagination.send, request: request,
       items: pagination.items.strict,
-      policy: PagePolicy(
+      policy: Pagination.Policy(
         overlap: pagination.policy.overlap, reversesItems: pagination.policy.reversesItems),
       previous: pagination.previous, resume: pagination.resume)
     return digest(Pagination.grammar.write(essence).sorted.description)
@@ -173,9 +173,9 @@ extension PaginationEngine {
   }
 }
 
-extension ItemSelector {
+extension Pagination.Items {
   /// The same items, where a list that is missing is an error.
-  fileprivate var strict: ItemSelector {
+  fileprivate var strict: Pagination.Items {
     if case .optional(let selector) = self { return selector.strict }
     if case .members(let selector) = self { return .members(selector.strict) }
     if case .columns(let selector) = self { return .columns(selector.strict) }
@@ -185,7 +185,7 @@ extension ItemSelector {
 
 extension RequestEditor {
   /// Takes out what stands at a placement, or, where its place must stay, leaves it empty.
-  fileprivate mutating func blank(_ placement: Placement) {
+  fileprivate mutating func blank(_ placement: Pagination.Placement) {
     if case .xmlBody = placement {
       var blank = self
       if (try? blank.send(.string(""), by: placement, pageSize: nil)) != nil { self = blank }

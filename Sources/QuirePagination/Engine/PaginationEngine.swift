@@ -14,9 +14,9 @@ package final class PaginationEngine: Sendable {
   let base: PageRequest
   /// The request for the first page: the base and the first value.
   package let first: PageRequest
-  package let routes: [Route]
+  package let routes: [Pagination.Route]
   /// The routes to the page before.
-  let backwardRoutes: [Route]
+  let backwardRoutes: [Pagination.Route]
   /// The number of items a full page has; nil when neither the caller nor the description says.
   package let pageSize: Int?
 
@@ -31,7 +31,7 @@ package final class PaginationEngine: Sendable {
   package let notices: [String]
 
   /// Where a page keeps its items.
-  package var items: ItemSelector { pagination.items }
+  package var items: Pagination.Items { pagination.items }
 
   /// An engine for the listing that `first` asks for.
   ///
@@ -46,13 +46,13 @@ package final class PaginationEngine: Sendable {
     self.home = home
     routes =
       if case .firstOf(let routes) = pagination.next { routes } else {
-        [Route(pagination.next, send: pagination.send)]
+        [Pagination.Route(pagination.next, send: pagination.send)]
       }
     backwardRoutes =
       switch pagination.previous?.from {
       case nil: []
       case .firstOf(let routes)?: routes
-      case let source?: [Route(source, send: pagination.previous?.send ?? .url)]
+      case let source?: [Pagination.Route(source, send: pagination.previous?.send ?? .url)]
       }
     var notices: [String] = []
     let asked = try Self.clamp(
@@ -93,7 +93,7 @@ package final class PaginationEngine: Sendable {
   }
 
   private static func clamp(
-    _ wanted: Int?, to size: PageSize?, overlap: Int, notices: inout [String]
+    _ wanted: Int?, to size: Pagination.PageSize?, overlap: Int, notices: inout [String]
   ) throws(PageError) -> Int? {
     guard var wanted else { return nil }
     guard let size, size.send != nil else {

@@ -9,8 +9,8 @@ struct RequestBuilder: Sendable {
   let base: PageRequest
   /// The request for the first page: the base and the first value.
   let first: PageRequest
-  let routes: [Route]
-  let backwardRoutes: [Route]
+  let routes: [Pagination.Route]
+  let backwardRoutes: [Pagination.Route]
   let pageSize: Int?
   /// Whether a closure decides about the next page.
   let isCustom: Bool
@@ -144,7 +144,7 @@ struct RequestBuilder: Sendable {
     }
   }
 
-  private func placement(ofCarried name: String) -> Placement? {
+  private func placement(ofCarried name: String) -> Pagination.Placement? {
     switch (name, pagination.policy.expiry) {
     case (Self.resumption, _): pagination.resume?.send
     case (Self.anchor, .reanchor(let placement, _)): placement
@@ -168,7 +168,7 @@ struct RequestBuilder: Sendable {
 
   /// A side request; nil where a value that it sends is missing.
   private func request(
-    _ rule: SideRequest, at bookmark: Bookmark?
+    _ rule: Pagination.SideRequest, at bookmark: Bookmark?
   ) throws(PageError) -> PageRequest? {
     guard let method = HTTPRequest.Method(rawValue: rule.method) else {
       throw PageError(.invalidArgument, "\"\(rule.method)\" is not a method of HTTP.")
@@ -178,7 +178,7 @@ struct RequestBuilder: Sendable {
     var editor = RequestEditor(request)
     editor.keep(rule.keep)
     if rule.keep == .none { editor.dropBody() }
-    try editor.change(RequestChange(url: rule.url, set: rule.set))
+    try editor.change(Pagination.RequestChange(url: rule.url, set: rule.set))
     for (name, placement) in rule.send.sorted(by: { $0.key < $1.key }) {
       guard let value = value(of: name, in: bookmark) else { return nil }
       try CursorCheck.check(value)

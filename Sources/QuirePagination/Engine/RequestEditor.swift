@@ -24,7 +24,7 @@ package struct RequestEditor {
   }
 
   /// What the request says at a placement; nil when it says nothing there.
-  package func value(at placement: Placement) -> JSONValue? {
+  package func value(at placement: Pagination.Placement) -> JSONValue? {
     switch placement {
     case .query(let name, _): query[name].map(JSONValue.string)
     case .header(let name):
@@ -40,7 +40,7 @@ package struct RequestEditor {
   }
 
   /// The page size that the request asks for at a placement; nil when it asks for none.
-  func pageSize(at placement: Placement) -> Int? {
+  func pageSize(at placement: Pagination.Placement) -> Int? {
     let size = if placement == .itemRange { range?.count } else { value(at: placement)?.count }
     return size.flatMap { $0 > 0 ? $0 : nil }
   }
@@ -54,7 +54,7 @@ package struct RequestEditor {
 
 extension RequestEditor {
   /// Adds what the protocol needs, where the request does not say otherwise.
-  mutating func addConstants(_ constants: RequestConstants) throws(PageError) {
+  mutating func addConstants(_ constants: Pagination.RequestConstants) throws(PageError) {
     for (name, value) in constants.query.sorted(by: { $0.key < $1.key })
     where query[name] == nil {
       query.set(name, encoded: PercentEncoding.encode(value))
@@ -70,7 +70,7 @@ extension RequestEditor {
   }
 
   /// Asks for pages of `count` items.
-  mutating func set(_ count: Int, as size: PageSize) throws(PageError) {
+  mutating func set(_ count: Int, as size: Pagination.PageSize) throws(PageError) {
     let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
       .joined(separator: String(count))
     guard let place = size.send else { return }
@@ -86,7 +86,9 @@ extension RequestEditor {
   }
 
   /// Sends the first value where the request does not say where it begins.
-  mutating func begin(_ route: Route, value: JSONValue?, pageSize: Int?) throws(PageError) {
+  mutating func begin(_ route: Pagination.Route, value: JSONValue?, pageSize: Int?)
+    throws(PageError)
+  {
     let count = route.next.firstCount.map { JSONValue.number(String($0)) }
     switch route.send {
     case .itemRange:
@@ -110,7 +112,7 @@ extension RequestEditor {
 
 extension RequestEditor {
   /// Drops what is not repeated.
-  mutating func keep(_ rule: KeepRule) {
+  mutating func keep(_ rule: Pagination.KeepRule) {
     query.keep(where: rule.keeps)
     switch base.body {
     case .json(.object(let members)):
@@ -130,7 +132,7 @@ extension RequestEditor {
   }
 
   /// Goes to another address, and replaces what stands in its way.
-  mutating func change(_ change: RequestChange) throws(PageError) {
+  mutating func change(_ change: Pagination.RequestChange) throws(PageError) {
     if let text = change.url {
       let here = try url.get()
       var target: URLReference
@@ -184,7 +186,7 @@ extension RequestEditor {
 
   /// Puts a continuation where it goes.
   mutating func send(
-    _ value: JSONValue, by placement: Placement, pageSize: Int?
+    _ value: JSONValue, by placement: Pagination.Placement, pageSize: Int?
   ) throws(PageError) {
     switch placement {
     case .query(let name, let encoding):
@@ -208,7 +210,7 @@ extension RequestEditor {
   }
 
   /// Takes out what stands at a placement.
-  mutating func remove(_ placement: Placement) {
+  mutating func remove(_ placement: Pagination.Placement) {
     switch placement {
     case .query(let name, _): query.keep { $0 != name }
     case .header(let name): if let field = HTTPField.Name(name) { base.headerFields[field] = nil }
@@ -327,7 +329,7 @@ extension RequestEditor {
   }
 
   package mutating func fill(
-    _ text: String, with value: String, encoding: ValueEncoding
+    _ text: String, with value: String, encoding: Pagination.ValueEncoding
   ) throws(PageError) {
     var reference = try url.get()
     for spelling in Self.spellings(of: text) {

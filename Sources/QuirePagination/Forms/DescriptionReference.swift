@@ -1,14 +1,19 @@
 import QuireCore
 
 /// What is said about the description language as a whole: its schema, and the tables of the guide.
-package enum DescriptionReference {
+enum DescriptionReference {
   /// Every block that has a name, in the order of the guide.
   private static let blocks: [any Block.Type] = [
-    NextSource.self, Route.self, OffsetStep.self, Placement.self, ValueEncoding.self,
-    RequestRule.self, KeepRule.self, RequestChange.self, RequestConstants.self, CarriedValue.self,
-    EndRule.self, FlagRule.self, ValueSource.self, AnswerCondition.self, ItemSelector.self,
-    PageSize.self, TotalSource.self, PagePolicy.self, FailureRule.self, LinkPolicy.self,
-    SideRequest.self, ExpiryRule.self, Pacing.self, PreviousRule.self, PagePath.self,
+    Pagination.Next.self, Pagination.Route.self, Pagination.OffsetStep.self,
+    Pagination.Placement.self, Pagination.ValueEncoding.self,
+    Pagination.RequestRule.self, Pagination.KeepRule.self, Pagination.RequestChange.self,
+    Pagination.RequestConstants.self, Pagination.CarriedValue.self,
+    Pagination.End.self, Pagination.FlagRule.self, Pagination.ValueSource.self,
+    Pagination.Condition.self, Pagination.Items.self,
+    Pagination.PageSize.self, Pagination.TotalSource.self, Pagination.Policy.self,
+    Pagination.FailureRule.self, LinkPolicy.self,
+    Pagination.SideRequest.self, Pagination.ExpiryRule.self, Pagination.Pacing.self,
+    Pagination.PreviousRule.self, PagePath.self,
   ]
 
   /// The JSON Schema of a description (draft 2020-12).
@@ -23,7 +28,7 @@ package enum DescriptionReference {
   }
 
   /// The tables of the guide, by the names of their blocks.
-  package static var tables: [(name: String, text: String)] {
+  static var tables: [(name: String, text: String)] {
     ([Pagination.self] + blocks.filter { $0 != PagePath.self }).map { ($0.name, $0.table) }
   }
 }
@@ -33,7 +38,8 @@ extension Block {
 
   fileprivate static var table: String {
     let rows = grammar.rows.map { row in "| `\(row.json)` | \(row.note) |\n" }
-    return "| `\(Self.self)` in JSON | |\n|---|---|\n" + rows.joined()
+    let type = String(reflecting: Self.self).split(separator: ".").dropFirst()
+    return "| `\(type.joined(separator: "."))` in JSON | |\n|---|---|\n" + rows.joined()
   }
 }
 

@@ -64,7 +64,7 @@ public struct XMLDocument: PageDocument {
   /// The value at `path` that the page says of itself: what is in an item, an attribute of its start
   /// tag included, does not count where the path has `//` or `*`.
   public func value(
-    at path: PagePath, outsideItemsOf items: ItemSelector
+    at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
     guard let xml = path.xml, xml.searches else { return try value(at: path) }
     return try index.value(of: index.matches(of: xml, outsideItemsOf: items))
@@ -72,7 +72,7 @@ public struct XMLDocument: PageDocument {
 
   /// How many elements `path` leads to, those in items left out as in `value(at:outsideItemsOf:)`; the
   /// items themselves are elements like others.
-  public func count(at path: PagePath, outsideItemsOf items: ItemSelector) -> Int? {
+  public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) -> Int? {
     guard let xml = path.xml, xml.searches else { return count(at: path) }
     let forgotten = forgotten.map { $0.path == xml ? $0.count : 0 } ?? 0
     let found = index.outermost(index.matches(of: xml, outsideItemsOf: items)).count
@@ -80,13 +80,13 @@ public struct XMLDocument: PageDocument {
   }
 
   /// The value at `path` below the last item of the page, or nil where there is none.
-  public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
+  public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     guard let xml = path.xml, let last = try index.items(of: items).last else { return nil }
     return try index.value(at: xml, from: .element(last))
   }
 
   /// The value at `path` below each item of the page, in order; nil for an item that has none there.
-  public func values(at path: PagePath, inItemsOf items: ItemSelector) throws -> [JSONValue?] {
+  public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
     guard let xml = path.xml else { return [] }
     return try index.items(of: items).map { try index.value(at: xml, from: .element($0)) }
   }
@@ -98,7 +98,7 @@ public struct XMLDocument: PageDocument {
   }
 
   /// The `xml:base` in force where `value(at:outsideItemsOf:)` finds its value.
-  public func base(at path: PagePath, outsideItemsOf items: ItemSelector) -> String? {
+  public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? {
     guard let xml = path.xml, xml.searches else { return base(at: path) }
     return index.nearest(index.matches(of: xml, outsideItemsOf: items)).flatMap {
       index.base(of: $0)

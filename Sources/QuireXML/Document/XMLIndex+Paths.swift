@@ -207,7 +207,7 @@ extension XMLIndex {
   /// An empty list leaves no trace in XML but the element around it: that one has to be there. So
   /// `/feed/entry` may be empty and `//entry` may not, unless the selector is optional. Throws
   /// `shape`.
-  func items(of selector: ItemSelector) throws -> [Int] {
+  func items(of selector: Pagination.Items) throws -> [Int] {
     guard ![.members, .columns].contains(selector.arrangement) else {
       throw PageError(
         .shape, "The page is XML, and the items are members or columns, which only JSON has.")
@@ -227,7 +227,7 @@ extension XMLIndex {
 
   /// The items of a page that is to have some. Where they are optional, the root element has to be the
   /// right one nonetheless: a page of another kind is no empty page.
-  func pageItems(of selector: ItemSelector) throws -> [Int] {
+  func pageItems(of selector: Pagination.Items) throws -> [Int] {
     let items = try items(of: selector)
     guard !items.isEmpty || hasRoot(for: selector) else { throw missing(selector) }
     return items
@@ -237,7 +237,7 @@ extension XMLIndex {
   ///
   /// An item itself is found, for a page may say something by having one; its attributes and its text
   /// are its own, unless every child of the root is an item because nothing else was said.
-  func matches(of path: XMLPath, outsideItemsOf selector: ItemSelector) -> Matches {
+  func matches(of path: XMLPath, outsideItemsOf selector: Pagination.Items) -> Matches {
     var matches = matches(of: path, from: .document)
     // A page without items where they should be has none that could speak for it.
     guard !matches.elements.isEmpty, let items = try? items(of: selector), !items.isEmpty else {
@@ -258,7 +258,7 @@ extension XMLIndex {
   }
 
   /// Whether the root element is one from which a path of the selector starts.
-  private func hasRoot(for selector: ItemSelector) -> Bool {
+  private func hasRoot(for selector: Pagination.Items) -> Bool {
     selector.paths.contains { path in
       guard let xml = path.xml, !xml.startsAnywhere, xml.steps.count > 1,
         case .element(let name, _) = xml.steps[0]
@@ -287,7 +287,7 @@ extension XMLIndex {
     return !matches(of: container, from: .document).elements.isEmpty
   }
 
-  private func missing(_ selector: ItemSelector) -> PageError {
+  private func missing(_ selector: Pagination.Items) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
     let found = repeatedElements()
     let words =
@@ -339,7 +339,7 @@ struct XMLItemMatcher {
   private var states: [UInt64] = [1]
 
   /// Nil where the path cannot be matched while the page arrives.
-  init?(_ selector: ItemSelector) {
+  init?(_ selector: Pagination.Items) {
     guard selector.paths.count == 1, let path = selector.paths[0].xml, path.steps.count < 63 else {
       return nil
     }

@@ -23,13 +23,14 @@ struct CompletenessTests {
     var testDescription: String { name }
 
     init(
-      _ name: String, _ end: [EndRule], next: NextSource = .offset, send: Placement = .query("at"),
+      _ name: String, _ end: [Pagination.End], next: Pagination.Next = .offset,
+      send: Pagination.Placement = .query("at"),
       behind: @autoclosure @escaping @Sendable () -> TransportResponse = Self.page(5),
       more: @escaping @Sendable (Int) -> String = { _ in "" }
     ) {
       self.name = name
       pagination = Pagination(
-        next: next, send: send, end: end, items: "/items", size: PageSize(default: 2))
+        next: next, send: send, end: end, items: "/items", size: Pagination.PageSize(default: 2))
       answer = { start in start < 5 ? Self.page(start, more(start)) : behind() }
     }
 

@@ -54,7 +54,7 @@ private final class Shared<Value: Sendable>: Sendable {
 struct CredentialTests {
   private let url = "https://api.test/items"
   private let links = Pagination(
-    next: .body("/next"), items: "/items", policy: PagePolicy(links: .allow(["other.test"])))
+    next: .body("/next"), items: "/items", policy: Pagination.Policy(links: .allow(["other.test"])))
 
   private func client(
     _ server: CannedServer, _ source: any CredentialSource, now: (@Sendable () -> Double)? = nil

@@ -99,7 +99,7 @@ struct EndingTests {
     #expect(ended.pages == [[1]])
     var empty = byNumber
     empty.end = [.status([404])]
-    empty.policy.failure = [FailureRule(when: .status(status), .empty)]
+    empty.policy.failure = [Pagination.FailureRule(when: .status(status), .empty)]
     let passed = await run(empty, [page([1]), .status(status), page([3]), .status(404)])
     #expect(passed.error == nil)
     #expect(passed.pages == [[1], [], [3]])
@@ -138,7 +138,7 @@ struct EndingTests {
       #expect(offset.declared == nil)
     }
     let pages = await run(
-      .pages.items(at: "/items").total(at: TotalSource("/pages", .pages)),
+      .pages.items(at: "/items").total(at: Pagination.TotalSource("/pages", .pages)),
       [page([1], #""pages":0"#), page([2], #""pages":1"#), page([], #""pages":1"#)])
     #expect(pages.pages == [[1], [2], []])
     #expect(Set(pages.codes) == [.contradictedTotal])
@@ -163,8 +163,9 @@ struct EndingTests {
   @Test("12-L4: an empty page is no end where a count, a number of pages or a flag says more")
   func emptyInTheMiddle() async {
     for (rule, rest) in [
-      (EndRule.pages("/pages"), #""pages":3"#), (.total("/total"), #""total":4"#),
-      (.total(TotalSource("/left", .remaining)), #""left":1"#), (.flag("/more"), #""more":true"#),
+      (Pagination.End.pages("/pages"), #""pages":3"#), (.total("/total"), #""total":4"#),
+      (.total(Pagination.TotalSource("/left", .remaining)), #""left":1"#),
+      (.flag("/more"), #""more":true"#),
     ] {
       var pagination = byNumber
       pagination.end = [rule, .emptyPage]
@@ -319,7 +320,7 @@ struct EndingTests {
     }
     let whole = await run(pagination, [page([1], #""next":"","total":1"#)])
     #expect(whole.error == nil)
-    pagination.total = TotalSource("/left", .remaining)
+    pagination.total = Pagination.TotalSource("/left", .remaining)
     let left = await run(pagination, [page([1], #""next":"","left":3"#)])
     #expect(left.error?.code == .inconsistentTermination)
   }

@@ -45,7 +45,7 @@ struct HostileTextTests {
     "12-S2, L2: nothing that a terminal obeys, hides or reorders by is in an error, log or report",
     arguments: hostile)
   func places(_ text: String) async throws {
-    for send in [Placement.url, .query("c"), .request, .header("X-Cursor")] {
+    for send in [Pagination.Placement.url, .query("c"), .request, .header("X-Cursor")] {
       for badItems in [BadItemPolicy.throw, .collect] {
         for (number, answer) in Self.answers(text).enumerated() {
           let shown = try await walk(answer, send, badItems)
@@ -62,7 +62,7 @@ struct HostileTextTests {
   private struct Item: Decodable, Sendable { let n: Int }
 
   private func walk(
-    _ answer: TransportResponse, _ send: Placement, _ badItems: BadItemPolicy
+    _ answer: TransportResponse, _ send: Pagination.Placement, _ badItems: BadItemPolicy
   ) async throws -> [String] {
     let log = CapturedLog()
     var configuration = PageClient.Configuration()
@@ -72,8 +72,8 @@ struct HostileTextTests {
     let client = PageClient(transport: CannedServer([answer]), configuration: configuration)
     let pagination = Pagination(
       next: .body("/next"), send: send, items: "/items",
-      policy: PagePolicy(failure: [
-        FailureRule(when: .value("/ok", .equals(false)), message: "/why")
+      policy: Pagination.Policy(failure: [
+        Pagination.FailureRule(when: .value("/ok", .equals(false)), message: "/why")
       ]))
     let walk = client.cursor(of: Item.self, at: "https://h.test/items", pagination: pagination)
       .walk()

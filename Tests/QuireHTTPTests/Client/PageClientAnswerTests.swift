@@ -107,7 +107,7 @@ struct PageClientAnswerTests {
     }
     let byHeader = Pagination(
       next: .header("X-Next"), send: .query("next"), items: "/items",
-      policy: PagePolicy(failure: [FailureRule(when: .status(204), .empty)]))
+      policy: Pagination.Policy(failure: [Pagination.FailureRule(when: .status(204), .empty)]))
     let server = CannedServer([.status(204, ["X-Next": "b"])])
     #expect(try await first(server, pagination: byHeader).get()?.next != nil)
   }

@@ -113,7 +113,9 @@ struct RefusedAnswerTests {
   func refusedInside200() async throws {
     let pagination = Pagination(
       next: .body("/next"), items: "/items",
-      policy: PagePolicy(failure: [FailureRule(when: .value(.body("/title"), .exists))]))
+      policy: Pagination.Policy(failure: [
+        Pagination.FailureRule(when: .value(.body("/title"), .exists))
+      ]))
     let error = await failure(.json(#"{"title":"Quota","status":7}"#), pagination)
     #expect(error?.code == .serverReportedFailure)
     #expect(try error?.response?.decode() == Problem(title: "Quota", status: 7))

@@ -1,6 +1,6 @@
 import TestSupport
 import HTTPTypes
-import QuireCore
+@testable import QuireCore
 import QuireTesting
 import Synchronization
 import Testing
@@ -21,7 +21,7 @@ import Testing
 @Suite("A renewed credential that a server repeats")
 struct RepeatedCredentialTests {
   private static let links = Pagination(
-    next: .body("/next"), items: "/items", previous: PreviousRule(.body("/previous")))
+    next: .body("/next"), items: "/items", previous: Pagination.PreviousRule(.body("/previous")))
 
   private static func token(_ number: Int) -> String { "t0ken/of call \(number)" }
 

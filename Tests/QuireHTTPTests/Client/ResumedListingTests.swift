@@ -23,26 +23,29 @@ struct ResumedListingTests {
 
     static let numbered = Pagination(
       next: .pageNumber, send: .query("page"), end: [.emptyPage], items: "/items",
-      size: PageSize(.query("limit")))
+      size: Pagination.PageSize(.query("limit")))
     static let byOffset = Pagination(
       next: .offset, send: .query("offset"), end: [.emptyPage], items: "/items",
-      size: PageSize(.query("limit")))
+      size: Pagination.PageSize(.query("limit")))
     static let byToken = Pagination(
-      next: .body("/next"), send: .query("cursor"), items: "/items", size: PageSize(.query("limit"))
+      next: .body("/next"), send: .query("cursor"), items: "/items",
+      size: Pagination.PageSize(.query("limit"))
     )
     static let byServersPage = Pagination(
-      next: .body("/page"), send: .query("page"), items: "/items", size: PageSize(.query("limit")))
+      next: .body("/page"), send: .query("page"), items: "/items",
+      size: Pagination.PageSize(.query("limit")))
     static let byKey = Pagination(
       next: .lastItem(""), send: .query("after"), end: [.emptyPage], items: "/items",
-      size: PageSize(.query("limit")))
+      size: Pagination.PageSize(.query("limit")))
     static let byLink = Pagination(
-      next: .body("/link"), items: "/items", size: PageSize(.query("limit")))
+      next: .body("/link"), items: "/items", size: Pagination.PageSize(.query("limit")))
     static let byBody = Pagination(
-      next: .body("/next"), send: .jsonBody("/page/at"), request: RequestRule(isQuery: true),
-      items: "/items", size: PageSize(.jsonBody("/page/size")))
+      next: .body("/next"), send: .jsonBody("/page/at"),
+      request: Pagination.RequestRule(isQuery: true),
+      items: "/items", size: Pagination.PageSize(.jsonBody("/page/size")))
     static let byForm = Pagination(
-      next: .body("/next"), send: .form("at"), request: RequestRule(isQuery: true),
-      items: "/items", size: PageSize(.form("size")))
+      next: .body("/next"), send: .form("at"), request: Pagination.RequestRule(isQuery: true),
+      items: "/items", size: Pagination.PageSize(.form("size")))
 
     func with(_ change: (inout Ask) -> Void) -> Ask {
       var ask = self

@@ -35,8 +35,9 @@ struct RootValueTests {
       (
         "counter",
         Pagination(
-          next: .offset, send: .query("o"), end: [.total(TotalSource(.body(""))), .emptyPage],
-          total: TotalSource(.body("")))
+          next: .offset, send: .query("o"),
+          end: [.total(Pagination.TotalSource(.body(""))), .emptyPage],
+          total: Pagination.TotalSource(.body("")))
       ),
       ("members", Pagination(next: .linkHeader, items: .members(""))),
       ("columns", Pagination(next: .linkHeader, items: .columns(""))),

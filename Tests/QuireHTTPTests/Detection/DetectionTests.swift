@@ -1,6 +1,6 @@
 import Foundation
 import HTTPTypes
-import QuireCore
+@testable import QuireCore
 import QuireTesting
 import QuireXML
 import Testing

@@ -1,5 +1,5 @@
 import FoundationEssentials
-import QuireCore
+@testable import QuireCore
 import Testing
 
 @testable import QuireDetect

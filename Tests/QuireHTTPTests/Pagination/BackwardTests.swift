@@ -31,7 +31,7 @@ struct BackwardTests {
   @Test("A page by keys leads to the one before it, and that one's flag is about its own direction")
   func keys() throws {
     var stripe = Pagination.stripe
-    stripe.previous = PreviousRule(
+    stripe.previous = Pagination.PreviousRule(
       .firstItem("/id"), send: .query("ending_before"), end: [.flag("/has_more")])
     let engine = try engine(stripe, url: "https://a.test/l?limit=2")
     let first = try answer(
@@ -56,7 +56,7 @@ struct BackwardTests {
   @Test("V67: Relay pages backwards by last and before")
   func relay() throws {
     var relay = Pagination.relay.items(at: "/data/c")
-    relay.previous = PreviousRule(
+    relay.previous = Pagination.PreviousRule(
       .body("/data/c/pageInfo/startCursor"), send: .jsonBody("/variables/before"),
       end: [.flag("/data/c/pageInfo/hasPreviousPage")], size: .jsonBody("/variables/last"))
     let engine = try engine(relay, body: .json(["query": "q", "variables": ["first": 2]]))
@@ -73,7 +73,7 @@ struct BackwardTests {
   func links() throws {
     var links = Pagination.linkHeader.items(at: "/items")
     links.next = .body("/next")
-    links.previous = PreviousRule(.body("/previous"))
+    links.previous = Pagination.PreviousRule(.body("/previous"))
     let engine = try engine(links)
     let page = try answer(engine, at: .start, #"{"items":[1],"previous":"?p=0"}"#)
     let previous = try #require(page.previous)

@@ -11,7 +11,7 @@ struct ItemSelectorTests {
   @Test(
     "A selector survives a file, and reads as it is documented",
     arguments: [
-      (ItemSelector.path("/data"), #""/data""#),
+      (Pagination.Items.path("/data"), #""/data""#),
       (.firstOf(["/a", "/b"]), #"{"firstOf":["/a","/b"]}"#),
       (.all(["/a", "/b"]), #"{"all":["/a","/b"]}"#),
       (.optional("/books"), #"{"optional":"/books"}"#),
@@ -19,13 +19,13 @@ struct ItemSelectorTests {
       (.members("/pages"), #"{"members":"/pages"}"#),
       (.columns(.firstOf(["/recent", ""])), #"{"columns":{"firstOf":["/recent",""]}}"#),
     ])
-  func roundTrip(_ selector: ItemSelector, _ text: String) throws {
-    #expect(ItemSelector.grammar.write(selector).description == text)
-    #expect(try ItemSelector.grammar.read(JSONValue(parsing: text)) == selector)
+  func roundTrip(_ selector: Pagination.Items, _ text: String) throws {
+    #expect(Pagination.Items.grammar.write(selector).description == text)
+    #expect(try Pagination.Items.grammar.read(JSONValue(parsing: text)) == selector)
   }
 
   @Test("An object with none of the names is refused")
   func unknownName() {
-    #expect(throws: FormFailure.self) { try ItemSelector.grammar.read(["some": ["/a"]]) }
+    #expect(throws: FormFailure.self) { try Pagination.Items.grammar.read(["some": ["/a"]]) }
   }
 }

@@ -12,15 +12,16 @@ import Testing
 struct LifecycleTests {
   private static let description = Pagination(
     next: .lastItem("/sort"), send: .jsonBody("/search_after"),
-    request: RequestRule(
+    request: Pagination.RequestRule(
       carry: [
-        "pit": CarriedValue(from: .firstOf(["/pit_id", "/id"]), send: .jsonBody("/pit/id"))
+        "pit": Pagination.CarriedValue(
+          from: .firstOf(["/pit_id", "/id"]), send: .jsonBody("/pit/id"))
       ],
       isQuery: true),
     end: [.emptyPage], items: "/hits",
-    policy: PagePolicy(
-      open: SideRequest("POST", url: "/idx/_pit?keep_alive=1m"),
-      close: SideRequest("DELETE", url: "/_pit", send: ["pit": .jsonBody("/id")])))
+    policy: Pagination.Policy(
+      open: Pagination.SideRequest("POST", url: "/idx/_pit?keep_alive=1m"),
+      close: Pagination.SideRequest("DELETE", url: "/_pit", send: ["pit": .jsonBody("/id")])))
 
   /// Opens as P1; page n has one item and names Pn+1; the third page is empty.
   private final class Server: HTTPTransport {

@@ -72,7 +72,7 @@ final class ListingServer: HTTPTransport {
     case .body:
       Pagination(
         next: .body("/next"), send: .jsonBody("/page/after"),
-        request: RequestRule(isQuery: true), items: "/items")
+        request: Pagination.RequestRule(isQuery: true), items: "/items")
     case .offset: .offsetLimit.items(at: "/items").total(at: "/total")
     case .page: .pages.items(at: "/items")
     case .link: .linkHeader.items(at: "/items")
@@ -85,7 +85,7 @@ final class ListingServer: HTTPTransport {
         next: .body("/next"), send: .query("cursor"), end: [.flag("/more")], items: "/items")
     case .xml:
       Pagination(next: .body("/l/next"), send: .query("cursor"), items: "/l/items/i")
-    case .pages: .pages.items(at: "/items").total(at: TotalSource("/pages", .pages))
+    case .pages: .pages.items(at: "/items").total(at: Pagination.TotalSource("/pages", .pages))
     }
   }
 

@@ -10,14 +10,15 @@ import Testing
 
 @Suite("Pace")
 struct PacerTests {
-  private func walk(_ pacing: Pacing, _ pages: [String]) async throws -> Duration {
+  private func walk(_ pacing: Pagination.Pacing, _ pages: [String]) async throws -> Duration {
     let clock = InstantClock()
     var configuration = PageClient.Configuration()
     configuration.clock = clock
     let client = PageClient(
       transport: CannedServer(pages.map { .json($0) }), configuration: configuration)
     let pagination = Pagination(
-      next: .body("/next"), send: .query("t"), items: "/items", policy: PagePolicy(pacing: pacing))
+      next: .body("/next"), send: .query("t"), items: "/items",
+      policy: Pagination.Policy(pacing: pacing))
     var count = 0
     for try await _ in client.cursor(
       of: Int.self, at: "https://a.test/", pagination: pagination)
@@ -32,14 +33,14 @@ struct PacerTests {
 
   @Test("Requests are as far apart as the description says, and the first one waits for nothing")
   func interval() async throws {
-    #expect(try await walk(Pacing(interval: 3), pages) == .seconds(6))
-    #expect(try await walk(Pacing(), pages) == .zero)
+    #expect(try await walk(Pagination.Pacing(interval: 3), pages) == .seconds(6))
+    #expect(try await walk(Pagination.Pacing(), pages) == .zero)
   }
 
   @Test("V103: a page whose body asks to wait is delivered, and then waited for")
   func backoff() async throws {
-    #expect(try await walk(Pacing(backoff: "/wait"), pages) == .seconds(2))
-    #expect(try await walk(Pacing(interval: 3, backoff: "/wait"), pages) == .seconds(6))
+    #expect(try await walk(Pagination.Pacing(backoff: "/wait"), pages) == .seconds(2))
+    #expect(try await walk(Pagination.Pacing(interval: 3, backoff: "/wait"), pages) == .seconds(6))
   }
 
   @Test(
@@ -55,7 +56,7 @@ struct PacerTests {
     let client = PageClient(transport: server, configuration: configuration)
     let pagination = Pagination(
       next: .body("/next"), send: .query("t"), items: "/items",
-      policy: PagePolicy(pacing: Pacing(backoff: "/wait")))
+      policy: Pagination.Policy(pacing: Pagination.Pacing(backoff: "/wait")))
     let cursor = client.cursor(of: Int.self, at: "https://a.test/", pagination: pagination)
     let walk = cursor.walk()
     #expect(try await walk.next()?.items == [1])
@@ -83,7 +84,7 @@ struct PacerTests {
     let server = CannedServer(pages.map { .json($0) })
     let pagination = Pagination(
       next: .body("/next"), send: .query("t"), items: "/items",
-      policy: PagePolicy(pacing: Pacing(readsAhead: false)))
+      policy: Pagination.Policy(pacing: Pagination.Pacing(readsAhead: false)))
     let cursor = PageClient(transport: server).cursor(
       of: Int.self, at: "https://a.test/", pagination: pagination)
     var seen = 0

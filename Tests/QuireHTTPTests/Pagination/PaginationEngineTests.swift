@@ -31,7 +31,7 @@ struct PaginationEngineTests {
 
   @Test("H26: a wait that a body asks for is finite, and none where it is no time")
   func waits() throws {
-    let rule = FailureRule(
+    let rule = Pagination.FailureRule(
       when: .value(.body("/error")), .throttled, after: .body("/after"))
     var pagination = Pagination(next: .body("/next"))
     pagination.policy.failure = [rule]
@@ -54,7 +54,7 @@ struct PaginationEngineTests {
     arguments: [
       (Pagination(next: .firstOf([])), "has no routes"),
       (
-        Pagination(next: .firstOf([Route(.firstOf([]), send: .url)])),
+        Pagination(next: .firstOf([Pagination.Route(.firstOf([]), send: .url)])),
         "stands inside \"firstOf\""
       ),
       (Pagination(next: .all(["a": .body("/a")]), send: .query("a")), "queryMerge"),
@@ -78,17 +78,19 @@ struct PaginationEngineTests {
       ),
       (
         Pagination(
-          next: .offset, send: .query("a"), end: [.total(TotalSource("/t", .lowerBound))]),
+          next: .offset, send: .query("a"), end: [.total(Pagination.TotalSource("/t", .lowerBound))]
+        ),
         "lower bound"
       ),
       (
         Pagination(
-          next: .body("/a"), send: .jsonBody("/a"), request: RequestRule(method: .get)),
+          next: .body("/a"), send: .jsonBody("/a"), request: Pagination.RequestRule(method: .get)),
         "requests made GET have none"
       ),
       (Pagination(next: .body("/a"), send: .jsonBody("/a")), "Make it a POST"),
       (
-        Pagination(next: .body("/a"), send: .query("a"), size: PageSize(.jsonBody("/n"))),
+        Pagination(
+          next: .body("/a"), send: .query("a"), size: Pagination.PageSize(.jsonBody("/n"))),
         "Make it a POST"
       ),
       (Pagination(next: .header("bad name"), send: .query("a")), "name of a header field"),
@@ -108,9 +110,9 @@ struct PaginationEngineTests {
   @Test("A body of another kind than the values is refused before the first request")
   func foreignBody() throws {
     let pagination = Pagination(
-      next: .body("/a"), send: .jsonBody("/a"), request: RequestRule(first: "*"))
+      next: .body("/a"), send: .jsonBody("/a"), request: Pagination.RequestRule(first: "*"))
     #expect(throws: PageError.self) { try makeEngine(pagination, body: .bytes([1])) }
-    let places: [(Placement, PageRequest.Body)] = [
+    let places: [(Pagination.Placement, PageRequest.Body)] = [
       (.jsonBody("/a"), .form("q=1")), (.bodyMerge, .bytes([1])), (.form("a"), .bytes([1])),
       (.form("a"), .json([:])), (.xmlBody("//a"), .form("a=1")),
     ]
@@ -142,7 +144,7 @@ struct PaginationEngineTests {
       {"next": "offset", "send": {"query": "o"}, "end": ["shortPage"], "size": {"default": 2}}
       """
     let pagination = try Pagination(json: Array(file.utf8))
-    #expect(pagination.size == PageSize(default: 2))
+    #expect(pagination.size == Pagination.PageSize(default: 2))
     #expect(try Pagination(json: pagination.json) == pagination)
     let engine = try makeEngine(pagination)
     #expect(try engine.request(at: nil).url == url)
@@ -272,7 +274,7 @@ struct PaginationEngineTests {
       "page": Pagination(
         next: .pageNumber(first: 0, from: "/n"), send: .query("o"),
         end: [.total("/t"), .pages("/t")],
-        size: PageSize(.query("s"), default: Int.max)),
+        size: Pagination.PageSize(.query("s"), default: Int.max)),
     ]
     for (count, pagination) in descriptions {
       let engine = try makeEngine(pagination)
@@ -322,7 +324,7 @@ struct PaginationEngineTests {
     #expect(error?.code == .noProgress)
     #expect(error?.message.contains("begin at 0 again") == true)
     #expect(error?.description.contains("add the end rule .emptyPage") == true)
-    for rule in [EndRule.emptyPage, .notAdvancing] {
+    for rule in [Pagination.End.emptyPage, .notAdvancing] {
       description.end = [rule, .total(.init("/total"))]
       let engine = try makeEngine(description)
       let end = engine.continuation(after: try answer(engine, page), itemCount: 0)
@@ -333,7 +335,7 @@ struct PaginationEngineTests {
   @Test("H15: 204 is an empty page or the end where a rule says so")
   func noContent() throws {
     var lenient = Pagination.pages
-    lenient.policy.failure = [FailureRule(when: .status(204), .empty)]
+    lenient.policy.failure = [Pagination.FailureRule(when: .status(204), .empty)]
     let plain = try makeEngine(lenient)
     func answer(at position: Position) throws -> PageAnswer {
       PageAnswer(

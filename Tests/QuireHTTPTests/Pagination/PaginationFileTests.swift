@@ -17,32 +17,35 @@ struct PaginationFileTests {
   func wholeRoundTrip() throws {
     let whole = Pagination(
       next: .firstOf([
-        Route(.linkHeader(rel: "next", where: ["results": "true"]), send: .url),
-        Route(.header("X-Next"), send: .header("X-After")),
-        Route(.lastItem("/id"), send: .query("after", encoding: .allowing("="))),
-        Route(.body("/a"), send: .query("a", encoding: .verbatim)),
-        Route(.offset(first: 1, step: .body("/n")), send: .query("offset")),
-        Route(.offset(step: .pageSize), send: .path("{offset}", encoding: .verbatim)),
-        Route(.pageNumber(first: 0, from: "/page"), send: .jsonBody("/page")),
-        Route(.contentRange(first: 1), send: .itemRange),
-        Route(.queryItem("c", of: .body("/next")), send: .query("c")),
-        Route(.all(["a": .body("/a"), "b": .header("B")]), send: .queryMerge),
-        Route(.all(["/a": .json(.header("A"))]), send: .bodyMerge),
-        Route(.formDecoded(.firstItem("/id")), send: .form("marker")),
-        Route(.adding(1, to: .maxItem("/id")), send: .xmlBody("//A/@b")),
-        Route(.template("[{}, {size}]", of: .offset), send: .placeholder("{{o}}")),
-        Route(
+        Pagination.Route(.linkHeader(rel: "next", where: ["results": "true"]), send: .url),
+        Pagination.Route(.header("X-Next"), send: .header("X-After")),
+        Pagination.Route(.lastItem("/id"), send: .query("after", encoding: .allowing("="))),
+        Pagination.Route(.body("/a"), send: .query("a", encoding: .verbatim)),
+        Pagination.Route(.offset(first: 1, step: .body("/n")), send: .query("offset")),
+        Pagination.Route(.offset(step: .pageSize), send: .path("{offset}", encoding: .verbatim)),
+        Pagination.Route(.pageNumber(first: 0, from: "/page"), send: .jsonBody("/page")),
+        Pagination.Route(.contentRange(first: 1), send: .itemRange),
+        Pagination.Route(.queryItem("c", of: .body("/next")), send: .query("c")),
+        Pagination.Route(.all(["a": .body("/a"), "b": .header("B")]), send: .queryMerge),
+        Pagination.Route(.all(["/a": .json(.header("A"))]), send: .bodyMerge),
+        Pagination.Route(.formDecoded(.firstItem("/id")), send: .form("marker")),
+        Pagination.Route(.adding(1, to: .maxItem("/id")), send: .xmlBody("//A/@b")),
+        Pagination.Route(.template("[{}, {size}]", of: .offset), send: .placeholder("{{o}}")),
+        Pagination.Route(
           .jsonText(.body("/key")), send: .placeholder("{{k}}", encoding: .allowing("="))),
       ]),
-      request: RequestRule(
+      request: Pagination.RequestRule(
         keep: .except(["page"]), first: 1,
-        then: RequestChange(
+        then: Pagination.RequestChange(
           url: "list/continue?x=1",
-          set: RequestConstants(query: ["a": "b"], header: ["C": "d"], body: ["/e": 1])),
+          set: Pagination.RequestConstants(query: ["a": "b"], header: ["C": "d"], body: ["/e": 1])),
         method: .get,
-        always: RequestConstants(
+        always: Pagination.RequestConstants(
           query: ["a": "b"], header: ["C": "d"], body: ["/e": ["x", true]]),
-        carry: ["pit": CarriedValue(from: .firstOf(["/id", .count("/a")]), send: .query("pit"))],
+        carry: [
+          "pit": Pagination.CarriedValue(
+            from: .firstOf(["/id", .count("/a")]), send: .query("pit"))
+        ],
         isQuery: true),
       end: [
         .noNext(sentinels: ["null", "0"]), .emptyPage, .shortPage, .sameCursor, .noNext(),
@@ -54,20 +57,20 @@ struct PaginationFileTests {
         .status([400], matching: .value("/code", .isOneOf(["a", 2]), statuses: [400])),
       ],
       items: .optional(.all(["/a", "/b"])),
-      size: PageSize(
+      size: Pagination.PageSize(
         .header("Prefer"), default: 10, max: 100, echo: "/size", format: "maxpagesize={n}"),
-      total: TotalSource(.contentRangeTotal, .estimate, scope: .firstPage),
-      policy: PagePolicy(
+      total: Pagination.TotalSource(.contentRangeTotal, .estimate, scope: .firstPage),
+      policy: Pagination.Policy(
         failure: [
-          FailureRule(when: .status(403, 429), .throttled, after: "/wait"),
-          FailureRule(when: .value("/ok", .equals(false)), message: "/error"),
-          FailureRule(when: .value("/ok", .notEquals("yes")), .window),
-          FailureRule(when: .value("/error", .contains("expired")), .expired),
-          FailureRule(when: .value("/errors"), .notReady),
+          Pagination.FailureRule(when: .status(403, 429), .throttled, after: "/wait"),
+          Pagination.FailureRule(when: .value("/ok", .equals(false)), message: "/error"),
+          Pagination.FailureRule(when: .value("/ok", .notEquals("yes")), .window),
+          Pagination.FailureRule(when: .value("/error", .contains("expired")), .expired),
+          Pagination.FailureRule(when: .value("/errors"), .notReady),
         ], links: .allow(["a.test"]), handle: true,
-        open: SideRequest("POST", url: "/_pit", keep: .only(["a"])),
-        close: SideRequest(
-          "DELETE", url: "/_pit", set: RequestConstants(body: ["/a": 1]),
+        open: Pagination.SideRequest("POST", url: "/_pit", keep: .only(["a"])),
+        close: Pagination.SideRequest(
+          "DELETE", url: "/_pit", set: Pagination.RequestConstants(body: ["/a": 1]),
           send: ["pit": .jsonBody("/id"), "cursor": .query("c")]),
         overlap: 1, reversesItems: true))
     #expect(try Pagination(json: whole.json.utf8) == whole)
@@ -78,7 +81,7 @@ struct PaginationFileTests {
     var slack = Pagination.slack.items(at: "/members")
     slack.send = .query("cursor")
     slack.size?.send = .query("limit")
-    slack.request = RequestRule()
+    slack.request = Pagination.RequestRule()
     #expect(
       slack.json == """
         {
@@ -114,7 +117,7 @@ struct PaginationFileTests {
       """
     let expected = Pagination(
       next: .linkHeader, end: [.emptyPage, .flag("/more"), .total("/total")],
-      size: PageSize(.query("limit")), total: TotalSource(.header("X-Total")))
+      size: Pagination.PageSize(.query("limit")), total: Pagination.TotalSource(.header("X-Total")))
     #expect(try Pagination(json: text.utf8) == expected)
   }
 

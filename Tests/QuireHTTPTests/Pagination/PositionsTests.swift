@@ -8,11 +8,12 @@ import Testing
 
 @Suite struct PositionsTests {
   private func engine(
-    _ next: NextSource, end: [EndRule] = [.emptyPage], pageSize: Int? = 10
+    _ next: Pagination.Next, end: [Pagination.End] = [.emptyPage], pageSize: Int? = 10
   ) throws -> PaginationEngine {
     let url = "https://a.test/l"
     return try PaginationEngine(
-      Pagination(next: next, send: .query("n"), end: end, size: PageSize(.query("limit"))),
+      Pagination(
+        next: next, send: .query("n"), end: end, size: Pagination.PageSize(.query("limit"))),
       first: PageRequest(url: url), home: try Origin(url: url), pageSize: pageSize)
   }
 

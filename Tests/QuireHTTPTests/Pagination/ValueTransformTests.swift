@@ -11,7 +11,8 @@ import Testing
 struct ValueTransformTests {
   @Test("T14: a form-encoded value is decoded once, with + as a space")
   func formDecoded() throws {
-    let decoded = try ValueTransform.formDecoded.apply(to: "x+y%2Bz%C3%A9%2525", pageSize: nil)
+    let decoded = try Pagination.ValueTransform.formDecoded.apply(
+      to: "x+y%2Bz%C3%A9%2525", pageSize: nil)
     #expect(decoded == "x y+zé%25")
   }
 
@@ -24,7 +25,7 @@ struct ValueTransformTests {
       (.number("10"), -1, .number("9")),
     ])
   func adding(_ value: JSONValue, _ number: Int, _ sum: JSONValue) throws {
-    #expect(try ValueTransform.adding(number).apply(to: value, pageSize: nil) == sum)
+    #expect(try Pagination.ValueTransform.adding(number).apply(to: value, pageSize: nil) == sum)
   }
 
   @Test(
@@ -35,7 +36,7 @@ struct ValueTransformTests {
     ])
   func notCountable(_ value: JSONValue) {
     let error = #expect(throws: PageError.self) {
-      try ValueTransform.adding(1).apply(to: value, pageSize: nil)
+      try Pagination.ValueTransform.adding(1).apply(to: value, pageSize: nil)
     }
     #expect(error?.code == .invalidCursor)
   }
@@ -49,23 +50,26 @@ struct ValueTransformTests {
       (#"["{}"]{"#, JSONValue.string("k"), #"["k"]{"#),
     ])
   func template(_ text: String, _ value: JSONValue, _ result: String) throws {
-    let filled = try ValueTransform.template(text).apply(to: value, pageSize: 25)
+    let filled = try Pagination.ValueTransform.template(text).apply(to: value, pageSize: 25)
     #expect(filled == .string(result))
   }
 
   @Test("T17: JSON text becomes a value and a value becomes JSON text, without loss")
   func json() throws {
-    #expect(try ValueTransform.json.apply(to: "1e400", pageSize: nil) == .number("1e400"))
-    #expect(try ValueTransform.json.apply(to: .number("7"), pageSize: nil) == 7)
+    #expect(
+      try Pagination.ValueTransform.json.apply(to: "1e400", pageSize: nil) == .number("1e400"))
+    #expect(try Pagination.ValueTransform.json.apply(to: .number("7"), pageSize: nil) == 7)
     let key: JSONValue = ["a", .number("1.10")]
-    #expect(try ValueTransform.jsonText.apply(to: key, pageSize: nil) == #"["a",1.10]"#)
-    #expect(try ValueTransform.jsonText.apply(to: "a\"b", pageSize: nil) == #""a\"b""#)
-    #expect(throws: PageError.self) { try ValueTransform.json.apply(to: "[1", pageSize: nil) }
+    #expect(try Pagination.ValueTransform.jsonText.apply(to: key, pageSize: nil) == #"["a",1.10]"#)
+    #expect(try Pagination.ValueTransform.jsonText.apply(to: "a\"b", pageSize: nil) == #""a\"b""#)
+    #expect(throws: PageError.self) {
+      try Pagination.ValueTransform.json.apply(to: "[1", pageSize: nil)
+    }
   }
 
   @Test("T17: a query parameter comes out of a link decoded, from a text or an object")
   func queryItem() throws {
-    let item = ValueTransform.queryItem("c")
+    let item = Pagination.ValueTransform.queryItem("c")
     #expect(try item.apply(to: "/l?a=1&c=x%2By#f", pageSize: nil) == "x+y")
     #expect(try item.apply(to: ["href": "?c="], pageSize: nil) == "")
     #expect(try item.apply(to: "/l", pageSize: nil) == nil)
@@ -109,7 +113,7 @@ struct ValueTransformTests {
   func templateOfOffset() throws {
     let description = Pagination(
       next: .template("{},{size}", of: .offset), send: .query("limit"), end: [.emptyPage],
-      items: "/items", size: PageSize(.header("X-Size")))
+      items: "/items", size: Pagination.PageSize(.header("X-Size")))
     let engine = try engine(description, pageSize: 2)
     #expect(try engine.request(at: nil).url == "https://a.test/l?limit=0%2C2")
     #expect(try follow(engine, #"{"items":[1,2]}"#)?.url == "https://a.test/l?limit=2%2C2")
@@ -119,7 +123,7 @@ struct ValueTransformTests {
   func placeholder() throws {
     let description = Pagination(
       next: .offset, send: .placeholder("{{offset}}"), end: [.shortPage], items: "/items",
-      size: PageSize(.placeholder("{{limit}}")))
+      size: Pagination.PageSize(.placeholder("{{limit}}")))
     let url = "https://a.test/l?query=LIMIT%20{{limit}}%20OFFSET%20%7B%7Boffset%7D%7D"
     let inURL = try engine(description, url: url, pageSize: 2)
     #expect(
@@ -161,7 +165,8 @@ struct ValueTransformTests {
   @Test("A parameter of a form is set in its place, encoded once, and the others are left alone")
   func form() throws {
     let description = Pagination(
-      next: .body("/next"), send: .form("cursor"), request: RequestRule(keep: .only(["token"])),
+      next: .body("/next"), send: .form("cursor"),
+      request: Pagination.RequestRule(keep: .only(["token"])),
       items: "/items")
     let engine = try engine(description, body: .form("token=a%20b+c&limit=1"))
     #expect(

@@ -68,7 +68,7 @@ struct XMLTemplateTests {
     let body = #"<v Offset="4" Max="2"/>"#
     let description = Pagination(
       next: .offset, send: .xmlBody("//v/@Offset"), end: [.shortPage],
-      size: PageSize(.xmlBody("//v/@Max")))
+      size: Pagination.PageSize(.xmlBody("//v/@Max")))
     let engine = try PaginationEngine(
       description, first: PageRequest(method: .post, url: "https://a.test/", body: .xml(body)),
       home: Origin(url: "https://a.test/"))

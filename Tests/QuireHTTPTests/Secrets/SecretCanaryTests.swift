@@ -223,8 +223,8 @@ struct SecretCanaryTests {
     for text in ["bot", "{secret}/x", "{secret}{secret}"] {
       #expect(throws: PageError.self) { try SecretSegment(text) }
     }
-    let policy = try PagePolicy.grammar.read(["secretSegment": "k-{secret}"])
+    let policy = try Pagination.Policy.grammar.read(["secretSegment": "k-{secret}"])
     #expect(policy.secretSegment == "k-{secret}")
-    #expect(throws: FormFailure.self) { try PagePolicy.grammar.read(["secretSegment": "k"]) }
+    #expect(throws: FormFailure.self) { try Pagination.Policy.grammar.read(["secretSegment": "k"]) }
   }
 }

@@ -1,4 +1,4 @@
-import QuireCore
+@testable import QuireCore
 import QuireLists
 import QuireTesting
 import Testing

@@ -1,3 +1,4 @@
+import QuireHTTP
 import HTTPTypes
 import Quire
 import Synchronization

@@ -1,3 +1,4 @@
+import QuireXML
 import HTTPTypes
 import Quire
 import QuireTesting
@@ -106,7 +107,7 @@ struct DescriptionRowTests {
       (#"{"i":[{"id":1},2]}"#, [#"{"id":1}"#, "2"]), (#"{"i":[]}"#, []), (#"{"i":[[1]]}"#, ["[1]"]),
     ])
   func oneOrMany(_ page: String, _ items: [String]) async throws {
-    let selectors: [ItemSelector] = [
+    let selectors: [Pagination.Items] = [
       .oneOrMany("/i"), .optional(.oneOrMany("/i")), .oneOrMany(.optional("/i")),
       .oneOrMany(.firstOf(["/none", "/i"])), .oneOrMany(.all(["/i", "/none"])),
     ]

@@ -11,7 +11,7 @@ import Testing
 struct IndexBaseTests {
   private let pagination = Pagination(
     next: .index("/pages | /l/pages/p", link: "/at"), items: .optional("/items | /l/items/i"),
-    policy: PagePolicy(linkBase: .firstOf(["/base | /l/@base", .header("X-Base")])))
+    policy: Pagination.Policy(linkBase: .firstOf(["/base | /l/@base", .header("X-Base")])))
 
   private static let pages: [String: String] = [
     "/x/index": #"{"base":"/a/","pages":[{"at":"1"},{"at":"more/"},{"at":"/3"}]}"#,

@@ -1,3 +1,4 @@
+import QuireHTTP
 import Quire
 import Testing
 
@@ -21,7 +22,7 @@ struct OutsideItemsTests {
   }
 
   private static func next(
-    _ path: PagePath, end: [EndRule] = [], items: ItemSelector
+    _ path: PagePath, end: [Pagination.End] = [], items: Pagination.Items
   ) -> Pagination {
     Pagination(next: .body(path), send: .query("at"), end: end, items: items)
   }
@@ -62,7 +63,7 @@ struct OutsideItemsTests {
       "a failure",
       Pagination(
         next: .body("/l/n"), send: .query("at"), items: "/l/i",
-        policy: PagePolicy(failure: [FailureRule(when: .value("//Error/Code"))])),
+        policy: Pagination.Policy(failure: [Pagination.FailureRule(when: .value("//Error/Code"))])),
       "<l><i><Error><Code>x</Code></Error></i><n>2</n></l>", "<l><i/></l>"),
     Case(
       "a continuation in JSON", next("/*/n", items: "/i"),
@@ -126,7 +127,7 @@ struct OutsideItemsTests {
     let cursor = PageClient(transport: server).cursor(
       of: RawItem.self, at: "https://l.test/",
       pagination: Pagination(
-        next: .body("//n"), items: "/l/i", previous: PreviousRule(.body("//p"))))
+        next: .body("//n"), items: "/l/i", previous: Pagination.PreviousRule(.body("//p"))))
     var previous: [Position?] = []
     for try await page in cursor { previous.append(page.previous) }
     #expect(server.targets == ["/", "/base/two"])

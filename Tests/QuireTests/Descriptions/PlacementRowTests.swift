@@ -1,3 +1,4 @@
+import QuireHTTP
 import Quire
 import Testing
 
@@ -166,7 +167,8 @@ struct PlacementRowTests {
     let filled = Answers(pages)
     _ = try await client(filled).drain(
       Pagination(
-        next: .body("/n"), send: pagination.send, request: RequestRule(first: ""), items: "/i"),
+        next: .body("/n"), send: pagination.send, request: Pagination.RequestRule(first: ""),
+        items: "/i"),
       at: "https://l.test/?q={{at}}")
     #expect(filled.targets == ["/?q=", "/?q=x"])
     #expect(throws: PageError.self) {

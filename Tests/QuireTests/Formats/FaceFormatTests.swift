@@ -129,7 +129,7 @@ struct FaceFormatTests {
     defer { server.stop() }
     var pagination = pagination
     pagination.policy.failure = [
-      FailureRule(
+      Pagination.FailureRule(
         when: .value("/Error/Code", .equals("Stale")), .expired, message: "/Error/Message")
     ]
     let cursor = PageClient().cursor(of: Record.self, at: server.url(), pagination: pagination)

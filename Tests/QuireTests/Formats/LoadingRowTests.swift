@@ -59,7 +59,7 @@ struct LoadingRowTests {
   func remaining(format: PageFormat) async throws {
     let server = PageServer(format, [1, 1, 1])
     var pagination = byCounting
-    pagination.end = [.total(TotalSource("/remaining | /page/remaining", .remaining))]
+    pagination.end = [.total(Pagination.TotalSource("/remaining | /page/remaining", .remaining))]
     #expect(try await server.cursor(pagination).pages().count == 3)
     #expect(server.requests == [1, 2, 3])
   }

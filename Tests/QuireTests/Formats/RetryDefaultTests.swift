@@ -1,3 +1,4 @@
+import QuireHTTP
 import Quire
 import QuireLists
 import QuireTesting

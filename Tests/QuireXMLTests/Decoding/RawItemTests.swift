@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Items as they came")
 struct RawItemTests {
-  private func items(_ page: String, at selector: ItemSelector) throws -> [XMLItem] {
+  private func items(_ page: String, at selector: Pagination.Items) throws -> [XMLItem] {
     var session = try XMLItemPageDecoder().begin(DecodingContext(items: selector))
     try session.receive(Array(page.utf8))
     _ = try session.finish()

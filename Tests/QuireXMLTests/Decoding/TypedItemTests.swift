@@ -10,7 +10,7 @@ import Testing
 @Suite("Items typed")
 struct TypedItemTests {
   private func items<Item: Decodable & Sendable>(
-    _ type: Item.Type, _ page: String, at selector: ItemSelector = "//i",
+    _ type: Item.Type, _ page: String, at selector: Pagination.Items = "//i",
     options: XMLDecodingOptions = XMLDecodingOptions(), badItems: BadItemPolicy = .throw,
     limits: DecodingLimits = .api
   ) throws -> DecodedItems<Item> {

@@ -60,7 +60,7 @@ struct XMLFieldTests {
     ]
     struct Row: Decodable, Sendable { let n: Int }
     for page in pages {
-      for items in ["/none/x", "/r"] as [ItemSelector] {
+      for items in ["/none/x", "/r"] as [Pagination.Items] {
         var session = try XMLPageDecoder<Row>().begin(DecodingContext(items: items))
         do {
           try session.receive(Array(page.utf8))

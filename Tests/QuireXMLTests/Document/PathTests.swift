@@ -97,7 +97,7 @@ struct PathTests {
   func items() throws {
     let document = try document(
       "<L><C><K>a</K></C><P><K>p</K></P><C><K>b</K></C><Empty/></L>")
-    func keys(_ selector: ItemSelector) throws -> [String?] {
+    func keys(_ selector: Pagination.Items) throws -> [String?] {
       try document.index.pageItems(of: selector).map { node in
         try document.index.value(
           at: ("/K" as PagePath).xml ?? XMLPath(startsAnywhere: false, steps: []),

@@ -8,7 +8,9 @@ import Testing
 
 @Suite("Items as they arrive, by the rules of a description")
 struct DeliveryRuleTests {
-  private func pagination(_ policy: PagePolicy = PagePolicy(), end: [EndRule] = []) -> Pagination {
+  private func pagination(
+    _ policy: Pagination.Policy = Pagination.Policy(), end: [Pagination.End] = []
+  ) -> Pagination {
     Pagination(
       next: .body("//next"), send: .query("after"), end: end, items: "/list/item", policy: policy)
   }
@@ -24,8 +26,8 @@ struct DeliveryRuleTests {
   @Test("items as they arrive are refused before the first request where a rule needs whole pages")
   func refused() async throws {
     let rows = [
-      ("policy.overlap", pagination(PagePolicy(overlap: 1))),
-      ("policy.reversesItems", pagination(PagePolicy(reversesItems: true))),
+      ("policy.overlap", pagination(Pagination.Policy(overlap: 1))),
+      ("policy.reversesItems", pagination(Pagination.Policy(reversesItems: true))),
       ("the end rule noNewItems", pagination(end: [.noNewItems(by: "/id")])),
     ]
     for (rule, pagination) in rows {
@@ -43,10 +45,12 @@ struct DeliveryRuleTests {
     "what a walk holds at the server is opened before the first part, and closed from inside it")
   func lifecycle() async throws {
     var description = pagination(
-      PagePolicy(
-        open: SideRequest("GET", url: "/open"),
-        close: SideRequest("GET", url: "/close", send: ["pit": .query("pit")])))
-    description.request.carry = ["pit": CarriedValue(from: .body("//pit"), send: .query("pit"))]
+      Pagination.Policy(
+        open: Pagination.SideRequest("GET", url: "/open"),
+        close: Pagination.SideRequest("GET", url: "/close", send: ["pit": .query("pit")])))
+    description.request.carry = [
+      "pit": Pagination.CarriedValue(from: .body("//pit"), send: .query("pit"))
+    ]
     let transport = FeedTransport([
       [.bytes("<opened><pit>P1</pit></opened>")],
       [.bytes("<list><item>1</item><item>2</ite"), .bytes("m><next>x</next></list>")],
@@ -67,8 +71,8 @@ struct DeliveryRuleTests {
   @Test("a forgotten cursor is recovered from before the first part of a page")
   func recovery() async throws {
     let description = pagination(
-      PagePolicy(
-        failure: [FailureRule(when: .value("/error"), .expired)], expiry: .restart))
+      Pagination.Policy(
+        failure: [Pagination.FailureRule(when: .value("/error"), .expired)], expiry: .restart))
     let transport = FeedTransport([
       [.bytes("<list><item>1</item>"), .bytes("<next>x</next></list>")],
       [.bytes("<error>gone</error>")],

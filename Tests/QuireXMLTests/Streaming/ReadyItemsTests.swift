@@ -26,7 +26,7 @@ struct ReadyItemsTests {
     """
 
   private func begin<Decoder: PageDecoder>(
-    _ decoder: Decoder, items: ItemSelector = "/list/item", badItems: BadItemPolicy = .throw,
+    _ decoder: Decoder, items: Pagination.Items = "/list/item", badItems: BadItemPolicy = .throw,
     limits: DecodingLimits = .api
   ) throws -> any PageDecoding<Decoder.Item> {
     try decoder.begin(
@@ -104,8 +104,8 @@ struct ReadyItemsTests {
       "/list/item[last()]", "/list/item[2]", "/list/item[text='one']",
       .all(["/list/item", "/x/y"]),
       .firstOf(["/list/item", "/list/other"]),
-    ] as [ItemSelector])
-  func fallback(selector: ItemSelector) throws {
+    ] as [Pagination.Items])
+  func fallback(selector: Pagination.Items) throws {
     var session = try begin(XMLItemPageDecoder(), items: selector)
     #expect(try arrivals(page, &session).isEmpty)
     _ = try session.finish()
@@ -118,8 +118,8 @@ struct ReadyItemsTests {
     arguments: [
       "//item", "//other/item", "/list/item[@id='3']", "/*/*", "", "/{urn:l}list/{}item", "/list",
       .optional("//item"), "//{urn:l}item", "/list/item[@id='3'][@x='1']",
-    ] as [ItemSelector])
-  func early(selector: ItemSelector) throws {
+    ] as [Pagination.Items])
+  func early(selector: Pagination.Items) throws {
     let index = try XMLDocument(Array(page.utf8)).index
     let whole = try? index.items(of: selector).map { XMLItem(index: index, node: $0).description }
     var session = try begin(XMLItemPageDecoder(), items: selector)

@@ -39,7 +39,7 @@ struct JSONFuzzer {
   }
 }
 
-private let selectors: [ItemSelector] = [
+private let selectors: [Pagination.Items] = [
   "", "/a", "/a/b", "/a[b=c]/a", .optional("/a"), .all(["/a", "/b"]), .firstOf(["/b", "/a"]),
 ]
 
@@ -60,7 +60,7 @@ private func check(_ document: JSONDocument) {
 
 /// The items of a page; nil when it is none.
 private func items<Item: Sendable>(
-  _ decoder: some PageDecoder<Item>, _ page: [UInt8], _ selector: ItemSelector
+  _ decoder: some PageDecoder<Item>, _ page: [UInt8], _ selector: Pagination.Items
 ) -> [Item]? {
   do {
     var session = try decoder.begin(

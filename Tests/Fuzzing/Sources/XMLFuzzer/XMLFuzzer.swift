@@ -40,7 +40,7 @@ struct XMLFuzzer {
 /// How a page is read.
 struct Choice {
   let leniency: XMLLeniency
-  let selector: ItemSelector
+  let selector: Pagination.Items
   let check: Check
   private let seed: UInt64
 
@@ -54,7 +54,7 @@ struct Choice {
     seed = UInt64(second & 63)
   }
 
-  private static let selectors: [ItemSelector] = [
+  private static let selectors: [Pagination.Items] = [
     "/a/b", "//b", "", "/*/*", "/a/b[@c='1']", "//{u}b", "/a", .optional("/a/c/b"), "/a/b[last()]",
     "/a/b[c='1']", .all(["/a/b", "/a/c"]), .firstOf(["/x", "/a/b"]), "//a/b[2]", "/a/b/@c",
   ]

@@ -14,7 +14,7 @@ extension JSONValue {
 
   /// The value with items at a path, in the way that a selector finds them.
   func planting(
-    _ items: [JSONValue], at path: PagePath, as shape: ItemSelector.Arrangement
+    _ items: [JSONValue], at path: PagePath, as shape: Pagination.Items.Arrangement
   ) -> JSONValue {
     switch shape {
     case .lists: planting(.array(items), at: path)

@@ -47,7 +47,7 @@ enum SyntheticBody {
   /// Puts items at a path: each is values at paths of its own.
   mutating func plant(
     _ items: [[(PagePath, JSONValue)]], at path: PagePath,
-    as shape: ItemSelector.Arrangement = .lists
+    as shape: Pagination.Items.Arrangement = .lists
   ) {
     switch self {
     case .json(let body):

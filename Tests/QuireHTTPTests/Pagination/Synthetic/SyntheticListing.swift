@@ -27,17 +27,17 @@ struct SyntheticListing: Sendable, CustomTestStringConvertible {
     /// Pages behind the last one are empty, and have the continuation that led to them.
     case sameCursor
     /// The last page looks like this.
-    case lastPage(AnswerCondition)
+    case lastPage(Pagination.Condition)
     /// Pages behind the last one are the last one again.
     case repetition
     /// Pages behind the last one are this.
-    case status(Int, AnswerCondition?)
+    case status(Int, Pagination.Condition?)
   }
 
   var name: String
   var pagination: Pagination
   /// The way on that the server offers, out of the description's.
-  var route: Route
+  var route: Pagination.Route
   var ending: Ending
   var format: SyntheticBody.Format
   /// How many items each page has.
@@ -114,7 +114,7 @@ extension Pagination {
 
   /// Every path of a page that a synthetic server writes to.
   fileprivate var pagePaths: [PagePath] {
-    let rules = end.compactMap { rule -> ValueSource? in
+    let rules = end.compactMap { rule -> Pagination.ValueSource? in
       switch rule {
       case .flag(let flag): flag.source
       case .total(let total): total.source
@@ -157,7 +157,7 @@ extension Pagination {
   }
 }
 
-extension ValueSource {
+extension Pagination.ValueSource {
   fileprivate var pagePaths: [PagePath] {
     switch self {
     case .body(let path): [path]
@@ -185,7 +185,7 @@ extension SyntheticListing {
   private static func fitted(_ name: String, _ pagination: Pagination) -> [SyntheticListing] {
     let routes =
       if case .firstOf(let routes) = pagination.next { routes } else {
-        [Route(pagination.next, send: pagination.send)]
+        [Pagination.Route(pagination.next, send: pagination.send)]
       }
     return routes.flatMap { route in
       endings(pagination, route).flatMap { ending in
@@ -212,7 +212,7 @@ extension SyntheticListing {
   }
 
   /// The endings that the description's rules notice.
-  private static func endings(_ pagination: Pagination, _ route: Route) -> [Ending] {
+  private static func endings(_ pagination: Pagination, _ route: Pagination.Route) -> [Ending] {
     let counts = route.next.firstCount != nil
     let givesTokens = !counts && !route.next.isFromItems
     let needs = pagination.needsFlag || pagination.needsTotal
@@ -241,7 +241,7 @@ extension SyntheticListing {
   /// Full pages, a last one that is short, one page, and nothing; where the description allows it,
   /// also pages that are short or empty in the middle.
   private static func sizes(
-    _ pagination: Pagination, _ route: Route, _ ending: Ending
+    _ pagination: Pagination, _ route: Pagination.Route, _ ending: Ending
   ) -> [[Int]] {
     let length = pagination.size == nil ? 2 : 3
     var sizes = [[length, length, length], [length, length, 1], [1]]
@@ -259,12 +259,12 @@ extension SyntheticListing {
   }
 }
 
-extension Placement {
+extension Pagination.Placement {
   /// Whether a page says where the next one is, in a link or in the description of a request.
   var followsLinks: Bool { self == .url || self == .request }
 }
 
-extension NextSource {
+extension Pagination.Next {
   fileprivate var pagePaths: [PagePath] {
     switch root {
     case .body(let path), .offset(_, .body(let path)): [path]

@@ -66,7 +66,7 @@ struct SyntheticPage {
   }
 
   /// Puts a value where a source reads it.
-  mutating func plant(_ value: JSONValue, at source: ValueSource) {
+  mutating func plant(_ value: JSONValue, at source: Pagination.ValueSource) {
     switch source {
     case .body(let path): body.plant(value, at: path)
     case .header(let name): fields.append(field(name, value.plainText))
@@ -113,7 +113,7 @@ extension SyntheticPage {
     {
       return
     }
-    let inEnd = pagination.end.compactMap { rule -> TotalSource? in
+    let inEnd = pagination.end.compactMap { rule -> Pagination.TotalSource? in
       if case .total(let total) = rule { total } else { nil }
     }
     var totals = listing.tellsTotal ? inEnd : []
@@ -128,7 +128,7 @@ extension SyntheticPage {
     }
   }
 
-  private func number(_ total: TotalSource) -> Int {
+  private func number(_ total: Pagination.TotalSource) -> Int {
     switch total.kind {
     case .pages: listing.sizes.count
     case .remaining: listing.itemCount - listing.items(onPage: page).upperBound
@@ -163,14 +163,14 @@ extension SyntheticPage {
     }
   }
 
-  private mutating func plantToken(to next: Int, by source: NextSource) {
+  private mutating func plantToken(to next: Int, by source: Pagination.Next) {
     if listing.route.send.followsLinks {
       return plant(.string(listing.link(to: next)), by: source)
     }
     plant(listing.token(to: next), by: source)
   }
 
-  private mutating func plant(_ token: JSONValue, by source: NextSource) {
+  private mutating func plant(_ token: JSONValue, by source: Pagination.Next) {
     switch source {
     case .linkHeader(let rel, let conditions):
       let hasMore = !(listing.isLast(page) && listing.ending == .noNext)
@@ -197,7 +197,7 @@ extension SyntheticPage {
       if let said = condition.value, let example = condition.test.example {
         plant(example, at: said)
       }
-      plant(ValueTransform.formDecoded.undone(token), by: source)
+      plant(Pagination.ValueTransform.formDecoded.undone(token), by: source)
     case .transformed(let source, let transform):
       plant(transform.undone(token), by: source)
     case .offset(_, .body(let path)): body.plant(.number(String(items.count)), at: path)
@@ -216,7 +216,7 @@ extension SyntheticPage {
   }
 }
 
-extension AnswerCondition.Test {
+extension Pagination.Condition.Test {
   /// A value that passes; nil where there must be none.
   var example: JSONValue? {
     switch self {

@@ -56,7 +56,8 @@ struct SyntheticRequest {
     return sources.keys.min() ?? ""
   }
 
-  private func value(at placement: Placement, isSize: Bool = false) throws -> JSONValue? {
+  private func value(at placement: Pagination.Placement, isSize: Bool = false) throws -> JSONValue?
+  {
     switch placement {
     case .form(let name): QueryString(text)[name].map(JSONValue.string)
     case .xmlBody(let path): try XMLTemplate(text).value(at: path).map(JSONValue.string)
@@ -154,7 +155,7 @@ extension SyntheticRequest {
   }
 
   /// Whether one of the description's ways on sends its continuation there.
-  private func sendsContinuation(by placement: Placement) -> Bool {
+  private func sendsContinuation(by placement: Pagination.Placement) -> Bool {
     if case .firstOf(let routes) = pagination.next {
       return routes.contains { $0.send == placement }
     }

@@ -62,7 +62,7 @@ final class SyntheticServer: HTTPTransport {
     return nil
   }
 
-  private func refusal(_ status: Int, _ condition: AnswerCondition?) -> TransportResponse {
+  private func refusal(_ status: Int, _ condition: Pagination.Condition?) -> TransportResponse {
     var page = SyntheticPage(listing, listing.sizes.count, isBare: true)
     if let source = condition?.value, let value = condition?.test.example {
       page.plant(value, at: source)

@@ -78,7 +78,7 @@ extension SyntheticListing {
   }
 }
 
-extension ValueTransform {
+extension Pagination.ValueTransform {
   /// What a page must hold, for the transform to make this value of it.
   func undone(_ value: JSONValue) -> JSONValue {
     switch self {
@@ -92,7 +92,7 @@ extension ValueTransform {
   }
 }
 
-extension NextSource {
+extension Pagination.Next {
   /// Whether continuations are taken from items, so that there is one wherever there are items.
   var isFromItems: Bool {
     switch root {
@@ -119,7 +119,7 @@ extension NextSource {
   }
 
   /// The source by whose value requests are told apart: itself, or the first of several.
-  fileprivate var told: NextSource {
+  fileprivate var told: Pagination.Next {
     guard case .all(let sources) = self else { return self }
     return sources.min { $0.key < $1.key }?.value ?? self
   }

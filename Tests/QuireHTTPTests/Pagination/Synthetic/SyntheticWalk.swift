@@ -13,7 +13,7 @@ enum SyntheticCargo: Sendable { case nothing, json, xml, form }
 
 extension SyntheticListing {
   /// Where values go in requests.
-  private var placements: [Placement] {
+  private var placements: [Pagination.Placement] {
     [route.send, pagination.size?.send].compactMap { $0 }
   }
 
@@ -80,7 +80,7 @@ extension SyntheticListing {
     var configuration = PageClient.Configuration()
     configuration.retry = .never
     // Elsewhere it would cut short what a walk has to close.
-    if pagination.policy.pacing != Pacing() { configuration.clock = InstantClock() }
+    if pagination.policy.pacing != Pagination.Pacing() { configuration.clock = InstantClock() }
     let client = PageClient(transport: server, configuration: configuration)
     var cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,

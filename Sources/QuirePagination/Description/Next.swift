@@ -1,87 +1,91 @@
-/// Where the continuation of the next page comes from: the answer to "next".
-///
-/// A source that finds nothing, null or blank text ends the walk.
-public indirect enum NextSource: Hashable, Sendable {
-  /// The target of the first link with this relation in the Link header fields, whose parameters
-  /// are all as `where` says (RFC 8288).
-  case linkHeader(rel: String = "next", where: [String: String] = [:])
-  /// The value of a header field.
-  case header(String)
-  /// The value at a path of the page. Sent as a URL, an object gives its `href`, `url`, `@id` or `id`.
-  case body(PagePath)
-  /// The value at a path below the page's last item.
-  case lastItem(PagePath)
-  /// The value at a path below the page's first item.
-  case firstItem(PagePath)
-  /// The greatest value at a path below the page's items: for servers that do not sort. Whole
-  /// numbers are compared as such, anything else by its bytes.
-  case maxItem(PagePath)
-  /// A number of items, from `first`, that grows by `step` with each page.
-  case offset(first: Int = 0, step: OffsetStep = .itemsReturned)
-  /// A number of pages, from `first`; with `from`, one more than what the page says it is.
-  case pageNumber(first: Int = 1, from: PagePath? = nil)
-  /// Where the server's Content-Range ends, plus one; the page begins at `first` (RFC 9110, §14.4).
-  case contentRange(first: Int = 0)
-  /// The pages that a document lists, one after the other: the list at a path, and below each of its
-  /// elements the link. The first page is the index, and what it lists may be indexes in turn, if
-  /// `nested`. A link to a part of the page it stands in is no page.
-  case index(PagePath, link: PagePath, nested: Bool = true)
-  /// The value of another source, changed on its way; see `ValueTransform`.
-  case transformed(NextSource, ValueTransform)
-  /// Several values under names of their own, sent together by `Placement.queryMerge` or
-  /// `.bodyMerge`; those that are missing are left out, and none at all is the end.
-  case all([String: NextSource])
-  /// The first of these routes whose source finds something, each with a placement of its own.
-  case firstOf([Route])
+extension Pagination {
+  /// Where the continuation of the next page comes from: the answer to "next".
+  ///
+  /// A source that finds nothing, null or blank text ends the walk.
+  public indirect enum Next: Hashable, Sendable {
+    /// The target of the first link with this relation in the Link header fields, whose parameters
+    /// are all as `where` says (RFC 8288).
+    case linkHeader(rel: String = "next", where: [String: String] = [:])
+    /// The value of a header field.
+    case header(String)
+    /// The value at a path of the page. Sent as a URL, an object gives its `href`, `url`, `@id` or `id`.
+    case body(PagePath)
+    /// The value at a path below the page's last item.
+    case lastItem(PagePath)
+    /// The value at a path below the page's first item.
+    case firstItem(PagePath)
+    /// The greatest value at a path below the page's items: for servers that do not sort. Whole
+    /// numbers are compared as such, anything else by its bytes.
+    case maxItem(PagePath)
+    /// A number of items, from `first`, that grows by `step` with each page.
+    case offset(first: Int = 0, step: OffsetStep = .itemsReturned)
+    /// A number of pages, from `first`; with `from`, one more than what the page says it is.
+    case pageNumber(first: Int = 1, from: PagePath? = nil)
+    /// Where the server's Content-Range ends, plus one; the page begins at `first` (RFC 9110, §14.4).
+    case contentRange(first: Int = 0)
+    /// The pages that a document lists, one after the other: the list at a path, and below each of its
+    /// elements the link. The first page is the index, and what it lists may be indexes in turn, if
+    /// `nested`. A link to a part of the page it stands in is no page.
+    case index(PagePath, link: PagePath, nested: Bool = true)
+    /// The value of another source, changed on its way; see `Pagination.ValueTransform`.
+    case transformed(Next, ValueTransform)
+    /// Several values under names of their own, sent together by `Pagination.Placement.queryMerge` or
+    /// `.bodyMerge`; those that are missing are left out, and none at all is the end.
+    case all([String: Next])
+    /// The first of these routes whose source finds something, each with a placement of its own.
+    case firstOf([Route])
 
-  /// The link header with the relation `next`.
-  public static let linkHeader = NextSource.linkHeader()
-  /// Items counted from 0, by what each page returned.
-  public static let offset = NextSource.offset()
-  /// Pages counted from 1.
-  public static let pageNumber = NextSource.pageNumber()
+    /// The link header with the relation `next`.
+    public static let linkHeader = Next.linkHeader()
+    /// Items counted from 0, by what each page returned.
+    public static let offset = Next.offset()
+    /// Pages counted from 1.
+    public static let pageNumber = Next.pageNumber()
+  }
 }
 
-extension NextSource {
+extension Pagination.Next {
   /// One query parameter out of a link.
-  public static func queryItem(_ name: String, of source: NextSource) -> NextSource {
+  public static func queryItem(_ name: String, of source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .queryItem(name))
   }
 
-  /// A value that came form-encoded, decoded; see `ValueTransform.formDecoded`.
+  /// A value that came form-encoded, decoded; see `Pagination.ValueTransform.formDecoded`.
   public static func formDecoded(
-    _ source: NextSource, when condition: AnswerCondition? = nil
-  ) -> NextSource {
+    _ source: Pagination.Next, when condition: Pagination.Condition? = nil
+  ) -> Pagination.Next {
     .transformed(source, .formDecoded(when: condition))
   }
 
-  /// A whole number plus another one; see `ValueTransform.adding`.
-  public static func adding(_ number: Int, to source: NextSource) -> NextSource {
+  /// A whole number plus another one; see `Pagination.ValueTransform.adding`.
+  public static func adding(_ number: Int, to source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .adding(number))
   }
 
-  /// A text around a value; see `ValueTransform.template`.
-  public static func template(_ text: String, of source: NextSource) -> NextSource {
+  /// A text around a value; see `Pagination.ValueTransform.template`.
+  public static func template(_ text: String, of source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .template(text))
   }
 
-  /// A text that is JSON, read; see `ValueTransform.json`.
-  public static func json(_ source: NextSource) -> NextSource { .transformed(source, .json) }
+  /// A text that is JSON, read; see `Pagination.ValueTransform.json`.
+  public static func json(_ source: Pagination.Next) -> Pagination.Next {
+    .transformed(source, .json)
+  }
 
-  /// A value as JSON text; see `ValueTransform.jsonText`.
-  public static func jsonText(_ source: NextSource) -> NextSource {
+  /// A value as JSON text; see `Pagination.ValueTransform.jsonText`.
+  public static func jsonText(_ source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .jsonText)
   }
 }
 
-extension NextSource {
+extension Pagination.Next {
   /// The source below all transforms.
-  package var root: NextSource {
+  package var root: Pagination.Next {
     if case .transformed(let source, _) = self { source.root } else { self }
   }
 
   /// The transforms around the root, in the order they are applied.
-  package var transforms: [ValueTransform] {
+  package var transforms: [Pagination.ValueTransform] {
     if case .transformed(let source, let transform) = self {
       source.transforms + [transform]
     } else {
@@ -115,12 +119,12 @@ extension NextSource {
   }
 }
 
-extension NextSource: Block {
+extension Pagination.Next: Block {
   package static let name = "source"
 
-  package static let grammar = Form<NextSource>.oneOf("A next source", found + counted + made)
+  package static let grammar = Form<Pagination.Next>.oneOf("A next source", found + counted + made)
 
-  private static let found: [FormCase<NextSource>] = [
+  private static let found: [FormCase<Pagination.Next>] = [
     .key(
       "linkHeader", link, example: "\"next\"", also: ["link": ""],
       { .linkHeader(rel: $0.rel, where: $0.conditions) },
@@ -129,23 +133,23 @@ extension NextSource: Block {
         + "\"true\"}}` asks for parameters too"),
     .word("linkHeader", .linkHeader, also: ["link": ""]),
     .key(
-      "header", example: "\"X-Next-Token\"", NextSource.header,
+      "header", example: "\"X-Next-Token\"", Pagination.Next.header,
       { if case .header(let name) = $0 { name } else { nil } }, "a header field"),
     .key(
-      "body", example: "\"/next_cursor\"", NextSource.body,
+      "body", example: "\"/next_cursor\"", Pagination.Next.body,
       { if case .body(let path) = $0 { path } else { nil } }, "a value of the page"),
     .key(
-      "lastItem", example: "\"/id\"", also: ["last": ""], NextSource.lastItem,
+      "lastItem", example: "\"/id\"", also: ["last": ""], Pagination.Next.lastItem,
       { if case .lastItem(let path) = $0 { path } else { nil } }, "a value of the last item"),
     .key(
-      "firstItem", example: "\"/id\"", NextSource.firstItem,
+      "firstItem", example: "\"/id\"", Pagination.Next.firstItem,
       { if case .firstItem(let path) = $0 { path } else { nil } }, "a value of the first item"),
     .key(
-      "maxItem", example: "\"/id\"", NextSource.maxItem,
+      "maxItem", example: "\"/id\"", Pagination.Next.maxItem,
       { if case .maxItem(let path) = $0 { path } else { nil } }, "the greatest value of the items"),
   ]
 
-  private static let counted: [FormCase<NextSource>] = [
+  private static let counted: [FormCase<Pagination.Next>] = [
     .key(
       "offset", offsetForm, { .offset(first: $0.first, step: $0.step) },
       { if case .offset(let first, let step) = $0 { (first, step) } else { nil } },
@@ -167,9 +171,9 @@ extension NextSource: Block {
         + "`nested`, which is the default"),
   ]
 
-  private static let made: [FormCase<NextSource>] = [
+  private static let made: [FormCase<Pagination.Next>] = [
     transform(
-      "queryItem", "name", "of", plain: "", ValueTransform.queryItem,
+      "queryItem", "name", "of", plain: "", Pagination.ValueTransform.queryItem,
       { if case .queryItem(let name) = $0 { name } else { nil } },
       "a query parameter out of a link"),
     .key(
@@ -184,10 +188,10 @@ extension NextSource: Block {
       "`%XX` and `+` decoded; as `{\"of\": source, \"when\": condition}` only where the answer says that it "
         + "is encoded"),
     transform(
-      "adding", "number", "to", plain: 0, ValueTransform.adding,
+      "adding", "number", "to", plain: 0, Pagination.ValueTransform.adding,
       { if case .adding(let number) = $0 { number } else { nil } }, "a sum"),
     transform(
-      "template", "text", "of", plain: "", ValueTransform.template,
+      "template", "text", "of", plain: "", Pagination.ValueTransform.template,
       { if case .template(let text) = $0 { text } else { nil } },
       "a text with the value in place of `{}`; `{name}`, `{size}` and `{to}` too"),
     .key(
@@ -199,11 +203,12 @@ extension NextSource: Block {
       { if case .transformed(let source, .jsonText) = $0 { source } else { nil } },
       "the text of JSON"),
     .key(
-      "all", NextSource.all, { if case .all(let sources) = $0 { sources } else { nil } },
+      "all", Pagination.Next.all, { if case .all(let sources) = $0 { sources } else { nil } },
       "several values by name, for `queryMerge` and `bodyMerge`"),
     .key(
-      "firstOf", NextSource.firstOf, { if case .firstOf(let routes) = $0 { routes } else { nil } },
-      "the first `Route` that finds something"),
+      "firstOf", Pagination.Next.firstOf,
+      { if case .firstOf(let routes) = $0 { routes } else { nil } },
+      "the first `Pagination.Route` that finds something"),
   ]
 
   /// A relation, or one with parameters.
@@ -218,7 +223,7 @@ extension NextSource: Block {
         ], { $0 }, { $0 }),
     ])
 
-  private static let offsetForm = Form<(first: Int, step: OffsetStep)>.object(
+  private static let offsetForm = Form<(first: Int, step: Pagination.OffsetStep)>.object(
     "An offset source", (0, .itemsReturned),
     [
       .optional("first", \.first, example: "0", isWritten: { _ in true }),
@@ -244,7 +249,7 @@ extension NextSource: Block {
     ])
 
   /// A source, or one with the condition under which it is encoded.
-  private static let decodedForm = Form<(of: NextSource, when: AnswerCondition?)>.oneOf(
+  private static let decodedForm = Form<(of: Pagination.Next, when: Pagination.Condition?)>.oneOf(
     "The source \"formDecoded\"",
     [
       .bare(onlyText: false, { ($0, nil) }, { $0.when == nil ? $0.of : nil }),
@@ -256,12 +261,12 @@ extension NextSource: Block {
   /// A transform with a parameter, and the source that it changes.
   private static func transform<Parameter: Formed>(
     _ kind: String, _ name: String, _ source: String, plain: Parameter,
-    _ embed: @escaping @Sendable (Parameter) -> ValueTransform,
-    _ extract: @escaping @Sendable (ValueTransform) -> Parameter?, _ note: String
-  ) -> FormCase<NextSource> {
+    _ embed: @escaping @Sendable (Parameter) -> Pagination.ValueTransform,
+    _ extract: @escaping @Sendable (Pagination.ValueTransform) -> Parameter?, _ note: String
+  ) -> FormCase<Pagination.Next> {
     .key(
       kind,
-      Form<(parameter: Parameter, source: NextSource)>.object(
+      Form<(parameter: Parameter, source: Pagination.Next)>.object(
         "The source \"\(kind)\"", (plain, .linkHeader),
         [.required(name, \.parameter), .required(source, \.source)]),
       { .transformed($0.source, embed($0.parameter)) },

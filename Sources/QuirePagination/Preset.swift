@@ -1,41 +1,43 @@
 import CPresets
 public import QuireCore
 
-/// A description with a name, for the API or the style of an API that it was written for.
-///
-/// `Pagination.presets` lists them, and `Pagination` has a constant of each name, such as
-/// `Pagination.github`.
-public struct PaginationPreset: Sendable {
-  /// The name, as in `Pagination.github`.
-  public let name: String
-  /// The API, and what its pages look like.
-  public let summary: String
-  /// What a page has that the description reads, in one line.
-  public let reply: String
-  /// The API's page sizes, limits and peculiarities; empty where there is nothing to know.
-  public let notes: String
-  /// The description. Where only the caller knows where the items are, it needs `items(at:)`.
-  public let pagination: Pagination
-  /// The other services that are paged so, as `Pagination.preset(named:)` knows them, by name.
-  public let aliases: [String]
-  /// The title under which the guide has it.
-  package let family: String
-  /// What the aliases mean that differ from the description.
-  private let described: [String: Pagination]
+extension Pagination {
+  /// A description with a name, for the API or the style of an API that it was written for.
+  ///
+  /// `Pagination.presets` lists them, and `Pagination` has a constant of each name, such as
+  /// `Pagination.github`.
+  public struct Preset: Sendable {
+    /// The name, as in `Pagination.github`.
+    public let name: String
+    /// The API, and what its pages look like.
+    public let summary: String
+    /// What a page has that the description reads, in one line.
+    public let reply: String
+    /// The API's page sizes, limits and peculiarities; empty where there is nothing to know.
+    public let notes: String
+    /// The description. Where only the caller knows where the items are, it needs `items(at:)`.
+    public let pagination: Pagination
+    /// The other services that are paged so, as `Pagination.preset(named:)` knows them, by name.
+    public let aliases: [String]
+    /// The title under which the guide has it.
+    package let family: String
+    /// What the aliases mean that differ from the description.
+    private let described: [String: Pagination]
 
-  /// What aliases mean that is not the same.
-  package var variants: [Pagination] { Array(described.values) }
+    /// What aliases mean that is not the same.
+    package var variants: [Pagination] { Array(described.values) }
 
-  /// What an alias means; nil where it is none of this preset's.
-  package func pagination(named alias: String) -> Pagination? {
-    described[alias] ?? (aliases.contains(alias) ? pagination : nil)
+    /// What an alias means; nil where it is none of this preset's.
+    package func pagination(named alias: String) -> Pagination? {
+      described[alias] ?? (aliases.contains(alias) ? pagination : nil)
+    }
+
+    /// Whether many servers speak it, each with names of its own.
+    package var isGeneric: Bool { family == Self.families.first }
   }
-
-  /// Whether many servers speak it, each with names of its own.
-  package var isGeneric: Bool { family == Self.families.first }
 }
 
-extension PaginationPreset {
+extension Pagination.Preset {
   /// A preset as its file has it.
   private struct Source {
     let family: String
@@ -80,9 +82,9 @@ extension PaginationPreset {
   }
 
   /// Every preset, by name.
-  static let all: [PaginationPreset] = sources.map { source in
+  static let all: [Pagination.Preset] = sources.map { source in
     let variants = source.variants.map { ($0.name, read($0.value, $0.name)) }
-    return PaginationPreset(
+    return Pagination.Preset(
       name: source.text("name"), summary: source.text("summary"), reply: source.text("reply"),
       notes: source.text("notes"),
       pagination: read(source.value["description"] ?? .null, source.text("name")),
@@ -106,14 +108,14 @@ extension PaginationPreset {
 
 extension Pagination {
   /// Every preset, by name.
-  public static var presets: [PaginationPreset] { PaginationPreset.all }
+  public static var presets: [Pagination.Preset] { Pagination.Preset.all }
 
   /// The preset of that name, or of one of its aliases.
   ///
   /// Throws `invalidArgument` for a name that is unknown, with the nearest one that is not, or those
   /// of the presets that have it in their description.
   public static func preset(named name: String) throws(PageError) -> Pagination {
-    if let preset = PaginationPreset.description(named: name) { return preset }
+    if let preset = Pagination.Preset.description(named: name) { return preset }
     let near = presetNames(like: name).map { "\"\($0)\"" }
     let hint =
       near.isEmpty
