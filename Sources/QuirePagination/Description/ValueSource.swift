@@ -128,7 +128,7 @@ extension Pagination.TotalSource: Block {
           .optional("scope", \.scope, example: "\"firstPage\""),
         ], { $0 }, { $0 },
         "the `Total.Kind` is `\"items\"`, `\"estimate\"`, `\"lowerBound\"`, `\"remaining\"` or `\"pages\"`; "
-          + "`TotalSource.Scope` is `\"everyPage\"` or `\"firstPage\"`"),
+          + "`Pagination.TotalSource.Scope` is `\"everyPage\"` or `\"firstPage\"`"),
     ])
 }
 
