@@ -50,7 +50,7 @@ extension PageClient {
   ///   - request: Method, fields and body of the first request. Default: a GET without either.
   ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
   ///   - xml: How elements of XML become items. Default: keys as they are.
-  ///   - delivery: When items are handed out. Default: when their page is complete.
+  ///   - delivery: When items are delivered. Default: when their page is complete.
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, pagination: Pagination,
     pageSize: Int? = nil, request: RequestOptions = RequestOptions(),
@@ -112,7 +112,7 @@ extension PageClient {
   ///   - request: Method, fields and body of the first request.
   ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
   ///   - xml: How elements of XML become items. Default: keys as they are.
-  ///   - delivery: When items are handed out. Default: when their page is complete.
+  ///   - delivery: When items are delivered. Default: when their page is complete.
   ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
   ///     was delivered.
   public func cursor<Item: Decodable & Sendable>(

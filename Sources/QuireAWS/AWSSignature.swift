@@ -70,7 +70,7 @@ extension AWSSignature {
     ].joined(separator: "\n")
   }
 
-  /// Everybody but S3 removes dot segments and empty ones, and encodes what is encoded once more.
+  /// Every service but S3 removes dot segments and empty ones, and encodes what is encoded once more.
   private func canonicalPath(_ path: String) -> String {
     let path = path.isEmpty ? "/" : path
     guard !isS3 else { return path }

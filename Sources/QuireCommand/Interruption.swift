@@ -44,7 +44,7 @@ enum Interruption {
     }
     source.resume()
     install()
-    // Nothing begins before somebody listens, and a signal may come before there is a task to cancel.
+    // Nothing begins before signals are watched, and a signal may come before there is a task to cancel.
     let task = Task { try await operation() }
     let isCaught = state.withLock { state in
       state.task = task

@@ -90,7 +90,7 @@ extension PageError.Code {
   public static let throttled = Self("throttled")
   /// The listing has not ended and does not go on either.
   public static let noProgress = Self("noProgress")
-  /// The page is not what it was when items of it were handed out: it has fewer now, or others.
+  /// The page is not what it was when items of it were delivered: it has fewer now, or others.
   public static let pageChanged = Self("pageChanged")
   /// A walk was to begin at a position that another listing made, or none that is known; the message
   /// says what differs. See `Position.unchecked`.

@@ -12,7 +12,7 @@ public struct Position: Sendable {
   /// What the source needs to find the page; nil is the start of the listing.
   public var value: JSONValue?
 
-  /// How many items at the front of the page were already handed out. Default 0.
+  /// How many items at the front of the page were already delivered. Default 0.
   public var itemOffset: Int
 
   /// The listing that made the position; nil where it was made by hand, or by a source that cannot

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// A wait of one task for one value that somebody else delivers, with the race between delivery and
+/// A wait of one task for one value that another task delivers, with the race between delivery and
 /// cancellation decided once.
 ///
 /// One task asks for `value`; any thread calls `resume(returning:)` or `resume(throwing:)`, before
@@ -8,19 +8,19 @@ import Synchronization
 /// resumed while a lock is held.
 ///
 /// A cancelled wait throws `CancellationError` at once, unless the waiter brings an `onCancel` of
-/// its own: then whoever delivers decides, after having cleaned up.
+/// its own: then the delivering task decides, after having cleaned up.
 package final class Suspension<Value: Sendable>: Sendable {
   private let state = Mutex(State.pending)
 
   /// `pending` → `waiting` → `over`, or `pending` → `resolved` → `over`.
   private enum State {
-    /// Nobody waits and nothing was delivered.
+    /// No waiter, and nothing delivered.
     case pending
     /// A task is suspended.
     case waiting(CheckedContinuation<Value, any Error>)
-    /// The outcome was here before anybody waited for it.
+    /// The outcome was here before its waiter.
     case resolved(Result<Value, any Error>)
-    /// The outcome was handed out.
+    /// The outcome was delivered.
     case over
   }
 
@@ -123,7 +123,7 @@ final class TurnQueue: Sendable {
 
   private let state = Mutex(State())
 
-  /// Waits for a turn. Whoever got one must `pass()` it on.
+  /// Waits for a turn, which the caller must `pass()` on.
   func take() async throws {
     let suspension = state.withLock { state -> Suspension<Void>? in
       guard state.isTaken else {

@@ -82,7 +82,7 @@ struct FoundLists: Sendable {
   let paths: [String]
   private let isXML: Bool
 
-  /// Nil for a page that has items, or no list either. Without `isNamed`, nobody wrote the path to the
+  /// Nil for a page that has items, or no list either. Without `isNamed`, the path was not written to the
   /// items: that of a preset is right.
   init?(on document: any OutlinedDocument, insteadOf items: Pagination.Items, isNamed: Bool) {
     guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }

@@ -273,7 +273,7 @@ extension Pagination.End {
 
 extension HTTPPageInfo {
   /// Where the answer has what looks like a way to another page, or says that there are more than
-  /// `items`: for whoever took it for the last one. Paths, and names of fields; nothing where the
+  /// `items`: for a reader who took it for the last one. Paths, and names of fields; nothing where the
   /// answer says that no more follows.
   func signsOfMore(than items: Int) -> [String] {
     guard let detector = try? PaginationDetector(answer) else { return [] }

@@ -46,7 +46,7 @@ extension PageError.Code {
   /// A field of the page beside its items does not fit its type; the message names the path.
   public static let fieldDecoding = Self("fieldDecoding")
 
-  // MARK: The way on
+  // MARK: Continuations
 
   /// The server says that more follows, and not where.
   public static let inconsistentTermination = Self("inconsistentTermination")

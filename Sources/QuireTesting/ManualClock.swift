@@ -64,7 +64,7 @@ public final class ManualClock: Clock {
     try await sleeper.suspension.value()
   }
 
-  /// Moves the clock on, and wakes whoever is due.
+  /// Moves the clock on, and wakes the sleepers that are due.
   public func advance(by duration: Duration) {
     let due = state.update { state in
       state.now = state.now.advanced(by: duration)
@@ -90,7 +90,7 @@ public final class Gate: Sendable {
   /// A closed gate.
   public init() {}
 
-  /// Lets everybody through, from now on.
+  /// Lets every waiter through, from now on.
   public func openUp() { open.update { $0 = true } }
 
   /// Waits until the gate is open. Throws `CancellationError` when the task is cancelled.
@@ -101,7 +101,7 @@ public final class Gate: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Waits until somebody has come to the gate.
+  /// Waits until there is a waiter at the gate.
   func waitForArrival() async throws { try await arrivals.wait { $0 > 0 } }
 
   func arrive() { arrivals.update { $0 += 1 } }

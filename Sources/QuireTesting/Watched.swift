@@ -1,7 +1,7 @@
 import QuireCore
 import Synchronization
 
-/// A value under a lock that a test can wait for: whoever waits goes on as soon as an update makes
+/// A value under a lock that a test can wait for: a waiter goes on as soon as an update makes
 /// its condition true.
 final class Watched<Value: Sendable>: Sendable {
   private struct Waiter {

@@ -242,7 +242,7 @@ extension DemoStyle {
   private static func text(_ link: String?) -> String { link.map { "\"\($0)\"" } ?? "null" }
 }
 
-/// Styles in which the server hands out an opaque token that goes back as a parameter.
+/// Styles in which the server gives an opaque token that goes back as a parameter.
 extension DemoStyle {
   static let tokens: [DemoStyle] = [
     DemoStyle(

@@ -98,11 +98,4 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
   func copy() -> any PageReader<Item> {
     DeduplicatingReader(copying: base.copy(), key: key, memory: memory.withLock { $0 })
   }
-
-  func leave() { base.leave() }
-  func close(at position: Position?) async { await base.close(at: position) }
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }

@@ -71,7 +71,7 @@ public final class PageCache<Item: Sendable>: Sendable {
     }
   }
 
-  /// The reading has ended; it is the cache's no more, and whoever waited for it is told.
+  /// The reading has ended; it is the cache's no more, and its waiters are told.
   func finish(_ reading: Reading, of key: Key, _ outcome: Outcome) {
     state.withLock { state in
       guard state.readings[key] === reading else { return }
@@ -149,10 +149,4 @@ struct CachedReader<Item: Sendable>: DerivedReader {
   func copy() -> any PageReader<Item> {
     CachedReader(base: base.copy(), cache: cache, direction: direction)
   }
-  func leave() { base.leave() }
-  func close(at position: Position?) async { await base.close(at: position) }
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }

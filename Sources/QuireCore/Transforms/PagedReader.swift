@@ -34,7 +34,7 @@ final class PagedReader<Item: Sendable>: DerivedReader {
     return pending.withLock { $0.take(size) }
   }
 
-  /// The walk that goes on at `position`: the one so far, unless somebody jumped.
+  /// The walk that goes on at `position`: the one so far, unless the position is another one.
   private func begin(at position: Position) -> Walk<Item> {
     pending.withLock { pending in
       if let walk = pending.walk, pending.position == position { return walk }
@@ -64,27 +64,20 @@ final class PagedReader<Item: Sendable>: DerivedReader {
     return copy
   }
 
-  func leave() { base.leave() }
-
   func close(at position: Position?) async {
     await pending.withLock { $0.walk }?.close()
   }
-
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }
 
 extension PagedReader {
-  /// What was read and not yet handed out.
+  /// What was read and not yet delivered.
   struct Pending: Sendable {
     /// Where the first pending item lies; nil before the first read.
     var position: Position?
     var walk: Walk<Item>?
     /// Pages in order, none empty but perhaps the last.
     private var pages: [Page<Item>] = []
-    /// What was read since the last page handed out has cost.
+    /// What was read since the last page delivered has cost.
     private var traffic = Traffic(requests: 0)
     /// What the pages read since then warn of.
     private var warnings: [WalkReport.Warning] = []
@@ -115,7 +108,7 @@ extension PagedReader {
     }
 
     /// Takes an error that asking again would not help against. Returns false when there is nothing
-    /// that must be handed out before it.
+    /// that must be delivered before it.
     mutating func breakOff(_ error: PageError) -> Bool {
       guard let last = pages.last, !last.items.isEmpty else { return false }
       isAtEnd = true
@@ -123,7 +116,7 @@ extension PagedReader {
       return true
     }
 
-    /// Hands out a page of `size`, or what there is; nil when the listing ended with nothing.
+    /// Gives a page of `size`, or what there is; nil when the listing ended with nothing.
     mutating func take(_ size: Int) -> Page<Item>? {
       guard let last = pages.last else { return nil }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }

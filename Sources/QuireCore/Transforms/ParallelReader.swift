@@ -13,7 +13,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 
   private struct State: Sendable {
     var window: ParallelWindow
-    /// What runs or waits to be handed out, in order.
+    /// What runs or waits to be delivered, in order.
     var ahead: [Read] = []
     var total: Total?
   }
@@ -41,7 +41,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     do {
       return received(try await value(of: first), first)
     } catch let error as PageError where error.code == .throttled && first.isGuess {
-      // Nobody waited for it when it was too much, so it counts as not asked yet.
+      // No read waited for it when it was too much, so it counts as not asked yet.
       state.withLock { $0.window.throttled(first.read.number) }
     } catch {
       failed(error, first.read)
@@ -143,12 +143,6 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       base.copy(), limit: state.withLock { $0.window.limit },
       context: ReaderContext(limits: limits, clock: ContinuousClock()))
   }
-
-  func close(at position: Position?) async { await base.close(at: position) }
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }
 
 extension WalkReport.Warning.Code {

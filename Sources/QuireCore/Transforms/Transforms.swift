@@ -96,13 +96,6 @@ struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
   func copy() -> any PageReader<Item> {
     TransformReader(base: base.copy(), transform: transform)
   }
-
-  func leave() { base.leave() }
-  func close(at position: Position?) async { await base.close(at: position) }
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }
 
 extension Cursor {
@@ -205,16 +198,9 @@ struct RetryingReader<Item: Sendable>: DerivedReader {
   func copy() -> any PageReader<Item> {
     RetryingReader(base: base.copy(), attempts: attempts, delay: delay, clock: clock)
   }
-
-  func leave() { base.leave() }
-  func close(at position: Position?) async { await base.close(at: position) }
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }
 
-/// A step of reading one page, for whoever watches a cursor.
+/// A step of reading one page, for observers of a cursor.
 public enum PageReading<Item: Sendable>: Sendable {
   /// The page at this position is asked for, by a walk in this direction.
   case started(Position, Position.Direction)
@@ -267,11 +253,4 @@ struct ObservedReader<Item: Sendable>: DerivedReader {
   func copy() -> any PageReader<Item> {
     ObservedReader(base: base.copy(), direction: direction, observe: observe)
   }
-
-  func leave() { base.leave() }
-  func close(at position: Position?) async { await base.close(at: position) }
-  var needsClosing: Bool { base.needsClosing }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
-  var identity: ListingIdentity? { base.identity }
 }

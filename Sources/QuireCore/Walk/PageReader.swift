@@ -56,17 +56,21 @@ extension PageReader {
   func copy() -> any PageReader<Item> { self }
 }
 
-/// Reads pages through another reader, which knows what this one does not.
+/// Reads pages through another reader, which answers what this one has no answer of its own for.
 protocol DerivedReader<Item>: PageReader {
   associatedtype BaseItem: Sendable
   var base: any PageReader<BaseItem> { get }
 }
 
 extension DerivedReader {
-  /// As the reader below.
   func identity(of position: Position) -> Int { base.identity(of: position) }
-  /// As the reader below.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
+  func close(at position: Position?) async { await base.close(at: position) }
+  func leave() { base.leave() }
+  var needsClosing: Bool { base.needsClosing }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
+  var allowsLookAhead: Bool { base.allowsLookAhead }
+  var identity: ListingIdentity? { base.identity }
 }
 
 /// What a walk lets its readers know.
@@ -100,8 +104,8 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
   // The walk that goes forward closes the source.
   func close(at position: Position?) async {}
   var needsClosing: Bool { false }
-  var repeatedPositions: Position.Repetition { base.repeatedPositions }
-  var allowsLookAhead: Bool { base.allowsLookAhead }
+  // Positions of the other direction are no start for a walk forwards.
+  var identity: ListingIdentity? { nil }
 }
 
 extension Page {

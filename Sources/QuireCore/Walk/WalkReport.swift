@@ -47,7 +47,7 @@ public struct WalkReport: Sendable {
   /// nowhere: a walk from there throws `PageError.Code.notResumable` and requests nothing, also when the
   /// position was stored, and `warnings` say so before anything is closed.
   public package(set) var checkpoint: Position? = .start
-  /// What is wrong with the way on behind the last page delivered, where the walk ended before it was
+  /// What is wrong with the continuation behind the last page delivered, where the walk ended before it was
   /// thrown, at a limit for example; nil otherwise. A walk from `checkpoint` throws it.
   public package(set) var nextFailure: PageError?
   /// The last total the server declared.

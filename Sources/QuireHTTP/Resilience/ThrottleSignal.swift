@@ -148,7 +148,7 @@ package struct RateLimitBudget: Hashable, Sendable {
     guard let remaining, let reset, count > remaining else { return first }
     guard let limit, limit > 0 else { return max(first, reset) }
     let windows = (count.minus(remaining) + limit - 1) / limit
-    // Nobody says how long a window is, but none so far was shorter than what is left of this one.
+    // No field says how long a window is, but none so far was shorter than what is left of this one.
     return max(first, reset * max(1, windows))
   }
 }

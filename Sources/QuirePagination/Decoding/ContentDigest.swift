@@ -1,7 +1,7 @@
 /// A hash of many bytes, fast enough for every byte of every page.
 ///
 /// Sixteen bytes at a time become the two factors of a 128-bit product, which is folded, as wyhash
-/// does. It is keyed anew in every process, so that nobody can prepare contents that collide, but it
+/// does. It is keyed anew in every process, so that colliding contents cannot be prepared, but it
 /// is no cryptographic hash.
 package struct ContentDigest {
   private static let key = UInt64.random(in: .min ... .max) | 1

@@ -69,14 +69,14 @@ public protocol PageDecoding<Item> {
   /// Throws `truncated` when the document is not closed, `malformed` when it is broken.
   mutating func finish() throws -> any PageDocument
 
-  /// The items that are whole already and were not handed out before.
+  /// The items that are whole already and were not delivered before.
   ///
   /// Called after a `receive(_:)` when the context asks for items as they arrive; a decoder of large
-  /// pages then forgets them, so that the page need not fit into memory. The default hands out none:
+  /// pages then forgets them, so that the page need not fit into memory. The default delivers none:
   /// all come with `items()`.
   mutating func readyItems() throws -> DecodedItems<Item>
 
-  /// Decodes the items, but for those that `readyItems()` has handed out; called at most once, after
+  /// Decodes the items, but for those that `readyItems()` has delivered; called at most once, after
   /// `finish()`.
   ///
   /// Throws `shape` when the items are missing or not a list, `itemDecoding` when an item does not
@@ -154,7 +154,7 @@ public struct DecodedItems<Item: Sendable>: Sendable {
   public var count: Int { items.count + badItems.count }
 }
 
-/// When the items of a page are handed out.
+/// When the items of a page are delivered.
 public enum PageDelivery: Hashable, Sendable {
   /// When the page is complete: nothing of a page that is cut off or turns out to be an error is ever
   /// seen. The default.

@@ -139,7 +139,7 @@ extension Pagination.Condition.Test {
     case .notEquals(let unwanted): !value.isSame(as: unwanted)
     case .isOneOf(let wanted): wanted.contains { value.isSame(as: $0) }
     case .contains(let part): value.plainText.contains(part)
-    // Two values of one answer: for whoever has it.
+    // Two values of one answer: only a caller that has the answer can compare them.
     case .isLess: false
     }
   }

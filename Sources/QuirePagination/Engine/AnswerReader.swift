@@ -96,7 +96,7 @@ struct AnswerReader: Sendable {
   /// Whether a page that leads nowhere has an empty text where its cursor is.
   func hasEmptyCursor(_ answer: PageAnswer) throws -> Bool {
     try routes.contains { route in
-      // An empty link leads nowhere by anyone's word.
+      // An empty link is no link.
       guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else { return false }
       switch route.next.root {
       case .body(let path):
@@ -297,7 +297,7 @@ struct AnswerReader: Sendable {
     return watch.knows(digest)
   }
 
-  /// What is known of the pages up to this one; nil when nobody asks.
+  /// What is known of the pages up to this one; nil when no rule asks.
   func shown(with answer: PageAnswer) throws -> ContentWatch? {
     let watch = answer.bookmark?.shown
     guard let digest = try digest(of: answer) else { return watch }

@@ -6,7 +6,7 @@ package import QuireCore
 /// …}`, `{"offset": n}`, `{"page": n}` or `{"request": {…}}`, and besides it only what the
 /// description asks for: `via` for a route that is not the first, `back` for one that leads to the
 /// page before, `seen` for the items before the page where a total has to be
-/// reached, with `largest` for the most items of a page where nobody said how many it has, `total` for
+/// reached, with `largest` for the most items of a page where the size is not known, `total` for
 /// one that only the first page says, `more` where the page before said outright that this one follows, `carry` for values that every request
 /// repeats, `shown` for a watch on pages that come again, `anchor` for the last item's key, `restarts`
 /// for how often the listing was begun anew, `state` for what a closure remembers, `within` for the
@@ -182,7 +182,7 @@ extension Position {
   }
 }
 
-/// What no cursor may hold, wherever it came from: a page, or a checkpoint that someone edited.
+/// What no cursor may hold, wherever it came from: a page, or an edited checkpoint.
 enum CursorCheck {
   /// The most bytes a cursor or link may have.
   static let longest = 8 << 10

@@ -44,7 +44,7 @@ struct EndJudge: Sendable {
     return nil
   }
 
-  /// What a total says about the way on behind a page of `itemCount` items; `next` is where the
+  /// What a total says about a continuation behind a page of `itemCount` items; `next` is where the
   /// description's source leads.
   func verdict(
     on total: Total, answer: PageAnswer, next: Bookmark?, itemCount: Int
@@ -115,7 +115,7 @@ struct EndJudge: Sendable {
 
   // MARK: Rules that infer
 
-  /// What the totals of a page say together about the way on.
+  /// What the totals of a page say together about a continuation.
   struct Counts {
     /// Whether one that ends the walk is reached.
     var isReached = false
@@ -283,7 +283,7 @@ enum DeclaredTotal: Hashable {
     return number >= 0 ? .number(number, isLowerBound: false) : .none
   }
 
-  /// `*` in Content-Range (RFC 9110, §14.4), and what else stands for a number that nobody counted.
+  /// `*` in Content-Range (RFC 9110, §14.4), and what else stands for a number that was not counted.
   private static func isUnknown(_ text: String) -> Bool {
     let words: Set = ["", "*", "?", "-", "unknown", "null", "none", "n/a", "nan"]
     return words.contains(text.trimmingBlanks.lowercased())

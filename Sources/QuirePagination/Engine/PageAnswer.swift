@@ -69,7 +69,7 @@ package struct PageFailure: Hashable, Sendable {
 /// Where a page leads.
 package struct Continuation {
   package var next: Position?
-  /// What is wrong with the way on; raised after the page was delivered.
+  /// What is wrong with the continuation; raised after the page was delivered.
   package var nextFailure: PageError?
   package var previous: Position?
   /// What has to be closed if the walk goes no further.

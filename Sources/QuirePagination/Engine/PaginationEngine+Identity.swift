@@ -59,7 +59,7 @@ extension PaginationEngine {
   }
 
   /// Whether a position means another place where pages have another size: by the page's number,
-  /// whoever counted, and inside a page that is delivered from its end.
+  /// however it was counted, and inside a page that is delivered from its end.
   private func countsPages(_ position: Position) -> Bool {
     guard let bookmark = try? Bookmark(position) else { return true }
     if position.itemOffset > 0, pagination.policy.reversesItems { return true }

@@ -201,7 +201,7 @@ struct RequestBuilder: Sendable {
 
   // MARK: Requests that a page describes, as STAC has them
 
-  /// The request that a description asks for, with our credentials and nobody else's.
+  /// The request that a description asks for, with the walk's own credentials alone.
   func request(
     describedBy description: JSONValue, _ bookmark: Bookmark
   ) throws(PageError) -> PageRequest {

@@ -49,7 +49,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
     try expect(page.map { [$0] }, "A page may come byte by byte.")
   }
 
-  /// Items that are handed out early are the same items, each of them once.
+  /// Items that are delivered early are the same items, each of them once.
   private func checkArrival() throws {
     let promise = "Items come once, in order, whether before the end of the page or with it."
     var context = context

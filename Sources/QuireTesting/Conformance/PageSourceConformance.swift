@@ -23,7 +23,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
   ///   - makeHeldSource: Makes a source whose request for the first page waits at the gate, so that it
   ///     can be cancelled on its way. Default: none, and only a request that is cancelled before it
   ///     begins is checked, which a source in memory may answer.
-  ///   - makeSource: Makes a source that nobody has asked yet.
+  ///   - makeSource: Makes a source that was not asked yet.
   public init(
     maxPages: Int = 1000,
     fingerprint: @escaping @Sendable (Source.Item) -> String = { String(describing: $0) },
@@ -172,7 +172,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     }
     try await gate.waitForArrival()
     task.cancel()
-    // Whoever has not noticed yet never will.
+    // A source that has not noticed yet never will.
     gate.openUp()
     switch await task.result {
     case .failure(let error) where error is CancellationError: break
