@@ -34,7 +34,7 @@ struct DetectCommand: AsyncParsableCommand {
     let options = try request.options(for: nil)
     let links = try request.linkPolicy()
     var configuration = PageClient.Configuration()
-    configuration.allowsPlainHTTP = request.allowPlainHTTP
+    try request.limit(&configuration)
     let client = PageClient(transport: try request.transport(), configuration: configuration)
     let decoder = ExportItem.decoder(for: request.format, raw: false, xmlLimits: .api)
     let (checks, words) = (checks, DetectionText(request, options: options, url: url, saved: save))
@@ -223,6 +223,15 @@ struct DetectionText {
     if arguments.format != .auto { words += ["--format", arguments.format.rawValue] }
     if let file = arguments.caFile { words += ["--ca-file", file] }
     if arguments.allowPlainHTTP { words.append("--allow-plain-http") }
+    if let rate = arguments.rate { words += ["--rate", rate] }
+    if let reserve = arguments.rateReserve { words += ["--rate-reserve", reserve.formatted()] }
+    if let addresses = arguments.addresses { words += ["--addresses", addresses] }
+    if let proxy = arguments.proxy {
+      let isElsewhere = proxy == "env" || proxy.hasPrefix("env:") || proxy.hasPrefix("@")
+      words += ["--proxy", isElsewhere || !proxy.contains("@") ? proxy : "…"]
+    }
+    if let file = arguments.cert { words += ["--cert", file] }
+    if let file = arguments.key { words += ["--key", file] }
     return words
   }
 }

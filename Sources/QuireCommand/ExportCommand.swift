@@ -95,6 +95,26 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     parsing: .unconditional,
+    help: ArgumentHelp(
+      "Stop after this long, in the middle of a page, too: in seconds, or as 90s, 15m or 2h.",
+      valueName: "time"))
+  var maxTime: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Stop after so many bytes of pages, in the middle of one, too: 500000, or as 64k, 20M or 1G.",
+      valueName: "size"))
+  var maxBytes: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Stop after this many requests, retries and redirects included.", valueName: "n"))
+  var maxRequests: Int?
+
+  @Option(
+    parsing: .unconditional,
     help: ArgumentHelp("Pages to load while earlier ones are written; 0 for none.", valueName: "n"))
   var lookAhead: Int = 1
 

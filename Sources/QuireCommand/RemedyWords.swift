@@ -38,6 +38,7 @@ struct RemedyWords {
     switch setting {
     case .position: return values.map { Self.starts[$0] ?? $0 }.joined(separator: " or ")
     case .allowsPlainHTTP: return "use --allow-plain-http"
+    case .addresses: return "name their networks by --addresses allow:NETWORK"
     case .pageSize where values.isEmpty: return "say it by --page-size"
     case .failure:
       return "add a failure rule of the kind \"empty\" for \(values.joined(separator: ", ")) to a "
@@ -80,6 +81,8 @@ struct RemedyWords {
     .init("RetryPolicy.patience"): "--patience",
     .init("RetryPolicy.maximumRetryAfter"): "--max-retry-after",
     .init("RetryPolicy.polls"): "--retries",
+    .init("Limits.bytes"): "--max-bytes", .init("Limits.duration"): "--max-time",
+    .init("Limits.requests"): "--max-requests",
   ]
 
   /// Settings that are not raised where no value is known.

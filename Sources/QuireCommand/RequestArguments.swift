@@ -57,6 +57,43 @@ struct RequestArguments: ParsableArguments {
 
   @Flag(help: "Send requests in the clear to other machines.")
   var allowPlainHTTP = false
+
+  @Option(
+    help: ArgumentHelp(
+      "At most so many requests in a time, such as 5/s, 100/m or 5000/h; 100/m,burst=20 lets 20 come at "
+        + "once after a rest. What the server says of its own limits is heeded anyway.",
+      valueName: "n/time"))
+  var rate: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "How many requests of what the server allows to leave for other programs.", valueName: "n"))
+  var rateReserve: Double?
+
+  @Option(
+    help: ArgumentHelp(
+      "Which addresses servers may lead to: standard (no private ones, but for one's own origin), "
+        + "public, any, or standard and networks such as allow:10.0.0.0/8,fd12::/16.",
+      valueName: "policy"))
+  var addresses: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The proxy to go through, such as http://host:3128, or 'env' for what http_proxy, https_proxy, "
+        + "all_proxy and no_proxy say; env:VARIABLE and @file as with -H. Default: none.",
+      valueName: "url"))
+  var proxy: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The certificate, in PEM, that shows to the listing's own origin who asks.",
+      valueName: "file.pem"))
+  var cert: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The certificate's key, in PEM. Default: in the file of --cert.", valueName: "file.pem"))
+  var key: String?
 }
 
 extension RequestArguments {
@@ -118,11 +155,39 @@ extension RequestArguments {
   func linkPolicy() throws -> LinkPolicy? { try links.map(LinksOption.policy) }
 
   func transport() throws -> CurlTransport {
-    guard let file = caFile else { return .shared }
-    guard access(file, R_OK) == 0 else {
-      throw ValidationError("--ca-file: cannot read \(file): \(String(cString: strerror(errno))).")
+    var configuration = CurlTransport.Configuration()
+    if let file = caFile {
+      try Self.checkReadable(file, "--ca-file")
+      configuration.certificateAuthorities = .file(file)
     }
-    return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(file)))
+    if let proxy { configuration.proxy = try RouteOption.proxy(proxy) }
+    if let cert {
+      try Self.checkReadable(cert, "--cert")
+      try key.map { try Self.checkReadable($0, "--key") }
+      configuration.clientCertificate = try ClientCertificate(for: url, file: cert, keyFile: key)
+    } else if key != nil {
+      throw ValidationError("--key needs --cert: a key alone shows nothing.")
+    }
+    return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
+  }
+
+  private static func checkReadable(_ file: String, _ option: String) throws {
+    guard access(file, R_OK) == 0 else {
+      throw ValidationError("\(option): cannot read \(file): \(String(cString: strerror(errno))).")
+    }
+  }
+
+  /// What the options say of addresses and rates.
+  func limit(_ configuration: inout PageClient.Configuration) throws {
+    configuration.allowsPlainHTTP = allowPlainHTTP
+    if let addresses { configuration.addresses = try RouteOption.addresses(addresses) }
+    if let rate { configuration.budget.rate = try RateOption.rate(rate) }
+    if let reserve = rateReserve {
+      guard reserve >= 0 else {
+        throw ValidationError("--rate-reserve: a number of requests cannot be negative.")
+      }
+      configuration.budget.reserve = reserve
+    }
   }
 }
 

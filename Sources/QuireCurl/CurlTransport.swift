@@ -28,14 +28,21 @@ public final class CurlTransport: HTTPTransport {
   let ledger = Ledger()
 
   let mailbox = Mailbox()
+  /// Finds the addresses of names.
+  package let resolver: NameResolver
   private let thread: DriverThread
 
   /// A transport with its own connections and its own thread.
   ///
   /// - Parameter configuration: Trust, connection limits and HTTP version. The defaults suit an API
   ///   client.
-  public init(_ configuration: Configuration = Configuration()) {
+  public convenience init(_ configuration: Configuration = Configuration()) {
+    self.init(configuration, resolver: NameResolver())
+  }
+
+  package init(_ configuration: Configuration, resolver: NameResolver) {
     self.configuration = configuration
+    self.resolver = resolver
     precondition(CurlDriver.libraryIsReady, "CurlTransport: libcurl could not be initialised")
     thread = DriverThread(name: "quire-curl") { [mailbox, ledger] in
       CurlDriver.run(configuration: configuration, mailbox: mailbox, ledger: ledger)
@@ -50,7 +57,8 @@ public final class CurlTransport: HTTPTransport {
   ///   by then with the connection closed (HTTP/1) or the stream reset (HTTP/2).
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try Task.checkCancellation()
-    let wire = try WireRequest(request, userAgent: configuration.userAgent)
+    var wire = try WireRequest(request, userAgent: configuration.userAgent)
+    try await route(&wire)
     if configuration.writesKeyLog, let obstacle = KeyLog.obstacle {
       throw PageError(
         .tls, "The log of TLS secrets was asked for and cannot be written: \(obstacle).")
@@ -145,6 +153,10 @@ extension CurlTransport {
     /// transport that is to write the log and cannot, because the file cannot be opened or libcurl was
     /// not built with OpenSSL, fails every request with `tls`.
     public var writesKeyLog = false
+    /// What requests go through; never that of the environment, unless it is named here. Default: nothing.
+    public var proxy = Proxy.none
+    /// What shows to one origin who asks. Default: nothing.
+    public var clientCertificate: ClientCertificate?
 
     /// Settings for an API client, unless told otherwise.
     public init(

@@ -24,6 +24,17 @@ struct WireRequest: Sendable {
   let replays: Int
   /// Whether it does no harm to ask again; for messages.
   let isRepeatable: Bool
+  /// Which addresses may be connected to.
+  let addresses: AddressGuard
+  /// The host's name or address, and its port.
+  let name: String
+  let port: Int
+  /// What the name resolved to; empty where libcurl needs no resolver.
+  var pinned: [IPAddress] = []
+  /// The proxy that it goes through; nil for none.
+  var proxy: Proxy.Server?
+  /// The proxy's own addresses.
+  var pinnedProxy: [IPAddress] = []
 
   /// Whether a body goes out, be it an empty one: always but for HEAD, and for GET without one.
   var carriesBody: Bool { Self.carriesBody(method, body) }
@@ -40,6 +51,8 @@ struct WireRequest: Sendable {
     }
     host = try Self.checkedAuthority(request.head.authority ?? "")
     origin = "\(scheme)://\(host)/"
+    let whole = try Origin(url: origin)
+    (name, port, addresses) = (whole.host, whole.port, request.addresses)
     target = try Self.checkedTarget(request.head.path ?? "/", host: host)
     method = request.head.method.rawValue
     lines = try Self.lines(of: request, userAgent: userAgent)

@@ -54,6 +54,8 @@ extension PageError.Code {
   public static let crossOriginLink = Self("crossOriginLink")
   /// A redirect or next link that must not be followed.
   public static let refusedLink = Self("refusedLink")
+  /// An address that a walk must not reach, such as one of a private network behind a redirect.
+  public static let refusedAddress = Self("refusedAddress")
   /// A cursor that cannot be sent: too long, or with control characters.
   public static let invalidCursor = Self("invalidCursor")
 }

@@ -76,6 +76,15 @@ public final class ManualClock: Clock {
     for sleeper in due { sleeper.suspension.resume(returning: ()) }
   }
 
+  /// Moves the clock on to the earliest deadline, and wakes who is due; false where no task sleeps.
+  @discardableResult
+  public func advanceToNextDeadline() -> Bool {
+    let (now, deadlines) = (state.value.now, state.value.sleepers.map(\.deadline))
+    guard let next = deadlines.min() else { return false }
+    advance(by: max(.zero, next.offset - now.offset))
+    return true
+  }
+
   /// Waits until at least `count` tasks sleep.
   public func waitForSleepers(_ count: Int = 1) async throws {
     try await state.wait { $0.sleepers.count >= count }

@@ -29,8 +29,12 @@ struct ExportForecast: Sendable {
   /// What the number of requests was reckoned from, in words.
   var basis = ""
   var budget: RateLimitBudget?
-  /// The pause between two requests that the description asks for.
+  /// The pause between two requests that the description asks for, or a limit of one's own.
   var interval: Duration = .zero
+  /// The limit of one's own, by --rate.
+  var rate: RequestBudget.Rate?
+  /// How many requests of what the server allows are left for others.
+  var reserve = 0
   /// What has to be known besides: what comes after the first page cannot be had, for example.
   var notes: [String] = []
 
@@ -48,11 +52,22 @@ struct ExportForecast: Sendable {
     var isClamped: Bool
   }
 
+  /// How far apart requests are.
+  var pace: Duration { max(duration, interval, rate.map { $0.period / $0.count } ?? .zero) }
+
+  /// How long so many requests wait for the server's next windows; while they are kept apart anyway, less.
+  func serverWait(for count: Int) -> Duration {
+    guard var budget else { return .zero }
+    budget.remaining = budget.remaining.map { max(0, $0 - reserve) }
+    budget.limit = budget.limit.map { max(1, $0 - reserve) }
+    let wait = budget.waiting(for: count)
+    return max(.zero, wait - max(.zero, pace - duration) * count)
+  }
+
   /// How long all requests would take; nil where their number is unknown.
   var time: Duration? {
     requests.map { count in
-      let pace = max(duration, interval)
-      return duration + pace * max(0, count - 1) + (budget?.waiting(for: count - 1) ?? .zero)
+      duration + pace * max(0, count - 1) + serverWait(for: count - 1)
     }
   }
 }
@@ -79,6 +94,15 @@ extension ExportForecast {
     if let most = limits.items {
       let pages = most / size + (most % size == 0 ? 0 : 1)
       if requests ?? .max > pages { limit(to: max(1, pages), by: "--max-items") }
+    }
+    if let most = limits.requests, requests ?? .max > most { limit(to: most, by: "--max-requests") }
+    if let most = limits.bytes, bytes > 0, requests ?? .max > most / bytes + 1 {
+      limit(to: most / bytes + 1, by: "--max-bytes")
+    }
+    if let most = limits.duration, let count = requests, let all = time, all > most, count > 1 {
+      let each = (all - duration) / (count - 1)
+      let fit = each > .zero ? Int(max(0, min(1e9, (most - duration) / each))) + 1 : count
+      if fit < count { limit(to: fit, by: "--max-time") }
     }
   }
 
@@ -158,6 +182,8 @@ extension ExportPlan {
       forecast.budget = RateLimitBudget(head.headerFields, now: Date().timeIntervalSince1970)
     }
     forecast.interval = .seconds(pagination.policy.pacing.interval)
+    forecast.rate = self.configuration.budget.rate
+    forecast.reserve = Int(min(self.configuration.budget.reserve, 1e9))
     forecast.reckon(
       limits: limits, endsByEmptyPage: endsByEmptyPage, isResumed: start != .start)
     return forecast
@@ -243,10 +269,11 @@ extension ExportForecast {
     let seconds = ExportOutcome.rounded(duration / .seconds(1))
     var words = "about \(ProgressLine.clock(time / .seconds(1)))"
     words += ": \(requests) requests, each as long as the first, \(seconds) s"
-    if interval > duration {
-      words += ", but \(ExportOutcome.rounded(interval / .seconds(1))) s apart"
+    if pace > duration {
+      words += ", but \(ExportOutcome.rounded(pace / .seconds(1))) s apart"
+      if pace > interval { words += " by --rate" }
     }
-    let wait = budget?.waiting(for: requests - 1) ?? .zero
+    let wait = serverWait(for: requests - 1)
     if wait > .zero {
       words += ", and \(ProgressLine.clock(wait / .seconds(1))) for the rate limit"
     }

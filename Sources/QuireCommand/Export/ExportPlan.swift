@@ -43,7 +43,10 @@ struct ExportPlan: Sendable {
     request.expectsTotal = command.total != nil
     limits = Limits(
       pages: try Self.positive(command.maxPages, "--max-pages"),
-      items: try Self.positive(command.maxItems, "--max-items"))
+      items: try Self.positive(command.maxItems, "--max-items"),
+      bytes: try command.maxBytes.map { try SizeOption.bytes($0, for: "--max-bytes") },
+      duration: try command.maxTime.map { try DurationOption.duration($0, for: "--max-time") },
+      requests: try Self.positive(command.maxRequests, "--max-requests"))
     guard command.lookAhead >= 0 else {
       throw ValidationError("--look-ahead: a number of pages cannot be negative.")
     }
@@ -59,7 +62,7 @@ struct ExportPlan: Sendable {
     badItems = try BadItemsOption(command.badItems)
     progress = command.progress
     configuration = PageClient.Configuration()
-    configuration.allowsPlainHTTP = command.request.allowPlainHTTP
+    try command.request.limit(&configuration)
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
     configuration.retry = .export
     if let retries = command.retries {

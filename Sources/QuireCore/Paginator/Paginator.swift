@@ -29,6 +29,8 @@ public actor Paginator<Item: Sendable>: PageSequence {
   /// Made with the first load.
   private var walk: Walk<Item>?
   private var load: (id: Int, task: Task<Void, Never>)?
+  /// How soon the page is needed that is being loaded.
+  private var urgency: ReadUrgency?
   private var waiting: [Int: Suspension<Machine.Outcome>] = [:]
   private var tickets = 0
   private var times = WaitingTimes()
@@ -113,6 +115,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
       let suspension = Suspension<Machine.Outcome>()
       waiting[ticket] = suspension
       perform(effects)
+      urgency?.raise(to: .waited)
       outcome = try await suspension.value { [weak self] in
         Task { await self?.waiterCancelled(ticket) }
       }
@@ -158,15 +161,19 @@ public actor Paginator<Item: Sendable>: PageSequence {
     let walk = walk ?? cursor.walk()
     self.walk = walk
     // Only the walk is held: the load ends with the paginator.
+    let urgency = ReadUrgency(waiting.isEmpty ? .ahead : .waited)
+    self.urgency = urgency
     let task = Task { @concurrent [weak self] in
-      let answer = await LoadedPage.next(of: walk)
+      let answer = await ReadUrgency.$current.withValue(urgency) {
+        await LoadedPage.next(of: walk)
+      }
       await self?.finished(id, answer)
     }
     load = (id, task)
   }
 
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
-    if load?.id == id { load = nil }
+    if load?.id == id { (load, urgency) = (nil, nil) }
     perform(machine.finished(id, answer))
   }
 

@@ -9,6 +9,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     var position: Position
     var number: Int
     var task: Task<Page<Item>?, any Error>
+    /// A guess until the page is asked for.
+    var urgency: ReadUrgency
   }
 
   private struct State: Sendable {
@@ -78,13 +80,19 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   }
 
   private func launch(_ position: Position, _ state: inout State) -> Read {
-    Read(
-      position: position, number: state.window.launch(),
-      task: Task { [base] in try await base.read(at: position) })
+    let urgency = ReadUrgency(.guess)
+    let task = ReadUrgency.$current.withValue(urgency) {
+      Task { [base] in try await base.read(at: position) }
+    }
+    return Read(
+      position: position, number: state.window.launch(), task: task, urgency: urgency)
   }
 
   private func value(of read: (isGuess: Bool, read: Read)) async throws -> Page<Item>? {
-    try await withTaskCancellationHandler {
+    let reader = ReadUrgency.current
+    let following = read.read.urgency.follow(reader)
+    defer { reader?.ignore(following) }
+    return try await withTaskCancellationHandler {
       try await read.read.task.value
     } onCancel: {
       read.read.task.cancel()

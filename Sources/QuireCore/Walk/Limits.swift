@@ -15,6 +15,9 @@ public struct Limits: Hashable, Sendable {
   /// Read at most this many decoded bytes; over HTTP, a transfer that goes beyond them is ended, and its
   /// page comes again with the checkpoint. Default: no cap.
   public var bytes: Int?
+  /// Send at most this many requests, retries, redirects and what opens and closes the listing included;
+  /// what would be one more is not sent. Default: no cap.
+  public var requests: Int?
   /// Walk for at most this long, time in the consumer included; what is being read when the time is up
   /// is cancelled. Default: no cap.
   public var duration: Duration?
@@ -35,8 +38,9 @@ public struct Limits: Hashable, Sendable {
   /// No limits but those on empty and on repeated pages, unless given.
   public init(
     pages: Int? = nil, items: Int? = nil, bytes: Int? = nil, duration: Duration? = nil,
-    consecutiveEmptyPages: Int = 100, comparedPages: Int = 64
+    consecutiveEmptyPages: Int = 100, comparedPages: Int = 64, requests: Int? = nil
   ) {
+    self.requests = requests
     self.pages = pages
     self.items = items
     self.bytes = bytes
@@ -46,25 +50,50 @@ public struct Limits: Hashable, Sendable {
   }
 }
 
-/// The bytes that a walk may still read, spent while they arrive.
+/// The bytes that a walk may still read and the requests it may still send, spent as they come and go.
 ///
 /// Reads that run ahead spend the allowance of the walk that began them.
-final class ByteAllowance: Sendable {
-  private let limit: Int
+package final class ReadAllowance: Sendable {
+  private let limit: Int?
   private let spent: Atomic<Int>
+  private let requestLimit: Int?
+  private let requests: Atomic<Int>
 
-  init(limit: Int, spent: Int) {
-    self.limit = limit
-    self.spent = Atomic(spent)
+  /// What is left of limits to a walk that has spent that; nil without such limits.
+  init?(_ limits: Limits, spent: Traffic) {
+    guard limits.bytes != nil || limits.requests != nil else { return nil }
+    (limit, requestLimit) = (limits.bytes, limits.requests)
+    self.spent = Atomic(spent.bytes)
+    requests = Atomic(spent.requests)
   }
 
-  /// Whether more bytes came than the walk may read.
-  var isExceeded: Bool { spent.load(ordering: .relaxed) > limit }
+  /// Whether more was read or requested than the walk may.
+  var isExceeded: Bool {
+    spent.load(ordering: .relaxed) > limit ?? .max
+      || requests.load(ordering: .relaxed) > requestLimit ?? .max
+  }
+
+  /// Takes note of requests that are about to go out.
+  ///
+  /// Throws `limitExceeded` where the walk may send no more: they must not go out.
+  func request(_ count: Int) throws(PageError) {
+    guard let requestLimit else { return }
+    let total = requests.add(count, ordering: .relaxed).newValue
+    guard total > requestLimit else { return }
+    throw PageError(
+      .limitExceeded,
+      """
+      The walk may send \(requestLimit.counted("request")), and it has; nothing more was sent. Resume \
+      from the checkpoint.
+      """, remedies: [Remedy(.init("Limits.requests"), condition: "to send more in one walk")],
+      attempts: 0)
+  }
 
   /// Takes note of bytes that came.
   ///
   /// Throws `limitExceeded` when they are more than the walk may read: the transfer is to be ended.
   func spend(_ bytes: Int) throws(PageError) {
+    guard let limit else { return }
     let total = spent.add(bytes, ordering: .relaxed).newValue
     guard total > limit else { return }
     throw PageError(

@@ -178,10 +178,10 @@ package final class WalkReading: Sendable {
 
   private let walk: ObjectIdentifier
   private let outer: WalkReading?
-  private let allowance: ByteAllowance?
+  private let allowance: ReadAllowance?
   private let isOver = Atomic(false)
 
-  init(of walk: AnyObject, allowance: ByteAllowance?) {
+  init(of walk: AnyObject, allowance: ReadAllowance?) {
     self.walk = ObjectIdentifier(walk)
     self.allowance = allowance
     outer = Self.current
@@ -194,6 +194,17 @@ package final class WalkReading: Sendable {
     var reading = current
     while let inner = reading {
       try inner.allowance?.spend(bytes)
+      reading = inner.outer
+    }
+  }
+
+  /// Counts a request for the page that the current task reads, before it goes out.
+  ///
+  /// Throws `limitExceeded` when a walk must not send as many.
+  package static func requested(_ count: Int = 1) throws(PageError) {
+    var reading = current
+    while let inner = reading {
+      try inner.allowance?.request(count)
       reading = inner.outer
     }
   }

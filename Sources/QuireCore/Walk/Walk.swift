@@ -30,8 +30,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private let hasLeftovers: Atomic<Bool>
   /// The waiters for a page, one after another.
   private let turns = TurnQueue()
-  /// What the walk may still read; nil without a limit on bytes.
-  private let allowance: ByteAllowance?
+  /// What the walk may still read and request; nil without limits on that.
+  private let allowance: ReadAllowance?
   /// The walk from the start backwards; nil until it is asked for.
   let backward = Mutex<Walk<Item>?>(nil)
 
@@ -44,9 +44,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     self.clock = clock
     self.makeBackwardReader = makeBackwardReader
     self.stopwatch = Stopwatch(clock)
-    allowance = machine.limits.bytes.map {
-      ByteAllowance(limit: $0, spent: machine.report.traffic.bytes)
-    }
+    allowance = ReadAllowance(machine.limits, spent: machine.report.traffic)
     self.machine = Mutex(machine)
     hasLeftovers = Atomic(open.hasLeftovers)
     self.open = Mutex(open)
@@ -162,8 +160,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private func failed(_ error: any Error) async -> any Error {
     // A transfer that was aborted may say so in words of its own.
     let cause: any Error = Task.isCancelled ? CancellationError() : error
-    let isOverBytes = allowance?.isExceeded == true && cause.isLimit
-    guard cause is Deadline.Expired || isOverBytes else {
+    let isOverAllowance = allowance?.isExceeded == true && cause.isLimit
+    guard cause is Deadline.Expired || isOverAllowance else {
       return machine.withLock { $0.failed(cause, at: stopwatch.elapsed()) }
     }
     reader.leave()

@@ -323,6 +323,14 @@ extension WalkMachine {
         checkpoint.
         """, remedies: [Remedy(.init("Limits.bytes"), condition: "to read more in one walk")])
     }
+    if let requests = limits.requests, report.traffic.requests >= requests {
+      return PageError(
+        .limitExceeded,
+        """
+        The walk has sent \(report.traffic.requests.counted("request")) of the \(requests) it may. Resume \
+        from the checkpoint.
+        """, remedies: [Remedy(.init("Limits.requests"), condition: "to send more in one walk")])
+    }
     return timeLeft(at: now).map { $0 <= .zero } == true ? overtime(at: now) : nil
   }
 
@@ -401,6 +409,7 @@ extension WalkMachine {
   static func objection(to limits: Limits) -> PageError? {
     let numbers = [
       ("pages", limits.pages), ("items", limits.items), ("bytes", limits.bytes),
+      ("requests", limits.requests),
       ("consecutiveEmptyPages", limits.consecutiveEmptyPages),
       ("comparedPages", limits.comparedPages),
     ]

@@ -25,11 +25,18 @@ final class EasyHandle {
   /// The header fields that are set, for libcurl and as they came.
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var fieldLines: [UInt8] = []
+  /// Where names lead, for libcurl and as it was set.
+  fileprivate var route: UnsafeMutablePointer<curl_slist>?
+  fileprivate var routeLines: [String] = []
+  fileprivate var proxy: Proxy.Server?
+  fileprivate let certificate: ClientCertificate?
+  fileprivate var hasCertificate = false
 
   init?(configuration: CurlTransport.Configuration, ledger: Ledger) {
     guard let raw = curl_easy_init() else { return nil }
     self.raw = raw
     self.ledger = ledger
+    certificate = configuration.clientCertificate
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     ledger.handleMade()
@@ -41,6 +48,7 @@ final class EasyHandle {
   deinit {
     curl_easy_cleanup(raw)
     curl_slist_free_all(fields)
+    curl_slist_free_all(route)
     errorText.deallocate()
     ledger.handleFreed()
   }
@@ -67,6 +75,7 @@ final class EasyHandle {
     quire_easy_set_string(raw, CURLOPT_REQUEST_TARGET, request.target)
     setMethod(request)
     setFields(request.lines)
+    setRoute(request)
   }
 
   /// Lets go of the transfer.
@@ -118,6 +127,78 @@ final class EasyHandle {
     }
     quire_easy_set_list(raw, CURLOPT_HTTPHEADER, fields)
     fieldLines = lines
+  }
+}
+
+// Which way the request goes.
+extension EasyHandle {
+  /// Names lead where they were found to lead, so that libcurl asks no resolver; a proxy and a
+  /// certificate of our own are used where the request has them.
+  fileprivate func setRoute(_ request: WireRequest) {
+    var lines: [String] = []
+    if !request.pinned.isEmpty {
+      lines.append(Self.pin(request.name, request.port, request.pinned))
+    }
+    if let proxy = request.proxy, !request.pinnedProxy.isEmpty {
+      lines.append(Self.pin(proxy.host, proxy.port, request.pinnedProxy))
+    }
+    if lines != routeLines {
+      quire_easy_set_list(raw, CURLOPT_RESOLVE, nil)
+      curl_slist_free_all(route)
+      route = nil
+      for line in lines { route = curl_slist_append(route, line) }
+      routeLines = lines
+    }
+    // libcurl forgets what it was told once it has used it.
+    quire_easy_set_list(raw, CURLOPT_RESOLVE, route)
+    setProxy(request.proxy)
+    setCertificate(for: request.origin)
+  }
+
+  private static func pin(_ name: String, _ port: Int, _ addresses: [IPAddress]) -> String {
+    let texts = addresses.map { $0.isIPv6 ? "[\($0)]" : "\($0)" }
+    return "\(name):\(port):\(texts.joined(separator: ","))"
+  }
+
+  private func setProxy(_ server: Proxy.Server?) {
+    guard server != proxy else { return }
+    proxy = server
+    quire_easy_set_string(raw, CURLOPT_PROXY, server?.url ?? "")
+    quire_easy_set_string(raw, CURLOPT_PROXYUSERNAME, server?.user)
+    quire_easy_set_string(raw, CURLOPT_PROXYPASSWORD, server?.password)
+    // Without this, the request's own fields would be the proxy's to read.
+    set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
+    // Basic: the others were found to leak from one connection into another.
+    set(CURLOPT_PROXYAUTH, 1)
+  }
+
+  private func setCertificate(for origin: String) {
+    guard let certificate else { return }
+    let isWanted = certificate.origin.map { "\($0)/" } == (try? Origin(url: origin)).map { "\($0)/" }
+    guard isWanted != hasCertificate else { return }
+    hasCertificate = isWanted
+    quire_easy_set_string(raw, CURLOPT_SSLCERT, isWanted ? certificate.file : nil)
+    quire_easy_set_string(raw, CURLOPT_SSLKEY, isWanted ? certificate.keyFile : nil)
+    quire_easy_set_string(raw, CURLOPT_KEYPASSWD, isWanted ? certificate.password : nil)
+  }
+}
+
+extension IPAddress {
+  /// The address of a socket; nil for one that is neither of IPv4 nor of IPv6.
+  fileprivate init?(of address: UnsafeMutablePointer<curl_sockaddr>) {
+    // An IPv6 address is longer than what C declares here.
+    guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+    let socket = UnsafeRawPointer(address) + offset
+    switch address.pointee.family {
+    case AF_INET:
+      let bits = socket.loadUnaligned(as: sockaddr_in.self).sin_addr
+      self.init(bytes: withUnsafeBytes(of: bits) { Array($0) })
+    case AF_INET6:
+      guard Int(address.pointee.addrlen) >= MemoryLayout<sockaddr_in6>.size else { return nil }
+      let bits = socket.loadUnaligned(as: sockaddr_in6.self).sin6_addr
+      self.init(bytes: withUnsafeBytes(of: bits) { Array($0) })
+    default: return nil
+    }
   }
 }
 
@@ -231,7 +312,11 @@ private let requestIsAboutToGo: curl_prereq_callback = {
 
 private let openSocketFor: curl_opensocket_callback = { context, _, address in
   guard let context, let address else { return CURL_SOCKET_BAD }
-  return Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue().openSocket(address.pointee)
+  let handle = Unmanaged<EasyHandle>.fromOpaque(context).takeUnretainedValue()
+  guard handle.transfer?.mayConnect(to: IPAddress(of: address)) != false else {
+    return CURL_SOCKET_BAD
+  }
+  return handle.openSocket(address.pointee)
 }
 
 private let closeSocket: curl_closesocket_callback = { context, socket in

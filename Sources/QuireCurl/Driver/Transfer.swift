@@ -56,8 +56,22 @@ final class Transfer {
 
   // MARK: Callbacks
 
+  /// Whether a connection may be made to an address; nil is none of the internet.
+  func mayConnect(to address: IPAddress?) -> Bool {
+    let request = exchange.request
+    // A proxy was named by the caller.
+    if request.proxy != nil { return true }
+    let objection =
+      address.map { request.addresses.objection(to: $0, port: request.port) } ?? "no address"
+    guard let objection else { return true }
+    machine.refused(objection)
+    return false
+  }
+
   func requestIsAboutToGo(along route: SocketTable.Route) -> Bool {
     touch()
+    // A connection that another walk made may lead where this one must not go.
+    guard mayConnect(to: IPAddress(route.remoteAddress)) else { return false }
     handle.connected(along: route)
     guard !handle.connectionIsSpent else { return perform(machine.connectionIsSpent()) }
     return perform(machine.requestSent(at: clock.now))

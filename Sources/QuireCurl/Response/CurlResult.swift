@@ -51,6 +51,10 @@ struct CurlResult {
     switch code {
     case CURLE_OK:
       return nil
+    case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
+      return connection("The proxy for \(facts.host) cannot be used\(reason).")
+    case CURLE_RECV_ERROR where !facts.wasSent && detail.contains("CONNECT"):
+      return connection("The proxy does not connect to \(facts.host)\(reason).")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
       CURLE_SSL_CONNECT_ERROR:
       // After the request went out, a connection was wanted for its replay; that there is none does not
@@ -154,8 +158,13 @@ struct TransferFailure: Error, Equatable {
   var message: String
   /// The limit that was reached, by its name.
   var limit: Remedy.Setting?
+  var remedies: [Remedy] = []
 
-  init(_ code: PageError.Code, _ message: String, limit: Remedy.Setting? = nil) {
+  init(
+    _ code: PageError.Code, _ message: String, limit: Remedy.Setting? = nil,
+    remedies: [Remedy] = []
+  ) {
+    self.remedies = remedies
     self.code = code
     self.message = message
     self.limit = limit

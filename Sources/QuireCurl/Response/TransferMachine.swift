@@ -66,6 +66,14 @@ struct TransferMachine {
   /// Whether the request may go out, once more if it already has.
   var mayGoOut: Bool { wireRequests < maximumRequests }
 
+  /// The address must not be reached.
+  mutating func refused(_ objection: String) {
+    if failure == nil {
+      let error = PageError.refusedAddress(of: host, objection)
+      failure = TransferFailure(error.code, error.message, remedies: error.remedies)
+    }
+  }
+
   /// The connection stands and the request is about to go out.
   mutating func requestSent(at now: ContinuousClock.Instant) -> Verdict {
     guard mayGoOut else { return abort(facts.dropped) }
@@ -164,7 +172,8 @@ struct TransferMachine {
   /// `failure` with what the transfer took.
   func error(_ failure: TransferFailure) -> PageError {
     PageError(
-      failure.code, failure.message, remedies: failure.limit.map { [.raise($0)] } ?? [],
+      failure.code, failure.message,
+      remedies: failure.remedies + (failure.limit.map { [.raise($0)] } ?? []),
       attempts: max(1, wireRequests))
   }
 

@@ -22,6 +22,16 @@ struct Exchange {
   var requestsLeft = 1
   /// Where redirects have led the last request; nil without redirects.
   var redirectedTo: String?
+  /// Whether the host is away, and it is this request that probes it.
+  var isProbing = false
+  /// How much longer the host is waited for, where it is away; nil for as long as the policy allows.
+  var patience: Duration?
+  /// How long another request's probe was waited for, before this one took its place.
+  var waitedForProbe: Duration?
+  /// Whether the last request was answered.
+  var wasAnswered = false
+  /// What the last retry cost of the host's quota.
+  var refund = 0
 
   init(_ listing: Listing, _ request: PageRequest, traffic: Traffic = Traffic(requests: 0)) {
     self.listing = listing
@@ -45,21 +55,18 @@ struct Exchange {
   /// Sends the request and follows redirects to the answer.
   mutating func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
     let configuration = configuration
-    do {
-      try await listing.pacer?.ready { wait in
-        configuration.emit(.info, .pause(wait))
-      }
-    } catch let error as PageError {
-      // Asking again would not shorten the wait.
-      throw RetryMachine.Failure(error, cure: .none)
-    }
-    redirectedTo = nil
+    (redirectedTo, wasAnswered) = (nil, false)
     var redirects = RedirectMachine(
       try firstHop(), home: listing.home, longest: configuration.maximumRedirects)
     let before = requests
     while true {
       let hop = redirects.current
       try checkScheme(of: hop.origin)
+      if let objection = listing.addresses(of: hop.origin).objection(
+        toHost: hop.origin.host, port: hop.origin.port)
+      {
+        throw PageError.refusedAddress(of: hop.origin.authority, objection)
+      }
       try Task.checkCancellation()
       let response = try await authorized(hop, replays: requestsLeft - (requests - before) - 1)
       let (status, fields) = (response.head.status, response.head.headerFields)
@@ -133,18 +140,31 @@ struct Exchange {
   private mutating func send(
     _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
   ) async throws -> TransportResponse {
+    let lane = listing.lane(to: hop.origin)
+    let permit = try await permit(lane)
     configuration.emit(.debug, .request(redactor.describe(hop.method, hop.url.text)))
     var wire = try transportRequest(for: hop)
+    wire.addresses = listing.addresses(of: hop.origin)
     wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
     let names = Set(credential?.fields.map(\.name) ?? [])
     for name in names { wire.head.headerFields[name] = nil }
     for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
     try await sign(&wire, for: hop)
+    do {
+      try WalkReading.requested()
+    } catch {
+      permit?.end(wentOut: false)
+      throw error
+    }
     traffic.requests += 1
     requests += 1
     do {
       var response = try await listing.client.transport.send(wire)
-      replayed(response.body.metrics.wireRequests - 1)
+      let metrics = response.body.metrics
+      replayed(metrics.wireRequests - 1)
+      wasAnswered = true
+      note(response.head, atOnce: metrics.requestsAtOnce, lane, permit)
+      response.permit = permit
       configuration.emit(.debug, .response(status: response.head.status.code))
       if let onEvent = configuration.onEvent {
         response.body = response.body.reporting(to: onEvent)
@@ -152,8 +172,73 @@ struct Exchange {
       return response
     } catch let error as PageError {
       replayed(error.attempts - 1)
+      permit?.end(wentOut: error.code != .connectFailed && error.code != .invalidURL)
       throw RetryMachine.Failure(unanswered: error)
     }
+  }
+
+  /// Returns when the request may go out, by the limits of its host and while that is not away; nil where
+  /// nothing counts it.
+  private mutating func permit(_ lane: BudgetMachine.Lane) async throws -> RequestPermit? {
+    let configuration = configuration
+    let request = BudgetMachine.Request(
+      lane: lane, walk: ObjectIdentifier(listing).hashValue,
+      urgency: ReadUrgency.current?.level ?? .waited,
+      longest: configuration.retry.maximumRetryAfter, interval: listing.interval)
+    let watchesOutages = configuration.retry.patience > .zero && lane.host == listing.home
+    do {
+      while true {
+        if watchesOutages { try await waitForProbe() }
+        let permit = try await listing.client.budget.permit(
+          for: request, configuration, urgency: ReadUrgency.current
+        ) { wait in
+          configuration.emit(.info, .pause(wait))
+        }
+        if !watchesOutages || isProbing || !listing.health.isAway { return permit }
+        // It went away while this one waited.
+        permit?.end(wentOut: false)
+      }
+    } catch let error as PageError {
+      // Asking again would not shorten the wait.
+      throw RetryMachine.Failure(error, cure: .none)
+    }
+  }
+
+  /// Waits while another request probes the host, and takes its place if it gives up.
+  private mutating func waitForProbe() async throws {
+    guard !isProbing, listing.health.isAway else { return }
+    let clock = configuration.clock
+    let stopwatch = Stopwatch(clock)
+    let role = try await listing.health.clearance(
+      patience: patience ?? configuration.retry.patience, clock)
+    guard case .probe(let wait) = role else { return }
+    isProbing = true
+    waitedForProbe = stopwatch.elapsed()
+    try await clock.sleep(for: wait)
+  }
+
+  /// Reads what the answer says of limits.
+  private func note(
+    _ head: HTTPResponse, atOnce: Int?, _ lane: BudgetMachine.Lane, _ permit: RequestPermit?
+  ) {
+    var allowance = ServerAllowance()
+    if configuration.budget.heedsServer || head.status.code >= 400 {
+      allowance = ServerAllowance(head.headerFields, now: listing.client.environment.now())
+    }
+    let isThrottling =
+      head.status.code == 429 || [403, 503].contains(head.status.code) && allowance.wait != nil
+    if let permit {
+      permit.answered(allowance, isThrottling: isThrottling, atOnce: atOnce)
+    } else {
+      listing.client.budget.answered(
+        lane, nil, allowance, isThrottling: isThrottling, atOnce: atOnce)
+    }
+  }
+
+  /// What the last retry cost, once.
+  mutating func takeRefund() -> Int {
+    defer { refund = 0 }
+    return refund
   }
 
   private mutating func replayed(_ count: Int) {

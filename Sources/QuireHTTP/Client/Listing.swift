@@ -20,10 +20,17 @@ package final class Listing: Sendable {
   private let ownSecrets: SecretParameters
   /// Whether a page may be asked for again.
   let isRepeatable: Bool
-  /// Nil where nothing asks for a pace.
-  let pacer: Pacer?
+  /// How the listing's own host is, for all walks of the client.
+  let health: HostHealth
+  /// Which credential its requests home carry: what the server allows is allowed to that.
+  let account: Int
+  /// Whether its own host has a public address.
+  let homeNote = HomeNote()
+  /// The address that its own URL has in the place of a name.
+  private let homeAddress: IPAddress?
+  /// How far apart its description wants requests.
+  let interval: Duration
   let indexes = IndexCache()
-  let outage = OutageWatch()
   /// The format of the first page, which binds the later ones.
   let format = PageFormatNote()
 
@@ -43,17 +50,42 @@ package final class Listing: Sendable {
         segments: try pagination.policy.secretSegment.map { [try SecretSegment($0)] } ?? [],
         named: secrets))
     isRepeatable = first.method.isSafe || pagination.request.isQuery
-    pacer = Self.pacer(pagination.policy.pacing, client.configuration)
+    homeAddress = IPAddress(home.host)
+    health = client.budget.health(of: home)
+    interval = .seconds(pagination.policy.pacing.interval)
+    account = Self.account(client.configuration.keeper, home, ownSecrets)
     for notice in engine.notices { client.configuration.emit(.warning, .adjusted(notice)) }
   }
 
-  private static func pacer(_ pacing: Pagination.Pacing, _ configuration: PageClient.Configuration)
-    -> Pacer?
-  {
-    guard pacing.interval > 0 || pacing.backoff != nil else { return nil }
-    return Pacer(
-      interval: .seconds(pacing.interval), longest: configuration.retry.maximumRetryAfter,
-      clock: configuration.clock)
+  /// Tells credentials apart, whatever becomes of a token that is renewed; 0 for none.
+  private static func account(
+    _ keeper: CredentialKeeper?, _ home: Origin, _ secrets: SecretParameters
+  ) -> Int {
+    var hasher = Hasher()
+    if let keeper, keeper.origin == home {
+      hasher.combine(ObjectIdentifier(keeper))
+    } else if secrets.isEmpty {
+      return 0
+    }
+    secrets.hash(into: &hasher)
+    return hasher.finalize()
+  }
+
+  /// Which addresses a request to a host may reach. A private host may lead to those that the link policy
+  /// names, for they are the caller's word and not the server's.
+  func addresses(of host: Origin) -> AddressGuard {
+    let isUpgrade =
+      home.scheme == "http" && home.port == 80 && host.scheme == "https" && host.port == 443
+      && host.host == home.host
+    let isOwn = host == home || homeNote.isPrivate && (isUpgrade || policy.links.names(host))
+    return AddressGuard(
+      client.configuration.addresses, isHome: isOwn, literal: host == home ? homeAddress : nil,
+      homeNote)
+  }
+
+  /// The lane of requests to a host.
+  func lane(to host: Origin) -> BudgetMachine.Lane {
+    BudgetMachine.Lane(host: host, account: host == home ? account : 0)
   }
 
   var policy: Pagination.Policy { engine.pagination.policy }
@@ -221,104 +253,6 @@ final class IndexCache: Sendable {
       lists = lists.filter { urls.contains($0.key) }
       lists[url] = list
     }
-  }
-}
-
-/// Keeps the requests of one listing as far apart as its description and its server ask.
-final class Pacer: Sendable {
-  private let clock: any Clock<Duration>
-  private let stopwatch: Stopwatch
-  private let interval: Duration
-  /// The longest wait that the server may ask for.
-  private let longest: Duration
-  private let state = Mutex(State())
-
-  private struct State {
-    /// When the next request may go out by the description, and when by the server.
-    var (earliest, asked) = (Duration.zero, Duration.zero)
-  }
-
-  init(interval: Duration, longest: Duration, clock: any Clock<Duration>) {
-    self.interval = interval
-    self.longest = longest
-    self.clock = clock
-    stopwatch = Stopwatch(clock)
-  }
-
-  /// Returns when the next request may go out; `willWait` hears how long that takes, if it does.
-  ///
-  /// Throws `throttled` at once where the server asks for more than the longest wait.
-  func ready(willWait: (Duration) -> Void = { _ in }) async throws {
-    let now = stopwatch.elapsed()
-    let wait = try state.withLock { state throws(PageError) in
-      guard state.asked - now <= longest else {
-        throw PageError(
-          .throttled,
-          "The page before asks to wait \(state.asked - now), longer than \(longest). Nothing was "
-            + "requested. Resume later from the checkpoint.", remedies: [.longerRetryAfter])
-      }
-      let begin = max(now, state.earliest, state.asked)
-      state.earliest = begin + interval
-      return begin - now
-    }
-    guard wait > .zero else { return }
-    willWait(wait)
-    try await clock.sleep(for: wait)
-  }
-
-  /// Lets nothing out for a while, as the server asks.
-  func wait(for duration: Duration) {
-    let now = stopwatch.elapsed()
-    state.withLock { $0.asked = max($0.asked, now + duration) }
-  }
-}
-
-/// What the fetches of one listing share while its server is away: one of them probes, the others wait
-/// for its result, and all share the debt of retries.
-final class OutageWatch: Sendable {
-  private struct State {
-    var debt = RetryDebt()
-    var isProbed = false
-    var followers: [Suspension<Void>] = []
-  }
-
-  private let state = Mutex(State())
-
-  /// Retries that no page has paid for.
-  var debt: Int { state.withLock(\.debt.count) }
-
-  func retried() { state.withLock { $0.debt.retried() } }
-
-  func paid() { state.withLock { $0.debt.paid() } }
-
-  /// Takes the probing over; false while another fetch does it.
-  func lead() -> Bool {
-    state.withLock { state in
-      defer { state.isProbed = true }
-      return !state.isProbed
-    }
-  }
-
-  /// Ends the probing, because the server answered or because it was given up: every other fetch tries
-  /// for itself.
-  func leave() {
-    let followers = state.withLock { state in
-      defer { (state.isProbed, state.followers) = (false, []) }
-      return state.followers
-    }
-    for follower in followers { follower.resume(returning: ()) }
-  }
-
-  /// Waits until the fetch that probes has ended.
-  func follow() async throws {
-    let follower = Suspension<Void>()
-    let isProbed = state.withLock { state in
-      if state.isProbed { state.followers.append(follower) }
-      return state.isProbed
-    }
-    guard isProbed else { return }
-    defer { state.withLock { $0.followers.removeAll { $0 === follower } } }
-    try await follower.value()
   }
 }
 

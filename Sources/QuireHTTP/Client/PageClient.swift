@@ -23,6 +23,8 @@ public struct PageClient: Sendable {
   public var configuration: Configuration
 
   let transport: any HTTPTransport
+  /// What all walks of the client share, and all copies of it.
+  let budget = ClientBudget()
   var environment = Environment()
   /// What looks at the pages of each walk for what speaks against its description; none in a client that
   /// was made without the module Quire.
@@ -57,6 +59,12 @@ public struct PageClient: Sendable {
     public var badItems: BadItemPolicy = .throw
     /// When a failed request is made again. Default: three attempts.
     public var retry = RetryPolicy()
+    /// What all walks of the client may take together: rates, requests at the same time, bytes. Default:
+    /// what servers state, and no limit of one's own.
+    public var budget = RequestBudget()
+    /// Which addresses a walk may reach, wherever its servers lead it. Default: a walk that began at a
+    /// public address never reaches a private one, and a private one is left for no other.
+    public var addresses = AddressPolicy.standard
     /// Redirects followed for one request. Default 5.
     public var maximumRedirects = 5
     /// Signs each request once everything else is in it. Default: nothing is signed.

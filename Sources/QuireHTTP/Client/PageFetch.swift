@@ -81,27 +81,50 @@ struct PageFetch<Item: Sendable> {
   mutating func repeating<Result>(
     _ attempt: (inout PageFetch) async throws -> Result
   ) async throws -> Result {
-    var isProbing = false
-    defer { if isProbing { listing.outage.leave() } }
+    defer {
+      if exchange.isProbing {
+        exchange.isProbing = false
+        listing.health.gaveUp(random: listing.client.environment.random())
+      }
+    }
     while true {
       exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
       do {
-        return try await attempt(&self)
+        let result = try await attempt(&self)
+        foundBack()
+        return result
       } catch {
         guard let failure = RetryMachine.Failure(error) else { throw error }
-        try await wait(after: failure, &isProbing)
+        if !failure.isOutage, exchange.wasAnswered { foundBack() }
+        try await wait(after: failure)
       }
     }
   }
 
+  /// The host has answered.
+  private mutating func foundBack() {
+    guard exchange.isProbing else { return }
+    exchange.isProbing = false
+    listing.health.recovered()
+  }
+
   /// Waits until there may be another attempt; throws where there is none.
-  private mutating func wait(
-    after failure: RetryMachine.Failure, _ isProbing: inout Bool
-  ) async throws {
+  private mutating func wait(after failure: RetryMachine.Failure) async throws {
     let clock = configuration.clock
+    if let waited = exchange.waitedForProbe.take() {
+      retry.waited(since: stopwatch.elapsed() - waited)
+    }
+    let (health, quota) = (listing.health, configuration.retry.quota)
+    let paysByQuota = configuration.retry.patience == .zero
+    var cost = 0
     let action = retry.failed(
       failure, wireRequests: exchange.requests, random: listing.client.environment.random(),
-      now: stopwatch.elapsed(), debt: listing.outage.debt)
+      now: stopwatch.elapsed(), debt: health.debt, probes: health.probes,
+      pay: {
+        cost = $0
+        return !paysByQuota || health.pay($0, of: quota)
+      })
+    exchange.refund = paysByQuota ? cost : 0
     switch action {
     case .fail(let error):
       // Asking once more begins anew.
@@ -113,17 +136,15 @@ struct PageFetch<Item: Sendable> {
       exchange.retries(after: delay, failure.error)
       try await clock.sleep(for: delay)
     case .probe(let delay, let remaining):
-      isProbing = isProbing || listing.outage.lead()
-      if isProbing {
-        exchange.retries(after: delay, failure.error, remaining: remaining)
-        try await clock.sleep(for: delay)
-      } else {
-        try await listing.outage.follow()
-        exchange.retries(after: .zero, failure.error)
-      }
+      exchange.isProbing = health.failed(failure.error, isProbe: exchange.isProbing)
+      exchange.retries(
+        after: exchange.isProbing ? delay : .zero, failure.error, remaining: remaining)
+      // Those that do not probe wait in front of the next request.
+      exchange.patience = remaining
+      if exchange.isProbing { try await clock.sleep(for: delay) }
     }
     exchange.traffic.retries += 1
-    listing.outage.retried()
+    health.retried()
   }
 
   // MARK: Parts
@@ -153,6 +174,8 @@ struct PageFetch<Item: Sendable> {
       part.hasMoreParts = true
       // Only whole pages are compared.
       part.sample = nil
+      // What the consumer does with it takes its time.
+      transfer.response.permit?.end()
       self.transfer = transfer
       isBegun = true
       exchange.traffic = Traffic(requests: 0)
@@ -163,7 +186,7 @@ struct PageFetch<Item: Sendable> {
       return nil
     }
     let page = try lastPart(rest, of: transfer, answer: answer)
-    listing.outage.paid()
+    listing.health.paid(refund: exchange.takeRefund())
     exchange.traffic = Traffic(requests: 0)
     return page
   }
@@ -198,6 +221,7 @@ struct PageFetch<Item: Sendable> {
     if transfer.received < Exchange.longestRefusal { transfer.beginning.append(slice) }
     transfer.received += slice.count
     exchange.traffic.bytes += slice.count
+    transfer.response.permit?.received(bytes: slice.count)
     try WalkReading.received(bytes: slice.count)
     try transfer.session.receive(slice)
     try Task.checkCancellation()
@@ -293,7 +317,10 @@ struct PageFetch<Item: Sendable> {
       page.sample = delivered.sample
       page.sample?.isCounted = sent?.isCounted ?? false
     }
-    if let seconds = engine.backoff(after: answer) { listing.pacer?.wait(for: seconds) }
+    if let wait = engine.backoff(after: answer) {
+      listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
+    }
+    listing.learn(from: answer.document, transfer.response.permit?.grant)
     try listing.remember(answer, next: continuation.next)
     return page
   }
@@ -422,7 +449,7 @@ extension PageFetch {
       if case .failure(let failure) = try fetch.engine.screen(answer) {
         throw fetch.failure(failure, fetch.response(response.head, hop, []))
       }
-      fetch.listing.outage.paid()
+      fetch.listing.health.paid(refund: fetch.exchange.takeRefund())
       return answer
     }
   }

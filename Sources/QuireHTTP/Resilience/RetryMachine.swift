@@ -72,15 +72,24 @@ package struct RetryMachine {
     self.isRepeatable = isRepeatable
   }
 
+  /// The fetch has waited since `time` for what another one found out about a server that is away.
+  package mutating func waited(since time: Duration) {
+    if outages == 0 { (outages, outageBegan) = (1, time) }
+  }
+
   /// An attempt failed, after `wireRequests` requests for this page in all, not counting redirects
   /// that were followed; `random` is drawn from 0..<1, `now` is the time by any clock that goes on
-  /// while the page is asked for, and `debt` is how many retries no page of the walk has paid for.
+  /// while the page is asked for, `debt` is how many retries no page from the host has paid for, and
+  /// `probes` how often the host has been probed in vain. `pay` takes what a retry costs from the
+  /// host's quota, and returns whether there was as much.
   package mutating func failed(
-    _ failure: Failure, wireRequests: Int, random: Double, now: Duration = .zero, debt: Int = 0
+    _ failure: Failure, wireRequests: Int, random: Double, now: Duration = .zero, debt: Int = 0,
+    probes: Int = 0, pay: (Int) -> Bool = { _ in true }
   ) -> Action {
     if failure.isPending { return poll(failure, wireRequests: wireRequests) }
     if failure.isOutage, policy.patience > .zero, isRepeatable || failure.wasRefused {
-      return waitOut(failure, wireRequests: wireRequests, random: random, now: now, debt: debt)
+      return waitOut(
+        failure, wireRequests: wireRequests, random: random, now: now, debt: debt, probes: probes)
     }
     failures += 1
     let wireRequests = wireRequests - polls - outageRequests
@@ -104,6 +113,11 @@ package struct RetryMachine {
     }
     guard max(wireRequests, failures) < policy.attempts else { return .fail(error) }
     if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
+    guard pay(failure.isThrottling ? RetryQuota.throttling : RetryQuota.failure) else {
+      error.message += " It was not asked again: the retries to this host are used up for now."
+      error.remedies.append(Remedy(.init("RetryPolicy.quota"), condition: "to try more often"))
+      return .fail(error)
+    }
     if let wait = failure.retryAfter { return .retry(after: wait) }
     let longest = policy.longestDelay(afterFailures: failures, throttled: failure.isThrottling)
     let owed =
@@ -113,7 +127,7 @@ package struct RetryMachine {
 
   /// The server is away: waits until it answers, or the patience is over.
   private mutating func waitOut(
-    _ failure: Failure, wireRequests: Int, random: Double, now: Duration, debt: Int
+    _ failure: Failure, wireRequests: Int, random: Double, now: Duration, debt: Int, probes: Int
   ) -> Action {
     if outages == 0 { outageBegan = now }
     outages += 1
@@ -131,7 +145,7 @@ package struct RetryMachine {
       return .fail(error)
     }
     if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
-    let probe = max(outages - 1, debt - RetryPolicy.credit)
+    let probe = max(outages - 1, debt - RetryPolicy.credit, probes)
     let own = probe > 0 ? Self.wait(beforeProbe: probe, random) : policy.delay * random
     let wait = max(min(own, remaining), failure.retryAfter ?? .zero)
     return .probe(after: wait, remaining: remaining)

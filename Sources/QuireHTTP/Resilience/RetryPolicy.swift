@@ -43,6 +43,11 @@ public struct RetryPolicy: Hashable, Sendable {
   /// How long an outage is waited out, from its first failure on; the last probe is made when it is
   /// over. Default zero: an outage is a failure like any other, and `attempts` bounds it.
   public var patience: Duration
+  /// What retries to one host may cost all walks of a client, where nothing is waited out: 14 after a
+  /// failure, 5 after the server asked to slow down. A page that comes gives back what its last retry had
+  /// cost, or 1. Beyond it a failure is thrown at once, so that a server that is away gets no more than 1.1
+  /// requests a page, whatever the number of walks. Default 500; nil is without end.
+  public var quota: Int? = 500
 
   /// A policy; every parameter has the default of its property.
   public init(
@@ -68,6 +73,18 @@ public struct RetryPolicy: Hashable, Sendable {
   /// For unattended walks of hours: an outage is waited out for 15 min. `quire export` uses
   /// it.
   public static let export = RetryPolicy(patience: .seconds(15 * 60))
+
+  /// For an API that a person waits for: the default. Three attempts take a second or so, as long as a
+  /// person waits without wondering.
+  public static let api = RetryPolicy()
+
+  /// For feeds that a schedule asks for again anyway: every page is asked for once, nothing is waited
+  /// for, and the error says how long the server wants to be left alone.
+  public static let feed: RetryPolicy = {
+    var policy = RetryPolicy(attempts: 1, maximumRetryAfter: .zero)
+    policy.quota = 100
+    return policy
+  }()
 
   /// The statuses that another attempt may cure.
   package static let retryableStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]

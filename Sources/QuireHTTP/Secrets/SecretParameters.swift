@@ -40,6 +40,13 @@ package struct SecretParameters: Sendable {
     self.firstBytes = firstBytes
   }
 
+  var isEmpty: Bool { all.isEmpty }
+
+  /// Hashes the secrets themselves.
+  func hash(into hasher: inout Hasher) {
+    for secret in all { hasher.combine(secret.value) }
+  }
+
   /// Whether a value is one of the secrets.
   func holds(_ value: [UInt8]) -> Bool { all.contains { $0.value == value } }
 

@@ -15,7 +15,7 @@ import Synchronization
 /// ```
 /// Failures are `PageError`s with the codes of `PageError.Code` that name the wire:
 /// `connectFailed`, `timedOut`, `tls`, `truncated`, `protocolViolation`, `limitExceeded`,
-/// `corruptEncoding`, `invalidURL`, `clientClosed`; their `attempts` says how many requests went out
+/// `corruptEncoding`, `invalidURL`, `refusedAddress`, `clientClosed`; their `attempts` says how many requests went out
 /// on the wire, if it was more than one. Cancelling the task aborts the transfer and throws
 /// `CancellationError`, and so does dropping a body before its end. `TransportConformance` in
 /// QuireTesting checks a transport.
@@ -45,6 +45,10 @@ public struct TransportRequest: Sendable {
   /// (RFC 9110, §9.2.1: GET, HEAD, OPTIONS; QUERY, PROPFIND, REPORT, SEARCH), never for another.
   public var replays: Int
 
+  /// Which addresses may be connected to. A transport that resolves names asks it before it connects, and
+  /// for the address of a connection that it uses again. Default: any.
+  public var addresses = AddressGuard.none
+
   /// A request; no body, and the timeouts and limits of the profile for APIs unless told otherwise.
   public init(
     head: HTTPRequest, body: [UInt8] = [], timeouts: Timeouts = .api, limits: TransferLimits = .api,
@@ -73,6 +77,9 @@ public struct TransportResponse: Sendable {
 
   /// The body, content coding removed.
   public var body: TransportBody
+
+  /// What lets the request be on the wire; it ends with the response, if not before.
+  var permit: RequestPermit?
 
   /// How the end of a body shows on the wire.
   public enum Framing: Hashable, Sendable {

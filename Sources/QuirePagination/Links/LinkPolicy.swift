@@ -58,6 +58,11 @@ public enum LinkPolicy: Hashable, Sendable {
     }
   }
 
+  /// Whether the policy names a host.
+  package func names(_ origin: Origin) -> Bool {
+    if case .allow(let hosts) = self { allows(origin, in: hosts) } else { false }
+  }
+
   private func allows(_ origin: Origin, in hosts: [String]) -> Bool {
     hosts.contains { host in
       let wanted = try? Origin(url: "\(origin.scheme)://\(host)")

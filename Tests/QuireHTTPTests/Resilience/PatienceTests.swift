@@ -192,15 +192,29 @@ struct PatienceTests {
 
   @Test("12-K5: of the pages that are asked for at once, one probes, and the others follow")
   func oneProbe() async throws {
-    let watch = OutageWatch()
-    #expect(watch.lead())
-    #expect(!watch.lead())
-    let follower = Task { try await watch.follow() }
-    let cancelled = Task { try await watch.follow() }
+    let (health, clock) = (HostHealth(), ManualClock())
+    let error = PageError(.connectFailed, "Nobody answers.")
+    #expect(health.failed(error, isProbe: false))
+    #expect(!health.failed(error, isProbe: false))
+    func follow() -> Task<HostHealth.Role, any Error> {
+      Task { try await health.clearance(patience: .seconds(60), clock) }
+    }
+    let cancelled = follow()
     cancelled.cancel()
     await #expect(throws: CancellationError.self) { try await cancelled.value }
-    watch.leave()
-    try await follower.value
-    #expect(watch.lead())
+    let impatient = follow()
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(60))
+    let overdue = await #expect(throws: PageError.self) { try await impatient.value }
+    #expect(overdue?.code == .connectFailed)
+    let follower = follow()
+    try await clock.waitForSleepers()
+    health.recovered()
+    #expect(try await follower.value == .go)
+    #expect(health.failed(error, isProbe: false))
+    let heir = follow()
+    try await clock.waitForSleepers()
+    health.gaveUp(random: 1)
+    #expect(try await heir.value == .probe(after: .seconds(1)))
   }
 }

@@ -1,0 +1,95 @@
+import ArgumentParser
+import Foundation
+import Quire
+
+/// `--rate N/TIME[,burst=N]`: a limit of one's own.
+enum RateOption {
+  private static let units: [Substring: Double] = [
+    "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600,
+    "d": 86_400, "day": 86_400,
+  ]
+
+  /// The rate that `text` stands for.
+  static func rate(_ text: String) throws -> RequestBudget.Rate {
+    let parts = text.split(separator: ",", omittingEmptySubsequences: false)
+    let sides = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
+    guard sides.count == 2, let count = Double(sides[0]), count > 0, count.isFinite,
+      let period = period(sides[1]), parts.count <= 2
+    else { throw wrong(text) }
+    var rate = RequestBudget.Rate(count, per: .seconds(period))
+    if let option = parts.dropFirst().first {
+      guard option.hasPrefix("burst="), let burst = Double(option.dropFirst(6)), burst >= 1,
+        burst.isFinite
+      else { throw wrong(text) }
+      rate.burst = burst
+    }
+    return rate
+  }
+
+  /// `s`, `10s`, `m`, `hour`.
+  private static func period(_ text: Substring) -> Double? {
+    let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
+    let unit = text.dropFirst(digits.count)
+    guard let seconds = units[unit.isEmpty && !digits.isEmpty ? "s" : unit] else { return nil }
+    let number = digits.isEmpty ? 1 : Double(digits)
+    return number.flatMap { $0 > 0 && $0.isFinite ? $0 * seconds : nil }
+  }
+
+  private static func wrong(_ text: String) -> ValidationError {
+    ValidationError(
+      "--rate \(text): expected a number of requests in a time, such as 5/s, 100/m, 5000/h, 10/30s or "
+        + "100/m,burst=20.")
+  }
+}
+
+/// `--addresses` and `--proxy`: where requests may go, and through what.
+enum RouteOption {
+  static func addresses(_ text: String) throws -> AddressPolicy {
+    switch text {
+    case "standard": return .standard
+    case "public": return .publicOnly
+    case "any": return .unrestricted
+    default:
+      let networks = text.dropFirst("allow:".count).split(separator: ",")
+      guard text.hasPrefix("allow:"), !networks.isEmpty else {
+        throw ValidationError(
+          "--addresses \(text): expected standard, public, any or allow:NETWORK[,NETWORK], such as "
+            + "allow:10.0.0.0/8.")
+      }
+      do {
+        return AddressPolicy.standard.allowing(try networks.map { try AddressNetwork(String($0)) })
+      } catch let error as PageError {
+        throw ValidationError("--addresses: \(error.message)")
+      }
+    }
+  }
+
+  /// No message repeats the value, which may hold a password.
+  static func proxy(_ text: String) throws -> Proxy {
+    do {
+      if text == "env" { return try Proxy.environment() }
+      return try Proxy(try HeaderOption.value(text, for: "--proxy"))
+    } catch let error as PageError {
+      throw ValidationError("--proxy: \(error.message)")
+    }
+  }
+}
+
+/// Sizes on the command line: `500000`, `64k`, `20M`, `1G`.
+enum SizeOption {
+  private static let units: [String: Int] = [
+    "": 1, "k": 1 << 10, "K": 1 << 10, "m": 1 << 20, "M": 1 << 20, "g": 1 << 30, "G": 1 << 30,
+  ]
+
+  /// The number of bytes that `text` stands for, or a usage error that names the option.
+  static func bytes(_ text: String, for option: String) throws -> Int {
+    let digits = text.prefix { $0.isASCII && $0.isNumber }
+    var unit = String(text.dropFirst(digits.count))
+    if unit.hasSuffix("iB") { unit.removeLast(2) } else if unit.hasSuffix("B") { unit.removeLast() }
+    guard let count = Int32(digits), count > 0, let factor = units[unit] else {
+      throw ValidationError(
+        "\(option) \(text): not a size. Write bytes, or such as 64k, 20M or 1G (of 1024).")
+    }
+    return Int(count) * factor
+  }
+}

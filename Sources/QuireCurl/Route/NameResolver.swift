@@ -1,0 +1,290 @@
+import QuireCore
+package import QuireHTTP
+import QuirePagination
+import Synchronization
+
+#if canImport(Glibc)
+  import Glibc
+#elseif canImport(Darwin)
+  import Darwin
+#endif
+
+/// Finds the addresses of names, by few threads: a system's resolver blocks the one that asks, and
+/// libcurl would start one for every name and wait for it when a transfer is cancelled.
+package final class NameResolver: Sendable {
+  /// Asks the system for the addresses of a name, and blocks until it answers.
+  package typealias Lookup = @Sendable (_ name: String) -> ResolverMachine.Outcome
+
+  private struct State {
+    var machine = ResolverMachine()
+    var waiters: [String: [Suspension<[IPAddress]>]] = [:]
+  }
+
+  private let lookUp: Lookup
+  private let state = Mutex(State())
+  private let threads = Atomic<Int>(0)
+
+  package init(_ lookUp: @escaping Lookup = NameResolver.system) { self.lookUp = lookUp }
+
+  /// Threads that are at work.
+  package var threadCount: Int { threads.load(ordering: .relaxed) }
+
+  /// The addresses of a name, as they were found in the last minute or are found now; where that fails,
+  /// as they were found in the last hour.
+  ///
+  /// Throws `connectFailed` for a name that has none, and when no answer came in time.
+  package func addresses(of name: String, within patience: Duration) async throws -> [IPAddress] {
+    let waiter = Suspension<[IPAddress]>()
+    let action = state.withLock { state in
+      let action = state.machine.wanted(name, at: .now)
+      switch action {
+      case .use, .fail: break
+      case .wait: state.waiters[name, default: []].append(waiter)
+      case .start:
+        state.waiters[name, default: []].append(waiter)
+        threads.add(1, ordering: .relaxed)
+      }
+      return action
+    }
+    switch action {
+    case .use(let addresses): return addresses
+    case .fail: throw Self.unknown(name)
+    case .start: DriverThread(name: "quire-resolver") { [self] in work(name) }.detach()
+    case .wait: break
+    }
+    return try await wait(waiter, name, patience)
+  }
+
+  private func wait(
+    _ waiter: Suspension<[IPAddress]>, _ name: String, _ patience: Duration
+  ) async throws -> [IPAddress] {
+    let alarm = Task {
+      do { try await ContinuousClock().sleep(for: patience) } catch { return }
+      let known = self.state.withLock { $0.machine.stale(name, at: .now) }
+      if let known {
+        waiter.resume(returning: known)
+      } else {
+        waiter.resume(throwing: Self.late(name, patience))
+      }
+    }
+    defer { alarm.cancel() }
+    do {
+      return try await waiter.value()
+    } catch {
+      state.withLock { state in
+        state.waiters[name]?.removeAll { $0 === waiter }
+        if state.waiters[name]?.isEmpty == true {
+          state.waiters[name] = nil
+          state.machine.abandoned(name)
+        }
+      }
+      throw error
+    }
+  }
+
+  /// Looks up one name after another, until none is left.
+  private func work(_ first: String) {
+    var next: String? = first
+    while let name = next {
+      let outcome = lookUp(name)
+      let (waiters, result) = state.withLock { state in
+        let result = state.machine.found(name, outcome, at: .now)
+        next = state.machine.next()
+        if next == nil { threads.subtract(1, ordering: .relaxed) }
+        return (state.waiters.removeValue(forKey: name) ?? [], result)
+      }
+      for waiter in waiters {
+        waiter.resume(with: result.map(Result.success) ?? .failure(Self.unknown(name)))
+      }
+    }
+  }
+
+  private static func unknown(_ name: String) -> PageError {
+    PageError(
+      .connectFailed,
+      "The name of \(ServerText(name, limit: 80)) could not be resolved; check the host.")
+  }
+
+  private static func late(_ name: String, _ patience: Duration) -> PageError {
+    PageError(
+      .connectFailed,
+      "The name of \(ServerText(name, limit: 80)) could not be resolved within \(patience); check the "
+        + "resolver.", remedies: [.raise(.init("Timeouts.connect"))])
+  }
+
+  /// Asks the system.
+  package static let system: Lookup = { name in
+    var hints = addrinfo()
+    hints.ai_protocol = Int32(IPPROTO_TCP)
+    hints.ai_flags = AI_ADDRCONFIG
+    var list: UnsafeMutablePointer<addrinfo>?
+    let status = getaddrinfo(name, nil, &hints, &list)
+    defer { if let list { freeaddrinfo(list) } }
+    guard status == 0 else {
+      return status == EAI_NONAME ? .none : .failed
+    }
+    var addresses: [IPAddress] = []
+    var entry = list
+    while let info = entry?.pointee {
+      if let address = info.ai_addr.flatMap({ IPAddress(of: $0, family: info.ai_family) }),
+        !addresses.contains(address)
+      {
+        addresses.append(address)
+      }
+      entry = info.ai_next
+    }
+    return .addresses(addresses)
+  }
+}
+
+extension IPAddress {
+  fileprivate init?(of address: UnsafeMutablePointer<sockaddr>, family: Int32) {
+    let bytes: [UInt8]
+    switch family {
+    case AF_INET:
+      let bits = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self).sin_addr
+      bytes = withUnsafeBytes(of: bits) { Array($0) }
+    case AF_INET6:
+      let bits = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_addr
+      bytes = withUnsafeBytes(of: bits) { Array($0) }
+    default: return nil
+    }
+    self.init(bytes: bytes)
+  }
+}
+
+/// Decides which names are looked up, by how many threads, and how long an answer is good for.
+package struct ResolverMachine {
+  /// What a look-up found.
+  package enum Outcome: Sendable {
+    case addresses([IPAddress])
+    /// There is no such name.
+    case none
+    /// The resolver did not answer.
+    case failed
+  }
+
+  enum Action: Equatable {
+    case use([IPAddress])
+    case fail
+    /// It is looked up, or will be.
+    case wait
+    /// Begin a thread that looks it up.
+    case start
+  }
+
+  private struct Known {
+    var addresses: [IPAddress]
+    var since: ContinuousClock.Instant
+  }
+
+  private var known: [String: Known] = [:]
+  private var failed: [String: ContinuousClock.Instant] = [:]
+  private var atWork: Set<String> = []
+  private var queue: [String] = []
+  private var front = 0
+  private var queued: Set<String> = []
+
+  /// Threads at most.
+  static let most = 16
+  /// How long an answer is good for: names that change do so for a minute or more.
+  static let fresh = Duration.seconds(60)
+  /// How long it is good for where no other can be had.
+  static let usable = Duration.seconds(3600)
+  /// How long a name is not asked for again that there is not.
+  static let patience = Duration.seconds(5)
+  /// Names that are remembered at most.
+  static let capacity = 16_384
+
+  /// A request needs the addresses of a name.
+  mutating func wanted(_ name: String, at now: ContinuousClock.Instant) -> Action {
+    if let entry = known[name], now - entry.since < Self.fresh { return .use(entry.addresses) }
+    if let failure = failed[name], now - failure < Self.patience {
+      return stale(name, at: now).map(Action.use) ?? .fail
+    }
+    if atWork.contains(name) || queued.contains(name) { return .wait }
+    guard atWork.count < Self.most else {
+      queue.append(name)
+      queued.insert(name)
+      return .wait
+    }
+    atWork.insert(name)
+    return .start
+  }
+
+  /// What was known of a name, if it may still be used.
+  func stale(_ name: String, at now: ContinuousClock.Instant) -> [IPAddress]? {
+    known[name].flatMap { now - $0.since < Self.usable ? $0.addresses : nil }
+  }
+
+  /// No request waits for a name any more: it need not be looked up, where that has not begun.
+  mutating func abandoned(_ name: String) { queued.remove(name) }
+
+  /// A look-up has ended. Returns the addresses; nil where there are none.
+  mutating func found(
+    _ name: String, _ outcome: Outcome, at now: ContinuousClock.Instant
+  ) -> [IPAddress]? {
+    atWork.remove(name)
+    if known.count + failed.count > Self.capacity { (known, failed) = ([:], [:]) }
+    switch outcome {
+    case .addresses(let addresses) where !addresses.isEmpty:
+      known[name] = Known(addresses: addresses, since: now)
+      failed[name] = nil
+      return addresses
+    case .addresses, .none:
+      known[name] = nil
+      failed[name] = now
+      return nil
+    case .failed:
+      failed[name] = now
+      return stale(name, at: now)
+    }
+  }
+
+  /// The next name for a thread that has done its work; nil where it may end.
+  mutating func next() -> String? {
+    while front < queue.count {
+      let name = queue[front]
+      front += 1
+      if front > 64, front * 2 > queue.count {
+        queue.removeFirst(front)
+        front = 0
+      }
+      guard queued.remove(name) != nil else { continue }
+      atWork.insert(name)
+      return name
+    }
+    (queue, front) = ([], 0)
+    return nil
+  }
+}
+
+extension CurlTransport {
+  /// Finds out which way a request goes: through which proxy, and to which addresses.
+  ///
+  /// Throws `refusedAddress` where the name has an address that must not be reached, be it one among
+  /// others.
+  func route(_ wire: inout WireRequest) async throws {
+    let scheme = wire.origin.hasPrefix("https:") ? "https" : "http"
+    wire.proxy = configuration.proxy.server(scheme: scheme, host: wire.name, port: wire.port)
+    if let objection = wire.addresses.objection(toHost: wire.name, port: wire.port) {
+      throw PageError.refusedAddress(of: wire.host, objection)
+    }
+    if let proxy = wire.proxy {
+      wire.pinnedProxy = try await addresses(of: proxy.host, wire)
+      return
+    }
+    wire.pinned = try await addresses(of: wire.name, wire)
+    for address in wire.pinned {
+      if let objection = wire.addresses.objection(to: address, port: wire.port) {
+        throw PageError.refusedAddress(of: wire.host, objection)
+      }
+    }
+  }
+
+  /// The addresses of a name; none for what libcurl knows by itself.
+  private func addresses(of name: String, _ wire: WireRequest) async throws -> [IPAddress] {
+    if name == "localhost" || name.hasSuffix(".localhost") || IPAddress(name) != nil { return [] }
+    return try await resolver.addresses(of: name, within: wire.timeouts.connect)
+  }
+}

@@ -1,0 +1,298 @@
+import QuireCore
+import QuirePagination
+
+/// Decides which of a client's requests go out and when, by what its hosts and its own limits allow.
+///
+/// Pure: times are given, measured from any beginning. A request asks, may wait, is granted or refused,
+/// is answered or lost, and ends when its body was read.
+struct BudgetMachine {
+  /// The requests to one host that carry the same credential share what the server allows.
+  struct Lane: Hashable {
+    var host: Origin
+    /// Which credential; 0 for none.
+    var account: Int
+  }
+
+  /// A request that asks.
+  struct Request {
+    var lane: Lane
+    var walk: Int
+    var urgency: ReadUrgency.Level
+    var longest: Duration
+    var interval: Duration
+  }
+
+  enum Answer {
+    /// It may go, and nothing counts it.
+    case free
+    case granted(RateMachine.Grant)
+    /// It waits; until then at least, where that is known.
+    case wait(until: Duration?)
+    /// The server would have to be waited for so long.
+    case refused(Duration)
+  }
+
+  /// What an event did to those that wait.
+  struct Effects {
+    var granted: [(id: Int, grant: RateMachine.Grant)] = []
+    var refused: [(id: Int, wait: Duration)] = []
+    /// When to look again at these hosts; nil where nothing is to be waited for.
+    var wakes: [(host: Origin, time: Duration?)] = []
+  }
+
+  private struct Host {
+    var lanes: [Int: (rate: RateMachine, queue: UrgencyQueue)] = [:]
+    var waiting = 0
+    var inFlight = 0
+    /// What the transport sends at once; nil where it does not say.
+    var atOnce: Int?
+    var hasAnswered = false
+
+    /// Before the transport says how much it sends at once.
+    static let beginning = 32
+
+    func capacity(_ budget: RequestBudget) -> Int {
+      max(1, min(budget.requestsPerHost ?? .max, hasAnswered ? atOnce ?? .max : Self.beginning))
+    }
+  }
+
+  private var hosts: [Origin: Host] = [:]
+  private var inFlight = 0
+  /// Hosts whose requests wait only because of the client's own limit.
+  private var held: [Origin] = []
+
+  /// Above this, hosts are forgotten of which nothing is known.
+  private static let mostHosts = 4_096
+
+  /// How many requests wait.
+  var waiting: Int { hosts.values.reduce(0) { $0 + $1.waiting } }
+
+  // MARK: Asking
+
+  /// A request asks; `id` is its name where it waits.
+  mutating func ask(
+    _ request: Request, id: Int, _ budget: RequestBudget, isFull: Bool, at now: Duration
+  ) -> Answer {
+    if hosts.count > Self.mostHosts { forget(at: now) }
+    let isUnlimited =
+      budget.rate == nil && budget.requestsPerHost == nil && budget.requestsTotal == nil && !isFull
+    let mayGo = hasRoom(budget, isFull)
+    return with(request.lane.host) { host in
+      let account = request.lane.account
+      let isKnown = host.hasAnswered && host.atOnce == nil && host.waiting == 0
+      if isUnlimited, isKnown, request.interval == .zero,
+        host.lanes[account]?.rate.isFree ?? true
+      {
+        return (.free, 0)
+      }
+      var lane = host.lanes[account] ?? (RateMachine(), UrgencyQueue())
+      defer { host.lanes[account] = lane }
+      let verdict = lane.rate.verdict(budget, at: now)
+      if case .at(let time, true) = verdict, time - now > request.longest {
+        return (.refused(time - now), 0)
+      }
+      if verdict == .now, mayGo, host.waiting == 0, host.inFlight < host.capacity(budget) {
+        host.inFlight += 1
+        return (.granted(lane.rate.grant(budget, interval: request.interval, at: now)), 1)
+      }
+      lane.queue.add(
+        id,
+        .init(
+          walk: request.walk, urgency: request.urgency, longest: request.longest,
+          interval: request.interval))
+      host.waiting += 1
+      if case .at(let time, _) = verdict { return (.wait(until: time), 0) }
+      return (.wait(until: nil), 0)
+    }
+  }
+
+  private mutating func with<Result>(
+    _ origin: Origin, _ body: (inout Host) -> (Result, started: Int)
+  ) -> Result {
+    let (result, started) = body(&hosts[origin, default: Host()])
+    inFlight += started
+    return result
+  }
+
+  private func hasRoom(_ budget: RequestBudget, _ isFull: Bool) -> Bool {
+    // Full of bytes, it goes on when there is nothing that could make room.
+    inFlight < max(1, budget.requestsTotal ?? .max) && (!isFull || inFlight == 0)
+  }
+
+  private mutating func forget(at now: Duration) {
+    hosts = hosts.filter { _, host in
+      host.inFlight > 0 || host.waiting > 0
+        || host.lanes.values.contains { !$0.rate.isForgettable(at: now) }
+    }
+  }
+
+  // MARK: Events
+
+  /// A request that waits has become more urgent.
+  mutating func raise(_ id: Int, _ lane: Lane, to urgency: ReadUrgency.Level) {
+    hosts[lane.host]?.lanes[lane.account]?.queue.raise(id, to: urgency)
+  }
+
+  /// A request does not wait any more.
+  mutating func withdraw(
+    _ id: Int, _ lane: Lane, _ budget: RequestBudget, isFull: Bool, at now: Duration
+  ) -> Effects {
+    guard hosts[lane.host]?.lanes[lane.account]?.queue.withdraw(id) != nil else { return Effects() }
+    hosts[lane.host]?.waiting -= 1
+    return pump(lane.host, budget, isFull, at: now)
+  }
+
+  /// The head of an answer came. `grant` is nil for a request that was free.
+  mutating func answered(
+    _ lane: Lane, _ grant: RateMachine.Grant?, _ allowance: ServerAllowance, isThrottling: Bool,
+    atOnce: Int?, _ budget: RequestBudget, isFull: Bool, at now: Duration
+  ) -> Effects {
+    let isWaited = with(lane.host) { host in
+      host.hasAnswered = true
+      host.atOnce = atOnce
+      if grant != nil || isThrottling || !allowance.isEmpty {
+        host.lanes[lane.account, default: (RateMachine(), UrgencyQueue())].rate
+          .answered(grant, allowance, isThrottling: isThrottling, at: now)
+      }
+      return (host.waiting > 0, 0)
+    }
+    return isWaited ? pump(lane.host, budget, isFull, at: now) : Effects()
+  }
+
+  /// A request came to no answer.
+  mutating func lost(_ lane: Lane, _ grant: RateMachine.Grant, wentOut: Bool) {
+    if wentOut {
+      hosts[lane.host]?.lanes[lane.account]?.rate.lost(grant)
+    } else {
+      hosts[lane.host]?.lanes[lane.account]?.rate.returned(grant)
+    }
+  }
+
+  /// The last byte of an answer was read, or will not be.
+  mutating func ended(
+    _ lane: Lane, _ budget: RequestBudget, isFull: Bool, at now: Duration
+  ) -> Effects {
+    inFlight -= 1
+    hosts[lane.host]?.inFlight -= 1
+    guard !held.isEmpty else {
+      return hosts[lane.host]?.waiting ?? 0 > 0
+        ? pump(lane.host, budget, isFull, at: now) : Effects()
+    }
+    return pumpHeld(behind: lane.host, budget, isFull, at: now)
+  }
+
+  /// Time has passed.
+  mutating func tick(
+    _ host: Origin, _ budget: RequestBudget, isFull: Bool, at now: Duration
+  ) -> Effects {
+    pump(host, budget, isFull, at: now)
+  }
+
+  /// Nothing goes out in a lane for a while, as a page asks.
+  mutating func pause(_ lane: Lane, until time: Duration) {
+    with(lane.host) { host in
+      host.lanes[lane.account, default: (RateMachine(), UrgencyQueue())].rate.pause(until: time)
+      return ((), 0)
+    }
+  }
+
+  /// A body said what its request cost and what is left.
+  mutating func learn(
+    _ allowance: ServerAllowance, cost: Double?, _ lane: Lane, _ grant: RateMachine.Grant?,
+    _ budget: RequestBudget, at now: Duration
+  ) {
+    with(lane.host) { host in
+      var entry = host.lanes[lane.account] ?? (RateMachine(), UrgencyQueue())
+      entry.rate.learn(allowance, cost: cost, of: grant, budget, at: now)
+      host.lanes[lane.account] = entry
+      return ((), 0)
+    }
+  }
+
+  // MARK: Those that wait
+
+  /// The hosts that wait for the client's own limits take turns.
+  private mutating func pumpHeld(
+    behind host: Origin, _ budget: RequestBudget, _ isFull: Bool, at now: Duration
+  ) -> Effects {
+    var effects = Effects()
+    let turns = held + (held.contains(host) ? [] : [host])
+    held = []
+    for (index, origin) in turns.enumerated() {
+      guard hasRoom(budget, isFull) else {
+        held = Array(turns[index...]) + held
+        break
+      }
+      effects.add(pump(origin, budget, isFull, at: now, most: 1))
+    }
+    return effects
+  }
+
+  /// Grants what can be granted, the most urgent first.
+  private mutating func pump(
+    _ origin: Origin, _ budget: RequestBudget, _ isFull: Bool, at now: Duration, most: Int = .max
+  ) -> Effects {
+    var effects = Effects()
+    guard var host = hosts[origin], host.waiting > 0 else {
+      effects.wakes = [(origin, nil)]
+      return effects
+    }
+    // Taken out, so that it is not copied.
+    hosts[origin] = nil
+    defer { hosts[origin] = host }
+    let capacity = host.capacity(budget)
+    var wake: Duration?
+    while host.waiting > 0, host.inFlight < capacity {
+      guard hasRoom(budget, isFull), effects.granted.count < most else {
+        if !held.contains(origin) { held.append(origin) }
+        break
+      }
+      wake = nil
+      guard let account = next(in: &host, &effects, &wake, budget, at: now),
+        var lane = host.lanes[account], let (id, entry) = lane.queue.take()
+      else { break }
+      effects.granted.append((id, lane.rate.grant(budget, interval: entry.interval, at: now)))
+      host.lanes[account] = lane
+      host.waiting -= 1
+      host.inFlight += 1
+      inFlight += 1
+    }
+    effects.wakes = [(origin, host.waiting > 0 ? wake : nil)]
+    return effects
+  }
+
+  /// The lane that may go and has the most urgent request; `wake` is when one may that may not now.
+  private func next(
+    in host: inout Host, _ effects: inout Effects, _ wake: inout Duration?,
+    _ budget: RequestBudget, at now: Duration
+  ) -> Int? {
+    var best: (account: Int, urgency: ReadUrgency.Level)?
+    for account in host.lanes.keys {
+      guard let urgency = host.lanes[account]?.queue.first,
+        let verdict = host.lanes[account]?.rate.verdict(budget, at: now)
+      else { continue }
+      switch verdict {
+      case .afterAnswer: break
+      case .now:
+        if best.map({ (urgency, account) < ($0.urgency, $0.account) }) ?? true {
+          best = (account, urgency)
+        }
+      case .at(let time, let isServers):
+        if isServers, let refused = host.lanes[account]?.queue.takeImpatient(than: time - now) {
+          effects.refused += refused.map { ($0, time - now) }
+          host.waiting -= refused.count
+        }
+        wake = min(wake ?? time, time)
+      }
+    }
+    return best?.account
+  }
+}
+
+extension BudgetMachine.Effects {
+  fileprivate mutating func add(_ other: Self) {
+    granted += other.granted
+    refused += other.refused
+    wakes += other.wakes
+  }
+}

@@ -1,0 +1,251 @@
+import HTTPTypes
+import QuireCore
+import QuirePagination
+import Synchronization
+
+/// What all walks of a client share: the runner of `BudgetMachine`, and how each of its hosts is.
+final class ClientBudget: Sendable {
+  private struct State {
+    var machine = BudgetMachine()
+    var limits = RequestBudget()
+    var clock: any Clock<Duration> = ContinuousClock()
+    var stopwatch: Stopwatch?
+    var waiters: [Int: Suspension<RateMachine.Grant>] = [:]
+    var alarms: [Origin: (time: Duration, task: Task<Void, Never>)] = [:]
+    var count = 0
+
+    /// The time by the clock that the client began with.
+    mutating func now() -> Duration {
+      if let stopwatch { return stopwatch.elapsed() }
+      let new = Stopwatch(clock)
+      stopwatch = new
+      return new.elapsed()
+    }
+  }
+
+  private let state = Mutex(State())
+  /// Bytes of bodies that are being read.
+  private let bytes = Atomic<Int>(0)
+  private let hosts = Mutex<[Origin: HostHealth]>([:])
+
+  /// Above this, hosts are forgotten that are well.
+  private static let mostHosts = 4_096
+
+  /// How a host is; the same value for all walks.
+  func health(of host: Origin) -> HostHealth {
+    hosts.withLock { hosts in
+      if let known = hosts[host] { return known }
+      if hosts.count >= Self.mostHosts { hosts = hosts.filter { !$0.value.isRested } }
+      let new = HostHealth()
+      hosts[host] = new
+      return new
+    }
+  }
+
+  // MARK: Asking
+
+  /// Returns when a request may go out; nil where nothing counts it. `willWait` hears how long it waits
+  /// at least, where that is known.
+  ///
+  /// Throws `throttled` at once where the server asks for more than the longest wait.
+  func permit(
+    for request: BudgetMachine.Request, _ configuration: PageClient.Configuration,
+    urgency: ReadUrgency?, willWait: (Duration) -> Void
+  ) async throws -> RequestPermit? {
+    let (id, answer, waiter, now) = state.withLock {
+      state -> (Int, BudgetMachine.Answer, Suspension<RateMachine.Grant>?, Duration) in
+      if state.stopwatch == nil { state.clock = configuration.clock }
+      state.limits = configuration.budget
+      let now = state.now()
+      state.count += 1
+      let answer = state.machine.ask(
+        request, id: state.count, state.limits, isFull: isFull(state.limits), at: now)
+      guard case .wait(let time) = answer else { return (0, answer, nil, now) }
+      let waiter = Suspension<RateMachine.Grant>()
+      state.waiters[state.count] = waiter
+      if let time { arm(request.lane.host, at: time, from: now, &state) }
+      return (state.count, answer, waiter, now)
+    }
+    switch answer {
+    case .free: return nil
+    case .granted(let grant): return RequestPermit(self, request.lane, grant)
+    case .refused(let wait): throw Self.tooLong(wait, request.longest)
+    case .wait(let time): if let time, time > now { willWait(time - now) }
+    }
+    guard let waiter else { return nil }
+    let observer = urgency?.observe { [weak self] level in self?.raise(id, request.lane, to: level) }
+    defer { urgency?.ignore(observer) }
+    if let urgency { raise(id, request.lane, to: urgency.level) }
+    do {
+      return RequestPermit(self, request.lane, try await waiter.value())
+    } catch {
+      withdraw(id, request.lane)
+      throw error
+    }
+  }
+
+  private func isFull(_ limits: RequestBudget) -> Bool {
+    bytes.load(ordering: .relaxed) > limits.bytes
+  }
+
+  private static func tooLong(_ wait: Duration, _ longest: Duration) -> PageError {
+    PageError(
+      .throttled,
+      "The server asked to wait \(wait), longer than \(longest). Nothing was requested. Resume later from "
+        + "the checkpoint.", remedies: [.longerRetryAfter])
+  }
+
+  private func raise(_ id: Int, _ lane: BudgetMachine.Lane, to level: ReadUrgency.Level) {
+    state.withLock { $0.machine.raise(id, lane, to: level) }
+  }
+
+  private func withdraw(_ id: Int, _ lane: BudgetMachine.Lane) {
+    act { state, now in
+      state.waiters[id] = nil
+      return state.machine.withdraw(
+        id, lane, state.limits, isFull: self.isFull(state.limits), at: now)
+    }
+  }
+
+  // MARK: Events
+
+  /// The head of an answer came, to a request with or without a permit.
+  func answered(
+    _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant?, _ allowance: ServerAllowance,
+    isThrottling: Bool, atOnce: Int?
+  ) {
+    act { state, now in
+      state.machine.answered(
+        lane, grant, allowance, isThrottling: isThrottling, atOnce: atOnce, state.limits,
+        isFull: self.isFull(state.limits), at: now)
+    }
+  }
+
+  /// A request came to no answer.
+  func lost(_ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant, wentOut: Bool) {
+    state.withLock { $0.machine.lost(lane, grant, wentOut: wentOut) }
+  }
+
+  /// Nothing more comes of an answer.
+  func ended(_ lane: BudgetMachine.Lane, bytes count: Int) {
+    if count > 0 { bytes.subtract(count, ordering: .relaxed) }
+    act { state, now in
+      state.machine.ended(lane, state.limits, isFull: self.isFull(state.limits), at: now)
+    }
+  }
+
+  /// Bytes of a body came.
+  func received(bytes count: Int) { bytes.add(count, ordering: .relaxed) }
+
+  /// Nothing goes out for a while, as a page asks.
+  func pause(_ lane: BudgetMachine.Lane, for wait: Duration) {
+    state.withLock { $0.machine.pause(lane, until: $0.now() + wait) }
+  }
+
+  /// A body said what its request cost, and what is left.
+  func learn(
+    _ allowance: ServerAllowance, cost: Double?, _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant?
+  ) {
+    state.withLock {
+      $0.machine.learn(allowance, cost: cost, lane, grant, $0.limits, at: $0.now())
+    }
+  }
+
+  /// How many requests wait.
+  var waiting: Int { state.withLock { $0.machine.waiting } }
+
+  // MARK: Performing
+
+  /// Tells the machine of an event, and does what it says.
+  private func act(_ event: (inout State, Duration) -> BudgetMachine.Effects) {
+    let (granted, refused) = state.withLock {
+      state -> (
+        [(Suspension<RateMachine.Grant>?, RateMachine.Grant)],
+        [(Suspension<RateMachine.Grant>?, Duration)]
+      ) in
+      let now = state.now()
+      let effects = event(&state, now)
+      for wake in effects.wakes { arm(wake.host, at: wake.time, from: now, &state) }
+      return (
+        effects.granted.map { (state.waiters.removeValue(forKey: $0.id), $0.grant) },
+        effects.refused.map { (state.waiters.removeValue(forKey: $0.id), $0.wait) }
+      )
+    }
+    for (waiter, wait) in refused { waiter?.resume(throwing: Self.tooLong(wait, .zero)) }
+    for (waiter, grant) in granted { waiter?.resume(returning: grant) }
+  }
+
+  /// Looks again at a host when it is time; nil for never.
+  private func arm(_ host: Origin, at time: Duration?, from now: Duration, _ state: inout State) {
+    guard let time else {
+      state.alarms.removeValue(forKey: host)?.task.cancel()
+      return
+    }
+    if let alarm = state.alarms[host], alarm.time <= time { return }
+    state.alarms[host]?.task.cancel()
+    let clock = state.clock
+    let task = Task { [weak self] in
+      do { try await clock.sleep(for: time - now) } catch { return }
+      self?.rang(host, time)
+    }
+    state.alarms[host] = (time, task)
+  }
+
+  private func rang(_ host: Origin, _ time: Duration) {
+    act { state, now in
+      guard state.alarms[host]?.time == time else { return BudgetMachine.Effects() }
+      state.alarms[host] = nil
+      return state.machine.tick(
+        host, state.limits, isFull: self.isFull(state.limits), at: max(now, time))
+    }
+  }
+}
+
+/// The right of one request to be on the wire, until its answer was read or dropped.
+final class RequestPermit: Sendable {
+  private struct State {
+    var isAnswered = false
+    var isOver = false
+    var bytes = 0
+  }
+
+  private let budget: ClientBudget
+  private let lane: BudgetMachine.Lane
+  let grant: RateMachine.Grant
+  private let state = Mutex(State())
+
+  init(_ budget: ClientBudget, _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant) {
+    self.budget = budget
+    self.lane = lane
+    self.grant = grant
+  }
+
+  deinit { end() }
+
+  /// The head of the answer came.
+  func answered(_ allowance: ServerAllowance, isThrottling: Bool, atOnce: Int?) {
+    let isFirst = state.withLock { state in
+      defer { state.isAnswered = true }
+      return !state.isAnswered
+    }
+    guard isFirst else { return }
+    budget.answered(lane, grant, allowance, isThrottling: isThrottling, atOnce: atOnce)
+  }
+
+  /// Bytes of the body came.
+  func received(bytes: Int) {
+    state.withLock { $0.bytes += bytes }
+    budget.received(bytes: bytes)
+  }
+
+  /// Nothing more comes; `wentOut` says whether the server may have counted the request.
+  func end(wentOut: Bool = true) {
+    let (isFirst, isLost, bytes) = state.withLock { state in
+      defer { state.isOver = true }
+      return (!state.isOver, !state.isAnswered, state.bytes)
+    }
+    guard isFirst else { return }
+    if isLost { budget.lost(lane, grant, wentOut: wentOut) }
+    budget.ended(lane, bytes: bytes)
+  }
+}

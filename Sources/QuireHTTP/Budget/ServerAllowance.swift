@@ -1,0 +1,425 @@
+package import HTTPTypes
+import QuireCore
+import QuirePagination
+
+/// What an answer's fields say about how much more its server takes, and from when on.
+///
+/// Reads every answer, for a success says it too: the `RateLimit` fields of the IETF draft in its
+/// versions (items with `r` and `t`, a dictionary, or one field for each number), and whatever else is
+/// called a rate limit: fields whose names have `ratelimit` or `rate-limit` in them, and say behind it
+/// what they count (`requests`, `minute`) and which number they are (`remaining`, `reset`). Besides
+/// these, what has a form of its own: Retry-After, and the usage fields of Shopify, Salesforce and Meta.
+/// Garbage is nothing.
+package struct ServerAllowance: Hashable, Sendable {
+  /// One of the limits that a server keeps at the same time.
+  package struct Window: Hashable, Sendable {
+    /// How the server calls it.
+    package var name: String
+    /// What it takes in one window.
+    package var limit: Double?
+    /// What it still takes in this window.
+    package var remaining: Double?
+    /// How long until the next window.
+    package var reset: Duration?
+    /// How long a window is.
+    package var length: Duration?
+    /// What it counts.
+    package var unit = Unit.requests
+  }
+
+  /// What a window counts.
+  package enum Unit: Hashable, Sendable {
+    case requests
+    /// Something else, such as bytes or per cent of its time: only when nothing remains, a request has to
+    /// wait.
+    case other
+    /// Requests that are in flight at the same time.
+    case concurrency
+  }
+
+  /// In the order in which they were found.
+  package var windows: [Window] = []
+  /// How long the server asks to wait now, whatever remains.
+  package var wait: Duration?
+
+  package var isEmpty: Bool { windows.isEmpty && wait == nil }
+
+  package init() {}
+
+  /// What `fields` say at `now`, in seconds since 1970. A Date field is used instead of `now`, because
+  /// only the difference to the server's own clock means anything.
+  package init(_ fields: HTTPFields, now: Double) {
+    var reader = AllowanceReader(now: now)
+    for field in fields where AllowanceReader.isTelling(field.name.canonicalName) {
+      reader.add(field)
+    }
+    guard !reader.fields.isEmpty else { return }
+    if let date = fields[.date].flatMap(HTTPDate.secondsSince1970) { reader.now = date }
+    self = reader.allowance()
+  }
+
+  /// The window that binds first.
+  package var tightest: Window? {
+    windows.filter { $0.unit == .requests && $0.remaining ?? $0.limit != nil }
+      .min { ($0.remaining ?? .infinity) < ($1.remaining ?? .infinity) }
+  }
+}
+
+/// Sorts the fields that tell of limits into windows.
+private struct AllowanceReader {
+  var now: Double
+  var fields: [HTTPField] = []
+  private var result = ServerAllowance()
+
+  init(now: Double) { self.now = now }
+
+  /// Whether a field may say something; asked of every field of every answer.
+  static func isTelling(_ name: String) -> Bool {
+    // All that matter have a part of "limit", "rate", "retry" or "usage" in them.
+    var last: (UInt8, UInt8, UInt8) = (0, 0, 0)
+    for byte in name.utf8 {
+      switch (last.0, last.1, last.2, byte) {
+      case (UInt8(ascii: "i"), UInt8(ascii: "m"), UInt8(ascii: "i"), UInt8(ascii: "t")),
+        (UInt8(ascii: "r"), UInt8(ascii: "a"), UInt8(ascii: "t"), UInt8(ascii: "e")),
+        (UInt8(ascii: "e"), UInt8(ascii: "t"), UInt8(ascii: "r"), UInt8(ascii: "y")),
+        (UInt8(ascii: "s"), UInt8(ascii: "a"), UInt8(ascii: "g"), UInt8(ascii: "e")):
+        return true
+      default: last = (last.1, last.2, byte)
+      }
+    }
+    return false
+  }
+
+  mutating func add(_ field: HTTPField) { fields.append(field) }
+
+  mutating func allowance() -> ServerAllowance {
+    var named = NamedNumbers()
+    for field in fields {
+      let (name, value) = (field.name.canonicalName, field.value)
+      switch name {
+      case "retry-after": ask(ThrottleSignal.duration(value, now: now))
+      case "retry-after-ms", "x-ms-retry-after-ms":
+        ask(ThrottleSignal.duration(value + "ms", now: now))
+      case "ratelimit": draft(value)
+      case "ratelimit-policy": policies(value)
+      case "x-shopify-shop-api-call-limit": shopify(value)
+      case "sforce-limit-info": salesforce(value)
+      case "x-app-usage", "x-business-use-case-usage", "x-ad-account-usage", "x-page-usage":
+        meta(name, value)
+      case "x-amzn-ratelimit-limit", "x-amzn-rate-limit-limit":
+        // A rate: requests a second.
+        if let rate = Double(value), rate > 0, rate.isFinite {
+          add(.init(name: "x-amzn", limit: 1, length: .wait(seconds: 1 / rate)))
+        }
+      default: named.add(name, value)
+      }
+    }
+    for window in named.windows(now: now) { add(window) }
+    if let wait = named.wait(now: now) { ask(wait) }
+    return result
+  }
+
+  private mutating func ask(_ wait: Duration?) {
+    if let wait { result.wait = max(result.wait ?? .zero, wait) }
+  }
+
+  private mutating func add(_ window: ServerAllowance.Window) {
+    guard let index = result.windows.firstIndex(where: { $0.name == window.name }) else {
+      result.windows.append(window)
+      return
+    }
+    result.windows[index].merge(window)
+  }
+
+  // MARK: The IETF draft
+
+  /// `"burst";r=50;t=30, "daily";r=5`, or `limit=100, remaining=50, reset=5`.
+  private mutating func draft(_ text: String) {
+    let items = StructuredItem.list(text)
+    var single = ServerAllowance.Window(name: "ratelimit")
+    for item in items {
+      if let (name, value) = item.member {
+        switch name {
+        case "limit": single.limit = Double(value)
+        case "remaining": single.remaining = Double(value)
+        case "reset": single.reset = ThrottleSignal.duration(value, now: now)
+        default: break
+        }
+        continue
+      }
+      guard let remaining = item.number("r") else { continue }
+      add(
+        .init(
+          name: item.name, remaining: remaining,
+          reset: item.parameters["t"].flatMap { ThrottleSignal.duration($0, now: now) }))
+    }
+    if single.limit != nil || single.remaining != nil { add(single) }
+  }
+
+  /// `"burst";q=100;w=60`, or `100;w=10` in older versions.
+  private mutating func policies(_ text: String) {
+    for item in StructuredItem.list(text) {
+      var window = ServerAllowance.Window(
+        name: item.name,
+        length: item.parameters["w"].flatMap { ThrottleSignal.duration($0, now: now) })
+      if let quota = item.number("q") {
+        window.limit = quota
+        switch item.parameters["qu"] {
+        case nil, "requests"?: break
+        case "concurrent-requests"?: window.unit = .concurrency
+        default: window.unit = .other
+        }
+      } else if let quota = Double(item.name), item.member == nil {
+        (window.name, window.limit) = ("ratelimit-fields", quota)
+      } else {
+        continue
+      }
+      add(window)
+    }
+  }
+
+  // MARK: Forms of their own
+
+  /// `32/40`: a bucket that leaks a twentieth of its size a second.
+  private mutating func shopify(_ text: String) {
+    guard let (used, limit) = Self.ratio(text[...]) else { return }
+    add(
+      .init(
+        name: "shopify", limit: limit, remaining: max(0, limit - used),
+        reset: .wait(seconds: 20 * max(1, used - limit + 1) / limit),
+        length: .seconds(20)))
+  }
+
+  /// `api-usage=18/5000`, of a day that has no certain end.
+  private mutating func salesforce(_ text: String) {
+    for part in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == ";" }) {
+      let sides = part.split(separator: "=", maxSplits: 1)
+      guard sides.count == 2, sides[0] == "api-usage", let (used, limit) = Self.ratio(sides[1])
+      else { continue }
+      add(.init(name: "sforce", limit: limit, remaining: max(0, limit - used)))
+    }
+  }
+
+  private static func ratio(_ text: Substring) -> (Double, Double)? {
+    let sides = text.split(separator: "/")
+    guard sides.count == 2, let used = Double(sides[0]), let limit = Double(sides[1]), limit > 0,
+      used >= 0, limit.isFinite
+    else { return nil }
+    return (used, limit)
+  }
+
+  /// Numbers of per cent, and the minutes until there are fewer.
+  private mutating func meta(_ name: String, _ text: String) {
+    guard let value = try? JSONValue(parsing: Array(text.utf8)) else { return }
+    var (used, minutes) = (0.0, 0.0)
+    var seconds: Double?
+    Self.visit(value, depth: 0) { key, number in
+      switch key {
+      case "call_count", "total_time", "total_cputime", "acc_id_util_pct": used = max(used, number)
+      case "estimated_time_to_regain_access": minutes = max(minutes, number)
+      case "reset_time_duration": seconds = number
+      default: break
+      }
+    }
+    if minutes > 0 { ask(.wait(seconds: minutes * 60)) }
+    add(
+      .init(
+        name: name, limit: 100, remaining: max(0, 100 - used),
+        reset: seconds.flatMap { $0 > 0 ? .wait(seconds: $0) : nil }, unit: .other))
+  }
+
+  private static func visit(
+    _ value: JSONValue, depth: Int, _ found: (String, Double) -> Void
+  ) {
+    guard depth < 8 else { return }
+    switch value {
+    case .object(let members):
+      for member in members {
+        if case .number(let text) = member.value, let number = Double(text) {
+          found(member.name, number)
+        } else {
+          visit(member.value, depth: depth + 1, found)
+        }
+      }
+    case .array(let values): for value in values { visit(value, depth: depth + 1, found) }
+    default: break
+    }
+  }
+}
+
+extension ServerAllowance.Window {
+  /// Fills in what the other one knows.
+  fileprivate mutating func merge(_ other: Self) {
+    limit = limit ?? other.limit
+    remaining = remaining ?? other.remaining
+    reset = reset ?? other.reset
+    length = length ?? other.length
+    if other.unit != .requests { unit = other.unit }
+  }
+}
+
+/// The numbers of fields that are named after what they are: `X-RateLimit-Remaining-Requests`.
+private struct NamedNumbers {
+  private enum Role { case limit, remaining, used, reset, length, wait }
+
+  private struct Entry {
+    var family: String
+    var subject: String
+    var role: Role
+    var value: String
+    var milliseconds: Bool
+  }
+
+  private var entries: [Entry] = []
+
+  /// Words that say which number it is.
+  private static let roles: [Substring: Role] = [
+    "limit": .limit, "quota": .limit, "max": .limit, "remaining": .remaining, "left": .remaining,
+    "used": .used, "reset": .reset, "window": .length, "interval": .length, "period": .length,
+  ]
+  /// Words that are windows of that many seconds.
+  private static let lengths: [Substring: Double] = [
+    "second": 1, "secondly": 1, "minute": 60, "hour": 3600, "hourly": 3600, "day": 86_400,
+    "daily": 86_400,
+  ]
+
+  /// Sorts one field by the words of its name.
+  mutating func add(_ name: String, _ value: String) {
+    let family: String
+    var words: [Substring]
+    if let range = name.firstRange(of: "ratelimit") ?? name.firstRange(of: "rate-limit") {
+      family = String(name[..<range.upperBound])
+      words = name[range.upperBound...].split(separator: "-")
+    } else {
+      return
+    }
+    var (role, milliseconds, subject) = (Role?.none, false, [Substring]())
+    if words.count >= 2, words[0] == "retry", words[1] == "after" {
+      (role, words) = (.wait, Array(words.dropFirst(2)))
+    }
+    for word in words {
+      if let found = Self.roles[word], role == nil || role == .limit {
+        role = found
+      } else if word == "ms" || word == "milliseconds" {
+        milliseconds = true
+      } else if !["seconds", "time", "after", "requests", "resource", "api"].contains(word) {
+        subject.append(word)
+      }
+    }
+    if words.isEmpty, role == nil { role = .limit }
+    guard let role else { return }
+    entries.append(
+      Entry(
+        family: family, subject: subject.joined(separator: "-"), role: role, value: value,
+        milliseconds: milliseconds))
+  }
+
+  /// The windows of all fields: of each family one for each of its subjects. A number that a family
+  /// gives only once is that of all its windows.
+  func windows(now: Double) -> [ServerAllowance.Window] {
+    var windows: [ServerAllowance.Window] = []
+    for family in Set(entries.map(\.family)).sorted() {
+      let own = entries.filter { $0.family == family }
+      let counting = own.filter { [.limit, .remaining, .used].contains($0.role) }
+      for subject in Set(counting.map(\.subject)).sorted() {
+        var window = Self.window(own, subject, now: now)
+        window.name = family == "ratelimit" ? "ratelimit-fields" : family
+        if !subject.isEmpty { window.name += "-" + subject }
+        if window.limit != nil || window.remaining != nil { windows.append(window) }
+      }
+    }
+    return windows
+  }
+
+  private static func window(
+    _ own: [Entry], _ subject: String, now: Double
+  ) -> ServerAllowance.Window {
+    var window = ServerAllowance.Window(name: "")
+    func value(_ role: Role) -> Entry? {
+      let all = own.filter { $0.role == role }
+      return all.first { $0.subject == subject } ?? (all.count == 1 ? all[0] : nil)
+    }
+    func count(_ role: Role) -> Double? {
+      own.first { $0.role == role && $0.subject == subject }.flatMap { Self.count($0.value) }
+    }
+    (window.limit, window.remaining) = (count(.limit), count(.remaining))
+    if let used = count(.used) {
+      if window.limit == nil { window.limit = window.remaining.map { $0 + used } }
+      window.remaining = window.remaining ?? window.limit.map { max(0, $0 - used) }
+    }
+    window.reset = value(.reset).flatMap { duration($0, now: now) }
+    let words = subject.split(separator: "-")
+    window.length =
+      words.compactMap { lengths[$0] }.first.flatMap { .wait(seconds: $0) }
+      ?? value(.length).flatMap { duration($0, now: now) }
+    // "100;w=21600"
+    if window.length == nil, let limit = value(.limit)?.value ?? value(.remaining)?.value {
+      window.length = StructuredItem.list(limit).lazy.compactMap { $0.number("w") }.first
+        .flatMap { .wait(seconds: $0) }
+    }
+    if words.contains(where: { $0.contains("token") || $0 == "bytes" || $0 == "cost" }) {
+      window.unit = .other
+    }
+    return window
+  }
+
+  /// How long the fields ask to wait.
+  func wait(now: Double) -> Duration? {
+    entries.filter { $0.role == .wait }.compactMap { Self.duration($0, now: now) }.max()
+  }
+
+  private static func duration(_ entry: Entry, now: Double) -> Duration? {
+    ThrottleSignal.duration(entry.milliseconds ? entry.value + "ms" : entry.value, now: now)
+  }
+
+  /// The first number of a list: some add the policy, as in `100, 100;w=60`.
+  private static func count(_ text: String) -> Double? {
+    let number = text.prefix { $0 != "," && $0 != ";" }.filter { $0 != " " }
+    return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+  }
+}
+
+/// An item of a list of structured fields (RFC 9651, §3.1), read leniently.
+private struct StructuredItem {
+  /// The item itself, its quotes taken off.
+  var name = ""
+  var parameters: [Substring: String] = [:]
+
+  /// Name and value of a member of a dictionary.
+  var member: (Substring, String)? {
+    let sides = name.split(separator: "=", maxSplits: 1)
+    return sides.count == 2 ? (sides[0], String(sides[1])) : nil
+  }
+
+  func number(_ name: Substring) -> Double? {
+    parameters[name].flatMap(Double.init).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+  }
+
+  /// The items of a list; what stands in quotes may have commas and semicolons in it.
+  static func list(_ text: String) -> [StructuredItem] {
+    split(text[...], at: ",").map { item in
+      let parts = split(item, at: ";")
+      var result = StructuredItem(name: unquoted(parts.first ?? ""))
+      for part in parts.dropFirst() {
+        let sides = part.split(separator: "=", maxSplits: 1)
+        guard sides.count == 2 else { continue }
+        let name = sides[0].filter { $0 != " " }
+        result.parameters[name[...]] = unquoted(sides[1])
+      }
+      return result
+    }
+  }
+
+  private static func split(_ text: Substring, at separator: Character) -> [Substring] {
+    var isQuoted = false
+    return text.split(maxSplits: 64, omittingEmptySubsequences: true) { character in
+      if character == "\"" { isQuoted.toggle() }
+      return character == separator && !isQuoted
+    }
+  }
+
+  private static func unquoted(_ text: Substring) -> String {
+    let trimmed = text.drop { $0 == " " }.reversed().drop { $0 == " " }.reversed()
+    return String(trimmed).replacing("\"", with: "")
+  }
+}

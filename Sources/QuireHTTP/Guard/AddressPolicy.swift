@@ -1,0 +1,181 @@
+public import QuireCore
+import QuirePagination
+import Synchronization
+
+/// Addresses that begin with the same bits, such as `10.0.0.0/8`, `fd12::/16` or a single one.
+public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
+  private let first: IPAddress
+  private let length: Int
+
+  /// Reads an address, or one with the number of bits that count behind a slash (RFC 4632, §3.1).
+  ///
+  /// Throws `invalidArgument`.
+  public init(_ text: String) throws(PageError) {
+    let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+    guard let address = IPAddress(String(parts[0])),
+      let length = parts.count == 1 ? address.width : Int(parts[1]),
+      (0...address.width).contains(length)
+    else {
+      throw PageError(
+        .invalidArgument,
+        "\(ServerText(text, limit: 64)) is no network; write it as 10.0.0.0/8 or fd12::/16.")
+    }
+    (first, self.length) = (address, length)
+  }
+
+  /// Whether an address is one of them.
+  public func contains(_ address: IPAddress) -> Bool {
+    guard address.isIPv4 == first.isIPv4 else { return false }
+    let shift = UInt128(first.width - length)
+    return address.bits >> shift == first.bits >> shift
+  }
+
+  /// The first address, and how many bits count.
+  public var description: String { "\(first)/\(length)" }
+}
+
+extension IPAddress {
+  fileprivate var width: Int { isIPv4 ? 32 : 128 }
+}
+
+/// Which addresses the requests of a walk may reach: what a server, by a redirect, a next link or its
+/// name's address, may make a program connect to.
+///
+/// It is the address that is connected which counts, on every hop, however a URL spells it and whatever a
+/// name resolved to before.
+public struct AddressPolicy: Hashable, Sendable {
+  private enum Reach: Hashable, Sendable { case standard, global, everything }
+
+  private var reach: Reach
+  /// Networks that may be reached besides.
+  public var networks: [AddressNetwork] = []
+  /// The only ports that may be reached; nil for any. Default nil.
+  public var ports: Set<Int>?
+
+  /// A walk that began at a public address reaches public ones alone. One that began at a private
+  /// address, be it of this machine, reaches private ones at its own scheme, host and port alone, and where
+  /// the `LinkPolicy` allows a host by name. The metadata services of clouds and what is on the same wire
+  /// are reached only where the walk's own URL has their very address. The default.
+  public static let standard = AddressPolicy(reach: .standard)
+  /// Public addresses alone, from the first request on: for URLs that come from strangers, such as those
+  /// of feeds.
+  public static let publicOnly = AddressPolicy(reach: .global)
+  /// Every address: where servers of an intranet lead to each other, and are trusted.
+  public static let unrestricted = AddressPolicy(reach: .everything)
+
+  private init(reach: Reach) { self.reach = reach }
+
+  /// This policy, and these networks.
+  public func allowing(_ networks: [AddressNetwork]) -> AddressPolicy {
+    var policy = self
+    policy.networks += networks
+    return policy
+  }
+
+  /// Why an address must not be reached; nil where it may be.
+  fileprivate func objection(
+    to address: IPAddress, port: Int?, isHome: Bool, literal: IPAddress?, _ home: HomeNote
+  ) -> String? {
+    if let port, let ports, !ports.contains(port) {
+      return "port \(port) is none of \(ports.sorted().map(String.init).joined(separator: ", "))"
+    }
+    let scope = address.scope
+    if networks.contains(where: { $0.contains(address) }) || reach == .everything { return nil }
+    if scope == .global {
+      if isHome { home.reached(isPublic: true) }
+      return nil
+    }
+    let place = "\(address), an address of \(scope.words)"
+    guard reach == .standard else { return place }
+    guard isHome else { return place }
+    if literal == address {
+      home.reached(isPublic: false)
+      return nil
+    }
+    if scope == .metadata || scope == .linkLocal || scope == .special { return place }
+    return home.reached(isPublic: false) ? nil : "\(place), and the walk began at a public one"
+  }
+}
+
+/// Whether a listing's own host has a public address, once that is known.
+final class HomeNote: Sendable {
+  private let isPublic = Mutex<Bool?>(nil)
+
+  /// Takes note of an address; false where it is private and one before it was public.
+  @discardableResult
+  func reached(isPublic now: Bool) -> Bool {
+    isPublic.withLock { isPublic in
+      if now || isPublic == nil { isPublic = now }
+      return now || isPublic == false
+    }
+  }
+
+  /// Whether the last address was private.
+  var isPrivate: Bool { isPublic.withLock { $0 } == false }
+}
+
+/// Tells a transport which addresses it may connect to for one request.
+///
+/// A transport asks for every address before it connects, and for that of a connection that it uses again,
+/// and throws `refusedAddress` where there is an objection.
+public struct AddressGuard: Sendable {
+  private let policy: AddressPolicy
+  private let isHome: Bool
+  /// The address that the listing's own URL has in the place of a name.
+  private let literal: IPAddress?
+  private let note: HomeNote
+
+  /// For requests that belong to no walk: their own addresses may be reached.
+  public static let none = AddressGuard(.unrestricted, isHome: true, literal: nil, HomeNote())
+
+  init(_ policy: AddressPolicy, isHome: Bool, literal: IPAddress?, _ note: HomeNote) {
+    self.policy = policy
+    self.isHome = isHome
+    self.literal = literal
+    self.note = note
+  }
+
+  /// Why an address must not be connected to, such as `10.0.0.7, an address of a private network`; nil
+  /// where it may be.
+  public func objection(to address: IPAddress, port: Int? = nil) -> String? {
+    policy.objection(to: address, port: port, isHome: isHome, literal: literal, note)
+  }
+
+  /// The same for a host as a URL names it, where that alone tells: numbers in any spelling, and names
+  /// of this machine.
+  public func objection(toHost host: String, port: Int? = nil) -> String? {
+    if let address = IPAddress(host) { return objection(to: address, port: port) }
+    let name = host.lowercased().drop { $0 == "." }
+    let plain = name.hasSuffix(".") ? name.dropLast() : name
+    if plain == "localhost" || plain.hasSuffix(".localhost") {
+      return objection(to: IPAddress(ipv4: 0x7F00_0001), port: port)
+    }
+    if Self.metadataNames.contains(String(plain)), !isHome {
+      return objection(to: IPAddress(ipv4: 0xA9FE_A9FE), port: port)
+    }
+    guard let port else { return nil }
+    // Whatever the name's address is, the port is known.
+    return policy.ports?.contains(port) == false
+      ? objection(to: IPAddress(ipv4: 0x0808_0808), port: port) : nil
+  }
+
+  private static let metadataNames: Set<String> = [
+    "metadata", "metadata.google.internal", "instance-data", "instance-data.ec2.internal",
+  ]
+}
+
+extension PageError {
+  /// What a request to a host that must not be reached ends with.
+  public static func refusedAddress(of host: String, _ objection: String) -> PageError {
+    PageError(
+      .refusedAddress,
+      "\(ServerText(host, limit: 80)) must not be reached: \(objection). Nothing was sent there.",
+      remedies: [Remedy(.addresses, condition: "if the servers of this walk may lead there")],
+      attempts: 0)
+  }
+}
+
+extension Remedy.Setting {
+  /// Which addresses a walk may reach.
+  public static let addresses = Self("addresses")
+}

@@ -1,0 +1,192 @@
+/// An address of IPv4 or IPv6, however it was written.
+public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
+  /// What an address can lead to.
+  package enum Scope: String, Hashable, Sendable {
+    /// A host on the internet.
+    case global
+    /// A private network, or one that a provider shares among its customers.
+    case privateNetwork
+    /// This machine.
+    case loopback
+    /// What is on the same wire.
+    case linkLocal
+    /// What tells a machine in a cloud who it is, with credentials.
+    case metadata
+    /// Nothing that a request could be meant for: reserved, for documents, multicast.
+    case special
+
+    /// In words, behind "an address of".
+    var words: String {
+      switch self {
+      case .global: "the internet"
+      case .privateNetwork: "a private network"
+      case .loopback: "this machine"
+      case .linkLocal: "the local link"
+      case .metadata: "a cloud's metadata service"
+      case .special: "no host on the internet"
+      }
+    }
+  }
+
+  /// The bits of an IPv6 address; those of IPv4 stand at the end.
+  let bits: UInt128
+  let isIPv4: Bool
+  /// Whether it is written in hexadecimal groups.
+  package var isIPv6: Bool { !isIPv4 }
+
+  init(ipv4: UInt32) { (bits, isIPv4) = (UInt128(ipv4), true) }
+  init(ipv6: UInt128) { (bits, isIPv4) = (ipv6, false) }
+
+  /// An address from the bytes of the wire, 4 or 16 of them.
+  public init?(bytes: some Collection<UInt8>) {
+    guard bytes.count == 4 || bytes.count == 16 else { return nil }
+    bits = bytes.reduce(0) { $0 << 8 | UInt128($1) }
+    isIPv4 = bytes.count == 4
+  }
+
+  /// Reads a text in any form that a system's resolver takes for an address: `127.0.0.1`, `127.1`,
+  /// `0x7f.1`, `0177.0.0.1`, `2130706433`, `::1`, `[::ffff:127.0.0.1]`, `fe80::1%eth0`, and either with a
+  /// dot behind it. Nil for a name.
+  public init?(_ text: String) {
+    var text = text[...]
+    if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
+    if text.contains(":") {
+      if let zone = text.firstIndex(of: "%") { text = text[..<zone] }
+      guard let bits = Self.ipv6(text) else { return nil }
+      self.init(ipv6: bits)
+    } else {
+      if text.hasSuffix(".") { text = text.dropLast() }
+      guard let bits = Self.ipv4(text) else { return nil }
+      self.init(ipv4: bits)
+    }
+  }
+
+  /// One to four numbers, decimal, octal or hexadecimal, the last of which fills what is left.
+  private static func ipv4(_ text: Substring) -> UInt32? {
+    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+    guard (1...4).contains(parts.count) else { return nil }
+    var value: UInt64 = 0
+    for (index, part) in parts.enumerated() {
+      guard let number = number(part) else { return nil }
+      let isLast = index == parts.count - 1
+      let bits = isLast ? 8 * (5 - parts.count) : 8
+      guard number < 1 << UInt64(bits) else { return nil }
+      value = value << UInt64(bits) | number
+    }
+    return UInt32(value)
+  }
+
+  private static func number(_ text: Substring) -> UInt64? {
+    guard !text.isEmpty, text.utf8.allSatisfy({ $0 < 0x80 }), text.first?.isHexDigit == true
+    else { return nil }
+    let lower = text.lowercased()
+    if lower == "0x" { return 0 }
+    if lower.hasPrefix("0x") { return UInt64(lower.dropFirst(2), radix: 16) }
+    if lower.count > 1, lower.hasPrefix("0") { return UInt64(lower, radix: 8) }
+    return UInt64(lower)
+  }
+
+  private static func ipv6(_ text: Substring) -> UInt128? {
+    var head = text
+    var tail: Substring?
+    if let gap = text.firstRange(of: "::") {
+      (head, tail) = (text[..<gap.lowerBound], text[gap.upperBound...])
+      guard tail?.firstRange(of: "::") == nil else { return nil }
+    }
+    guard let front = groups(head, isLast: tail == nil), let back = groups(tail ?? "", isLast: true)
+    else { return nil }
+    let count = front.count + back.count
+    guard tail == nil ? count == 8 : count <= 7 else { return nil }
+    let all = front + [UInt16](repeating: 0, count: 8 - count) + back
+    return all.reduce(0) { $0 << 16 | UInt128($1) }
+  }
+
+  private static func groups(_ text: Substring, isLast: Bool) -> [UInt16]? {
+    guard !text.isEmpty else { return [] }
+    var groups: [UInt16] = []
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    for (index, part) in parts.enumerated() {
+      if isLast, index == parts.count - 1, part.contains(".") {
+        guard part.split(separator: ".").count == 4, let address = ipv4(part) else { return nil }
+        groups += [UInt16(address >> 16), UInt16(truncatingIfNeeded: address)]
+      } else {
+        guard (1...4).contains(part.utf8.count), let group = UInt16(part, radix: 16) else { return nil }
+        groups.append(group)
+      }
+    }
+    return groups
+  }
+
+  /// Dotted numbers, or hexadecimal groups without any left out.
+  public var description: String {
+    if isIPv4 { return (0..<4).reversed().map { "\(UInt8(truncatingIfNeeded: bits >> ($0 * 8)))" }.joined(separator: ".") }
+    return (0..<8).reversed()
+      .map { String(UInt16(truncatingIfNeeded: bits >> ($0 * 16)), radix: 16) }
+      .joined(separator: ":")
+  }
+}
+
+// MARK: - What it leads to
+
+extension IPAddress {
+  /// What the address can lead to; of one with another inside it, what that can lead to.
+  ///
+  /// Source: IANA's registries of special-purpose addresses (RFC 6890), and what clouds document.
+  package var scope: Scope {
+    if isIPv4 { return Self.scope(ipv4: UInt32(truncatingIfNeeded: bits)) }
+    if Self.metadata6.contains(bits) { return .metadata }
+    if let inner = embedded { return inner }
+    for (network, scope) in Self.table6 where network.contains(self) { return scope }
+    return .special
+  }
+
+  /// What the IPv4 address inside an IPv6 one can lead to.
+  private var embedded: Scope? {
+    let low = IPAddress(ipv4: UInt32(truncatingIfNeeded: bits))
+    switch bits >> 32 {
+    // Mapped (RFC 4291, §2.5.5.2), translated (RFC 2765), and NAT64 (RFC 6052).
+    case 0xFFFF, 0xFFFF_0000, 0x64_FF9B << 64: return low.scope
+    // Compatible (RFC 4291, §2.5.5.1), which no network carries any more.
+    case 0 where bits > 1: return low.scope == .global ? .special : low.scope
+    default: break
+    }
+    // 6to4 (RFC 3056).
+    if bits >> 112 == 0x2002 {
+      return IPAddress(ipv4: UInt32(truncatingIfNeeded: bits >> 80)).scope
+    }
+    // ISATAP (RFC 5214).
+    if (bits >> 32) & 0xFDFF_FFFF == 0x5EFE, low.scope != .global { return low.scope }
+    return nil
+  }
+
+  private static func scope(ipv4 bits: UInt32) -> Scope {
+    if metadata4.contains(bits) { return .metadata }
+    let address = IPAddress(ipv4: bits)
+    for (network, scope) in table4 where network.contains(address) { return scope }
+    return .global
+  }
+
+  private static let metadata4: Set<UInt32> = [
+    0xA9FE_A9FE, 0xA9FE_A9FD, 0xA9FE_AA02, 0x6464_64C8, 0xA83F_8110, 0xC000_00C0,
+  ]
+
+  // fd00:ec2::254, fd00:ec2::253 (Amazon) and fd20:ce::254 (Google).
+  private static let metadata6: Set<UInt128> = [
+    0xFD00_0EC2 << 96 | 0x254, 0xFD00_0EC2 << 96 | 0x253, 0xFD20_00CE << 96 | 0x254,
+  ]
+
+  private static let table4: [(AddressNetwork, Scope)] = [
+    ("0.0.0.0/8", .special), ("10.0.0.0/8", .privateNetwork), ("100.64.0.0/10", .privateNetwork),
+    ("127.0.0.0/8", .loopback), ("169.254.0.0/16", .linkLocal), ("172.16.0.0/12", .privateNetwork),
+    ("192.0.0.9/32", .global), ("192.0.0.10/32", .global), ("192.0.0.0/24", .special),
+    ("192.0.2.0/24", .special), ("192.88.99.0/24", .special), ("192.168.0.0/16", .privateNetwork),
+    ("198.18.0.0/15", .special), ("198.51.100.0/24", .special), ("203.0.113.0/24", .special),
+    ("224.0.0.0/4", .special), ("240.0.0.0/4", .special),
+  ].compactMap { text, scope in (try? AddressNetwork(text)).map { ($0, scope) } }
+
+  private static let table6: [(AddressNetwork, Scope)] = [
+    ("::1/128", .loopback), ("fc00::/7", .privateNetwork), ("fe80::/10", .linkLocal),
+    ("fec0::/10", .privateNetwork), ("64:ff9b:1::/48", .privateNetwork), ("2001::/23", .special),
+    ("2001:db8::/32", .special), ("3fff::/20", .special), ("2000::/3", .global),
+  ].compactMap { text, scope in (try? AddressNetwork(text)).map { ($0, scope) } }
+}
