@@ -29,7 +29,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     "Quire", "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP",
-    "QuireCurl", "QuireAWS", "QuireDetect", "QuireTesting",
+    "QuireCurl", "QuireAWS", "QuireDetect", "QuireFeeds", "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "quire", targets: ["QuireCommand"])
   ],
@@ -76,6 +76,10 @@ let package = Package(
     library(
       "QuireDetect",
       ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes]),
+    // Feeds of any format in one model: reading, paging, discovery, polling rules.
+    library(
+      "QuireFeeds",
+      ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes]),
     // The face: one import for users.
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
     // Fakes, gates, clocks and conformance suites for everyone who implements a door.
@@ -84,7 +88,8 @@ let package = Package(
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireDetect", "QuireAWS", httpTypes, logging, flyingFox, argumentParser,
+        "Quire", "QuireDetect", "QuireFeeds", "QuireAWS", httpTypes, logging, flyingFox,
+        argumentParser,
       ] + libraries, swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
@@ -104,6 +109,7 @@ let package = Package(
     tests(of: "QuireHTTP", with: ["QuireDetect", httpTypes, logging]),
     tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),
     tests(of: "QuireAWS", with: ["QuireAWS", httpTypes]),
+    tests(of: "QuireFeeds", with: ["QuireFeeds", "Quire", httpTypes]),
     tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
     tests(
       of: "QuireCommand",

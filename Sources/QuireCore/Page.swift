@@ -291,7 +291,7 @@ extension Page {
   }
 
   /// The origins of the items at these indices, which ascend.
-  func origins(ofItems indices: [Int]) -> [ItemOrigins] {
+  package func origins(ofItems indices: [Int]) -> [ItemOrigins] {
     guard let runs = origins else {
       return [
         ItemOrigins(page: position.page, offsets: indices.map { position.itemOffset + $0 })

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 
 /// The links of an answer's Link header fields, in order.
 ///
@@ -36,7 +36,7 @@ package struct LinkHeader {
 
   let links: [Link]
 
-  init(_ fields: HTTPFields) {
+  package init(_ fields: HTTPFields) {
     links = fields.lazy.filter { $0.name.canonicalName == "link" }.flatMap { field in
       var reader = Reader(rest: Array(field.value.utf8)[...])
       return reader.links()

@@ -208,6 +208,8 @@ struct PageFetch<Item: Sendable> {
           + "missing.")
     }
     var context = context(of: response, delivery)
+    context.url = hop.url.text
+    context.isProvenWhole = response.framing == .explicit
     context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
     context.note = PageFormatNote()
     let session = try decoder.begin(context)

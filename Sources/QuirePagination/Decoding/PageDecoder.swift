@@ -104,6 +104,11 @@ public struct DecodingContext: Sendable {
   /// The formats that the page may be in, as the description says or the first page of the listing
   /// showed. Empty: any. A decoder of one format need not look.
   public var formats: [PageFormat]
+  /// Where the page came from, after redirects: what its relative links start from. Nil where that is not
+  /// known.
+  public var url: String?
+  /// Whether the transport proves the body whole, so that the format need not. Default: no.
+  public var isProvenWhole = false
   /// Where a decoder of several formats notes which one it chose.
   package var note: PageFormatNote?
 

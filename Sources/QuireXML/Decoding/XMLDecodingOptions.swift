@@ -100,7 +100,10 @@ public struct XMLLeniency: OptionSet, Hashable, Sendable {
   public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
 
   /// Everything above.
-  public static let feed: XMLLeniency = [
+  public static let feed = XMLLeniency(all)
+
+  /// Each of them.
+  static let all: [XMLLeniency] = [
     .legacyEncodings, .leadingWhiteSpace, .trailingContent, .controlCharacters, .namedCharacters,
     .mislabelledEncodings,
   ]

@@ -194,7 +194,7 @@ private struct MappedItems: RawItemStorage {
 
 /// An item from which a decoder takes values as they are; under a key strategy, which changes names, only
 /// those whose names it leaves alone.
-private struct MappedValue: JSONValueSource {
+struct MappedValue: JSONValueSource {
   let root: JSONValue
 
   func value(at path: [any CodingKey]) -> JSONValue? {

@@ -70,28 +70,30 @@ enum UTF8Checker {
     }
   }
 
-  /// Leaves out what is no character of XML 1.0 (production 2), in place; whether there was any.
-  static func dropControls(in bytes: inout XMLBuffer<UInt8>, from start: Int) -> Bool {
+  /// Leaves out what is no character of XML 1.0 (production 2), in place; how many there were.
+  static func dropControls(in bytes: inout XMLBuffer<UInt8>, from start: Int) -> Int {
     var kept = start
     var index = start
+    var found = 0
     while index < bytes.count {
       let byte = bytes.base[index]
       if byte < 0x20, !XMLText.isSpace(byte) {
         index += 1
+        found += 1
         continue
       }
       if byte == 0xEF, index + 2 < bytes.count, bytes.base[index + 1] == 0xBF,
         bytes.base[index + 2] >= 0xBE
       {
         index += 3
+        found += 1
         continue
       }
       bytes.base[kept] = byte
       kept += 1
       index += 1
     }
-    let dropped = bytes.count - kept
-    bytes.removeLast(dropped)
-    return dropped > 0
+    bytes.removeLast(bytes.count - kept)
+    return found
   }
 }

@@ -24,6 +24,12 @@ struct XMLInput {
   /// The breaches that leniency accepted.
   private(set) var repairs: XMLLeniency = []
 
+  /// Characters left out, because XML does not have them.
+  var droppedControls: Int {
+    guard case .reading(let transcoder) = stage else { return 0 }
+    return transcoder.droppedControls
+  }
+
   init(charset: String?, leniency: XMLLeniency) {
     self.charset = charset
     self.leniency = leniency

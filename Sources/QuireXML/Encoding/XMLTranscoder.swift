@@ -7,6 +7,8 @@ struct XMLTranscoder {
   private let converter: SystemConverter?
   /// The start of a character that the last slice did not finish.
   private var carry: [UInt8] = []
+  /// Characters left out, because XML does not have them.
+  private(set) var droppedControls = 0
 
   init(_ encoding: XMLEncoding, leniency: XMLLeniency) throws(XMLInput.Failure) {
     let isWestern = encoding == .utf8 || encoding == .ascii || encoding == .windows1252
@@ -32,9 +34,9 @@ struct XMLTranscoder {
   ) throws(XMLInput.Failure) {
     let start = output.count
     defer {
-      if dropsControls, UTF8Checker.dropControls(in: &output, from: start) {
-        repairs.insert(.controlCharacters)
-      }
+      let dropped = dropsControls ? UTF8Checker.dropControls(in: &output, from: start) : 0
+      droppedControls += dropped
+      if dropped > 0 { repairs.insert(.controlCharacters) }
     }
     switch encoding {
     case .utf8, .ascii, .windows1252:

@@ -16,6 +16,9 @@ enum XMLNamedCharacters {
     return texts
   }()
 
+  /// The text of a name; nil for an unknown one.
+  static func text(_ name: String) -> String? { texts[name] }
+
   /// One entity for each name, in both kinds.
   private struct Entities {
     var inText: [String: xmlEntityPtr] = [:]
@@ -117,4 +120,19 @@ extension XMLNamedCharacters {
     uArr 21D1 uacute FA uarr 2191 ucirc FB ugrave F9 uml A8 upsih 3D2 upsilon 3C5 uuml FC \
     weierp 2118 xi 3BE yacute FD yen A5 yuml FF zeta 3B6 zwj 200D zwnj 200C
     """
+}
+
+/// The named characters of HTML 4, for markup that is read by hand.
+package enum HTMLNamedCharacter {
+  /// What a name stands for, XML's own five included; nil for an unknown one.
+  package static func text(_ name: String) -> String? {
+    switch name {
+    case "amp": "&"
+    case "lt": "<"
+    case "gt": ">"
+    case "quot": "\""
+    case "apos": "'"
+    default: XMLNamedCharacters.text(name)
+    }
+  }
 }

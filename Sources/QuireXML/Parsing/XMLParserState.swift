@@ -29,6 +29,8 @@ struct XMLParserState {
   private(set) var faultOffset: Int?
   /// The breaches that leniency accepted.
   var repairs: XMLLeniency = []
+  /// The named characters that a page used and did not declare.
+  private(set) var namedCharacters = 0
 
   init(
     context: xmlParserCtxtPtr, limits: XMLLimits, decoding: DecodingLimits, leniency: XMLLeniency,
@@ -234,6 +236,7 @@ extension XMLParserState {
       let isValue = context.pointee.instate == XML_PARSER_ATTRIBUTE_VALUE
       if let entity = XMLNamedCharacters.entity(named: name, isValue: isValue) {
         repairs.insert(.namedCharacters)
+        namedCharacters += 1
         return entity
       }
     }

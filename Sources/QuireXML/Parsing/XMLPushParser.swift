@@ -148,6 +148,18 @@ final class XMLPushParser {
     return end - Int(tape.records.base[Int(item.node)].start)
   }
 
+  /// What had to be forgiven so far, and how often.
+  var repairCounts: [(breach: XMLLeniency, count: Int)] {
+    let found = state.pointee.repairs.union(input.repairs)
+    return XMLLeniency.all.filter { found.contains($0) }.map { breach in
+      switch breach {
+      case .namedCharacters: (breach, state.pointee.namedCharacters)
+      case .controlCharacters: (breach, input.droppedControls)
+      default: (breach, 1)
+      }
+    }
+  }
+
   /// Why the page cannot be read on.
   var fault: XMLFault? { state.pointee.fault }
 

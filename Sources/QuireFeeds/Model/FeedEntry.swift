@@ -1,0 +1,134 @@
+public import QuirePagination
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// One entry of a feed, whatever its format: an item of RSS and JSON Feed, an entry of Atom, an address of
+/// a sitemap.
+///
+/// All addresses are absolute: relative ones were resolved against `xml:base` or the address of the
+/// feed. Encoded, an entry is an item of JSON Feed 1.1, with what that has no member for in `_quire`;
+/// decoding reads that, and any item of JSON Feed.
+public struct FeedEntry: Hashable, Sendable {
+  /// The identifier that the publisher gave.
+  ///
+  /// RSS: `guid`; RSS 1.0: `rdf:about`, `dc:identifier`; Atom: `id`; JSON Feed: `id`, numbers as text;
+  /// sitemaps: none. Nil where there is none: `identity` is always there.
+  public var id: String?
+  /// The page of the entry.
+  ///
+  /// RSS: `link`, else a `guid` that is a permalink; Atom: `link rel="alternate"`, HTML first; JSON
+  /// Feed: `url`; sitemaps: `loc`.
+  public var url: String?
+  /// The page that the publisher calls the entry's own, where `url` leads through a counter or a copy.
+  ///
+  /// `feedburner:origLink`, `pheedo:origLink`, Atom: `link rel="canonical"`; in RSS a `guid` that is a
+  /// permalink and another address than `link`. Nil where nothing says it.
+  public var canonicalURL: String?
+  /// The page that the entry is about. JSON Feed: `external_url`; Atom: `link rel="related"`.
+  public var externalURL: String?
+  /// The title. RSS, Atom, JSON Feed: `title`; else `dc:title`, `media:title`, `itunes:title`.
+  public var title: FeedText?
+  /// A summary.
+  ///
+  /// RSS: `description`, which may well be the whole text; Atom: `summary`; JSON Feed: `summary`; else
+  /// `dc:description`, `itunes:summary`, `itunes:subtitle`, `media:description`.
+  public var summary: FeedText?
+  /// The text itself.
+  ///
+  /// RSS: `content:encoded`, `xhtml:body`; Atom: `content`; JSON Feed: `content_html`, else
+  /// `content_text`. Nil where the feed has only a summary: see `text`.
+  public var content: FeedText?
+  /// Who wrote it. Where the entry names nobody, nobody: the feed's authors are in `Feed.authors`.
+  public var authors: [FeedPerson]
+  /// When it was published. RSS: `pubDate`; Atom: `published` (0.3: `issued`); JSON Feed:
+  /// `date_published`; else `dc:date`, `dcterms:issued`, `dcterms:created`; news sitemaps:
+  /// `publication_date`.
+  public var published: Date?
+  /// When it was changed last. Atom: `updated` (0.3: `modified`); JSON Feed: `date_modified`;
+  /// `dcterms:modified`; sitemaps: `lastmod`.
+  public var updated: Date?
+  /// Categories and tags.
+  public var categories: [FeedCategory]
+  /// Files.
+  public var enclosures: [FeedEnclosure]
+  /// A picture. JSON Feed: `image`; `itunes:image`, `media:thumbnail`, `image:image` of sitemaps; a
+  /// picture of `media:content`.
+  public var image: String?
+  /// A picture to be shown wide. JSON Feed: `banner_image`.
+  public var bannerImage: String?
+  /// The language. JSON Feed: `language`; `xml:lang`, `dc:language`. Nil where only the feed says it.
+  public var language: String?
+  /// The feed that the entry comes from originally.
+  public var source: FeedSource?
+  /// Where comments are.
+  public var comments: FeedComments?
+  /// All links that the entry has with a relation. Atom: `link`; RSS: `atom:link`.
+  public var links: [FeedLink]
+  /// Who may do what with it. Atom: `rights` (0.3: `copyright`); `dc:rights`, `media:copyright`.
+  public var rights: FeedText?
+  /// Where on Earth it is about.
+  public var place: FeedPlace?
+  /// What podcasts say of an episode; nil where nothing of it is there.
+  public var episode: FeedEpisode?
+  /// How often the page changes, by its publisher: `always`, `hourly` … `never`. Sitemaps: `changefreq`.
+  public var changeFrequency: String?
+  /// How important the page is among its publisher's, from 0 to 1. Sitemaps: `priority`.
+  public var priority: Double?
+  /// What had to be forgiven in this entry. What was forgiven in the document around it is in
+  /// `Feed.repairs`.
+  public var repairs: [FeedRepair]
+  /// The entry as its publisher wrote it: from JSON as it is, from XML as `XMLItem.value` maps elements
+  /// to JSON; nil for an entry that was made by a program. It keeps its whole page in memory, and does
+  /// not count when entries are compared.
+  public var raw: RawItem? {
+    get { uncompared.raw }
+    set { uncompared.raw = newValue }
+  }
+  private var uncompared = Uncompared()
+
+  /// An entry without anything, to be filled in.
+  public init() {
+    (authors, categories, enclosures, links, repairs) = ([], [], [], [], [])
+  }
+
+  /// What does not count in comparisons.
+  private struct Uncompared: Hashable, Sendable {
+    var raw: RawItem?
+
+    static func == (left: Self, right: Self) -> Bool { true }
+    func hash(into hasher: inout Hasher) {}
+  }
+}
+
+extension FeedEntry {
+  /// The text to show: the content, or the summary where that is all there is.
+  public var text: FeedText? { content ?? summary }
+
+  /// When it was published, or else changed: what entries are ordered by.
+  public var date: Date? { published ?? updated }
+}
+
+/// What podcasts say of an episode, in the namespaces of iTunes and of Podcasting 2.0.
+public struct FeedEpisode: Hashable, Sendable {
+  /// How long it plays. `itunes:duration`, as seconds, `mm:ss` or `hh:mm:ss`.
+  public var duration: Duration?
+  /// The number of the episode. `itunes:episode`, `podcast:episode`.
+  public var number: Double?
+  /// The number of the season. `itunes:season`, `podcast:season`.
+  public var season: Int?
+  /// `full`, `trailer` or `bonus`. `itunes:episodeType`.
+  public var kind: String?
+  /// Whether it is for adults. `itunes:explicit`: `true`, `yes`, `explicit`.
+  public var isExplicit: Bool?
+  /// Transcripts. `podcast:transcript` with `url`, `type`, `language`.
+  public var transcripts: [FeedLink] = []
+  /// The address of the chapters. `podcast:chapters`.
+  public var chapters: FeedLink?
+
+  /// An episode of which nothing is known.
+  public init() {}
+}

@@ -1,0 +1,43 @@
+/// The format that a feed is written in.
+///
+/// Sources: RSS 0.90 and 0.91 (Netscape), 0.92, 0.93, 0.94 and 2.0 (UserLand, RSS Advisory Board), RSS
+/// 1.0 (RDF Site Summary), Atom 0.3 (draft-ietf-atompub-format-00) and 1.0 (RFC 4287), JSON Feed 1 and
+/// 1.1, sitemaps 0.9.
+public struct FeedFormat: Hashable, Sendable, CustomStringConvertible {
+  /// The family of formats.
+  public enum Family: String, Hashable, Sendable, CaseIterable {
+    /// RSS with items in a channel: 0.91 to 2.0.
+    case rss
+    /// RSS as RDF: 0.90 and 1.0.
+    case rdf
+    /// Atom 0.3 and 1.0.
+    case atom
+    /// JSON Feed 1 and 1.1.
+    case jsonFeed
+    /// A sitemap: a list of addresses.
+    case sitemap
+    /// A list of sitemaps.
+    case sitemapIndex
+  }
+
+  /// The family.
+  public let family: Family
+  /// The version as the feed says it, such as `2.0`; nil where it says none.
+  public let version: String?
+
+  /// A format.
+  public init(_ family: Family, version: String? = nil) {
+    self.family = family
+    self.version = version
+  }
+
+  /// `rss 2.0`, `atom 1.0`, `jsonFeed 1.1`, `sitemap 0.9` and so on.
+  public var description: String { version.map { "\(family.rawValue) \($0)" } ?? family.rawValue }
+
+  /// Reads what `description` writes.
+  init?(_ text: String) {
+    let parts = text.split(separator: " ", maxSplits: 1)
+    guard let family = parts.first.flatMap({ Family(rawValue: String($0)) }) else { return nil }
+    self.init(family, version: parts.count > 1 ? String(parts[1]) : nil)
+  }
+}

@@ -1,0 +1,98 @@
+public import HTTPTypes
+public import QuireCore
+public import QuireHTTP
+import QuirePagination
+
+/// A feed, all pages of it, in one model whatever its format.
+///
+/// ```swift
+/// for try await entry in client.feed(at: "https://example.org/feed").entries { … }
+/// ```
+/// Nothing is requested before the first page is asked for. Pages follow one another from the newest
+/// entries to the oldest: by `next` and `prev-archive` of RFC 5005, JSON Feed's `next_url`, a Link header,
+/// `?paged=` of WordPress; a sitemap index leads through its sitemaps. An entry that comes again on a later page is left
+/// out, and a link that leads to a page of before is the end; the report counts the one and warns of the
+/// other.
+public struct FeedListing: Sendable {
+  /// The pages; what each says of the feed is `page.feed`.
+  public let pages: Cursor<FeedEntry>
+
+  /// The entries of all pages.
+  public var entries: ItemSequence<Cursor<FeedEntry>> { pages.items }
+
+  /// What the feed says of itself, from its first page.
+  ///
+  /// Throws what a walk would throw.
+  public func properties() async throws -> Feed {
+    var iterator = pages.limited(to: Limits(pages: 1)).makeAsyncIterator()
+    guard let feed = try await iterator.next()?.feed else {
+      throw PageError(.exhausted, "There is no first page of the feed.")
+    }
+    return feed
+  }
+}
+
+extension Page where Item == FeedEntry {
+  /// What the page says of its feed; nil for a page that was unchanged, and for one of another source.
+  public var feed: Feed? { (http?.document as? FeedDocument)?.feed }
+}
+
+extension PageClient {
+  /// The feed at `url`, in whatever format it comes.
+  ///
+  /// - Parameters:
+  ///   - url: The feed's address, absolute; sent byte for byte. For that of a web page, see
+  ///   `discoverFeeds(at:)`.
+  ///   - options: How it is read. Default: leniently.
+  ///   - headers: Fields for all pages of the feed, besides the client's; they do not leave its origin.
+  ///
+  /// A client for feeds from anywhere has the configuration `.feed`.
+  public func feed(
+    at url: String, options: FeedOptions = FeedOptions(), headers: HTTPFields = [:]
+  ) -> FeedListing {
+    var client = self
+    for field in headers { client.configuration.headers.append(field) }
+    if !client.configuration.headers.contains(.accept) {
+      client.configuration.headers[.accept] = FeedListing.accept
+    }
+    let paging = FeedPaging(options)
+    let first = PageRequest(url: url)
+    do {
+      let policy = PagePolicy(links: try paging.links(from: url))
+      let pagination = Pagination(
+        next: .body("/"), send: .request, items: .root, policy: policy)
+      let listing = try Listing(
+        client: client, pagination: pagination, first: first, custom: paging.next)
+      let decoder = FeedPageDecoder(options: options)
+      return FeedListing(
+        pages: Cursor(clock: client.configuration.clock) { _ in
+          FeedPageReader(PageLoader(listing, decoder), paging)
+        })
+    } catch {
+      return FeedListing(pages: Cursor(clock: client.configuration.clock) { _ in throw error })
+    }
+  }
+}
+
+extension FeedListing {
+  /// What feeds are asked for as.
+  static let accept =
+    "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
+    + "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"
+}
+
+extension PageClient.Configuration {
+  /// For feeds from anywhere: by http too, 15 MiB on the wire and 32 MiB decoded for a page, 30 s, one
+  /// attempt, for a schedule asks again anyway.
+  public static var feed: PageClient.Configuration {
+    var configuration = PageClient.Configuration()
+    configuration.allowsPlainHTTP = true
+    configuration.timeouts = Timeouts(
+      connect: .seconds(10), head: .seconds(15), stall: .seconds(10), total: .seconds(30))
+    configuration.transferLimits = TransferLimits(
+      headerBytes: 32 << 10, wireBytes: 15 << 20, decodedBytes: 32 << 20, inflateRatio: 50)
+    configuration.decodingLimits = .feed
+    configuration.retry = RetryPolicy(attempts: 1)
+    return configuration
+  }
+}

@@ -1,0 +1,194 @@
+import HTTPTypes
+public import QuireCore
+import QuireHTTP
+import QuirePagination
+import Synchronization
+
+/// Reads the pages of a feed for one walk: leaves out entries that came before, and ends where a publisher
+/// runs in a circle.
+final class FeedPageReader: PageReader {
+  private let base: PageLoader<FeedEntry>
+  private let paging: FeedPaging
+  private let memory: Mutex<Memory>
+
+  private struct Memory: Sendable {
+    var seen = SeenEntries()
+    /// What was known before the page that was read last.
+    var last: (position: Position, before: SeenEntries)?
+    /// The requests that were answered.
+    var visited: Set<Int> = []
+    /// Pages in a row without anything new.
+    var stale = 0
+  }
+
+  /// Pages without anything new that a feed with links may have in a row: archives may repeat what the feed
+  /// itself has (RFC 5005, section 4).
+  private static let mostStale = 3
+
+  init(_ base: PageLoader<FeedEntry>, _ paging: FeedPaging) {
+    (self.base, self.paging) = (base, paging)
+    memory = Mutex(Memory())
+  }
+
+  private init(copying other: FeedPageReader) {
+    base = other.base
+    paging = other.paging
+    memory = Mutex(other.memory.withLock { $0 })
+  }
+
+  // Leaves the consumer's actor, as the loader does.
+  @concurrent func read(at position: Position) async throws -> Page<FeedEntry>? {
+    for url in paging.missingIndexes(at: position) {
+      let place = Bookmark(.url(url)).position
+      paging.found(try await base.answer(at: place).document, at: url)
+    }
+    let isNumbered = FeedPaging.isNumbered(position)
+    do {
+      guard let page = try await base.read(at: position) else { return nil }
+      return settle(page, at: position, isNumbered)
+    } catch let error as PageError where isNumbered && Self.saysEnd(error) {
+      return nil
+    }
+  }
+
+  /// Whether an answer says that there is no page of this number.
+  private static func saysEnd(_ error: PageError) -> Bool {
+    [400, 404, 410].contains(error.response?.status.code ?? 0)
+      || error.code == .unexpectedMediaType
+  }
+
+  private func settle(
+    _ page: Page<FeedEntry>, at position: Position, _ isNumbered: Bool
+  ) -> Page<FeedEntry> {
+    memory.withLock { memory in
+      if let last = memory.last, last.position == position { memory.seen = last.before }
+      memory.last = (position, memory.seen)
+      memory.visited.insert(base.identity(of: position))
+      let kept = memory.seen.new(in: page.items)
+      var result = page
+      if kept.count < page.items.count {
+        result = page.withItems(kept.map { page.items[$0] })
+        result.origins = page.origins(ofItems: kept)
+        result.traffic.duplicates += page.items.count - kept.count
+      }
+      memory.stale = kept.isEmpty && !page.items.isEmpty ? memory.stale + 1 : 0
+      end(&result, memory, isNumbered)
+      return result
+    }
+  }
+
+  /// Ends the walk where nothing new is to come.
+  private func end(_ page: inout Page<FeedEntry>, _ memory: Memory, _ isNumbered: Bool) {
+    guard let next = page.next else { return }
+    if isNumbered, memory.stale > 0 {
+      // The server does not know the parameter.
+      page.next = nil
+    } else if memory.visited.contains(base.identity(of: next)) {
+      page.next = nil
+      page.warnings.append(
+        WalkReport.Warning(
+          .feedLoop,
+          "The feed's link to older entries leads to a page that was read before; it ends here."))
+    } else if memory.stale >= Self.mostStale {
+      page.next = nil
+      page.warnings.append(
+        WalkReport.Warning(
+          .feedLoop,
+          "\(memory.stale) pages of the feed in a row had no entry that was not read before; it ends here."
+        ))
+    }
+  }
+
+  func copy() -> any PageReader<FeedEntry> { FeedPageReader(copying: self) }
+  func leave() { base.leave() }
+  func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
+  func close(at position: Position?) async { await base.close(at: position) }
+  func identity(of position: Position) -> Int { base.identity(of: position) }
+  var needsClosing: Bool { base.needsClosing }
+  // Circles are ends here, and are found by their requests.
+  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var allowsLookAhead: Bool { base.allowsLookAhead }
+  var identity: ListingIdentity? { base.identity }
+}
+
+extension WalkReport.Warning.Code {
+  /// A feed whose links to older entries run in a circle; the walk has ended there.
+  public static let feedLoop = Self("feedLoop")
+}
+
+/// The entries of a feed that were seen, so that none comes twice.
+///
+/// Two entries are the same where identifier and address are, or identifier and text; without
+/// identifier, where address and text are. An identifier that a page gives to different entries tells
+/// nothing: these are told by their text alone. Remembers hashes of the last 262,144 entries.
+struct SeenEntries: Sendable {
+  private var keys: Set<Int> = []
+  /// The keys in the order they came, to be forgotten.
+  private var order: [Int] = []
+  private var oldest = 0
+  /// Identifiers that a publisher gave to different entries.
+  private var shared: Set<Int> = []
+
+  private static let most = 1 << 19
+
+  /// The places of the entries that were not seen; they are seen now.
+  mutating func new(in entries: [FeedEntry]) -> [Int] {
+    noteShared(entries)
+    var kept: [Int] = []
+    for (place, entry) in entries.enumerated() {
+      let keys = keys(of: entry)
+      if keys.contains(where: { self.keys.contains($0) }) { continue }
+      kept.append(place)
+      for key in keys { remember(key) }
+    }
+    return kept
+  }
+
+  private func keys(of entry: FeedEntry) -> [Int] {
+    guard let id = entry.id else { return [Self.hash(1, entry.link, Self.text(entry))] }
+    let text = Self.hash(2, id, Self.text(entry))
+    if shared.contains(Self.hash(3, id, 0)) { return [text] }
+    return [Self.hash(4, id, Self.hash(5, entry.link, 0)), text]
+  }
+
+  /// Finds identifiers that stand for several entries of a page.
+  private mutating func noteShared(_ entries: [FeedEntry]) {
+    var texts: [String: Int] = [:]
+    for entry in entries {
+      guard let id = entry.id else { continue }
+      let text = Self.text(entry)
+      if let other = texts.updateValue(text, forKey: id), other != text {
+        shared.insert(Self.hash(3, id, 0))
+      }
+    }
+  }
+
+  private mutating func remember(_ key: Int) {
+    guard keys.insert(key).inserted else { return }
+    order.append(key)
+    guard keys.count > Self.most else { return }
+    keys.remove(order[oldest])
+    oldest += 1
+    if oldest > Self.most {
+      order.removeFirst(oldest)
+      oldest = 0
+    }
+  }
+
+  private static func text(_ entry: FeedEntry) -> Int {
+    var hasher = Hasher()
+    hasher.combine(entry.title?.value)
+    hasher.combine(entry.text?.value)
+    for enclosure in entry.enclosures { hasher.combine(enclosure.url) }
+    return hasher.finalize()
+  }
+
+  private static func hash(_ kind: Int, _ text: String?, _ other: Int) -> Int {
+    var hasher = Hasher()
+    hasher.combine(kind)
+    hasher.combine(text)
+    hasher.combine(other)
+    return hasher.finalize()
+  }
+}

@@ -1,0 +1,121 @@
+import HTTPTypes
+import QuireCore
+import QuirePagination
+import Synchronization
+
+/// Finds out what comes after a page of a feed.
+final class FeedPaging: Sendable {
+  private let options: FeedOptions
+  /// The sitemaps that indexes list, by the addresses of these.
+  private let indexes = Mutex<[String: [String]]>([:])
+
+  init(_ options: FeedOptions) { self.options = options }
+
+  /// Which links are followed from a feed.
+  func links(from url: String) throws(PageError) -> LinkPolicy {
+    if let links = options.links { return links }
+    let reference = try URLReference(url)
+    let origin = try Origin(url: url)
+    guard let authority = reference.authority else { return .sameOrigin }
+    let other = origin.host.hasPrefix("www.") ? String(origin.host.dropFirst(4)) : "www." + origin.host
+    return .allow([authority, other])
+  }
+
+  /// What comes after a page.
+  func next(_ page: AnsweredPage) throws -> NextPage? {
+    guard let feed = (page.document as? FeedDocument)?.feed else { return nil }
+    if let step = sitemap(after: page, feed) { return step }
+    if page.state["sitemaps"] != nil { return nil }
+    if let link = feed.pages.older ?? Self.linkField(of: page) {
+      return NextPage(PageRequest(url: Self.secured(link, like: page.url)))
+    }
+    return numbered(after: page, feed)
+  }
+
+  /// A link in the header (RFC 8288), absolute or not.
+  private static func linkField(of page: AnsweredPage) -> String? {
+    LinkHeader(page.headerFields).first(relation: "next")?.target
+  }
+
+  /// A link to http at the host of a page that came by https means https.
+  private static func secured(_ link: String, like url: String) -> String {
+    guard url.hasPrefix("https://"), link.hasPrefix("http://"),
+      let target = try? Origin(url: link), let page = try? Origin(url: url),
+      target.host == page.host
+    else { return link }
+    return "https" + link.dropFirst(4)
+  }
+
+  // MARK: WordPress
+
+  /// The page by its number (`?paged=`), where WordPress made the feed and says nothing of other pages.
+  private func numbered(after page: AnsweredPage, _ feed: Feed) -> NextPage? {
+    guard options.followsNumberedPages, page.itemCount > 0,
+      feed.generator?.lowercased().contains("wordpress") == true,
+      var url = try? URLReference(page.request.url)
+    else { return nil }
+    let query = QueryString(url.query)
+    let current = page.state["paged"]?.integer ?? query["paged"].flatMap { Int($0) } ?? 1
+    guard 1..<100_000 ~= current else { return nil }
+    url.query = query.replacing([("paged", String(current + 1))]).raw
+    return NextPage(
+      PageRequest(url: url.text), state: ["paged": .number(String(current + 1))])
+  }
+
+  /// Whether a position was reached by counting: what is not there is the end then.
+  static func isNumbered(_ position: Position) -> Bool {
+    (try? Bookmark(position))?.state?["paged"] != nil
+  }
+
+  // MARK: Sitemaps
+
+  /// The sitemap behind a page: the first of an index, or the one behind it in the index that lists it.
+  private func sitemap(after page: AnsweredPage, _ feed: Feed) -> NextPage? {
+    var stack = Self.stack(page.state)
+    if feed.format.family == .sitemapIndex {
+      let url = page.request.url
+      indexes.withLock { $0[url] = feed.sitemaps }
+      // An index that lists itself, or lies too deep, leads nowhere.
+      if !stack.contains(where: { $0.index == url }), stack.count < 8 { stack.append((url, -1)) }
+    }
+    while let (index, place) = stack.popLast() {
+      let list = indexes.withLock { $0[index] } ?? []
+      guard list.indices.contains(place + 1) else { continue }
+      stack.append((index, place + 1))
+      forget(allBut: stack.map(\.index))
+      let state = JSONValue.array(
+        stack.map { .array([.string($0.index), .number(String($0.place))]) })
+      return NextPage(
+        PageRequest(url: Self.secured(list[place + 1], like: page.url)),
+        state: ["sitemaps": state])
+    }
+    return nil
+  }
+
+  private func forget(allBut urls: [String]) {
+    indexes.withLock { $0 = $0.filter { urls.contains($0.key) } }
+  }
+
+  /// The indexes that a page is in the middle of, outermost first.
+  private static func stack(_ state: JSONValue?) -> [(index: String, place: Int)] {
+    guard case .array(let levels)? = state?["sitemaps"] else { return [] }
+    return levels.compactMap { level in
+      guard case .array(let parts) = level, parts.count == 2, let url = parts[0].string,
+        let place = parts[1].integer
+      else { return nil }
+      return (url, place)
+    }
+  }
+
+  /// The indexes that have to be read again before what is behind a position can be told.
+  func missingIndexes(at position: Position) -> [String] {
+    let stack = Self.stack((try? Bookmark(position))?.state)
+    return indexes.withLock { known in stack.map(\.index).filter { known[$0] == nil } }
+  }
+
+  /// Takes an index that was read again.
+  func found(_ document: any PageDocument, at url: String) {
+    guard let feed = (document as? FeedDocument)?.feed else { return }
+    indexes.withLock { $0[url] = feed.sitemaps }
+  }
+}

@@ -1,0 +1,262 @@
+/// The words in dates: months, days and zones.
+enum DateWords {
+  /// A month by its name or the start of it.
+  static func month(_ word: String) -> (number: Int, isEnglish: Bool)? {
+    let start = String(word.prefix(3))
+    if let index = english.firstIndex(of: start), fullEnglish[index].hasPrefix(word) || word == "sept" {
+      return (index + 1, true)
+    }
+    return foreign[word].map { ($0, false) } ?? foreign[start].map { ($0, false) }
+  }
+
+  private static let english = [
+    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
+  ]
+  private static let fullEnglish = [
+    "january", "february", "march", "april", "may", "june", "july", "august", "september",
+    "october", "november", "december",
+  ]
+
+  /// German, French, Spanish, Italian, Portuguese, Dutch.
+  private static let foreign: [String: Int] = [
+    "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12, "janv": 1, "fév": 2, "fev": 2, "mars": 3,
+    "avr": 4, "juin": 6, "juil": 7, "juillet": 7, "aoû": 8, "aou": 8, "déc": 12, "ene": 1, "abr": 4,
+    "ago": 8, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10, "out": 10,
+    "mrt": 3, "mei": 5, "maa": 3, "mei.": 5, "januar": 1, "février": 2, "marzo": 3, "märz": 3,
+    "maart": 3, "mayo": 5, "juni": 6, "juli": 7, "août": 8, "jui": 7,
+  ]
+
+  /// A day of the week by its English name: 0 is Monday.
+  static func weekday(_ word: String) -> Int? {
+    let days = [
+      "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    ]
+    guard word.count >= 3 else { return nil }
+    return days.firstIndex { $0.hasPrefix(word) }
+      ?? (word == "tues" ? 1 : word == "thur" || word == "thurs" ? 3 : nil)
+  }
+
+  /// Whether a word can be a day of the week in another language.
+  static func looksLikeDay(_ word: String) -> Bool {
+    [
+      "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch", "donnerstag",
+      "freitag", "samstag", "sonnabend", "sonntag", "lun", "mar", "mer", "jeu", "ven", "sam", "dim",
+      "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "mié", "mie", "jue",
+      "vie", "sáb", "sab", "dom", "gio", "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za", "zo",
+    ].contains(word)
+  }
+
+  /// Seconds east of UTC of a zone by name. Of names that several zones have, what feeds mean by them.
+  static func zone(_ word: String) -> (seconds: Int, isInRFC822: Bool)? {
+    if let hours = rfc822[word] { return (Int(hours * 3_600), true) }
+    if word.count == 1, let letter = word.utf8.first { return military(letter).map { ($0, true) } }
+    return others[word].map { (Int($0 * 3_600), false) }
+  }
+
+  private static let rfc822: [String: Double] = [
+    "ut": 0, "gmt": 0, "est": -5, "edt": -4, "cst": -6, "cdt": -5, "mst": -7, "mdt": -6,
+    "pst": -8, "pdt": -7,
+  ]
+
+  private static let others: [String: Double] = [
+    "utc": 0, "wet": 0, "west": 1, "bst": 1, "ist": 5.5, "cet": 1, "mez": 1, "met": 1, "cest": 2,
+    "mesz": 2, "mest": 2, "eet": 2, "eest": 3, "sast": 2, "msk": 3, "msd": 4, "trt": 3, "gst": 4,
+    "pkt": 5, "npt": 5.75, "ict": 7, "wib": 7, "hkt": 8, "sgt": 8, "awst": 8, "pht": 8, "jst": 9,
+    "kst": 9, "acst": 9.5, "acdt": 10.5, "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
+    "nst": -3.5, "ndt": -2.5, "ast": -4, "adt": -3, "brt": -3, "brst": -2, "art": -3, "clt": -4,
+    "clst": -3, "akst": -9, "akdt": -8, "hst": -10, "hast": -10, "et": -5, "ct": -6, "mt": -7,
+    "pt": -8, "eat": 3, "wat": 1, "cat": 2, "idt": 3,
+  ]
+
+  /// RFC 822 gave the letters the wrong way round; RFC 2822, §4.3, takes all but Z for an unknown zone.
+  private static func military(_ letter: UInt8) -> Int? {
+    0x61...0x7A ~= letter ? 0 : nil
+  }
+}
+
+/// Takes a short text apart, byte by byte.
+struct ByteReader {
+  var rest: Slice<UnsafeBufferPointer<UInt8>>
+  /// Whether a number was followed by a dot.
+  private(set) var hadDot = false
+
+  init(rest: Slice<UnsafeBufferPointer<UInt8>>) { self.rest = rest }
+
+  /// A time of day.
+  struct Time {
+    var hour = 0
+    var minute = 0
+    var second = 0.0
+    var hasSeconds = false
+    var isTwelveHour = false
+  }
+
+  /// An offset from UTC.
+  struct Zone {
+    var seconds: Int
+    /// `Z`, `z`, or hours and minutes with a colon.
+    var isNumeric = false
+    var isInRFC822 = false
+  }
+
+  var isAtEnd: Bool { rest.isEmpty }
+  var peekIsDigit: Bool { rest.first.map { 0x30...0x39 ~= $0 } ?? false }
+
+  mutating func take(_ character: Unicode.Scalar) -> Bool {
+    guard rest.first == UInt8(ascii: character) else { return false }
+    if character == "." { hadDot = true }
+    rest = rest.dropFirst()
+    return true
+  }
+
+  mutating func skip(_ characters: String) {
+    rest = rest.drop { characters.utf8.contains($0) }
+  }
+
+  mutating func skipSpaces() -> Int {
+    let before = rest.count
+    rest = rest.drop(while: XMLSpace.isSpace)
+    return before - rest.count
+  }
+
+  mutating func skip(until end: Unicode.Scalar) {
+    rest = rest.drop { $0 != UInt8(ascii: end) }.dropFirst()
+  }
+
+  /// Leaves one byte out; false at the end.
+  mutating func skipOne() -> Bool {
+    guard !rest.isEmpty else { return false }
+    rest = rest.dropFirst()
+    return true
+  }
+
+  mutating func digits() -> (value: Int, digits: Int)? {
+    let digits = rest.prefix { 0x30...0x39 ~= $0 }
+    guard 1...9 ~= digits.count else { return nil }
+    rest = rest[digits.endIndex...]
+    return (digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }, digits.count)
+  }
+
+  mutating func number(exactly count: Int) -> Int? {
+    let digits = rest.prefix(count)
+    guard digits.count == count, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
+    rest = rest[digits.endIndex...]
+    return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  }
+
+  mutating func number(upTo count: Int) -> Int? {
+    let digits = rest.prefix(count).prefix { 0x30...0x39 ~= $0 }
+    guard !digits.isEmpty else { return nil }
+    rest = rest[digits.endIndex...]
+    return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+  }
+
+  /// `st`, `nd`, `rd` or `th`.
+  mutating func takeOrdinal() {
+    let word = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
+    if ["st", "nd", "rd", "th"].contains(word) { rest = rest.dropFirst(2) }
+  }
+
+  /// Letters, in lower case, of any script.
+  mutating func word() -> String {
+    let letters = rest.prefix { $0 >= 0x80 || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 }
+    rest = rest[letters.endIndex...]
+    return String(decoding: letters, as: UTF8.self).lowercased()
+  }
+
+  /// `hh:mm`, `hh:mm:ss` with fractions, `hhmmss`, and AM or PM behind them.
+  mutating func time() -> Time? {
+    var time = Time()
+    let start = rest
+    guard let hour = number(upTo: 2) else { return nil }
+    time.hour = hour
+    if take(":") {
+      guard let minute = number(upTo: 2) else { return restore(start) }
+      time.minute = minute
+      if take(":") {
+        guard let second = number(upTo: 2) else { return restore(start) }
+        time.second = Double(second)
+        time.hasSeconds = true
+        fraction(&time)
+      }
+    } else {
+      guard let minute = number(exactly: 2) else { return restore(start) }
+      time.minute = minute
+      if let second = number(exactly: 2) {
+        time.second = Double(second)
+      } else {
+        // Four digits are a year.
+        guard rest.first == UInt8(ascii: "Z") else { return restore(start) }
+      }
+    }
+    meridiem(&time)
+    return time
+  }
+
+  private mutating func restore(_ start: Slice<UnsafeBufferPointer<UInt8>>) -> Time? {
+    rest = start
+    return nil
+  }
+
+  private mutating func fraction(_ time: inout Time) {
+    guard let mark = rest.first, mark == UInt8(ascii: ".") || mark == UInt8(ascii: ",") else { return }
+    let digits = rest.dropFirst().prefix { 0x30...0x39 ~= $0 }
+    guard !digits.isEmpty else { return }
+    var scale = 0.1
+    for digit in digits {
+      time.second += Double(digit - 0x30) * scale
+      scale /= 10
+    }
+    rest = rest[digits.endIndex...]
+  }
+
+  private mutating func meridiem(_ time: inout Time) {
+    let start = rest
+    _ = skipSpaces()
+    let word = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
+    guard word == "am" || word == "pm", rest.dropFirst(2).first.map({ $0 < 0x41 }) ?? true,
+      1...12 ~= time.hour
+    else {
+      rest = start
+      return
+    }
+    rest = rest.dropFirst(2)
+    time.isTwelveHour = true
+    time.hour = time.hour % 12 + (word == "pm" ? 12 : 0)
+  }
+
+  /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, a name with an offset behind it such as `GMT+2`.
+  mutating func zone() -> Zone? {
+    let start = rest
+    let name = word()
+    if name.isEmpty { return offset() }
+    if name == "z" { return Zone(seconds: 0, isNumeric: true, isInRFC822: true) }
+    guard let known = DateWords.zone(name) else {
+      rest = start
+      return nil
+    }
+    if ["gmt", "utc", "ut"].contains(name), let offset = offset() {
+      return Zone(seconds: offset.seconds)
+    }
+    return Zone(seconds: known.seconds, isInRFC822: known.isInRFC822)
+  }
+
+  private mutating func offset() -> Zone? {
+    let start = rest
+    // A minus sign of typographers, too.
+    let sign = take("+") ? 1 : take("-") ? -1 : 0
+    guard sign != 0, let hours = number(upTo: 2) else {
+      rest = start
+      return nil
+    }
+    let hasColon = take(":")
+    let minutes = number(exactly: 2)
+    guard hours <= 15, minutes ?? 0 < 60, !hasColon || minutes != nil else {
+      rest = start
+      return nil
+    }
+    return Zone(
+      seconds: sign * (hours * 3_600 + (minutes ?? 0) * 60), isNumeric: hasColon,
+      isInRFC822: !hasColon && minutes != nil)
+  }
+}

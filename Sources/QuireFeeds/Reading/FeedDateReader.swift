@@ -1,0 +1,323 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads dates of every habit, and says whether they are as their format writes them.
+///
+/// Knows RFC 822 and 2822 with day names right, wrong or missing, two-digit years, zones by name and by
+/// number, RFC 3339 and the profiles of ISO 8601 (W3C-DTF), C's `asctime`, dates of HTTP, dates with
+/// month names first, `yyyy/mm/dd`, `dd.mm.yyyy`, `mm/dd/yyyy`, times with AM and PM, seconds and
+/// milliseconds since 1970. A time without a zone is UTC. Month names of seven languages.
+struct FeedDateReader {
+  /// How a format writes dates.
+  enum Style {
+    /// RSS: RFC 822, with years of two or four digits.
+    case rfc822
+    /// Atom and JSON Feed: RFC 3339.
+    case rfc3339
+    /// Dublin Core, sitemaps: W3C-DTF, which has years, months and days alone too.
+    case w3c
+  }
+
+  /// A date that was read.
+  struct Finding: Equatable {
+    var seconds: Double
+    /// Whether the date is as its format writes it.
+    var isProper: Bool
+
+    var date: Date { Date(timeIntervalSince1970: seconds) }
+  }
+
+  private let bytes: [UInt8]
+
+  /// Reads a date; nil for what is none.
+  static func read(_ text: String, as style: Style) -> Finding? {
+    // No date is longer.
+    guard text.utf8.count <= 128 else { return nil }
+    var text = text
+    return text.withUTF8 { buffer in
+      let bytes = XMLSpace.trimmed(buffer)
+      if let iso = ISODate.read(bytes) {
+        let isProper =
+          switch style {
+          case .rfc822: false
+          case .rfc3339: iso.isRFC3339
+          case .w3c: iso.isW3C
+          }
+        return Finding(seconds: iso.seconds, isProper: isProper)
+      }
+      var words = WordDate(bytes)
+      guard let found = words.read() else { return nil }
+      return Finding(seconds: found.seconds, isProper: style == .rfc822 && found.isRFC822)
+    }
+  }
+}
+
+/// White space of XML.
+enum XMLSpace {
+  static func isSpace(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
+  }
+
+  static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
+    var slice = bytes[...]
+    while let first = slice.first, isSpace(first) { slice = slice.dropFirst() }
+    while let last = slice.last, isSpace(last) { slice = slice.dropLast() }
+    return slice
+  }
+}
+
+/// Days and seconds in the proleptic Gregorian calendar.
+enum CivilTime {
+  /// Seconds since 1970; nil for a date that does not exist. A leap second is the second after it.
+  static func seconds(
+    _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0,
+    _ second: Double = 0, offset: Int = 0
+  ) -> Double? {
+    guard 0...9999 ~= year, 1...12 ~= month, day >= 1, day <= length(of: month, in: year),
+      0...24 ~= hour, hour < 24 || (minute == 0 && second == 0), 0..<60 ~= minute, 0..<61 ~= second
+    else { return nil }
+    let days = days(year, month, day)
+    return Double(days * 86_400 + hour * 3_600 + minute * 60 - offset) + second
+  }
+
+  /// Days from 1970-01-01, counting years from March.
+  static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let shifted = month > 2 ? year : year - 1
+    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
+    let yearOfEra = shifted - era * 400
+    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    return era * 146_097 + dayOfEra - 719_468
+  }
+
+  /// Year, month and day of a day since 1970.
+  static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
+    let shifted = day + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let civil = month < 10 ? month + 3 : month - 9
+    return (
+      yearOfEra + era * 400 + (civil <= 2 ? 1 : 0), civil, dayOfYear - (153 * month + 2) / 5 + 1
+    )
+  }
+
+  private static func length(of month: Int, in year: Int) -> Int {
+    switch month {
+    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+    case 4, 6, 9, 11: 30
+    default: 31
+    }
+  }
+
+  /// The day of the week: 0 is Monday.
+  static func weekday(_ year: Int, _ month: Int, _ day: Int) -> Int {
+    let days = days(year, month, day) + 3
+    return ((days % 7) + 7) % 7
+  }
+}
+
+/// A date that begins with its year: RFC 3339, W3C-DTF, other profiles of ISO 8601; and numbers since
+/// 1970.
+private struct ISODate {
+  var seconds: Double
+  /// A full date and time with a zone (RFC 3339).
+  var isRFC3339 = false
+  /// RFC 3339, or a year, a month or a day alone.
+  var isW3C = false
+
+  static func read(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
+    var reader = ByteReader(rest: text)
+    guard let year = reader.number(exactly: 4) else { return nil }
+    if let date = epoch(text) { return date }
+    // The year alone.
+    if reader.isAtEnd { return make(year, 1, 1, isW3C: true) }
+    if reader.take("-") { return extended(year, &reader) }
+    if reader.take("/") || reader.take(".") {
+      guard let month = reader.number(upTo: 2), reader.take("/") || reader.take("."),
+        let day = reader.number(upTo: 2)
+      else { return nil }
+      return timed(year, month, day, &reader, isStandard: false)
+    }
+    // yyyymmdd, and yyyyddd.
+    guard let month = reader.number(exactly: 2), let day = reader.number(exactly: 2) else {
+      return nil
+    }
+    return timed(year, month, day, &reader, isStandard: false)
+  }
+
+  private static func make(_ year: Int, _ month: Int, _ day: Int, isW3C: Bool) -> ISODate? {
+    CivilTime.seconds(year, month, day).map { ISODate(seconds: $0, isW3C: isW3C) }
+  }
+
+  private static func epoch(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
+    guard text.allSatisfy({ 0x30...0x39 ~= $0 }), text.count == 9 || text.count == 10 || text.count == 13
+    else { return nil }
+    let number = text.reduce(0) { $0 * 10 + Double($1 - 0x30) }
+    return ISODate(seconds: text.count == 13 ? number / 1_000 : number)
+  }
+
+  private static func extended(_ year: Int, _ reader: inout ByteReader) -> ISODate? {
+    let start = reader
+    // yyyy-ddd.
+    if let ordinal = reader.number(exactly: 3), reader.isAtEnd, 1...366 ~= ordinal {
+      return CivilTime.seconds(year, 1, 1).map {
+        ISODate(seconds: $0 + Double(ordinal - 1) * 86_400)
+      }
+    }
+    reader = start
+    guard let month = reader.number(upTo: 2) else { return nil }
+    if reader.isAtEnd { return make(year, month, 1, isW3C: true) }
+    guard reader.take("-"), let day = reader.number(upTo: 2) else { return nil }
+    return timed(year, month, day, &reader, isStandard: true)
+  }
+
+  private static func timed(
+    _ year: Int, _ month: Int, _ day: Int, _ reader: inout ByteReader, isStandard: Bool
+  ) -> ISODate? {
+    if reader.isAtEnd { return make(year, month, day, isW3C: isStandard) }
+    let isT = reader.take("T") || reader.take("t")
+    if !isT {
+      // "2003-12-31Z" and "2003-12-31+01:00" are dates of XML Schema.
+      if let offset = reader.zone(), reader.isAtEnd {
+        return CivilTime.seconds(year, month, day, offset: offset.seconds).map {
+          ISODate(seconds: $0)
+        }
+      }
+      guard reader.skipSpaces() > 0 || reader.take(",") else { return nil }
+      _ = reader.skipSpaces()
+    }
+    guard let time = reader.time() else { return nil }
+    let spaces = reader.skipSpaces()
+    let zone = reader.zone()
+    _ = reader.skipSpaces()
+    guard reader.isAtEnd else { return nil }
+    guard
+      let seconds = CivilTime.seconds(
+        year, month, day, time.hour, time.minute, time.second, offset: zone?.seconds ?? 0)
+    else { return nil }
+    let isProper = isStandard && isT && spaces == 0 && zone?.isNumeric == true && !time.isTwelveHour
+    return ISODate(
+      seconds: seconds, isRFC3339: isProper && time.hasSeconds, isW3C: isProper)
+  }
+}
+
+/// A date with a month by name, or with its day or month first.
+private struct WordDate {
+  private var reader: ByteReader
+
+  init(_ text: Slice<UnsafeBufferPointer<UInt8>>) { reader = ByteReader(rest: text) }
+
+  private struct Parts {
+    var weekday: Int?
+    var numbers: [(value: Int, digits: Int)] = []
+    var month: Int?
+    /// How many numbers came before the month.
+    var numbersBeforeMonth = 0
+    var time: ByteReader.Time?
+    var zone: ByteReader.Zone?
+    var isOdd = false
+  }
+
+  mutating func read() -> (seconds: Double, isRFC822: Bool)? {
+    guard let parts = parts(), let (year, month, day, digits) = date(of: parts) else { return nil }
+    let time = parts.time ?? .init()
+    guard
+      let seconds = CivilTime.seconds(
+        year, month, day, time.hour, time.minute, time.second, offset: parts.zone?.seconds ?? 0)
+    else { return nil }
+    let weekdayIsRight = parts.weekday.map { $0 == CivilTime.weekday(year, month, day) } ?? true
+    let isProper =
+      parts.time != nil && parts.zone?.isInRFC822 == true && weekdayIsRight && !parts.isOdd
+      && !time.isTwelveHour && parts.numbersBeforeMonth == 1 && digits != 3
+      && time.second == time.second.rounded(.down)
+    return (seconds, isProper)
+  }
+
+  private mutating func parts() -> Parts? {
+    var parts = Parts()
+    while true {
+      reader.skip(" ,\t\n\r")
+      guard !reader.isAtEnd else { return parts }
+      if reader.peekIsDigit {
+        let start = reader
+        if parts.time == nil, let time = reader.time() {
+          parts.time = time
+          continue
+        }
+        reader = start
+        guard let (value, digits) = reader.digits(), parts.numbers.count < 3 else { return nil }
+        parts.numbers.append((value, digits))
+        if reader.take("-") || reader.take("/") || reader.take(".") { parts.isOdd = true }
+        reader.takeOrdinal()
+      } else if parts.time != nil, parts.zone == nil, let zone = reader.zone() {
+        parts.zone = zone
+      } else if reader.take("(") {
+        // A comment (RFC 822, §3.4.3).
+        reader.skip(until: ")")
+        parts.isOdd = true
+      } else {
+        guard take(&parts) else { return nil }
+      }
+    }
+  }
+
+  /// A word: a day, a month, a zone, or one that says nothing.
+  private mutating func take(_ parts: inout Parts) -> Bool {
+    let word = reader.word()
+    guard !word.isEmpty else {
+      // "-0-", "'" and the like.
+      parts.isOdd = true
+      return reader.skipOne()
+    }
+    if parts.month == nil, let month = DateWords.month(word) {
+      parts.month = month.number
+      parts.numbersBeforeMonth = parts.numbers.count
+      if !month.isEnglish { parts.isOdd = true }
+      if reader.take("-") || reader.take("/") || reader.take(".") { parts.isOdd = true }
+      return true
+    }
+    if parts.weekday == nil, let day = DateWords.weekday(word) {
+      parts.weekday = day
+      if word.count != 3 { parts.isOdd = true }
+      _ = reader.take(".")
+      return true
+    }
+    parts.isOdd = true
+    return ["at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le"].contains(word)
+      || DateWords.looksLikeDay(word)
+  }
+
+  /// Year, month, day, and how many digits the year has.
+  private func date(of parts: Parts) -> (Int, Int, Int, Int)? {
+    let numbers = parts.numbers
+    if let month = parts.month {
+      guard numbers.count == 2 else { return nil }
+      // "31 Dec 2003", "Dec 31 2003", "2003 Dec 31".
+      let yearFirst = numbers[0].digits == 4
+      let (year, day) = yearFirst ? (numbers[0], numbers[1]) : (numbers[1], numbers[0])
+      return (Self.year(year), month, day.value, year.digits)
+    }
+    guard numbers.count == 3 else { return nil }
+    // "31.12.2003", "12/31/2003"; where both could be meant, the month is first with slashes.
+    let (first, second, last) = (numbers[0].value, numbers[1].value, numbers[2])
+    let isDayFirst = first > 12 || (second <= 12 && reader.hadDot)
+    return isDayFirst
+      ? (Self.year(last), second, first, last.digits) : (Self.year(last), first, second, last.digits)
+  }
+
+  /// Two digits are of this century until 69 (RFC 2822, §4.3, puts the border at 49; POSIX at 68), and
+  /// three count from 1900.
+  private static func year(_ number: (value: Int, digits: Int)) -> Int {
+    switch number.digits {
+    case ...2: number.value + (number.value < 69 ? 2_000 : 1_900)
+    case 3: number.value + 1_900
+    default: number.value
+    }
+  }
+}

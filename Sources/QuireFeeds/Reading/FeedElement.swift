@@ -1,0 +1,217 @@
+import QuireXML
+
+/// What an element means, whatever format and prefix it comes in.
+///
+/// Elements are told by namespace and local name; namespaces are compared without case and closing
+/// slash, for publishers write them so.
+enum FeedElement: UInt8 {
+  // Roots and containers.
+  case rss, rdf, atomFeed, urlset, sitemapindex, channel, item, entry, sitemapURL, sitemap
+  // RSS.
+  case title, link, description, language, copyright, editor, webmaster, pubDate, lastBuildDate
+  case category, generator, cloud, ttl, image, skipHours, skipDays, author, comments, enclosure, guid
+  case source, url, hour, day
+  // Atom.
+  case atomTitle, atomSubtitle, atomLink, atomID, atomUpdated, atomPublished, atomCreated, atomAuthor
+  case atomContributor, atomCategory, atomGenerator, atomIcon, atomLogo, atomRights, atomSummary
+  case atomContent, atomSource, atomName, atomURI, atomEmail
+  // Extensions.
+  case dcTitle, dcDescription, dcCreator, dcContributor, dcDate, dcIssued, dcModified, dcLanguage
+  case dcRights, dcSubject, dcIdentifier, dcSource
+  case contentEncoded, xhtmlBody, origLink, commentFeed, commentCount, threadTotal
+  case mediaGroup, mediaContent, mediaThumbnail, mediaTitle, mediaDescription, mediaCredit
+  case mediaCategory, mediaKeywords, mediaCopyright, mediaPlayer
+  case itunesTitle, itunesAuthor, itunesOwner, itunesName, itunesEmail, itunesSummary
+  case itunesSubtitle, itunesImage, itunesCategory, itunesKeywords, itunesDuration, itunesEpisode
+  case itunesSeason, itunesEpisodeType, itunesExplicit, itunesComplete, itunesNewFeed, itunesBlock
+  case podcastGUID, podcastPerson, podcastTranscript, podcastChapters, podcastLocation
+  case podcastEpisode, podcastSeason, podcastAlternate, podcastSource, podcastLocked
+  case geoPoint, geoLine, geoPolygon, geoBox, geoWhere, geoName, geoLat, geoLong, gmlPoint, gmlPos
+  case syPeriod, syFrequency, syBase, archive, complete, generatorAgent
+  case loc, lastmod, changefreq, priority, sitemapImage, imageLoc, imageTitle, sitemapVideo
+  case videoLoc, videoThumbnail, videoTitle, videoDuration, news, newsTitle, newsDate, newsKeywords
+  case newsPublication, newsName, newsLanguage, xhtmlLink
+}
+
+extension FeedElement {
+  private enum Space: String {
+    case none, atom, dc, terms, content, xhtml, feedburner, pheedo, wfw, slash, thread, media
+    case itunes, podcast, georss, gml, geo, syndication, history, admin, sitemap, sitemapImage
+    case sitemapVideo, sitemapNews, rdf, xlink
+  }
+
+  /// The namespaces, in lower case and without a closing slash or number sign.
+  private static let spaces: [String: Space] = [
+    "": .none, "http://purl.org/rss/1.0": .none, "http://channel.netscape.com/rdf/simple/0.9": .none,
+    "http://my.netscape.com/rdf/simple/0.9": .none, "http://purl.org/net/rss1.1": .none,
+    "http://backend.userland.com/rss": .none, "http://backend.userland.com/rss2": .none,
+    "http://backend.userland.com/rss091": .none, "http://backend.userland.com/rss092": .none,
+    "http://blogs.law.harvard.edu/tech/rss": .none, "http://cyber.law.harvard.edu/rss": .none,
+    "http://www.rssboard.org/rss-specification": .none,
+    "http://www.w3.org/2005/atom": .atom, "http://purl.org/atom/ns": .atom,
+    "http://www.w3.org/1999/02/22-rdf-syntax-ns": .rdf,
+    "http://purl.org/dc/elements/1.1": .dc, "http://purl.org/dc/elements/1.0": .dc,
+    "http://purl.org/dc": .dc, "http://purl.org/dc/terms": .terms,
+    "http://purl.org/rss/1.0/modules/dcterms": .terms,
+    "http://purl.org/rss/1.0/modules/content": .content, "http://www.w3.org/1999/xhtml": .xhtml,
+    "http://rssnamespace.org/feedburner/ext/1.0": .feedburner,
+    "http://www.pheedo.com/namespace/pheedo": .pheedo, "http://wellformedweb.org/commentapi": .wfw,
+    "http://purl.org/rss/1.0/modules/slash": .slash,
+    "http://purl.org/syndication/thread/1.0": .thread,
+    "http://search.yahoo.com/mrss": .media, "http://tools.search.yahoo.com/mrss": .media,
+    "http://www.itunes.com/dtds/podcast-1.0.dtd": .itunes,
+    "https://www.itunes.com/dtds/podcast-1.0.dtd": .itunes,
+    "https://podcastindex.org/namespace/1.0": .podcast,
+    "http://podcastindex.org/namespace/1.0": .podcast,
+    "https://github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": .podcast,
+    "http://www.georss.org/georss": .georss, "http://www.georss.org/georss/10": .georss,
+    "http://www.opengis.net/gml": .gml, "http://www.w3.org/2003/01/geo/wgs84_pos": .geo,
+    "http://purl.org/rss/1.0/modules/syndication": .syndication,
+    "http://purl.org/syndication/history/1.0": .history,
+    "http://webns.net/mvcb": .admin,
+    "http://www.sitemaps.org/schemas/sitemap/0.9": .sitemap,
+    "https://www.sitemaps.org/schemas/sitemap/0.9": .sitemap,
+    "http://www.google.com/schemas/sitemap/0.84": .sitemap,
+    "http://www.google.com/schemas/sitemap-image/1.1": .sitemapImage,
+    "http://www.google.com/schemas/sitemap-video/1.1": .sitemapVideo,
+    "http://www.google.com/schemas/sitemap-news/0.9": .sitemapNews,
+  ]
+
+  /// The namespace of a prefix that a document uses without declaring it.
+  static func namespace(ofPrefix prefix: String) -> String {
+    let known: [String: String] = [
+      "atom": "http://www.w3.org/2005/Atom", "atom10": "http://www.w3.org/2005/Atom",
+      "a10": "http://www.w3.org/2005/Atom",
+      "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+      "dc": "http://purl.org/dc/elements/1.1/", "dcterms": "http://purl.org/dc/terms/",
+      "content": "http://purl.org/rss/1.0/modules/content/",
+      "xhtml": "http://www.w3.org/1999/xhtml",
+      "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
+      "wfw": "http://wellformedweb.org/CommentAPI/",
+      "slash": "http://purl.org/rss/1.0/modules/slash/",
+      "thr": "http://purl.org/syndication/thread/1.0", "media": "http://search.yahoo.com/mrss/",
+      "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
+      "podcast": "https://podcastindex.org/namespace/1.0",
+      "georss": "http://www.georss.org/georss", "gml": "http://www.opengis.net/gml",
+      "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
+      "sy": "http://purl.org/rss/1.0/modules/syndication/",
+      "fh": "http://purl.org/syndication/history/1.0", "admin": "http://webns.net/mvcb/",
+      "image": "http://www.google.com/schemas/sitemap-image/1.1",
+      "video": "http://www.google.com/schemas/sitemap-video/1.1",
+      "news": "http://www.google.com/schemas/sitemap-news/0.9",
+      "xlink": "http://www.w3.org/1999/xlink",
+    ]
+    return known[prefix] ?? "urn:undeclared:" + prefix
+  }
+
+  private static let names: [Space: [String: FeedElement]] = [
+    .none: [
+      "rss": .rss, "rdf": .rdf, "feed": .atomFeed, "urlset": .urlset, "sitemapindex": .sitemapindex,
+      "channel": .channel, "item": .item, "entry": .entry, "title": .title, "link": .link,
+      "description": .description, "language": .language, "copyright": .copyright,
+      "managingeditor": .editor, "webmaster": .webmaster, "pubdate": .pubDate,
+      "lastbuilddate": .lastBuildDate, "category": .category, "generator": .generator,
+      "cloud": .cloud, "ttl": .ttl, "image": .image, "skiphours": .skipHours,
+      "skipdays": .skipDays, "author": .author, "comments": .comments, "enclosure": .enclosure,
+      "guid": .guid, "source": .source, "url": .url, "hour": .hour, "day": .day, "body": .xhtmlBody,
+      "date": .dcDate, "summary": .atomSummary, "content": .atomContent, "id": .atomID,
+      "updated": .atomUpdated, "published": .atomPublished, "sitemap": .sitemap, "loc": .loc,
+      "lastmod": .lastmod, "changefreq": .changefreq, "priority": .priority,
+      "subtitle": .atomSubtitle, "name": .atomName, "uri": .atomURI, "email": .atomEmail,
+      "rights": .atomRights, "icon": .atomIcon, "logo": .atomLogo, "modified": .atomUpdated,
+      "issued": .atomPublished,
+    ],
+    .rdf: ["rdf": .rdf],
+    .atom: [
+      "feed": .atomFeed, "entry": .entry, "title": .atomTitle, "subtitle": .atomSubtitle,
+      "tagline": .atomSubtitle, "link": .atomLink, "id": .atomID, "updated": .atomUpdated,
+      "modified": .atomUpdated, "published": .atomPublished, "issued": .atomPublished,
+      "created": .atomCreated, "author": .atomAuthor, "contributor": .atomContributor,
+      "category": .atomCategory, "generator": .atomGenerator, "icon": .atomIcon,
+      "logo": .atomLogo, "rights": .atomRights, "copyright": .atomRights,
+      "summary": .atomSummary, "content": .atomContent, "source": .atomSource,
+      "name": .atomName, "uri": .atomURI, "url": .atomURI, "email": .atomEmail,
+    ],
+    .dc: [
+      "title": .dcTitle, "description": .dcDescription, "creator": .dcCreator,
+      "contributor": .dcContributor, "date": .dcDate, "language": .dcLanguage,
+      "rights": .dcRights, "subject": .dcSubject, "identifier": .dcIdentifier,
+    ],
+    .terms: [
+      "title": .dcTitle, "abstract": .dcDescription, "creator": .dcCreator, "date": .dcDate,
+      "issued": .dcIssued, "created": .dcIssued, "modified": .dcModified,
+      "language": .dcLanguage, "rights": .dcRights, "subject": .dcSubject,
+      "identifier": .dcIdentifier, "description": .dcDescription,
+    ],
+    .content: ["encoded": .contentEncoded],
+    .xhtml: ["body": .xhtmlBody, "link": .xhtmlLink],
+    .feedburner: ["origlink": .origLink],
+    .pheedo: ["origlink": .origLink],
+    .wfw: ["commentrss": .commentFeed],
+    .slash: ["comments": .commentCount],
+    .thread: ["total": .threadTotal],
+    .media: [
+      "group": .mediaGroup, "content": .mediaContent, "thumbnail": .mediaThumbnail,
+      "title": .mediaTitle, "description": .mediaDescription, "text": .mediaDescription,
+      "credit": .mediaCredit, "category": .mediaCategory, "keywords": .mediaKeywords,
+      "copyright": .mediaCopyright, "player": .mediaPlayer,
+    ],
+    .itunes: [
+      "title": .itunesTitle, "author": .itunesAuthor, "owner": .itunesOwner, "name": .itunesName,
+      "email": .itunesEmail, "summary": .itunesSummary, "subtitle": .itunesSubtitle,
+      "image": .itunesImage, "category": .itunesCategory, "keywords": .itunesKeywords,
+      "duration": .itunesDuration, "episode": .itunesEpisode, "season": .itunesSeason,
+      "episodetype": .itunesEpisodeType, "explicit": .itunesExplicit,
+      "complete": .itunesComplete, "new-feed-url": .itunesNewFeed, "block": .itunesBlock,
+    ],
+    .podcast: [
+      "guid": .podcastGUID, "person": .podcastPerson, "transcript": .podcastTranscript,
+      "chapters": .podcastChapters, "location": .podcastLocation, "episode": .podcastEpisode,
+      "season": .podcastSeason, "alternateenclosure": .podcastAlternate,
+      "source": .podcastSource, "locked": .podcastLocked,
+    ],
+    .georss: [
+      "point": .geoPoint, "line": .geoLine, "polygon": .geoPolygon, "box": .geoBox,
+      "where": .geoWhere, "featurename": .geoName,
+    ],
+    .gml: ["point": .gmlPoint, "pos": .gmlPos],
+    .geo: ["lat": .geoLat, "long": .geoLong, "lon": .geoLong, "point": .geoWhere],
+    .syndication: [
+      "updateperiod": .syPeriod, "updatefrequency": .syFrequency, "updatebase": .syBase,
+    ],
+    .history: ["archive": .archive, "complete": .complete],
+    .admin: ["generatoragent": .generatorAgent],
+    .sitemap: [
+      "urlset": .urlset, "sitemapindex": .sitemapindex, "url": .sitemapURL, "sitemap": .sitemap,
+      "loc": .loc, "lastmod": .lastmod, "changefreq": .changefreq, "priority": .priority,
+    ],
+    .sitemapImage: ["image": .sitemapImage, "loc": .imageLoc, "title": .imageTitle],
+    .sitemapVideo: [
+      "video": .sitemapVideo, "content_loc": .videoLoc, "thumbnail_loc": .videoThumbnail,
+      "title": .videoTitle, "duration": .videoDuration,
+    ],
+    .sitemapNews: [
+      "news": .news, "title": .newsTitle, "publication_date": .newsDate,
+      "keywords": .newsKeywords, "publication": .newsPublication, "name": .newsName,
+      "language": .newsLanguage,
+    ],
+  ]
+
+  /// What the names of a page mean, by their numbers.
+  static func table(of document: XMLDocument) -> [FeedElement?] {
+    (0..<document.nameCount).map { number in
+      let name = document.name(number)
+      return element(name.local, in: name.namespace)
+    }
+  }
+
+  /// What a name means; nil for one that feeds do not have.
+  static func element(_ name: String, in namespace: String?) -> FeedElement? {
+    var key = (namespace ?? "").lowercased()
+    while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
+    if key.hasPrefix("http://purl.org/atom/ns") { key = "http://purl.org/atom/ns" }
+    // What no namespace is known of is told by its name alone where that is a feed's own.
+    guard let space = spaces[key] else { return nil }
+    return names[space]?[name.lowercased()]
+  }
+}

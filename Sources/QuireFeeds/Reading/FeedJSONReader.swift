@@ -1,0 +1,163 @@
+import QuireCore
+import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads JSON Feed 1 and 1.1 (https://www.jsonfeed.org/version/1.1/), and what `_quire` adds to it.
+struct FeedJSONReader {
+  let scope: FeedScope
+  var repairs = RepairTally()
+
+  init(url: String?) { scope = FeedScope(url: url) }
+
+  // MARK: Values
+
+  /// A text; a number or a truth value is one by mistake.
+  mutating func string(_ value: JSONValue?) -> String? {
+    switch value {
+    case nil, .null?: return nil
+    case .string(let text)?: return text.isEmpty ? nil : text
+    case .number(let text)?:
+      repairs.add(.wrongType)
+      return text
+    case .bool?, .array?, .object?:
+      repairs.add(.wrongType)
+      return nil
+    }
+  }
+
+  mutating func address(_ value: JSONValue?) -> String? {
+    guard let text = string(value) else { return nil }
+    let address = scope.absolute(text)
+    if address == nil { repairs.add(.badAddress) }
+    return address
+  }
+
+  mutating func date(_ value: JSONValue?) -> Date? {
+    guard let text = string(value) else { return nil }
+    guard let found = FeedDateReader.read(text, as: .rfc3339) else {
+      repairs.add(.unreadableDate)
+      return nil
+    }
+    if !found.isProper { repairs.add(.unusualDate) }
+    return found.date
+  }
+
+  mutating func list(_ value: JSONValue?) -> [JSONValue] {
+    switch value {
+    case nil, .null?: return []
+    case .array(let elements)?: return elements
+    case let single?:
+      repairs.add(.wrongType)
+      return [single]
+    }
+  }
+
+  mutating func number(_ value: JSONValue?) -> Double? {
+    switch value {
+    case .number(let text)?: return Double(text).flatMap { $0.isFinite ? $0 : nil }
+    case .string(let text)?:
+      repairs.add(.wrongType)
+      return Double(text).flatMap { $0.isFinite ? $0 : nil }
+    default: return nil
+    }
+  }
+
+  mutating func text(_ value: JSONValue?, language: String? = nil) -> FeedText? {
+    string(value).map { FeedText($0, language: language) }
+  }
+
+  mutating func persons(_ value: JSONValue) -> [FeedPerson] {
+    var elements = list(value["authors"])
+    // Version 1 has one.
+    if elements.isEmpty { elements = value["author"].map { [$0] } ?? [] }
+    return elements.compactMap { element in
+      if case .string(let name) = element {
+        repairs.add(.wrongType)
+        return FeedPerson(name: name)
+      }
+      let person = FeedPerson(
+        name: string(element["name"]), url: address(element["url"]),
+        email: string(element["_quire"]?["email"]), avatar: address(element["avatar"]),
+        role: string(element["_quire"]?["role"]))
+      return person.isEmpty ? nil : person
+    }
+  }
+
+  // MARK: The feed
+
+  /// The feed at the top level of a document, without its items.
+  mutating func feed(_ root: JSONValue) -> Feed {
+    let version = root["version"]?.string.flatMap { text in
+      text.lastIndex(of: "/").map { String(text[text.index(after: $0)...].prefix(16)) }
+    }
+    var feed = Feed(FeedFormat(.jsonFeed, version: version))
+    feed.language = string(root["language"])
+    feed.title = text(root["title"])
+    feed.subtitle = text(root["description"])
+    feed.url = address(root["home_page_url"])
+    feed.feedURL = address(root["feed_url"])
+    feed.authors = persons(root)
+    feed.icon = address(root["icon"])
+    feed.favicon = address(root["favicon"])
+    feed.pages.next = address(root["next_url"])
+    feed.isExpired = root["expired"]?.boolean ?? false
+    for hub in list(root["hubs"]) {
+      if let url = address(hub["url"]) {
+        feed.hubs.append(FeedHub(kind: string(hub["type"]) ?? "WebSub", url))
+      }
+    }
+    if let more = root["_quire"] { readMore(more, into: &feed) }
+    return feed
+  }
+
+  // MARK: Entries
+
+  /// An item; what had to be forgiven in it is its own.
+  mutating func entry(_ item: JSONValue) -> FeedEntry {
+    let before = repairs
+    repairs = RepairTally()
+    var entry = FeedEntry()
+    let language = string(item["language"])
+    entry.language = language
+    entry.id = string(item["id"])
+    entry.url = address(item["url"])
+    entry.externalURL = address(item["external_url"])
+    entry.title = text(item["title"], language: language)
+    entry.summary = text(item["summary"], language: language)
+    entry.content = content(item, language: language)
+    entry.image = address(item["image"])
+    entry.bannerImage = address(item["banner_image"])
+    entry.published = date(item["date_published"])
+    entry.updated = date(item["date_modified"])
+    entry.authors = persons(item)
+    for tag in list(item["tags"]) {
+      if let term = string(tag) { entry.categories.append(FeedCategory(term)) }
+    }
+    for attachment in list(item["attachments"]) {
+      guard let url = address(attachment["url"]) else { continue }
+      entry.enclosures.append(
+        FeedEnclosure(
+          url, mediaType: string(attachment["mime_type"]),
+          length: number(attachment["size_in_bytes"]).flatMap { Int(exactly: $0) },
+          duration: number(attachment["duration_in_seconds"]).map { .seconds($0) },
+          title: string(attachment["title"])))
+    }
+    entry.repairs = repairs.repairs
+    if let more = item["_quire"] { readMore(more, into: &entry) }
+    repairs = before
+    repairs.add(entry.repairs)
+    return entry
+  }
+
+  private mutating func content(_ item: JSONValue, language: String?) -> FeedText? {
+    if let html = string(item["content_html"]) {
+      return FeedText(html, kind: .html, language: language, base: scope.baseText)
+    }
+    return string(item["content_text"]).map { FeedText($0, language: language) }
+  }
+}

@@ -1,0 +1,284 @@
+import QuireCore
+import QuireJSON
+public import QuirePagination
+import QuireXML
+
+/// Decodes pages of feeds, in whatever format they come.
+///
+/// The first byte that is no white space tells JSON from XML; Content-Types of feeds tell nothing.
+/// `client.feed(at:)` wires it with paging; alone, it serves a description of your own.
+public struct FeedPageDecoder: PageDecoder {
+  private let options: FeedOptions
+
+  /// A decoder of feeds.
+  public init(options: FeedOptions = FeedOptions()) { self.options = options }
+
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<FeedEntry> {
+    var context = context
+    context.limits = options.limits
+    return FeedPageDecoding(context, options)
+  }
+}
+
+/// One page of a feed being decoded.
+struct FeedPageDecoding: PageDecoding {
+  private let context: DecodingContext
+  private let options: FeedOptions
+  private var bytes: [UInt8] = []
+  private var isJSON: Bool?
+  private var parser: XMLPageParser?
+  /// Why libxml2 cannot go on, where mending may help.
+  private var refusal: XMLRefusal?
+  private var entries: [FeedEntry] = []
+
+  init(_ context: DecodingContext, _ options: FeedOptions) {
+    self.context = context
+    self.options = options
+  }
+
+  mutating func receive(_ slice: [UInt8]) throws {
+    let start = bytes.count
+    if bytes.isEmpty { bytes = slice } else { bytes += slice }
+    if isJSON == nil {
+      guard let first = bytes.first(where: { !Self.isSilent($0) }) else { return }
+      isJSON = first == UInt8(ascii: "{")
+      if isJSON == false {
+        parser = try makeParser(charset: charset)
+        try feed(bytes)
+      }
+    } else if isJSON == false {
+      try feed(start == 0 ? bytes : slice)
+    }
+  }
+
+  /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
+  private static func isSilent(_ byte: UInt8) -> Bool {
+    [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
+  }
+
+  private var charset: String? { MediaType(context.contentType).charset }
+
+  private var leniency: XMLLeniency { options.isStrict ? [.legacyEncodings] : .feed }
+
+  private func makeParser(charset: String?) throws -> XMLPageParser {
+    try XMLPageParser(
+      limits: options.xmlLimits, decoding: options.limits, leniency: leniency, charset: charset)
+  }
+
+  private mutating func feed(_ slice: [UInt8]) throws {
+    guard refusal == nil, let parser else { return }
+    do throws(XMLRefusal) {
+      try parser.receive(slice)
+    } catch {
+      if options.isStrict || error.kind == .final { throw Self.words(for: error) }
+      refusal = error
+    }
+  }
+
+  mutating func finish() throws -> any PageDocument {
+    let (parsed, document) = try read()
+    entries = parsed.entries
+    return FeedDocument(parsed.feed, document)
+  }
+
+  mutating func items() -> DecodedItems<FeedEntry> {
+    defer { entries = [] }
+    return DecodedItems(entries)
+  }
+
+  /// Reads what was received.
+  mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
+    defer { (bytes, parser) = ([], nil) }
+    switch isJSON {
+    case nil: throw PageError(.truncated, "The answer is empty: a feed has at least a root element.")
+    case true?: return try readJSON()
+    case false?: return try readXML()
+    }
+  }
+
+  // MARK: XML
+
+  private mutating func readXML() throws -> (parsed: ParsedFeed, document: any PageDocument) {
+    var tally = RepairTally()
+    let first = refusal == nil ? try finishParser() : nil
+    if let first {
+      note(parser?.repairs ?? [], in: &tally)
+      if let parsed = try parse(first, tally) { return (parsed, first) }
+    }
+    guard !options.isStrict, refusal?.kind != .html, refusal?.kind != .json else {
+      throw refusal.map { Self.words(for: $0) } ?? Self.noFeed(first)
+    }
+    if refusal?.kind == .truncated, !context.isProvenWhole, let refusal { throw refusal.error }
+    parser = nil
+    let (document, repairs) = try mended()
+    guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
+    return (parsed, document)
+  }
+
+  private mutating func finishParser() throws -> XMLDocument? {
+    do throws(XMLRefusal) {
+      return try parser?.finish()
+    } catch {
+      if options.isStrict || error.kind == .final { throw Self.words(for: error) }
+      refusal = error
+      return nil
+    }
+  }
+
+  /// The page, once more, as the mended text of it.
+  private func mended() throws -> (XMLDocument, RepairTally) {
+    var tally = RepairTally()
+    let start = Self.documentStart(bytes)
+    if start > 0 { tally.add(.textBeforeDocument) }
+    let text: [UInt8]
+    do throws(XMLRefusal) {
+      let (utf8, repairs) = try XMLPageText.utf8(
+        of: start == 0 ? bytes : Array(bytes[start...]), charset: charset, leniency: .feed)
+      note(repairs, in: &tally)
+      text = utf8
+    } catch {
+      throw Self.words(for: error)
+    }
+    var repair = MarkupRepair(text, limits: options.limits, isWhole: context.isProvenWhole)
+    let mended = try repair.run()
+    if start > 0, repair.repairs.repairs.first?.kind == .textBeforeDocument {
+      tally = RepairTally()
+    }
+    tally.add(repair.repairs.repairs)
+    let parser = try makeParser(charset: "utf-8")
+    do throws(XMLRefusal) {
+      try parser.receive(mended)
+      let document = try parser.finish()
+      note(parser.repairs, in: &tally)
+      return (document, tally)
+    } catch {
+      throw error.error
+    }
+  }
+
+  /// Where the XML declaration is, if other bytes are before it: it tells the encoding.
+  private static func documentStart(_ bytes: [UInt8]) -> Int {
+    let head = bytes.prefix(64 << 10)
+    var index = 0
+    while index + 6 <= head.count {
+      if head[index] == 0x3C, head[index...].starts(with: "<?xml ".utf8) {
+        let before = head[..<index]
+        return before.allSatisfy(isSilent) ? 0 : index
+      }
+      index += 1
+    }
+    return 0
+  }
+
+  private func note(
+    _ repairs: [(breach: XMLLeniency, count: Int)], in tally: inout RepairTally
+  ) {
+    for (breach, count) in repairs {
+      switch breach {
+      case .legacyEncodings: if !options.isStrict { tally.add(.legacyEncoding, count) }
+      case .leadingWhiteSpace: tally.add(.textBeforeDocument, count)
+      case .trailingContent: tally.add(.trailingContent, count)
+      case .controlCharacters: tally.add(.controlCharacter, count)
+      case .namedCharacters: tally.add(.undeclaredEntity, count)
+      case .mislabelledEncodings: tally.add(.wrongEncoding, count)
+      default: tally.add(.badMarkup, count)
+      }
+    }
+  }
+
+  private func parse(_ document: XMLDocument, _ tally: RepairTally) throws -> ParsedFeed? {
+    var reader = FeedXMLReader(document)
+    guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
+    var feed = properties
+    try check(nodes.count)
+    var entries: [FeedEntry] = []
+    entries.reserveCapacity(nodes.count)
+    for node in nodes { entries.append(reader.entry(node, scope)) }
+    var all = tally
+    all.add(reader.repairs.repairs)
+    feed.repairs = all.repairs
+    return try finished(ParsedFeed(feed: feed, entries: entries))
+  }
+
+  private func check(_ count: Int) throws {
+    guard count <= options.limits.items else {
+      throw PageError(
+        .limitExceeded, "The feed has more than \(options.limits.items) entries in one page.",
+        remedies: [.raise(.init("DecodingLimits.items"))])
+    }
+  }
+
+  // MARK: JSON
+
+  private mutating func readJSON() throws -> (parsed: ParsedFeed, document: any PageDocument) {
+    var inner = context
+    inner.items = "/items"
+    var session = JSONRawPageDecoder().begin(inner)
+    try session.receive(bytes)
+    let document = try session.finish()
+    var reader = FeedJSONReader(url: context.url)
+    let version = try document.value(at: "/version")?.string ?? ""
+    let isDeclared = version.contains("jsonfeed.org/version/")
+    let hasItems = try document.count(at: "/items") != nil
+    guard isDeclared || (hasItems && !options.isStrict) else {
+      throw PageError(
+        .unexpectedMediaType,
+        "The answer is JSON, but no JSON Feed: it has no \"version\" of https://jsonfeed.org.")
+    }
+    var feed = reader.feed(try Self.properties(of: document))
+    if !isDeclared { reader.repairs.add(.wrongType) }
+    let items = hasItems ? try session.items().items : []
+    try check(items.count)
+    let entries = try items.map { item in
+      var entry = reader.entry(try item.value)
+      entry.raw = item
+      return entry
+    }
+    feed.repairs += reader.repairs.repairs
+    return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
+  }
+
+  /// The members of the top level that a feed has, its items left out.
+  private static func properties(of document: any PageDocument) throws -> JSONValue {
+    let names: [String] = [
+      "version", "title", "home_page_url", "feed_url", "description", "next_url", "icon", "favicon",
+      "author", "authors", "language", "expired", "hubs", "_quire",
+    ]
+    return .object(
+      try names.compactMap { name in
+        try document.value(at: PagePath("/" + name)).map { JSONValue.Member(name, $0) }
+      })
+  }
+
+  // MARK: The end
+
+  private func finished(_ parsed: ParsedFeed) throws -> ParsedFeed {
+    if options.isStrict, let repair = parsed.feed.repairs.first {
+      throw PageError(
+        .malformed, "The feed is not as its format says: \(repair). Read it leniently if that is right.",
+        remedies: [Remedy(.init("FeedOptions.isStrict"), ["false"])])
+    }
+    guard options.html != .asWritten else { return parsed }
+    var parsed = parsed
+    let sanitizer = HTMLSanitizer()
+    for index in parsed.entries.indices { parsed.entries[index].rewrite(options.html, sanitizer) }
+    parsed.feed.title = parsed.feed.title.map { $0.rewritten(options.html, sanitizer) }
+    parsed.feed.subtitle = parsed.feed.subtitle.map { $0.rewritten(options.html, sanitizer) }
+    return parsed
+  }
+
+  private static func words(for refusal: XMLRefusal) -> PageError {
+    refusal.kind == .html ? MarkupRepair.html : refusal.error
+  }
+
+  private static func noFeed(_ document: XMLDocument?) -> PageError {
+    let name = document.map { ": its root element is \(ServerText($0.root.localName, limit: 64))" }
+    return PageError(
+      .unexpectedMediaType, "The answer is XML, but no feed\(name ?? "").",
+      remedies: [Remedy(.feedAddress)])
+  }
+}

@@ -1,0 +1,69 @@
+import QuirePagination
+import QuireXML
+
+/// What is in force at a place of a feed: the base of relative addresses and the language.
+struct FeedScope {
+  /// `xml:base`, else the feed's address; nil where neither is known.
+  var base: URLReference?
+  var language: String?
+
+  static let xml = "http://www.w3.org/XML/1998/namespace"
+
+  init(url: String?) { base = url.flatMap { try? URLReference($0) } }
+
+  /// The scope within an element.
+  func within(_ node: XMLTreeNode) -> FeedScope {
+    var scope = self
+    for (name, value) in node.attributes(in: Self.xml) {
+      if name == "base", let inner = Self.reference(value) {
+        scope.base = base.map { inner.resolved(against: $0) } ?? inner
+      }
+      if name == "lang" { scope.language = value.isEmpty ? nil : value }
+    }
+    return scope
+  }
+
+  /// The base as text.
+  var baseText: String? { base?.text }
+
+  /// An absolute address; nil for what is none, or must not be followed.
+  ///
+  /// Addresses that break RFC 3986 are mended as browsers do: white space at the ends and line breaks
+  /// are left out, other forbidden characters are encoded.
+  func absolute(_ text: String) -> String? {
+    guard let reference = Self.reference(text) else { return nil }
+    if let scheme = reference.scheme {
+      // What a browser would run.
+      let isRunnable = ["javascript", "vbscript"].contains(scheme.lowercased())
+      let isData =
+        scheme.lowercased() == "data" && !reference.path.lowercased().hasPrefix("image/")
+      return isRunnable || isData ? nil : reference.text
+    }
+    guard let base, base.scheme != nil else { return reference.text }
+    return reference.resolved(against: base).text
+  }
+
+  private static func reference(_ text: String) -> URLReference? {
+    if let reference = try? URLReference(text) {
+      return reference.text.isEmpty ? nil : reference
+    }
+    let mended = mended(text)
+    return mended.isEmpty ? nil : try? URLReference(mended)
+  }
+
+  private static func mended(_ text: String) -> String {
+    var bytes: [UInt8] = []
+    for byte in text.utf8 {
+      switch byte {
+      case 0x09, 0x0A, 0x0D: continue
+      case 0x20 where bytes.isEmpty: continue
+      case 0...0x20, 0x7F, UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""):
+        let digits = String(byte, radix: 16, uppercase: true)
+        bytes += Array("%".utf8) + Array((digits.count == 1 ? "0" + digits : digits).utf8)
+      default: bytes.append(byte)
+      }
+    }
+    while bytes.suffix(3).elementsEqual("%20".utf8) { bytes.removeLast(3) }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+}

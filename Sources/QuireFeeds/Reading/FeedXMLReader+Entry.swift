@@ -1,0 +1,358 @@
+import QuirePagination
+import QuireXML
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An entry: the elements of `item`, `entry` and a sitemap's `url`.
+extension FeedXMLReader {
+  /// What counts only where nothing better is there.
+  struct EntryFallback {
+    var title: FeedText?
+    var summary: FeedText?
+    var authors: [FeedPerson] = []
+    var published: Date?
+    var created: Date?
+    var keywords: [FeedCategory] = []
+    var guidIsPermalink = false
+    var picture: String?
+    var thumbnail: String?
+    var latitude: Double?
+    var longitude: Double?
+    var rights: FeedText?
+    var duration: Duration?
+  }
+
+  /// Reads one entry; what had to be forgiven in it is its own.
+  mutating func entry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
+    let before = repairs
+    repairs = RepairTally()
+    let scope = outer.within(node)
+    var entry = FeedEntry()
+    var fallback = EntryFallback()
+    if let about = node.attribute("about", in: Self.rdf) { entry.id = about }
+    entry.language = scope.language
+    for child in node.children {
+      guard let element = element(child) else { continue }
+      read(element, child, scope, into: &entry, &fallback)
+    }
+    settle(&entry, fallback)
+    entry.repairs = repairs.repairs
+    entry.raw = node.rawItem
+    repairs = before
+    repairs.add(entry.repairs)
+    return entry
+  }
+
+  private mutating func read(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .title, .link, .description, .pubDate, .guid, .author, .category, .enclosure, .comments,
+      .source, .contentEncoded, .xhtmlBody:
+      readRSS(element, node, scope, into: &entry, &fallback)
+    case .atomTitle, .atomSummary, .atomContent, .atomLink, .atomID, .atomUpdated, .atomPublished,
+      .atomCreated, .atomAuthor, .atomContributor, .atomCategory, .atomSource, .atomRights, .xhtmlLink:
+      readAtom(element, node, scope, into: &entry, &fallback)
+    case .dcTitle, .dcDescription, .dcCreator, .dcContributor, .dcDate, .dcIssued, .dcModified,
+      .dcLanguage, .dcRights, .dcSubject, .dcIdentifier, .origLink, .commentFeed, .commentCount,
+      .threadTotal:
+      readModule(element, node, scope, into: &entry, &fallback)
+    case .loc, .lastmod, .changefreq, .priority, .sitemapImage, .sitemapVideo, .news:
+      readSitemap(element, node, scope, into: &entry)
+    default: readMedia(element, node, scope, into: &entry, &fallback)
+    }
+  }
+
+  // MARK: RSS
+
+  private mutating func readRSS(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .title: entry.title = entry.title ?? text(node, scope, isTitle: true)
+    case .link:
+      if node.text == nil, node.attribute("href") != nil {
+        entry.links += link(node, scope).map { [$0] } ?? []
+      } else {
+        entry.url = entry.url ?? address(node.text, scope.within(node))
+      }
+    case .description: entry.summary = entry.summary ?? text(node, scope)
+    case .contentEncoded: entry.content = text(node, scope) ?? entry.content
+    case .xhtmlBody:
+      let value = FeedMarkup.inner(node).trimmedSpaces
+      if !value.isEmpty {
+        let inner = scope.within(node)
+        entry.content = FeedText(
+          value, kind: .xhtml, language: inner.language, base: inner.baseText)
+      }
+    case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
+    case .guid:
+      entry.id = node.text ?? entry.id
+      // True unless told otherwise (RSS 2.0).
+      fallback.guidIsPermalink = node.attribute("isPermaLink")?.lowercased() != "false"
+    case .author:
+      if node.hasChildren {
+        entry.authors += person(node, scope).map { [$0] } ?? []
+      } else {
+        entry.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
+      }
+    case .category:
+      if let term = node.text {
+        entry.categories.append(FeedCategory(term, scheme: node.attribute("domain")))
+      } else if let category = category(node) {
+        entry.categories.append(category)
+      }
+    case .enclosure: readEnclosure(node, scope, into: &entry)
+    case .comments:
+      let url = address(node.text, scope.within(node))
+      entry.comments = FeedComments(
+        url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
+    case .source:
+      entry.source = FeedSource(title: node.text, feedURL: address(node.attribute("url"), scope))
+    default: break
+    }
+  }
+
+  private mutating func readEnclosure(
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    // RSS 1.0's module has rdf:resource.
+    let location =
+      node.attribute("url") ?? node.attribute("href") ?? node.attribute("resource", in: Self.rdf)
+    guard let url = address(location ?? node.text, scope) else { return }
+    let length = node.attribute("length").flatMap { Int($0.trimmedSpaces) }
+    entry.add(
+      FeedEnclosure(
+        url, mediaType: node.attribute("type"), length: length.flatMap { $0 > 0 ? $0 : nil }))
+  }
+
+  // MARK: Atom
+
+  private mutating func readAtom(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .atomTitle: entry.title = entry.title ?? atomText(node, scope)
+    case .atomSummary: entry.summary = entry.summary ?? atomText(node, scope)
+    case .atomContent: entry.content = entry.content ?? atomText(node, scope)
+    case .atomLink, .xhtmlLink: entry.links += link(node, scope).map { [$0] } ?? []
+    case .atomID: entry.id = entry.id ?? node.text
+    case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .rfc3339)
+    case .atomPublished: entry.published = entry.published ?? date(node, as: .rfc3339)
+    case .atomCreated: fallback.created = date(node, as: .rfc3339)
+    case .atomAuthor: entry.authors += person(node, scope).map { [$0] } ?? []
+    case .atomContributor:
+      if var person = person(node, scope) {
+        person.role = "contributor"
+        entry.authors.append(person)
+      }
+    case .atomCategory: entry.categories += category(node).map { [$0] } ?? []
+    case .atomRights: entry.rights = atomText(node, scope)
+    case .atomSource: readSource(node, scope, into: &entry)
+    default: break
+    }
+  }
+
+  private mutating func readSource(
+    _ node: XMLTreeNode, _ outer: FeedScope, into entry: inout FeedEntry
+  ) {
+    let scope = outer.within(node)
+    var source = FeedSource()
+    for child in node.children {
+      switch element(child) {
+      case .atomTitle?, .title?: source.title = atomText(child, scope)?.plain
+      case .atomID?: source.id = child.text
+      case .atomUpdated?: source.updated = date(child, as: .rfc3339)
+      case .atomLink?:
+        guard let link = link(child, scope) else { continue }
+        if link.relation == "self" { source.feedURL = link.url }
+        if link.relation == "alternate" { source.url = source.url ?? link.url }
+      case .atomAuthor? where entry.authors.isEmpty:
+        // The source's authors are the entry's where that has none (RFC 4287, §4.2.1).
+        entry.authors += person(child, scope).map { [$0] } ?? []
+      default: break
+      }
+    }
+    entry.source = source
+  }
+
+  // MARK: Modules
+
+  private mutating func readModule(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .dcTitle: fallback.title = text(node, scope, isTitle: true)
+    case .dcDescription: fallback.summary = text(node, scope) ?? fallback.summary
+    case .dcCreator: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
+    case .dcContributor:
+      if var person = node.text.map(FeedPerson.init(rss:)) {
+        person.role = "contributor"
+        entry.authors.append(person)
+      }
+    case .dcDate, .dcIssued: fallback.published = date(node, as: .w3c) ?? fallback.published
+    case .dcModified: entry.updated = entry.updated ?? date(node, as: .w3c)
+    case .dcLanguage: entry.language = node.text ?? entry.language
+    case .dcRights: fallback.rights = text(node, scope)
+    case .dcSubject: entry.categories += node.text.map { [FeedCategory($0)] } ?? []
+    case .dcIdentifier: entry.id = entry.id ?? node.text
+    case .origLink: entry.canonicalURL = address(node.text, scope)
+    case .commentFeed:
+      entry.comments = entry.comments ?? FeedComments()
+      entry.comments?.feedURL = address(node.text, scope)
+    case .commentCount, .threadTotal:
+      entry.comments = entry.comments ?? FeedComments()
+      entry.comments?.count = node.text.flatMap { Int($0) }
+    default: break
+    }
+  }
+
+  // MARK: Sitemaps
+
+  private mutating func readSitemap(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    switch element {
+    case .loc: entry.url = address(node.text, scope)
+    case .lastmod: entry.updated = date(node, as: .w3c)
+    case .changefreq: entry.changeFrequency = node.text?.lowercased()
+    case .priority:
+      entry.priority = node.text.flatMap { Double($0) }.flatMap { 0...1 ~= $0 ? $0 : nil }
+    case .sitemapImage:
+      for child in node.children where self.element(child) == .imageLoc {
+        guard let url = address(child.text, scope) else { continue }
+        entry.image = entry.image ?? url
+        let title = node.children.first { self.element($0) == .imageTitle }?.text
+        entry.add(FeedEnclosure(url, title: title))
+      }
+    case .sitemapVideo: readVideo(node, scope, into: &entry)
+    case .news: readNews(node, scope, into: &entry)
+    default: break
+    }
+  }
+
+  private mutating func readVideo(
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    var video = FeedEnclosure("")
+    for child in node.children {
+      switch element(child) {
+      case .videoLoc?: video.url = address(child.text, scope) ?? ""
+      case .videoThumbnail?: entry.image = entry.image ?? address(child.text, scope)
+      case .videoTitle?: video.title = child.text
+      case .videoDuration?: video.duration = child.text.flatMap(Self.duration)
+      default: break
+      }
+    }
+    if !video.url.isEmpty { entry.add(video) }
+    entry.title = entry.title ?? video.title.map { plain($0, scope) }
+  }
+
+  private mutating func readNews(
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    for child in node.children {
+      switch element(child) {
+      case .newsTitle?: entry.title = child.text.map { plain($0, scope) }
+      case .newsDate?: entry.published = date(child, as: .w3c)
+      case .newsKeywords?:
+        for word in (child.text ?? "").split(separator: ",").prefix(256) {
+          entry.categories.append(FeedCategory(String(word).trimmedSpaces))
+        }
+      case .newsPublication?:
+        let name = child.children.first { element($0) == .newsName }?.text
+        entry.source = FeedSource(title: name)
+        entry.language =
+          child.children.first { element($0) == .newsLanguage }?.text ?? entry.language
+      default: break
+      }
+    }
+  }
+
+  // MARK: The whole
+
+  private func settle(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
+    entry.title = entry.title ?? fallback.title
+    entry.summary = entry.summary ?? fallback.summary
+    entry.rights = entry.rights ?? fallback.rights
+    entry.published = entry.published ?? fallback.published ?? fallback.created
+    if !entry.authors.contains(where: { $0.role == nil }) {
+      entry.authors = fallback.authors + entry.authors
+    }
+    if entry.categories.isEmpty { entry.categories = fallback.keywords }
+    entry.image = entry.image ?? fallback.picture ?? fallback.thumbnail
+    if entry.place == nil, let latitude = fallback.latitude, let longitude = fallback.longitude {
+      entry.place = FeedPlace(latitude: latitude, longitude: longitude)
+    }
+    if let duration = fallback.duration {
+      entry.episode = entry.episode ?? FeedEpisode()
+      entry.episode?.duration = duration
+      if let index = entry.enclosures.indices.first, entry.enclosures[index].duration == nil {
+        entry.enclosures[index].duration = duration
+      }
+    }
+    entry.settleLinks()
+    settlePermalink(&entry, fallback)
+  }
+
+  /// A `guid` that is a permalink is an address: the entry's, or its canonical one.
+  private func settlePermalink(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
+    guard fallback.guidIsPermalink, let id = entry.id,
+      id.hasPrefix("http://") || id.hasPrefix("https://"), (try? Origin(url: id)) != nil
+    else { return }
+    if entry.url == nil {
+      entry.url = id
+    } else if entry.url != id, entry.canonicalURL == nil {
+      entry.canonicalURL = id
+    }
+  }
+}
+
+extension FeedEntry {
+  /// Adds a file, unless it is there already.
+  mutating func add(_ enclosure: FeedEnclosure) {
+    guard let index = enclosures.firstIndex(where: { $0.url == enclosure.url }) else {
+      return enclosures.append(enclosure)
+    }
+    let old = enclosures[index]
+    enclosures[index] = FeedEnclosure(
+      old.url, mediaType: old.mediaType ?? enclosure.mediaType,
+      length: old.length ?? enclosure.length, duration: old.duration ?? enclosure.duration,
+      title: old.title ?? enclosure.title, width: old.width ?? enclosure.width,
+      height: old.height ?? enclosure.height)
+  }
+
+  /// Takes what the links with a relation say into the properties they are about.
+  mutating func settleLinks() {
+    guard !links.isEmpty else { return }
+    let alternates = links.filter { $0.relation == "alternate" }
+    let pages = alternates.filter { $0.mediaType?.contains("html") ?? true }
+    url = url ?? (pages.first ?? alternates.first)?.url
+    for link in links {
+      switch link.relation.lowercased() {
+      case "canonical": canonicalURL = canonicalURL ?? link.url
+      case "related": externalURL = externalURL ?? link.url
+      case "enclosure":
+        add(
+          FeedEnclosure(link.url, mediaType: link.mediaType, length: link.length, title: link.title))
+      case "replies":
+        var known = comments ?? FeedComments()
+        if link.mediaType.map(FeedLink.isFeedType) ?? false {
+          known.feedURL = known.feedURL ?? link.url
+        } else {
+          known.url = known.url ?? link.url
+        }
+        comments = known
+      default: break
+      }
+    }
+  }
+}

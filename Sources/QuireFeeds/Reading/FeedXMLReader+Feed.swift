@@ -1,0 +1,261 @@
+import QuirePagination
+import QuireXML
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// What a feed says of itself: the elements of `channel` and `feed` that are no entries.
+extension FeedXMLReader {
+  /// What counts only where nothing better is there.
+  private struct Fallback {
+    var title: FeedText?
+    var subtitle: FeedText?
+    var authors: [FeedPerson] = []
+    var iTunesImage: String?
+    var copyright: FeedText?
+    var period = 0
+    var frequency = 1
+    var keywords: [FeedCategory] = []
+    var relLinks: [FeedLink] = []
+  }
+
+  mutating func readProperties(
+    of channel: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed
+  ) {
+    var fallback = Fallback()
+    for node in channel.children {
+      guard let element = element(node) else { continue }
+      if element == .item || element == .entry { continue }
+      readCore(element, node, scope, into: &feed, &fallback)
+      readDetail(element, node, scope, into: &feed, &fallback)
+      readExtension(element, node, scope, into: &feed, &fallback)
+    }
+    settle(&feed, fallback)
+  }
+
+  private mutating func readCore(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
+    _ fallback: inout Fallback
+  ) {
+    switch element {
+    case .title: feed.title = feed.title ?? text(node, scope, isTitle: true)
+    case .atomTitle: feed.title = feed.title ?? atomText(node, scope)
+    case .description: feed.subtitle = feed.subtitle ?? text(node, scope)
+    case .atomSubtitle: feed.subtitle = feed.subtitle ?? atomText(node, scope)
+    case .link:
+      // Atom's link where its namespace was forgotten.
+      if node.text == nil, node.attribute("href") != nil {
+        feed.links += link(node, scope).map { [$0] } ?? []
+      } else {
+        feed.url = feed.url ?? address(node.text, scope.within(node))
+      }
+    case .atomLink, .xhtmlLink: feed.links += link(node, scope).map { [$0] } ?? []
+    case .atomID: feed.id = node.text ?? feed.id
+    case .language, .dcLanguage: feed.language = node.text ?? feed.language
+    case .editor, .author:
+      // The managing editor comes first.
+      feed.authors.insert(contentsOf: node.text.map { [FeedPerson(rss: $0)] } ?? [], at: 0)
+    case .webmaster: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
+    case .atomAuthor: feed.authors += person(node, scope).map { [$0] } ?? []
+    case .pubDate: feed.published = feed.published ?? date(node, as: .rfc822)
+    case .lastBuildDate: feed.updated = feed.updated ?? date(node, as: .rfc822)
+    case .atomUpdated: feed.updated = feed.updated ?? date(node, as: .rfc3339)
+    case .atomPublished: feed.published = feed.published ?? date(node, as: .rfc3339)
+    case .dcDate: feed.published = feed.published ?? date(node, as: .w3c)
+    case .dcModified: feed.updated = feed.updated ?? date(node, as: .w3c)
+    default: break
+    }
+  }
+
+  private mutating func readDetail(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
+    _ fallback: inout Fallback
+  ) {
+    switch element {
+    case .category:
+      if let term = node.text {
+        feed.categories.append(FeedCategory(term, scheme: node.attribute("domain")))
+      } else if let category = category(node) {
+        feed.categories.append(category)
+      }
+    case .atomCategory: feed.categories += category(node).map { [$0] } ?? []
+    case .generator: feed.generator = feed.generator ?? node.text
+    case .atomGenerator:
+      let words = [node.text, node.attribute("version")].compactMap { $0 }
+      let name = words.joined(separator: " ")
+      let uri = node.attribute("uri") ?? node.attribute("url")
+      feed.generator = name.isEmpty ? uri : uri.map { "\(name) (\($0))" } ?? name
+    case .generatorAgent:
+      feed.generator = feed.generator ?? node.attribute("resource", in: Self.rdf)
+    case .copyright: feed.rights = text(node, scope)
+    case .atomRights: feed.rights = atomText(node, scope)
+    case .image, .itunesImage: readImage(node, scope, into: &feed, &fallback.iTunesImage)
+    case .atomLogo: feed.icon = address(node.text, scope.within(node))
+    case .atomIcon: feed.favicon = address(node.text, scope.within(node))
+    case .ttl:
+      // A day, a week: no publisher means more than a year.
+      if let minutes = node.text.flatMap({ Double($0) }), 0...527_040 ~= minutes {
+        feed.schedule.timeToLive = .seconds(minutes * 60)
+      }
+    case .skipHours, .skipDays: readSkips(node, into: &feed.schedule)
+    case .cloud: readCloud(node, into: &feed)
+    case .archive: feed.pages.isArchive = true
+    case .complete: feed.pages.isComplete = true
+    default: break
+    }
+  }
+
+  private mutating func readExtension(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
+    _ fallback: inout Fallback
+  ) {
+    switch element {
+    case .dcTitle, .itunesTitle: fallback.title = fallback.title ?? text(node, scope, isTitle: true)
+    case .dcDescription, .itunesSummary, .itunesSubtitle:
+      fallback.subtitle = fallback.subtitle ?? text(node, scope)
+    case .dcCreator, .itunesAuthor:
+      fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
+    case .itunesOwner: fallback.authors += person(node, scope).map { [$0] } ?? []
+    case .podcastPerson: feed.authors += podcastPerson(node, scope).map { [$0] } ?? []
+    case .dcRights: fallback.copyright = text(node, scope)
+    case .dcSubject: feed.categories += node.text.map { [FeedCategory($0)] } ?? []
+    case .dcIdentifier: feed.id = feed.id ?? node.text
+    case .podcastGUID: feed.id = feed.id ?? node.text
+    case .itunesCategory: readCategories(node, into: &feed.categories)
+    case .itunesKeywords:
+      for word in (node.text ?? "").split(separator: ",").prefix(256) {
+        fallback.keywords.append(FeedCategory(String(word).trimmedSpaces))
+      }
+    case .itunesExplicit: feed.isExplicit = Self.isExplicit(node.text)
+    case .itunesComplete: feed.isExpired = node.text?.lowercased() == "yes"
+    case .itunesNewFeed: feed.newFeedURL = address(node.text, scope)
+    case .syPeriod:
+      let periods = [
+        "hourly": 3_600, "daily": 86_400, "weekly": 604_800, "monthly": 2_592_000,
+        "yearly": 31_536_000,
+      ]
+      fallback.period = periods[(node.text ?? "").lowercased()] ?? 0
+    case .syFrequency: fallback.frequency = max(1, node.text.flatMap { Int($0) } ?? 1)
+    default: break
+    }
+  }
+
+  static func isExplicit(_ text: String?) -> Bool? {
+    switch text?.lowercased() {
+    case "yes", "true", "explicit": true
+    case "no", "false", "clean": false
+    default: nil
+    }
+  }
+
+  mutating func podcastPerson(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedPerson? {
+    guard let name = node.text else { return nil }
+    return FeedPerson(
+      name: name, url: address(node.attribute("href"), scope),
+      avatar: address(node.attribute("img"), scope), role: node.attribute("role")?.lowercased())
+  }
+
+  /// Categories of iTunes, which lie within each other.
+  func readCategories(_ node: XMLTreeNode, into categories: inout [FeedCategory]) {
+    let scheme = "http://www.itunes.com/dtds/podcast-1.0.dtd"
+    if let text = node.attribute("text") ?? node.text {
+      categories.append(FeedCategory(text, scheme: scheme))
+    }
+    for child in node.children where element(child) == .itunesCategory {
+      readCategories(child, into: &categories)
+    }
+  }
+
+  /// A picture: `url` within `image`, or `href` of iTunes; the fallback is where that goes.
+  mutating func readImage(
+    _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
+    _ fallback: inout String?
+  ) {
+    if let href = node.attribute("href") ?? node.attribute("url") {
+      fallback = address(href, scope)
+    } else if element(node) == .image {
+      readImage(node, scope, into: &feed)
+    } else {
+      fallback = address(node.text, scope)
+    }
+  }
+
+  mutating func readImage(_ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed) {
+    let inner = scope.within(node)
+    guard let url = node.children.first(where: { element($0) == .url }) else { return }
+    feed.icon = address(url.text, inner.within(url)) ?? feed.icon
+  }
+
+  private func readSkips(_ node: XMLTreeNode, into schedule: inout FeedSchedule) {
+    for child in node.children {
+      guard let text = child.text?.lowercased() else { continue }
+      switch element(child) {
+      case .hour?:
+        if let hour = Int(text), 0...24 ~= hour { schedule.skipHours.insert(hour % 24) }
+      case .day?:
+        if let day = DateWords.weekday(text) { schedule.skipDays.insert(day + 1) }
+      default: break
+      }
+    }
+  }
+
+  private func readCloud(_ node: XMLTreeNode, into feed: inout Feed) {
+    guard let domain = node.attribute("domain") else { return }
+    let port = node.attribute("port").flatMap { Int($0) } ?? 80
+    let path = node.attribute("path") ?? "/"
+    let scheme = port == 443 ? "https" : "http"
+    let authority = port == 443 || port == 80 ? domain : "\(domain):\(port)"
+    feed.hubs.append(
+      FeedHub(
+        kind: "rssCloud", "\(scheme)://\(authority)\(path.hasPrefix("/") ? path : "/" + path)"))
+  }
+
+  private func settle(_ feed: inout Feed, _ fallback: Fallback) {
+    feed.title = feed.title ?? fallback.title
+    feed.subtitle = feed.subtitle ?? fallback.subtitle
+    feed.rights = feed.rights ?? fallback.copyright
+    feed.icon = feed.icon ?? fallback.iTunesImage
+    if feed.authors.isEmpty { feed.authors = fallback.authors.prefix(1).map { $0 } }
+    if feed.categories.isEmpty { feed.categories = fallback.keywords }
+    if fallback.period > 0 {
+      feed.schedule.updateInterval = .seconds(Double(fallback.period) / Double(fallback.frequency))
+    }
+    feed.settleLinks()
+  }
+}
+
+extension Feed {
+  /// Takes what the links with a relation say into the properties they are about.
+  mutating func settleLinks() {
+    for link in links {
+      switch link.relation.lowercased() {
+      case "alternate":
+        if url == nil || link.mediaType?.contains("html") == true {
+          if !(link.mediaType.map(FeedLink.isFeedType) ?? false) { url = url ?? link.url }
+        }
+      case "self": feedURL = feedURL ?? link.url
+      case "hub": if !hubs.contains(where: { $0.url == link.url }) { hubs.append(FeedHub(link.url)) }
+      case "next": pages.next = pages.next ?? link.url
+      case "prev", "previous": pages.previous = pages.previous ?? link.url
+      case "prev-archive": pages.previousArchive = pages.previousArchive ?? link.url
+      case "current": pages.current = pages.current ?? link.url
+      default: break
+      }
+    }
+    url = url ?? links.first { $0.relation == "alternate" }?.url
+  }
+}
+
+extension FeedLink {
+  /// Whether a media type is one of feeds.
+  static func isFeedType(_ type: String) -> Bool {
+    let name = type.prefix { $0 != ";" }.lowercased()
+    return [
+      "application/rss+xml", "application/atom+xml", "application/rdf+xml",
+      "application/feed+json", "application/xml", "text/xml",
+    ].contains(name.trimmedSpaces)
+  }
+}

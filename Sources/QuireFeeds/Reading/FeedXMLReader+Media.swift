@@ -1,0 +1,177 @@
+import QuirePagination
+import QuireXML
+
+/// Media RSS, iTunes, Podcasting 2.0 and places, in an entry.
+extension FeedXMLReader {
+  mutating func readMedia(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .mediaGroup:
+      for child in node.children {
+        if let element = self.element(child) {
+          readMedia(element, child, scope, into: &entry, &fallback)
+        }
+      }
+    case .mediaContent: readContent(node, scope, into: &entry, &fallback)
+    case .mediaThumbnail:
+      fallback.thumbnail = fallback.thumbnail ?? address(node.attribute("url") ?? node.text, scope)
+    case .mediaTitle: fallback.title = fallback.title ?? typed(node, scope)
+    case .mediaDescription: fallback.summary = fallback.summary ?? typed(node, scope)
+    case .mediaCredit:
+      if let name = node.text, entry.authors.count < 64 {
+        let role = node.attribute("role")?.lowercased()
+        if role == nil || role == "author" {
+          fallback.authors.append(FeedPerson(name: name, role: role))
+        }
+      }
+    case .mediaCategory:
+      if let term = node.text {
+        entry.categories.append(
+          FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label")))
+      }
+    case .mediaKeywords, .itunesKeywords:
+      for word in (node.text ?? "").split(separator: ",").prefix(256) {
+        fallback.keywords.append(FeedCategory(String(word).trimmedSpaces))
+      }
+    case .mediaCopyright: fallback.rights = fallback.rights ?? text(node, scope)
+    default:
+      readPodcast(element, node, scope, into: &entry, &fallback)
+      readPlace(element, node, into: &entry, &fallback)
+    }
+  }
+
+  /// A text with `type`, `plain` or `html` (Media RSS 1.5.1).
+  private mutating func typed(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
+    let scope = outer.within(node)
+    guard let value = node.text else { return nil }
+    guard node.attribute("type")?.lowercased() == "html" else { return plain(value, scope) }
+    return FeedText(value, kind: .html, language: scope.language, base: scope.baseText)
+  }
+
+  private mutating func readContent(
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    // What describes the file stands within.
+    var title: String?
+    for child in node.children {
+      guard let element = self.element(child) else { continue }
+      if element == .mediaTitle { title = child.text }
+      readMedia(element, child, scope, into: &entry, &fallback)
+    }
+    guard let url = address(node.attribute("url"), scope) else { return }
+    let type = node.attribute("type")
+    let medium = node.attribute("medium")?.lowercased()
+    let isPicture = medium == "image" || type?.hasPrefix("image/") == true
+    if isPicture { fallback.picture = fallback.picture ?? url }
+    let known = ["audio": "audio/*", "video": "video/*", "image": "image/*"]
+    entry.add(
+      FeedEnclosure(
+        url, mediaType: type ?? medium.flatMap { known[$0] },
+        length: node.attribute("fileSize").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil },
+        duration: node.attribute("duration").flatMap(Self.duration), title: title,
+        width: node.attribute("width").flatMap { Int($0) },
+        height: node.attribute("height").flatMap { Int($0) }))
+  }
+
+  // MARK: Podcasts
+
+  private mutating func readPodcast(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .itunesTitle: fallback.title = fallback.title ?? text(node, scope, isTitle: true)
+    case .itunesSummary, .itunesSubtitle:
+      fallback.summary = fallback.summary ?? text(node, scope)
+    case .itunesAuthor: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
+    case .podcastPerson: entry.authors += podcastPerson(node, scope).map { [$0] } ?? []
+    case .itunesImage, .image:
+      let location =
+        node.attribute("href") ?? node.attribute("url")
+        ?? node.children.first { self.element($0) == .url }?.text ?? node.text
+      entry.image = address(location, scope) ?? entry.image
+    case .itunesDuration: fallback.duration = node.text.flatMap(Self.duration)
+    case .podcastAlternate:
+      let source = node.children.first { self.element($0) == .podcastSource }
+      if let url = address(source?.attribute("uri"), scope) {
+        entry.add(
+          FeedEnclosure(
+            url, mediaType: node.attribute("type"),
+            length: node.attribute("length").flatMap { Int($0) }, title: node.attribute("title")))
+      }
+    case .podcastLocation:
+      let point = (node.attribute("geo") ?? "").split { ":,;".contains($0) }
+      if point.count >= 3, let latitude = Double(point[1]), let longitude = Double(point[2]) {
+        entry.place = FeedPlace(latitude: latitude, longitude: longitude, name: node.text)
+      }
+    case .itunesEpisode, .podcastEpisode, .itunesSeason, .podcastSeason, .itunesEpisodeType,
+      .itunesExplicit, .podcastTranscript, .podcastChapters:
+      readEpisode(element, node, scope, into: &entry)
+    default: break
+    }
+  }
+
+  private mutating func readEpisode(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    var episode = entry.episode ?? FeedEpisode()
+    switch element {
+    case .itunesEpisode, .podcastEpisode:
+      episode.number = episode.number ?? node.text.flatMap { Double($0) }.flatMap {
+        $0.isFinite ? $0 : nil
+      }
+    case .itunesSeason, .podcastSeason:
+      episode.season = episode.season ?? node.text.flatMap { Int($0) }
+    case .itunesEpisodeType: episode.kind = node.text?.lowercased()
+    case .itunesExplicit: episode.isExplicit = Self.isExplicit(node.text)
+    case .podcastTranscript, .podcastChapters:
+      guard let url = address(node.attribute("url"), scope) else { break }
+      let isChapters = element == .podcastChapters
+      let link = FeedLink(
+        url, relation: isChapters ? "chapters" : "transcript", mediaType: node.attribute("type"),
+        language: node.attribute("language"))
+      if isChapters { episode.chapters = link } else { episode.transcripts.append(link) }
+    default: break
+    }
+    entry.episode = episode
+  }
+
+  // MARK: Places
+
+  private func readPlace(
+    _ element: FeedElement, _ node: XMLTreeNode, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
+  ) {
+    switch element {
+    case .geoPoint, .geoLine, .geoPolygon, .gmlPos: place(node.text, into: &entry)
+    case .geoBox:
+      let numbers = Self.numbers(node.text)
+      guard numbers.count == 4 else { return }
+      entry.place = FeedPlace(
+        latitude: (numbers[0] + numbers[2]) / 2, longitude: (numbers[1] + numbers[3]) / 2)
+    case .geoWhere, .gmlPoint:
+      for child in node.children {
+        if let element = self.element(child) { readPlace(element, child, into: &entry, &fallback) }
+      }
+    case .geoLat: fallback.latitude = node.text.flatMap { Double($0) }
+    case .geoLong: fallback.longitude = node.text.flatMap { Double($0) }
+    case .geoName: entry.place?.name = node.text
+    default: break
+    }
+  }
+
+  private func place(_ text: String?, into entry: inout FeedEntry) {
+    let numbers = Self.numbers(text)
+    guard numbers.count >= 2 else { return }
+    entry.place = FeedPlace(latitude: numbers[0], longitude: numbers[1])
+  }
+
+  private static func numbers(_ text: String?) -> [Double] {
+    (text ?? "").prefix(4_096).split { $0.isWhitespace || $0 == "," }.prefix(64).compactMap {
+      Double($0)
+    }
+  }
+}

@@ -1,0 +1,310 @@
+import QuirePagination
+import QuireXML
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Reads a page of XML into a feed and its entries.
+struct FeedXMLReader {
+  let document: XMLDocument
+  /// What the names of the page mean.
+  let elements: [FeedElement?]
+  var repairs = RepairTally()
+  /// The style of dates in the format.
+  private(set) var dates = FeedDateReader.Style.rfc822
+
+  init(_ document: XMLDocument) {
+    self.document = document
+    elements = FeedElement.table(of: document)
+  }
+
+  /// What an element means.
+  @inline(__always)
+  func element(_ node: XMLTreeNode) -> FeedElement? { elements[node.nameNumber] }
+
+  /// The feed, and the elements of its entries with what is in force around them; nil where the page is
+  /// no feed.
+  mutating func feed(at url: String?) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)? {
+    let root = document.root
+    let scope = FeedScope(url: url).within(root)
+    switch element(root) {
+    case .rss?: return rss(root, scope)
+    case .rdf?: return rdf(root, scope)
+    case .atomFeed?: return atom(root, scope)
+    case .channel?: return rss(root, scope, channel: root)
+    // A document that is one entry (RFC 4287, §2).
+    case .entry?:
+      dates = .rfc3339
+      var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
+      feed.language = scope.language
+      return (feed, [root], scope)
+    case .urlset?:
+      dates = .w3c
+      let format = FeedFormat(.sitemap, version: "0.9")
+      return (Feed(format), children(of: root, being: [.sitemapURL, .url]), scope)
+    case .sitemapindex?: return sitemaps(root, scope)
+    default: return nil
+    }
+  }
+
+  // MARK: Roots
+
+  private mutating func rss(
+    _ root: XMLTreeNode, _ outer: FeedScope, channel given: XMLTreeNode? = nil
+  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+    let version = root.attribute("version").map { String($0.trimmedSpaces.prefix(16)) }
+    var feed = Feed(FeedFormat(.rss, version: version))
+    guard let channel = given ?? root.children.first(where: { element($0) == .channel }) else {
+      return (feed, children(of: root, being: [.item]), outer)
+    }
+    let scope = outer.within(channel)
+    readProperties(of: channel, scope, into: &feed)
+    var entries = children(of: channel, being: [.item, .entry])
+    // Some write their items beside the channel, as RSS 1.0 does.
+    if given == nil { entries += children(of: root, being: [.item]) }
+    return (feed, entries, scope)
+  }
+
+  private mutating func rdf(
+    _ root: XMLTreeNode, _ outer: FeedScope
+  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+    let isOld = root.children.contains { ($0.namespace ?? "").contains("0.9") }
+    dates = .w3c
+    var feed = Feed(FeedFormat(.rdf, version: isOld ? "0.90" : "1.0"))
+    var scope = outer
+    if let channel = root.children.first(where: { element($0) == .channel }) {
+      scope = outer.within(channel)
+      feed.id = channel.attribute("about", in: FeedXMLReader.rdf)
+      readProperties(of: channel, scope, into: &feed)
+    }
+    if let image = root.children.first(where: { element($0) == .image }) {
+      readImage(image, outer, into: &feed)
+    }
+    var entries = children(of: root, being: [.item])
+    if entries.isEmpty, let channel = root.children.first(where: { element($0) == .channel }) {
+      entries = children(of: channel, being: [.item])
+    }
+    return (feed, entries, scope)
+  }
+
+  static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+
+  private mutating func atom(
+    _ root: XMLTreeNode, _ scope: FeedScope
+  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+    dates = .rfc3339
+    var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
+    readProperties(of: root, scope, into: &feed)
+    feed.language = feed.language ?? scope.language
+    return (feed, children(of: root, being: [.entry, .item]), scope)
+  }
+
+  private func atomVersion(_ root: XMLTreeNode) -> String? {
+    guard let namespace = root.namespace?.lowercased() else { return nil }
+    return namespace.hasPrefix("http://purl.org/atom/") ? "0.3" : "1.0"
+  }
+
+  private mutating func sitemaps(
+    _ root: XMLTreeNode, _ scope: FeedScope
+  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+    dates = .w3c
+    var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
+    for node in children(of: root, being: [.sitemap]) {
+      let location = node.children.first { element($0) == .loc }?.text
+      if let url = location.flatMap({ address($0, scope) }) { feed.sitemaps.append(url) }
+    }
+    return (feed, [], scope)
+  }
+
+  func children(of node: XMLTreeNode, being wanted: [FeedElement]) -> [XMLTreeNode] {
+    node.children.filter { child in element(child).map { wanted.contains($0) } ?? false }
+  }
+
+  // MARK: Values
+
+  /// An absolute address; nil, and noted, where it is none.
+  mutating func address(_ text: String?, _ scope: FeedScope) -> String? {
+    guard let text, !text.isEmpty else { return nil }
+    let address = scope.absolute(text)
+    if address == nil { repairs.add(.badAddress) }
+    return address
+  }
+
+  /// A date; nil, and noted, where it cannot be read.
+  mutating func date(_ node: XMLTreeNode, as style: FeedDateReader.Style? = nil) -> Date? {
+    guard let text = node.text else { return nil }
+    return date(text, as: style ?? dates)
+  }
+
+  mutating func date(_ text: String, as style: FeedDateReader.Style) -> Date? {
+    guard let found = FeedDateReader.read(text, as: style) else {
+      repairs.add(.unreadableDate)
+      return nil
+    }
+    if !found.isProper { repairs.add(.unusualDate) }
+    return found.date
+  }
+
+  /// A text of RSS: plain where it does not look like markup.
+  mutating func text(
+    _ node: XMLTreeNode, _ outer: FeedScope, isTitle: Bool = false
+  ) -> FeedText? {
+    let scope = outer.within(node)
+    if node.hasChildren {
+      repairs.add(.markupInText)
+      return markup(FeedMarkup.inner(node), .html, scope)
+    }
+    guard let value = node.text else { return nil }
+    guard HTMLText.isMarkup(value) else { return plain(value, scope) }
+    if isTitle { repairs.add(.markupInText) }
+    return markup(value, .html, scope)
+  }
+
+  /// A text of Atom 1.0 (RFC 4287, §3.1 and §4.1.3) or 0.3.
+  mutating func atomText(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
+    let scope = outer.within(node)
+    let source = address(node.attribute("src"), scope)
+    let type = (node.attribute("type") ?? "text").lowercased().trimmedSpaces
+    let kind = Self.kind(of: type, mode: node.attribute("mode"))
+    var text: FeedText?
+    switch kind {
+    case .xhtml: text = xhtml(node, scope)
+    case .html, .text:
+      if node.hasChildren {
+        repairs.add(.markupInText)
+        text = xhtml(node, scope)
+        if kind == .html { text?.kind = .html }
+      } else if let value = node.text {
+        text = kind == .html ? markup(value, .html, scope) : plain(value, scope)
+      }
+    case .other: text = other(node, type, scope)
+    }
+    guard let source else { return text }
+    var elsewhere = text ?? FeedText("", kind: kind)
+    elsewhere.source = source
+    elsewhere.mediaType = type == "text" ? nil : type
+    return elsewhere
+  }
+
+  private static func kind(of type: String, mode: String?) -> FeedText.Kind {
+    switch type {
+    case "", "text", "text/plain", "plain": mode == "escaped" && type == "" ? .html : .text
+    case "html", "text/html": .html
+    case "xhtml", "application/xhtml+xml": mode == "escaped" ? .html : .xhtml
+    default: type.contains("/") ? .other : .text
+    }
+  }
+
+  private func xhtml(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
+    // The div is no part of the content (RFC 4287, §3.1.1.3).
+    let inside = Array(node.children)
+    guard inside.count == 1, let div = inside.first, div.localName.lowercased() == "div",
+      node.text == nil
+    else { return markup(FeedMarkup.inner(node).trimmedSpaces, .xhtml, outer) }
+    return markup(FeedMarkup.inner(div).trimmedSpaces, .xhtml, outer.within(div))
+  }
+
+  private func other(_ node: XMLTreeNode, _ type: String, _ scope: FeedScope) -> FeedText? {
+    var value = node.wholeText
+    if let child = node.children.first(where: { _ in true }) {
+      value = String(decoding: child.bytes, as: UTF8.self)
+    }
+    guard !value.isEmpty else { return nil }
+    return FeedText(value.trimmedSpaces, kind: .other, mediaType: type, language: scope.language)
+  }
+
+  func plain(_ value: String, _ scope: FeedScope) -> FeedText {
+    FeedText(value, language: scope.language)
+  }
+
+  private func markup(_ value: String, _ kind: FeedText.Kind, _ scope: FeedScope) -> FeedText? {
+    value.isEmpty
+      ? nil : FeedText(value, kind: kind, language: scope.language, base: scope.baseText)
+  }
+
+  /// A link of Atom.
+  mutating func link(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedLink? {
+    let scope = outer.within(node)
+    guard let url = address(node.attribute("href") ?? node.text, scope) else { return nil }
+    let relation = (node.attribute("rel") ?? "alternate").trimmedSpaces
+    let registered = "http://www.iana.org/assignments/relation/"
+    return FeedLink(
+      url,
+      relation: relation.hasPrefix(registered)
+        ? String(relation.dropFirst(registered.count)) : relation,
+      mediaType: node.attribute("type"), language: node.attribute("hreflang"),
+      title: node.attribute("title"),
+      length: node.attribute("length").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
+  }
+
+  /// A person of Atom.
+  mutating func person(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedPerson? {
+    let scope = outer.within(node)
+    var person = FeedPerson()
+    for child in node.children {
+      switch element(child) {
+      case .atomName?, .itunesName?: person.name = child.text
+      case .atomURI?, .url?: person.url = address(child.text, scope.within(child))
+      case .atomEmail?, .itunesEmail?: person.email = child.text
+      default: break
+      }
+    }
+    if person.isEmpty { person = node.text.map(FeedPerson.init(rss:)) ?? person }
+    return person.isEmpty ? nil : person
+  }
+
+  /// A category of Atom.
+  func category(_ node: XMLTreeNode) -> FeedCategory? {
+    guard let term = (node.attribute("term") ?? node.text)?.trimmedSpaces, !term.isEmpty else {
+      return node.attribute("label").map { FeedCategory($0) }
+    }
+    return FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label"))
+  }
+
+  /// A duration: seconds, `mm:ss` or `hh:mm:ss`.
+  static func duration(_ text: String) -> Duration? {
+    let parts = text.trimmedSpaces.split(separator: ":", omittingEmptySubsequences: false)
+    guard 1...3 ~= parts.count else { return nil }
+    var total = 0.0
+    for part in parts {
+      guard let number = Double(part), number >= 0, number < 1e7 else { return nil }
+      total = total * 60 + number
+    }
+    return .seconds(total)
+  }
+}
+
+extension String {
+  /// Without white space at either end.
+  var trimmedSpaces: String {
+    var view = self[...]
+    while let first = view.first, first.isWhitespace { view = view.dropFirst() }
+    while let last = view.last, last.isWhitespace { view = view.dropLast() }
+    return String(view)
+  }
+}
+
+extension FeedPerson {
+  /// A person as RSS writes it: `address (name)`, `name <address>`, an address or a name.
+  init(rss text: String) {
+    self.init()
+    let text = text.trimmedSpaces
+    if text.last == ")", let open = text.lastIndex(of: "("), text[..<open].contains("@") {
+      email = String(text[..<open]).trimmedSpaces
+      name = String(text[text.index(after: open)...].dropLast()).trimmedSpaces
+    } else if text.last == ">", let open = text.lastIndex(of: "<") {
+      email = String(text[text.index(after: open)...].dropLast()).trimmedSpaces
+      name = String(text[..<open]).trimmedSpaces
+    } else if text.contains("@"), !text.contains(" ") {
+      email = text
+    } else {
+      name = text
+    }
+    if email?.hasPrefix("mailto:") == true { email = email.map { String($0.dropFirst(7)) } }
+    if email?.isEmpty == true { email = nil }
+    if name?.isEmpty == true { name = nil }
+  }
+}

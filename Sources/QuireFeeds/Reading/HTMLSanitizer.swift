@@ -1,0 +1,229 @@
+import QuirePagination
+
+/// Rewrites HTML so that nothing in it runs, loads by itself unseen, or escapes from where it is shown.
+///
+/// What stays is on a list; everything else goes, tags and attributes by themselves, scripts, styles and
+/// frames with their content. Elements are closed in order. Links are made absolute, and kept only to
+/// `http`, `https`, `mailto` and `tel`; pictures and media only from `http` and `https`. Every link gets
+/// `rel="noopener noreferrer nofollow"`.
+///
+/// The list follows the safe elements of the HTML Sanitizer API's draft that are of use in text.
+public struct HTMLSanitizer: Hashable, Sendable {
+  /// The elements that stay, in lower case.
+  public var elements: Set<String> = [
+    "a", "abbr", "address", "article", "aside", "audio", "b", "bdi", "bdo", "blockquote", "br",
+    "caption", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt",
+    "em", "figcaption", "figure", "footer", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "i",
+    "img", "ins", "kbd", "li", "mark", "ol", "p", "picture", "pre", "q", "rp", "rt", "ruby", "s",
+    "samp", "section", "small", "source", "span", "strong", "sub", "summary", "sup", "table",
+    "tbody", "td", "tfoot", "th", "thead", "time", "tr", "tt", "u", "ul", "var", "video", "wbr",
+  ]
+  /// The attributes that stay, in lower case, on whatever element.
+  public var attributes: Set<String> = [
+    "abbr", "alt", "cite", "colspan", "controls", "datetime", "dir", "headers", "height", "href",
+    "lang", "media", "open", "poster", "reversed", "rowspan", "scope", "sizes", "span", "src",
+    "srcset", "start", "title", "type", "value", "width",
+  ]
+  /// Elements within each other, at most; deeper ones are left out. Default 64.
+  public var depth = 64
+
+  /// A sanitizer with the lists above.
+  public init() {}
+
+  private static let linkAttributes: Set<String> = ["href", "src", "poster", "cite", "srcset"]
+
+  /// The HTML, rewritten; `base` is what relative links start from.
+  public func sanitize(_ html: String, base: String? = nil) -> String {
+    rewrite(html, base: base)
+  }
+
+  private func rewrite(_ html: String, base: String?) -> String {
+    let scope = FeedScope(url: base)
+    var html = html
+    return html.withUTF8 { bytes in
+      var output = ""
+      var open: [String] = []
+      var tokens = HTMLTokenizer(bytes)
+      while let token = tokens.next() {
+        switch token {
+        case .text(let range):
+          let text = String(decoding: HTMLText.resolved(bytes, range), as: UTF8.self)
+          FeedMarkup.escape(text, to: &output)
+        case .start(let name, let attributes, let isEmpty):
+          guard elements.contains(name) else { continue }
+          let isVoid = FeedMarkup.void.contains(name)
+          guard isVoid || open.count < depth else { continue }
+          write(name, attributes, scope, to: &output)
+          if isVoid { continue }
+          if isEmpty { output += "</\(name)>" } else { open.append(name) }
+        case .end(let name):
+          guard let place = open.lastIndex(of: name) else { continue }
+          while open.count > place { output += "</\(open.removeLast())>" }
+        }
+      }
+      while let name = open.popLast() { output += "</\(name)>" }
+      return output
+    }
+  }
+
+  private func write(
+    _ name: String, _ found: [(name: String, value: String)], _ scope: FeedScope,
+    to output: inout String
+  ) {
+    output += "<" + name
+    for (attribute, value) in found where attributes.contains(attribute) {
+      var value = value
+      if Self.linkAttributes.contains(attribute) {
+        guard let link = link(value, attribute, scope) else { continue }
+        value = link
+      }
+      output += " \(attribute)=\""
+      FeedMarkup.escape(value, to: &output, inValue: true)
+      output += "\""
+    }
+    if name == "a" { output += " rel=\"noopener noreferrer nofollow\"" }
+    output += ">"
+  }
+
+  private func link(_ value: String, _ attribute: String, _ scope: FeedScope) -> String? {
+    if attribute == "srcset" { return Self.srcset(value, scope) { safe($0, "src", scope) } }
+    return safe(value, attribute, scope)
+  }
+
+  private func safe(_ value: String, _ attribute: String, _ scope: FeedScope) -> String? {
+    guard let absolute = scope.absolute(value), let reference = try? URLReference(absolute) else {
+      return nil
+    }
+    let schemes: Set<String> =
+      attribute == "href" ? ["http", "https", "mailto", "tel"] : ["http", "https"]
+    // Relative where nothing is known to start from: it leads nowhere else.
+    guard let scheme = reference.scheme?.lowercased() else { return absolute }
+    return schemes.contains(scheme) ? absolute : nil
+  }
+
+  /// The candidates of `srcset`, each with its address changed.
+  fileprivate static func srcset(
+    _ value: String, _ scope: FeedScope, _ change: (String) -> String?
+  ) -> String? {
+    let candidates = value.prefix(16_384).split(separator: ",").compactMap { part -> String? in
+      let words = part.split(whereSeparator: \.isWhitespace).prefix(2).map(String.init)
+      guard let first = words.first, let url = change(first) else { return nil }
+      return ([url] + words.dropFirst()).joined(separator: " ")
+    }
+    return candidates.isEmpty ? nil : candidates.joined(separator: ", ")
+  }
+}
+
+/// Makes links in HTML absolute, and changes nothing else.
+enum HTMLLinks {
+  static func absolute(_ html: String, base: String?) -> String {
+    guard let base else { return html }
+    let scope = FeedScope(url: base)
+    let input = Array(html.utf8)
+    var output: [UInt8] = []
+    output.reserveCapacity(input.count + 256)
+    var copied = 0
+    for range in values(in: input) {
+      let value = String(decoding: input[range.range], as: UTF8.self)
+      let resolved = value.utf8.contains(0x26) ? FeedText(value, kind: .html).plain : value
+      guard let absolute = scope.absolute(resolved), absolute != resolved else { continue }
+      var escaped = ""
+      FeedMarkup.escape(absolute, to: &escaped, inValue: true)
+      output += input[copied..<range.range.lowerBound]
+      output += range.isQuoted ? Array(escaped.utf8) : Array("\"\(escaped)\"".utf8)
+      copied = range.range.upperBound
+    }
+    output += input[copied...]
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  private struct Value {
+    var range: Range<Int>
+    var isQuoted: Bool
+  }
+
+  private static let names: Set<String> = ["href", "src", "poster", "cite", "data", "action"]
+
+  /// Where the values of attributes that are links stand.
+  private static func values(in input: [UInt8]) -> [Value] {
+    var found: [Value] = []
+    var index = 0
+    while index + 1 < input.count {
+      guard input[index] == 0x3C, 0x41...0x5A ~= input[index + 1] & 0xDF else {
+        index += 1
+        continue
+      }
+      index += 1
+      while index < input.count, input[index] != 0x3E {
+        guard XMLSpace.isSpace(input[index]) else {
+          index += 1
+          continue
+        }
+        while index < input.count, XMLSpace.isSpace(input[index]) { index += 1 }
+        if let value = value(in: input, &index) { found.append(value) }
+      }
+    }
+    return found
+  }
+
+  /// The value of the attribute here, if that is a link; goes behind the attribute.
+  private static func value(in input: [UInt8], _ index: inout Int) -> Value? {
+    let start = index
+    while index < input.count, !XMLSpace.isSpace(input[index]), ![0x2F, 0x3E, 0x3D].contains(input[index]) {
+      index += 1
+    }
+    let name = String(decoding: input[start..<index], as: UTF8.self).lowercased()
+    var next = index
+    while next < input.count, XMLSpace.isSpace(input[next]) { next += 1 }
+    guard next < input.count, input[next] == 0x3D else { return nil }
+    index = next + 1
+    while index < input.count, XMLSpace.isSpace(input[index]) { index += 1 }
+    guard index < input.count else { return nil }
+    let quote = input[index]
+    let isQuoted = quote == 0x22 || quote == 0x27
+    if isQuoted { index += 1 }
+    let valueStart = index
+    while index < input.count,
+      isQuoted ? input[index] != quote : !XMLSpace.isSpace(input[index]) && input[index] != 0x3E
+    { index += 1 }
+    let range = valueStart..<index
+    if isQuoted, index < input.count { index += 1 }
+    return names.contains(name) && !range.isEmpty ? Value(range: range, isQuoted: isQuoted) : nil
+  }
+}
+
+extension FeedText {
+  /// The text with its HTML rewritten by the list of `sanitizer`; a plain text stays as it is.
+  public func sanitized(by sanitizer: HTMLSanitizer = HTMLSanitizer()) -> FeedText {
+    guard isMarkup else { return self }
+    var text = self
+    text.value = sanitizer.sanitize(value, base: base)
+    text.kind = .html
+    return text
+  }
+
+  /// The text with relative links in its HTML made absolute, and nothing else changed.
+  public func withAbsoluteLinks() -> FeedText {
+    guard isMarkup else { return self }
+    var text = self
+    text.value = HTMLLinks.absolute(value, base: base)
+    return text
+  }
+
+  func rewritten(_ html: FeedOptions.HTML, _ sanitizer: HTMLSanitizer) -> FeedText {
+    switch html {
+    case .asWritten: self
+    case .absoluteLinks: withAbsoluteLinks()
+    case .sanitized: sanitized(by: sanitizer)
+    }
+  }
+}
+
+extension FeedEntry {
+  mutating func rewrite(_ html: FeedOptions.HTML, _ sanitizer: HTMLSanitizer) {
+    title = title.map { $0.rewritten(html, sanitizer) }
+    summary = summary.map { $0.rewritten(html, sanitizer) }
+    content = content.map { $0.rewritten(html, sanitizer) }
+    rights = rights.map { $0.rewritten(html, sanitizer) }
+  }
+}

@@ -1,0 +1,338 @@
+import QuireXML
+
+/// Reads HTML as text. Linear in its input, whatever that is.
+enum HTMLText {
+  /// Whether a text has markup in it: the tag of an element that HTML has, or a reference.
+  static func isMarkup(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return false }
+      var index = 0
+      while index < bytes.count {
+        if bytes[index] == 0x3C, HTMLToken.isTag(bytes, at: index) { return true }
+        if bytes[index] == 0x26, HTMLReference.read(bytes, at: index) != nil { return true }
+        index += 1
+      }
+      return false
+    }
+  }
+
+  /// The text of a piece of HTML.
+  static func plain(_ html: String) -> String {
+    var html = html
+    return html.withUTF8 { bytes in
+      var writer = PlainWriter()
+      var tokens = HTMLTokenizer(bytes)
+      while let token = tokens.next() {
+        switch token {
+        case .text(let range): writer.write(bytes, range)
+        case .start(let name, _, _): writer.start(name)
+        case .end(let name): writer.end(name)
+        }
+      }
+      return writer.result
+    }
+  }
+
+  /// References resolved, everything else as it is.
+  static func resolved(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(range.count)
+    var index = range.lowerBound
+    while index < range.upperBound {
+      if bytes[index] == 0x26, let (text, end) = HTMLReference.read(bytes, at: index),
+        end <= range.upperBound
+      {
+        output += text.utf8
+        index = end
+      } else {
+        output.append(bytes[index])
+        index += 1
+      }
+    }
+    return output
+  }
+
+  private struct PlainWriter {
+    private var output: [UInt8] = []
+    /// A space or a line break that is due before the next word.
+    private var gap: UInt8 = 0
+
+    private static let blocks: Set<String> = [
+      "address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl",
+      "dt", "figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header",
+      "hr", "li", "main", "nav", "ol", "p", "pre", "section", "summary", "table", "tr", "ul",
+    ]
+
+    mutating func start(_ name: String) { end(name) }
+
+    mutating func end(_ name: String) {
+      if Self.blocks.contains(name) {
+        gap = 0x0A
+      } else if gap == 0, name == "td" || name == "th" {
+        gap = 0x20
+      }
+    }
+
+    mutating func write(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
+      for byte in HTMLText.resolved(bytes, range) {
+        if XMLSpace.isSpace(byte) || byte == 0x0C {
+          if gap == 0 { gap = 0x20 }
+          continue
+        }
+        if gap != 0, !output.isEmpty { output.append(gap) }
+        gap = 0
+        output.append(byte)
+      }
+    }
+
+    var result: String { String(decoding: output, as: UTF8.self) }
+  }
+}
+
+/// A reference to a character in HTML.
+enum HTMLReference {
+  /// The text of the reference at an `&`, and what is behind it; nil where there is none that is known.
+  static func read(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> (text: String, end: Int)? {
+    var index = start + 1
+    guard index < bytes.count else { return nil }
+    if bytes[index] == UInt8(ascii: "#") { return number(bytes, index + 1) }
+    let limit = min(bytes.count, index + 32)
+    while index < limit, isLetter(bytes[index]) { index += 1 }
+    guard index < bytes.count, bytes[index] == UInt8(ascii: ";"), index > start + 1 else { return nil }
+    let name = String(decoding: bytes[(start + 1)..<index], as: UTF8.self)
+    return HTMLNamedCharacter.text(name).map { ($0, index + 1) }
+  }
+
+  private static func isLetter(_ byte: UInt8) -> Bool {
+    0x41...0x5A ~= byte || 0x61...0x7A ~= byte || 0x30...0x39 ~= byte
+  }
+
+  private static func number(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int
+  ) -> (text: String, end: Int)? {
+    var index = start
+    var isHex = false
+    if index < bytes.count, bytes[index] | 0x20 == UInt8(ascii: "x") {
+      isHex = true
+      index += 1
+    }
+    var value: UInt32 = 0
+    let first = index
+    while index < bytes.count, index - first < 10,
+      let digit = Character(Unicode.Scalar(bytes[index])).hexDigitValue, isHex || digit < 10
+    {
+      value = value &* (isHex ? 16 : 10) &+ UInt32(digit)
+      index += 1
+    }
+    guard index > first, index - first < 10, index < bytes.count, bytes[index] == UInt8(ascii: ";"),
+      let scalar = scalar(value)
+    else { return nil }
+    return (String(scalar), index + 1)
+  }
+
+  /// The character of a number, those of Windows where Unicode has controls (HTML, §13.2.5.80).
+  private static func scalar(_ value: UInt32) -> Unicode.Scalar? {
+    let windows: [UInt32] = [
+      0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
+      0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
+      0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
+    ]
+    if 0x80...0x9F ~= value { return Unicode.Scalar(windows[Int(value) - 0x80]) }
+    guard value >= 0x20 || value == 9 || value == 10 || value == 13 else { return nil }
+    return Unicode.Scalar(value)
+  }
+}
+
+/// One piece of HTML.
+enum HTMLToken {
+  case text(Range<Int>)
+  /// A start tag: name in lower case, attributes with names in lower case and values resolved.
+  case start(name: String, attributes: [(name: String, value: String)], isEmpty: Bool)
+  /// An end tag: name in lower case.
+  case end(name: String)
+
+  /// Whether the tag of an element that HTML has starts here.
+  static func isTag(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
+    var index = start + 1
+    if index < bytes.count, bytes[index] == UInt8(ascii: "/") { index += 1 }
+    if bytes.count - index > 2, bytes[index] == UInt8(ascii: "!"), bytes[index + 1] == UInt8(ascii: "-") {
+      return true
+    }
+    let first = index
+    while index < bytes.count, index - first < 16, isName(bytes[index]) { index += 1 }
+    guard index > first, index < bytes.count else { return false }
+    let next = bytes[index]
+    guard next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || XMLSpace.isSpace(next) else {
+      return false
+    }
+    let name = String(decoding: bytes[first..<index], as: UTF8.self).lowercased()
+    guard known.contains(name) else { return false }
+    // A word that happens to be a name, as in "x <b y", closes nowhere.
+    return bytes[index..<min(bytes.count, index + 8_192)].contains(UInt8(ascii: ">"))
+  }
+
+  static func isName(_ byte: UInt8) -> Bool {
+    0x41...0x5A ~= byte || 0x61...0x7A ~= byte || 0x30...0x39 ~= byte
+  }
+
+  private static let known: Set<String> = [
+    "a", "abbr", "acronym", "address", "article", "aside", "audio", "b", "big", "blockquote", "br",
+    "button", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn",
+    "div", "dl", "dt", "em", "embed", "figcaption", "figure", "font", "footer", "form", "h1", "h2",
+    "h3", "h4", "h5", "h6", "header", "hr", "html", "i", "iframe", "img", "input", "ins", "kbd",
+    "li", "link", "main", "map", "mark", "meta", "nav", "noscript", "object", "ol", "p", "param",
+    "picture", "pre", "q", "s", "samp", "script", "section", "small", "source", "span", "strike",
+    "strong", "style", "sub", "summary", "sup", "svg", "table", "tbody", "td", "tfoot", "th",
+    "thead", "time", "title", "tr", "track", "tt", "u", "ul", "var", "video", "wbr",
+  ]
+}
+
+/// Cuts HTML into pieces, as browsers do where it matters: comments, declarations, and what is in
+/// scripts, styles and the like are left out. A `<` that begins no tag is text.
+struct HTMLTokenizer {
+  private let bytes: UnsafeBufferPointer<UInt8>
+  private var index = 0
+  /// Elements whose end was looked for in vain: it is not there a second time.
+  private var unclosed: Set<String> = []
+  private var hasCommentEnd = true
+
+  init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
+
+  /// Elements whose content is no text of the document.
+  private static let silent: Set<String> = [
+    "script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext", "textarea",
+  ]
+
+  mutating func next() -> HTMLToken? {
+    while index < bytes.count {
+      if bytes[index] == 0x3C, let token = markup() {
+        if case .some(let token) = token { return token }
+        continue
+      }
+      let start = index
+      index += 1
+      while index < bytes.count, bytes[index] != 0x3C { index += 1 }
+      return .text(start..<index)
+    }
+    return nil
+  }
+
+  /// The tag here; an empty one for what is left out, nil for text.
+  private mutating func markup() -> HTMLToken?? {
+    guard index + 1 < bytes.count else { return nil }
+    switch bytes[index + 1] {
+    case UInt8(ascii: "!"), UInt8(ascii: "?"):
+      skipDeclaration()
+      return .some(nil)
+    case UInt8(ascii: "/"): return endTag().map { .some($0) }
+    case let byte where 0x41...0x5A ~= byte & 0xDF: return startTag().map { .some($0) }
+    default: return nil
+    }
+  }
+
+  private mutating func skipDeclaration() {
+    let isComment =
+      index + 3 < bytes.count && bytes[index + 2] == 0x2D && bytes[index + 3] == 0x2D
+    if isComment, hasCommentEnd {
+      var end = index + 4
+      while end + 2 < bytes.count {
+        if bytes[end] == 0x2D, bytes[end + 1] == 0x2D, bytes[end + 2] == 0x3E {
+          index = end + 3
+          return
+        }
+        end += 1
+      }
+      hasCommentEnd = false
+    }
+    while index < bytes.count, bytes[index] != 0x3E { index += 1 }
+    index = min(index + 1, bytes.count)
+  }
+
+  private mutating func name() -> String {
+    let start = index
+    while index < bytes.count, !XMLSpace.isSpace(bytes[index]), bytes[index] != 0x2F,
+      bytes[index] != 0x3E, bytes[index] != 0x3C
+    { index += 1 }
+    return String(decoding: bytes[start..<index], as: UTF8.self).lowercased()
+  }
+
+  private mutating func endTag() -> HTMLToken? {
+    guard index + 2 < bytes.count, 0x41...0x5A ~= bytes[index + 2] & 0xDF else { return nil }
+    index += 2
+    let name = name()
+    while index < bytes.count, bytes[index] != 0x3E { index += 1 }
+    index = min(index + 1, bytes.count)
+    return .end(name: name)
+  }
+
+  private mutating func startTag() -> HTMLToken? {
+    index += 1
+    let name = name()
+    var attributes: [(name: String, value: String)] = []
+    var isEmpty = false
+    while index < bytes.count, bytes[index] != 0x3E {
+      if XMLSpace.isSpace(bytes[index]) {
+        index += 1
+      } else if bytes[index] == 0x2F {
+        isEmpty = index + 1 < bytes.count && bytes[index + 1] == 0x3E
+        index += 1
+      } else {
+        let attribute = attribute()
+        if attributes.count < 64, !attributes.contains(where: { $0.name == attribute.name }) {
+          attributes.append(attribute)
+        }
+      }
+    }
+    index = min(index + 1, bytes.count)
+    if Self.silent.contains(name), !isEmpty { skipContent(of: name) }
+    return .start(name: name, attributes: attributes, isEmpty: isEmpty)
+  }
+
+  private mutating func attribute() -> (name: String, value: String) {
+    let start = index
+    index += 1
+    while index < bytes.count, !XMLSpace.isSpace(bytes[index]),
+      ![0x2F, 0x3E, 0x3D].contains(bytes[index])
+    { index += 1 }
+    let name = String(decoding: bytes[start..<index], as: UTF8.self).lowercased()
+    var next = index
+    while next < bytes.count, XMLSpace.isSpace(bytes[next]) { next += 1 }
+    guard next < bytes.count, bytes[next] == 0x3D else { return (name, "") }
+    index = next + 1
+    while index < bytes.count, XMLSpace.isSpace(bytes[index]) { index += 1 }
+    guard index < bytes.count else { return (name, "") }
+    let quote = bytes[index]
+    let valueStart: Int
+    if quote == 0x22 || quote == 0x27 {
+      valueStart = index + 1
+      index = valueStart
+      while index < bytes.count, bytes[index] != quote { index += 1 }
+      let value = HTMLText.resolved(bytes, valueStart..<index)
+      index = min(index + 1, bytes.count)
+      return (name, String(decoding: value, as: UTF8.self))
+    }
+    valueStart = index
+    while index < bytes.count, !XMLSpace.isSpace(bytes[index]), bytes[index] != 0x3E { index += 1 }
+    return (name, String(decoding: HTMLText.resolved(bytes, valueStart..<index), as: UTF8.self))
+  }
+
+  /// Leaves out everything up to the end tag of an element; everything, where that is missing.
+  private mutating func skipContent(of name: String) {
+    guard !unclosed.contains(name) else {
+      index = bytes.count
+      return
+    }
+    let wanted = Array(name.utf8)
+    while index + wanted.count + 1 < bytes.count {
+      if bytes[index] == 0x3C, bytes[index + 1] == 0x2F,
+        (0..<wanted.count).allSatisfy({ bytes[index + 2 + $0] | 0x20 == wanted[$0] })
+      {
+        return
+      }
+      index += 1
+    }
+    unclosed.insert(name)
+    index = bytes.count
+  }
+}

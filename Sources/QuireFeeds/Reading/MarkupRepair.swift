@@ -1,0 +1,510 @@
+public import QuireCore
+import QuirePagination
+import QuireXML
+
+/// Makes well-formed XML of a feed that is not, and counts what it took.
+///
+/// One pass over the text, in UTF-8. It never guesses at what is missing in the middle: references,
+/// brackets, quotes and end tags are put where a reader of HTML would see them, and everything else stays.
+/// Comments and instructions are left out. A feed that is cut off within an entry stays cut off.
+struct MarkupRepair {
+  private let input: [UInt8]
+  private let limits: DecodingLimits
+  /// Whether the body is known to be whole, so that end tags may be missing at its end.
+  private let isWhole: Bool
+  private var output: [UInt8] = []
+  private(set) var repairs = RepairTally()
+  private var open: [Element] = []
+  private var index = 0
+
+  /// An open element.
+  private struct Element {
+    let name: [UInt8]
+    /// The prefixes that it declares.
+    let prefixes: [[UInt8]]
+  }
+
+  init(_ input: [UInt8], limits: DecodingLimits, isWhole: Bool) {
+    self.input = input
+    self.limits = limits
+    self.isWhole = isWhole
+  }
+
+  /// The feed, mended.
+  ///
+  /// Throws `unexpectedMediaType` where there is no feed in the text, `truncated` where it is cut off,
+  /// `malformed` where it declares entities, `limitExceeded` where elements lie too deep.
+  mutating func run() throws -> [UInt8] {
+    output.reserveCapacity(input.count + 1_024)
+    try findRoot()
+    while index < input.count {
+      let byte = input[index]
+      if byte == 0x3C {
+        try markup()
+        if open.isEmpty { break }
+      } else {
+        text(byte)
+      }
+    }
+    try finish()
+    return output
+  }
+
+  // MARK: Beginning and end
+
+  private static let roots: Set<String> = [
+    "rss", "feed", "rdf", "channel", "urlset", "sitemapindex", "entry",
+  ]
+
+  /// Goes to the tag of the first element that begins a feed.
+  private mutating func findRoot() throws {
+    var isClean = true
+    while index < input.count {
+      guard input[index] == 0x3C else {
+        if !XMLSpace.isSpace(input[index]) { isClean = false }
+        index += 1
+        continue
+      }
+      if starts(with: "<!--") {
+        skipComment()
+      } else if starts(with: "<!") {
+        try skipDeclaration()
+      } else if starts(with: "<?") {
+        skipInstruction(isExpected: true)
+      } else {
+        let name = Self.localName(nameHere(from: index + 1))
+        if Self.roots.contains(name) {
+          if !isClean { repairs.add(.textBeforeDocument) }
+          return
+        }
+        if name == "html" || name == "body" { throw Self.html }
+        isClean = false
+        index += 1
+      }
+    }
+    throw PageError(
+      .unexpectedMediaType, "There is no feed in the answer: no element of RSS, Atom or a sitemap.")
+  }
+
+  static let html = PageError(
+    .unexpectedMediaType,
+    "The answer is a web page, not a feed. Its own feeds can be discovered.",
+    remedies: [Remedy(.feedAddress)])
+
+  private mutating func finish() throws {
+    if !open.isEmpty {
+      let entries: Set<String> = ["item", "entry", "url", "sitemap"]
+      let isCut = open.contains { entries.contains(Self.localName($0.name)) }
+      guard isWhole, !isCut else {
+        throw PageError(
+          .truncated, "The feed is cut off: it ends before its root element does.")
+      }
+      repairs.add(.missingEnd)
+      while !open.isEmpty { close() }
+    }
+    if input[index...].contains(where: { !XMLSpace.isSpace($0) }) {
+      repairs.add(.trailingContent)
+    }
+  }
+
+  // MARK: Text
+
+  private mutating func text(_ byte: UInt8) {
+    if byte == 0x26 {
+      reference(until: input.count)
+    } else if byte == 0x5D, starts(with: "]]>") {
+      output += "]]&gt;".utf8
+      index += 3
+      repairs.add(.sectionEnd)
+    } else {
+      output.append(byte)
+      index += 1
+    }
+  }
+
+  /// Copies or mends a reference.
+  private mutating func reference(until limit: Int) {
+    var end = index + 1
+    if end < limit, input[end] == 0x23 { end += 1 }
+    let longest = min(limit, index + 40)
+    while end < longest, HTMLToken.isName(input[end]) { end += 1 }
+    guard end < limit, input[end] == 0x3B, end > index + 1 else {
+      output += "&amp;".utf8
+      index += 1
+      return repairs.add(.bareAmpersand)
+    }
+    let name = String(decoding: input[(index + 1)..<end], as: UTF8.self)
+    defer { index = end + 1 }
+    if name.hasPrefix("#") {
+      let digits = name.dropFirst()
+      let value =
+        digits.first == "x" || digits.first == "X"
+        ? UInt32(digits.dropFirst(), radix: 16) : UInt32(digits)
+      if let value, let scalar = Unicode.Scalar(value), Self.isXML(scalar) {
+        output += "&#\(value);".utf8
+        return
+      }
+    } else if ["amp", "lt", "gt", "quot", "apos"].contains(name) {
+      output += input[index...end]
+      return
+    } else if let text = HTMLNamedCharacter.text(name) {
+      output += text.utf8
+      return repairs.add(.undeclaredEntity)
+    }
+    output += "&amp;".utf8
+    output += input[(index + 1)...end]
+    repairs.add(.unknownEntity)
+  }
+
+  /// Whether XML has the character (XML 1.0, production 2).
+  private static func isXML(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.value {
+    case 0x9, 0xA, 0xD: true
+    case 0..<0x20, 0xFFFE, 0xFFFF: false
+    default: true
+    }
+  }
+
+  // MARK: Markup
+
+  private mutating func markup() throws {
+    let next = index + 1 < input.count ? input[index + 1] : 0
+    switch next {
+    case UInt8(ascii: "!"):
+      if starts(with: "<!--") {
+        skipComment()
+      } else if starts(with: "<![CDATA[") {
+        try section()
+      } else {
+        try skipDeclaration()
+        repairs.add(.badMarkup)
+      }
+    case UInt8(ascii: "?"): skipInstruction(isExpected: false)
+    case UInt8(ascii: "/"): endTag()
+    case let byte where Self.isNameStart(byte): try startTag()
+    default:
+      output += "&lt;".utf8
+      index += 1
+      repairs.add(.bareLessThan)
+    }
+  }
+
+  private mutating func skipComment() {
+    guard let end = find("-->", from: index + 4) else {
+      repairs.add(.badMarkup)
+      index = input.count
+      return
+    }
+    if let dashes = find("--", from: index + 4), dashes < end - 3 { repairs.add(.badMarkup) }
+    index = end
+  }
+
+  private mutating func skipInstruction(isExpected: Bool) {
+    if !isExpected, starts(with: "<?xml ") { repairs.add(.badMarkup) }
+    if let end = find("?>", from: index + 2) {
+      index = end
+    } else {
+      repairs.add(.badMarkup)
+      index = find(">", from: index) ?? input.count
+    }
+  }
+
+  private mutating func skipDeclaration() throws {
+    let start = index
+    var depth = 0
+    while index < input.count {
+      let byte = input[index]
+      index += 1
+      if byte == 0x5B { depth += 1 }
+      if byte == 0x5D { depth -= 1 }
+      if byte == 0x3E, depth <= 0 { break }
+    }
+    let text = input[start..<index]
+    guard !text.containsText("<!ENTITY") else {
+      throw PageError(.malformed, "The feed is refused: it declares an entity.")
+    }
+    if text.prefix(32).containsText("<!DOCTYPE html") { throw Self.html }
+  }
+
+  private mutating func section() throws {
+    guard let end = find("]]>", from: index + 9) else {
+      throw PageError(.truncated, "The feed is cut off: it ends within a CDATA section.")
+    }
+    output += input[index..<end]
+    index = end
+  }
+
+  // MARK: Tags
+
+  private mutating func endTag() {
+    let name = nameHere(from: index + 2)
+    let end = find(">", from: index + 2 + name.count) ?? input.count
+    if name.isEmpty {
+      output += "&lt;".utf8
+      index += 1
+      return repairs.add(.bareLessThan)
+    }
+    index = end
+    guard let depth = openElement(closedBy: name) else { return repairs.add(.strayEndTag) }
+    repairs.add(.unclosedElement, open.count - depth - 1)
+    while open.count > depth { close() }
+  }
+
+  /// The element that an end tag closes: not one that lies around a part of the feed which is still open.
+  private func openElement(closedBy name: [UInt8]) -> Int? {
+    let wanted = Self.lowercased(name)
+    let isPart = Self.parts.contains(Self.localName(name))
+    for depth in open.indices.reversed() {
+      if Self.lowercased(open[depth].name) == wanted { return depth }
+      if !isPart, Self.parts.contains(Self.localName(open[depth].name)) { return nil }
+    }
+    return nil
+  }
+
+  /// Elements that are parts of a feed, and no HTML.
+  private static let parts: Set<String> = [
+    "rss", "rdf", "feed", "channel", "item", "entry", "urlset", "url", "sitemapindex", "sitemap",
+    "description", "encoded", "content", "summary", "title", "link", "guid", "pubdate", "author",
+    "category", "comments", "source", "id", "updated", "published", "subtitle", "rights", "creator",
+    "date", "subject", "generator", "language", "copyright", "ttl", "loc", "lastmod", "enclosure",
+  ]
+
+  /// Parts that hold nothing but text: what starts within one of them lies behind it.
+  private static let leaves: Set<String> = [
+    "guid", "pubdate", "comments", "id", "updated", "published", "generator", "language", "ttl",
+    "loc", "lastmod", "link", "lastbuilddate", "creator", "title",
+  ]
+
+  private mutating func close() {
+    guard let element = open.popLast() else { return }
+    output += "</".utf8
+    output += element.name
+    output.append(0x3E)
+  }
+
+  private mutating func startTag() throws {
+    let name = nameHere(from: index + 1)
+    let local = Self.localName(name)
+    closeBefore(local)
+    index += 1 + name.count
+    let start = output.count
+    output.append(0x3C)
+    output += name
+    var tag = Tag()
+    try attributes(&tag)
+    let isVoid = !name.contains(0x3A) && Self.voids.contains(local)
+    declarePrefixes(of: name, tag)
+    if tag.isClosed {
+      output += "/>".utf8
+    } else if isVoid {
+      output += "/>".utf8
+      repairs.add(.unclosedElement)
+    } else {
+      output.append(0x3E)
+      open.append(Element(name: name, prefixes: tag.prefixes))
+      guard open.count <= limits.depth else {
+        throw PageError(
+          .limitExceeded,
+          "The feed has more than \(limits.depth) elements within each other.",
+          remedies: [.raise(.init("DecodingLimits.depth"))])
+      }
+    }
+    precondition(output.count > start, "A tag was written.")
+  }
+
+  /// Elements of HTML that have no content, and that no feed has.
+  private static let voids: Set<String> = ["br", "hr", "img", "input", "wbr"]
+
+  /// Closes what cannot hold an element: an entry within an entry, a part within a text.
+  private mutating func closeBefore(_ name: String) {
+    var depth: Int?
+    if name == "item" || name == "entry" {
+      depth = open.firstIndex { Self.localName($0.name) == name }
+    } else if Self.parts.contains(name), let last = open.last, Self.leaves.contains(Self.localName(last.name)),
+      open.count > 1
+    {
+      depth = open.count - 1
+    }
+    guard let depth else { return }
+    repairs.add(.unclosedElement, open.count - depth)
+    while open.count > depth { close() }
+  }
+
+  // MARK: Attributes
+
+  /// What a start tag has.
+  private struct Tag {
+    var names: [[UInt8]] = []
+    /// The prefixes that it declares.
+    var prefixes: [[UInt8]] = []
+    /// The prefixes of its attributes.
+    var used: [[UInt8]] = []
+    var isClosed = false
+  }
+
+  private mutating func attributes(_ tag: inout Tag) throws {
+    while index < input.count {
+      let byte = input[index]
+      if byte == 0x3E {
+        index += 1
+        return
+      }
+      if byte == 0x3C {
+        // The tag was not closed.
+        return repairs.add(.badMarkup)
+      }
+      if byte == 0x2F {
+        index += 1
+        if index < input.count, input[index] == 0x3E { tag.isClosed = true }
+      } else if XMLSpace.isSpace(byte) {
+        index += 1
+      } else {
+        attribute(&tag)
+      }
+    }
+    throw PageError(.truncated, "The feed is cut off: it ends within a tag.")
+  }
+
+  private mutating func attribute(_ tag: inout Tag) {
+    let name = nameHere(from: index)
+    guard !name.isEmpty, Self.isNameStart(name[0]) else {
+      index += max(1, name.count)
+      return repairs.add(.badAttribute)
+    }
+    index += name.count
+    let start = output.count
+    output.append(0x20)
+    output += name
+    output += "=\"".utf8
+    value(of: name)
+    output.append(0x22)
+    guard tag.names.count < 256, !tag.names.contains(name) else {
+      output.removeLast(output.count - start)
+      return repairs.add(.badAttribute)
+    }
+    tag.names.append(name)
+    guard let colon = name.firstIndex(of: 0x3A) else { return }
+    let prefix = Array(name[..<colon])
+    if prefix.elementsEqual("xmlns".utf8) {
+      tag.prefixes.append(Array(name[(colon + 1)...]))
+    } else if !prefix.elementsEqual("xml".utf8) {
+      tag.used.append(prefix)
+    }
+  }
+
+  private mutating func value(of name: [UInt8]) {
+    var next = index
+    while next < input.count, XMLSpace.isSpace(input[next]) { next += 1 }
+    guard next < input.count, input[next] == 0x3D else {
+      output += name
+      return repairs.add(.badAttribute)
+    }
+    index = next + 1
+    while index < input.count, XMLSpace.isSpace(input[index]) { index += 1 }
+    guard index < input.count else { return }
+    let quote = input[index]
+    let isQuoted = quote == 0x22 || quote == 0x27
+    var end = isQuoted ? index + 1 : index
+    if isQuoted {
+      index = end
+      while end < input.count, input[end] != quote { end += 1 }
+    } else {
+      repairs.add(.badAttribute)
+      while end < input.count, !XMLSpace.isSpace(input[end]), input[end] != 0x3E { end += 1 }
+      if end < input.count, input[end] == 0x3E, end > index, input[end - 1] == 0x2F { end -= 1 }
+    }
+    while index < end { valueByte(until: end) }
+    index = isQuoted ? min(end + 1, input.count) : end
+  }
+
+  private mutating func valueByte(until end: Int) {
+    switch input[index] {
+    case 0x26: return reference(until: end)
+    case 0x3C:
+      output += "&lt;".utf8
+      repairs.add(.bareLessThan)
+    case 0x22: output += "&quot;".utf8
+    case let byte: output.append(byte)
+    }
+    index += 1
+  }
+
+  // MARK: Names
+
+  private mutating func declarePrefixes(of name: [UInt8], _ tag: Tag) {
+    var used = tag.used
+    if let colon = name.firstIndex(of: 0x3A) { used.append(Array(name[..<colon])) }
+    var declared = tag.prefixes
+    for prefix in used where !declared.contains(prefix) && !prefix.elementsEqual("xml".utf8) {
+      guard !open.contains(where: { $0.prefixes.contains(prefix) }) else { continue }
+      declared.append(prefix)
+      let text = String(decoding: prefix, as: UTF8.self)
+      output += " xmlns:\(text)=\"\(FeedElement.namespace(ofPrefix: text))\"".utf8
+      repairs.add(.undeclaredPrefix)
+    }
+  }
+
+  private static func isNameStart(_ byte: UInt8) -> Bool {
+    0x41...0x5A ~= byte & 0xDF || byte == 0x5F || byte >= 0x80
+  }
+
+  private func nameHere(from start: Int) -> [UInt8] {
+    var end = start
+    while end < input.count {
+      let byte = input[end]
+      guard
+        HTMLToken.isName(byte) || byte >= 0x80 || byte == 0x3A || byte == 0x2D || byte == 0x2E
+          || byte == 0x5F
+      else { break }
+      end += 1
+    }
+    return end > start ? Array(input[start..<end]) : []
+  }
+
+  /// The name without its prefix, in lower case.
+  private static func localName(_ name: [UInt8]) -> String {
+    let local = name.lastIndex(of: 0x3A).map { name[($0 + 1)...] } ?? name[...]
+    return String(decoding: local, as: UTF8.self).lowercased()
+  }
+
+  private static func lowercased(_ name: [UInt8]) -> [UInt8] {
+    name.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+  }
+
+  private func starts(with text: String) -> Bool {
+    input[index...].starts(with: text.utf8)
+  }
+
+  /// Behind the first occurrence of a text.
+  private func find(_ text: String, from start: Int) -> Int? {
+    guard start < input.count else { return nil }
+    let wanted = Array(text.utf8)
+    var place = start
+    while place + wanted.count <= input.count {
+      if input[place] == wanted[0], input[place..<(place + wanted.count)].elementsEqual(wanted) {
+        return place + wanted.count
+      }
+      place += 1
+    }
+    return nil
+  }
+}
+
+extension ArraySlice<UInt8> {
+  /// Whether an ASCII text occurs, in any case.
+  func containsText(_ text: String) -> Bool {
+    let wanted = text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+    guard count >= wanted.count else { return false }
+    return (startIndex...(endIndex - wanted.count)).contains { place in
+      (0..<wanted.count).allSatisfy { offset in
+        let byte = self[place + offset]
+        return (0x41...0x5A ~= byte ? byte | 0x20 : byte) == wanted[offset]
+      }
+    }
+  }
+}
+
+extension Remedy.Setting {
+  /// The address of the feed, which is not the one that was asked.
+  public static let feedAddress = Self("feed.address")
+}

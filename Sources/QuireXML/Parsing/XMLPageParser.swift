@@ -1,0 +1,93 @@
+package import QuireCore
+package import QuirePagination
+
+/// Parses one page as it arrives, for decoders that read elements by hand.
+package struct XMLPageParser {
+  private let parser: XMLPushParser
+
+  /// A parser of one page; `charset` is what HTTP says about its encoding.
+  package init(
+    limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
+    charset: String? = nil
+  ) throws {
+    parser = try XMLPushParser(
+      limits: limits, decoding: decoding, leniency: leniency, charset: charset)
+  }
+
+  /// Takes the next bytes.
+  package func receive(_ slice: [UInt8]) throws(XMLRefusal) {
+    do throws(XMLFault) {
+      try parser.receive(slice)
+    } catch {
+      throw XMLRefusal(error)
+    }
+  }
+
+  /// Says that all bytes have come, and returns the page.
+  package func finish() throws(XMLRefusal) -> XMLDocument {
+    do throws(XMLFault) {
+      try parser.finish()
+    } catch {
+      throw XMLRefusal(error)
+    }
+    return XMLDocument(index: parser.takeIndex())
+  }
+
+  /// What had to be forgiven so far, and how often.
+  package var repairs: [(breach: XMLLeniency, count: Int)] { parser.repairCounts }
+}
+
+/// Why a page was refused.
+package struct XMLRefusal: Error {
+  /// What kind of refusal it is, as far as it makes a difference to what is done about it.
+  package enum Kind: Hashable, Sendable {
+    /// The page breaks XML: mending it may help.
+    case malformed
+    /// The page ends before its root element does.
+    case truncated
+    /// The page is HTML.
+    case html
+    /// The page is JSON.
+    case json
+    /// The page is hostile, too large, or in an unknown encoding.
+    case final
+  }
+
+  package let kind: Kind
+  /// The refusal in words.
+  package let error: PageError
+
+  init(_ fault: XMLFault) {
+    kind =
+      switch fault.reason {
+      case .malformed: .malformed
+      case .truncated: .truncated
+      case .otherFormat(.html): .html
+      case .otherFormat(.json): .json
+      case .refused, .limit, .encoding: .final
+      }
+    error = fault.pageError
+  }
+}
+
+/// Turns the bytes of a page into UTF-8 without parsing them.
+package enum XMLPageText {
+  /// The page's text in UTF-8, without a byte order mark, and what had to be forgiven.
+  package static func utf8(
+    of bytes: [UInt8], charset: String?, leniency: XMLLeniency
+  ) throws(XMLRefusal) -> (text: [UInt8], repairs: [(breach: XMLLeniency, count: Int)]) {
+    var input = XMLInput(charset: charset, leniency: leniency)
+    var output = XMLBuffer<UInt8>(capacity: bytes.count)
+    defer { output.release() }
+    do throws(XMLInput.Failure) {
+      try input.receive(bytes, into: &output)
+      try input.finish(into: &output)
+    } catch {
+      throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
+    }
+    let repairs = XMLLeniency.all.filter { input.repairs.contains($0) }.map {
+      (breach: $0, count: $0 == .controlCharacters ? input.droppedControls : 1)
+    }
+    return (Array(UnsafeBufferPointer(start: output.base, count: output.count)), repairs)
+  }
+}
