@@ -29,7 +29,7 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     "Quire", "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP",
-    "QuireCurl", "QuireAWS", "QuireDetect", "QuireFeeds", "QuireTesting",
+    "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireFeeds", "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "quire", targets: ["QuireCommand"])
   ],
@@ -80,15 +80,20 @@ let package = Package(
     library(
       "QuireFeeds",
       ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes]),
+    // Checkpoints, sinks and what writes listings into them.
+    library(
+      "QuireExport",
+      ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", "CZlib"]),
     // The face: one import for users.
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
     // Fakes, gates, clocks and conformance suites for everyone who implements a door.
-    library("QuireTesting", ["QuireCore", "QuirePagination", "QuireHTTP", httpTypes]),
+    library(
+      "QuireTesting", ["QuireCore", "QuirePagination", "QuireHTTP", "QuireExport", httpTypes]),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireDetect", "QuireFeeds", "QuireAWS", httpTypes, logging, flyingFox,
+        "Quire", "QuireDetect", "QuireExport", "QuireFeeds", "QuireAWS", httpTypes, logging, flyingFox,
         argumentParser,
       ] + libraries, swiftSettings: house),
 
@@ -110,6 +115,7 @@ let package = Package(
     tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),
     tests(of: "QuireAWS", with: ["QuireAWS", httpTypes]),
     tests(of: "QuireFeeds", with: ["QuireFeeds", "Quire", httpTypes]),
+    tests(of: "QuireExport", with: ["QuireExport", "Quire", "CZlib"]),
     tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
     tests(
       of: "QuireCommand",

@@ -84,6 +84,9 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     probe.positions(after: position, total: total, count: count)
   }
 
+  /// By what the listing is known from others; nil where nothing is known.
+  package var identity: ListingIdentity? { probe.identity }
+
   /// A reader that is asked and reads nothing.
   private var probe: any PageReader<Item> {
     makeReader(ReaderContext(limits: limits, clock: clock))

@@ -82,6 +82,18 @@ package final class ListingIdentity: Sendable {
 // MARK: - Going on
 
 extension ListingIdentity {
+  /// The digests by their names, to be kept beside what was read of the listing.
+  package var digests: [String: String] {
+    Dictionary(parts.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { first, _ in first }
+  }
+
+  /// What this listing differs in from the one with these digests, in words for a message; `position`
+  /// is the place in question. Empty where they are one.
+  package func differences(from digests: [String: String], at position: Position) -> [String] {
+    let parts = digests.sorted { $0.key < $1.key }.map { Part($0.key, $0.value, $0.key) }
+    return differences(from: ListingIdentity(parts: parts), at: position)
+  }
+
   /// Why a walk over this listing must not begin at `position`; nil where it may.
   package func objection(to position: Position) -> PageError? {
     guard position != .start, let other = position.listing else { return nil }

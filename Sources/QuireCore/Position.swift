@@ -185,19 +185,26 @@ extension Position: Codable {
       sum.add(part.name)
       sum.add(part.value)
     }
-    let digits = String(sum.value, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
+    return sum.text
   }
 }
 
 /// CRC-32C (RFC 3720, §12.1), bit by bit: positions are small and seldom stored.
-private struct CyclicCheck {
+package struct CyclicCheck {
   private var register: UInt32 = .max
 
-  var value: UInt32 { ~register }
+  package init() {}
+
+  private var value: UInt32 { ~register }
+
+  /// The sum in eight hexadecimal digits.
+  package var text: String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
 
   /// Adds a text, and what tells it from the next one.
-  mutating func add(_ text: String) {
+  package mutating func add(_ text: String) {
     for byte in text.utf8 { add(byte) }
     // No UTF-8 has this byte.
     add(0xFF)
@@ -215,15 +222,15 @@ private struct CyclicCheck {
 /// 64-bit integer does not reproduce travels as `{"number": "1e400"}`, and an object as `{"object":
 /// [["name", value], …]}`, which also keeps the order of its members. Everything else is written as
 /// itself.
-struct TaggedJSONValue: Codable {
-  let value: JSONValue
+package struct TaggedJSONValue: Codable {
+  package let value: JSONValue
 
   private enum Tag: String, CodingKey { case number, object }
 
-  init(_ value: JSONValue) { self.value = value }
+  package init(_ value: JSONValue) { self.value = value }
 
   /// Reads what `encode(to:)` writes.
-  init(from decoder: any Decoder) throws {
+  package init(from decoder: any Decoder) throws {
     if let tagged = try? decoder.container(keyedBy: Tag.self) {
       value = try Self.decode(tagged: tagged)
       return
@@ -261,7 +268,7 @@ struct TaggedJSONValue: Codable {
   }
 
   /// Writes numbers and objects so that nothing is lost.
-  func encode(to encoder: any Encoder) throws {
+  package func encode(to encoder: any Encoder) throws {
     switch value {
     case .null:
       var single = encoder.singleValueContainer()

@@ -1,4 +1,4 @@
-import QuireCore
+package import QuireCore
 public import QuirePagination
 
 #if canImport(FoundationEssentials)
@@ -107,6 +107,16 @@ extension RawItem {
 
 extension JSONDocument: RawItemStorage {
   package func bytes(of node: Int) -> ArraySlice<UInt8> { bytes[range(of: node)] }
+
+  package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
+    guard case .node(let found) = try find(path, from: node) else { return nil }
+    return try value(of: found)
+  }
+
+  package func members(of node: Int) throws -> [(name: String, node: Int)]? {
+    guard word(at: node).kind == .object else { return nil }
+    return try names(of: node).map { (try text(at: $0), $0 + 1) }
+  }
 
   package func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder

@@ -14,10 +14,25 @@ package protocol RawItemStorage: Sendable {
   func appendCompact(_ node: Int, to output: inout [UInt8])
   /// The item as a value; throws `malformed` for text that is no Unicode.
   func value(of node: Int) throws -> JSONValue
+  /// What is at a path below the item; nil where there is nothing. Throws as `value(of:)`.
+  func value(at path: PagePath, of node: Int) throws -> JSONValue?
+  /// The members of an object, in order, each by its name and the node of its value; nil where the item is
+  /// none. Throws `malformed` for a name that is no Unicode.
+  func members(of node: Int) throws -> [(name: String, node: Int)]?
   /// The item as `decoder` decodes it; throws what the decoder throws, and as `value(of:)`.
   func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value
+}
+
+extension RawItemStorage {
+  /// Found in the whole item's value.
+  package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
+    try value(of: node).value(at: path)
+  }
+
+  /// None: there is no index of them.
+  package func members(of node: Int) -> [(name: String, node: Int)]? { nil }
 }
 
 /// One item of a page as the server wrote it, not yet made into a type of yours: from JSON as it is, from
@@ -54,6 +69,20 @@ public struct RawItem: Sendable, CustomStringConvertible {
   /// Throws `malformed` when a string in it is no Unicode text, such as half a surrogate pair.
   public var value: JSONValue {
     get throws { try storage.value(of: node) }
+  }
+
+  /// What is at a path in the item, such as `/id`; nil where there is nothing. An explicit null is
+  /// `.null`.
+  ///
+  /// Throws as `value` does, and `shape` where a name on the way occurs twice in its object.
+  public func value(at path: PagePath) throws -> JSONValue? {
+    try storage.value(at: path, of: node)
+  }
+
+  /// The members of an object, in order, without a copy of their bytes; nil where the item is no object,
+  /// and where its page has no index of them, as one of XML has none.
+  package func members() throws -> [(name: String, value: RawItem)]? {
+    try storage.members(of: node)?.map { ($0.name, RawItem(storage, node: $0.node)) }
   }
 
   /// The item as a type of yours.

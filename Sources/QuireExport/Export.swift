@@ -1,0 +1,109 @@
+public import QuireCore
+public import QuirePagination
+import QuireJSON
+import Synchronization
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// A listing on its way into a destination.
+///
+/// ```swift
+/// let export = Export(issues, to: JSONLinesSink("issues.jsonl"))
+/// let report = try await export.run()     // run it again after any death: it goes on, exactly
+/// ```
+/// Items and the place behind them are committed as one, so that progress never runs ahead of what the
+/// destination holds, nor falls behind it. A run that finds an unfinished one of the same listing goes
+/// on where that one was committed; one of another listing is refused before anything is requested.
+public struct Export: Sendable {
+  /// When what the sink has taken is committed. Default: every 16 MiB, 50,000 items or 5 seconds.
+  public var commits = CommitPolicy()
+  /// Pages that load while earlier ones are written; 0 for none. Default 1.
+  public var lookAhead = 1
+  /// Whether to begin anew, whatever the destination holds: the first commit takes that away. Default
+  /// false.
+  public var restarts = false
+  /// Hears of every page that was written and every commit, in the export's own task.
+  public var onProgress: (@Sendable (ExportReport) -> Void)?
+
+  let cursor: Cursor<RawItem>
+  let sink: any Sink
+  let clock: any Clock<Duration>
+
+  /// An export of items as the server wrote them.
+  ///
+  /// The cursor's limits on pages and items count over all calls that continue one run. The clock measures
+  /// the time between commits.
+  public init(
+    _ cursor: Cursor<RawItem>, to sink: some Sink, clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.cursor = cursor
+    self.sink = sink
+    self.clock = clock
+  }
+
+  /// An export of items of a type of yours, as `encoder` writes them.
+  public init<Item: Encodable & Sendable>(
+    _ cursor: Cursor<Item>, to sink: some Sink, encoder: JSONEncoder = JSONEncoder(),
+    clock: any Clock<Duration> = ContinuousClock()
+  ) {
+    self.init(cursor.map { try RawItem(Array(encoder.encode($0))) }, to: sink, clock: clock)
+  }
+
+  /// Writes what is left of the listing, and returns when all of it is in the destination.
+  ///
+  /// A limit of the caller's, a listing that ended with fewer items than were declared, and a complete
+  /// destination return, too: see the report's `end`. Throws `PageError`, `SinkError`, what a sink of your
+  /// own throws, or `CancellationError`, once all pages that came are committed.
+  @discardableResult
+  public func run() async throws -> ExportReport {
+    let report = await outcome()
+    switch report.end {
+    case .failed(let error): throw error
+    case .cancelled: throw CancellationError()
+    case .running, .complete, .alreadyComplete, .truncationSuspected, .limit: return report
+    }
+  }
+
+  /// As `run()`, with what it would throw in the report's `end`: for programs that report failures, too.
+  ///
+  /// A cancelled task commits what has come and returns within the time that a commit takes.
+  public func outcome() async -> ExportReport {
+    let stop = ExportStop()
+    // Cancelling ends the requests. What has come is committed all the same, by code of sinks that would
+    // give up in a task that is cancelled.
+    let task = Task { await ExportRun(self, stop).outcome() }
+    return await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      stop.stop()
+    }
+  }
+}
+
+/// The wish that an export should end.
+final class ExportStop: Sendable {
+  private let state = Mutex<(isStopping: Bool, feed: PageFeed?)>((false, nil))
+
+  var isStopping: Bool { state.withLock { $0.isStopping } }
+
+  /// The requests to end.
+  func watch(_ feed: PageFeed) {
+    let isStopping = state.withLock { state in
+      state.feed = feed
+      return state.isStopping
+    }
+    if isStopping { feed.cancel() }
+  }
+
+  func stop() {
+    let feed = state.withLock { state in
+      state.isStopping = true
+      return state.feed
+    }
+    feed?.cancel()
+  }
+}

@@ -1,0 +1,197 @@
+import QuireCore
+import QuireHTTP
+import QuirePagination
+
+/// One run: opens the sink, walks, writes and commits. Used by one task.
+final class ExportRun {
+  private let export: Export
+  private let stop: ExportStop
+  private let stopwatch: Stopwatch
+  private var machine: CommitMachine
+  private var report = ExportReport()
+  /// What the next commit commits.
+  private var next = Checkpoint()
+  /// Counts of pages that are not committed.
+  private var pending = ExportReport()
+
+  init(_ export: Export, _ stop: ExportStop) {
+    self.export = export
+    self.stop = stop
+    stopwatch = Stopwatch(export.clock)
+    machine = CommitMachine(export.commits)
+  }
+
+  func outcome() async -> ExportReport {
+    do {
+      let session = try await export.sink.open(
+        SinkOpening(restarts: export.restarts) { [stop] in stop.isStopping })
+      do {
+        try await run(session)
+      } catch {
+        failed(error)
+      }
+      await session.close()
+    } catch {
+      failed(error)
+    }
+    return report
+  }
+
+  private func failed(_ error: any Error) {
+    report.end = error is CancellationError ? .cancelled : .failed(error)
+  }
+
+  private func run(_ session: any SinkSession) async throws {
+    report.checkpoint = session.checkpoint
+    switch try ExportStart(export.cursor, mode: export.sink.mode, finding: session.checkpoint) {
+    case .nothing(let end): report.end = end
+    case .walk(let cursor, let checkpoint, let isResumed):
+      next = checkpoint
+      report.isResumed = isResumed
+      let feed = PageFeed(cursor, lookAhead: export.lookAhead, clock: export.clock)
+      stop.watch(feed)
+      do {
+        try await write(from: feed, to: session)
+      } catch {
+        failed(error)
+      }
+      report.walk = feed.report
+      await feed.close()
+    }
+  }
+
+  /// Takes pages until none is left. Throws what the sink throws.
+  private func write(from feed: PageFeed, to session: any SinkSession) async throws {
+    while true {
+      // Behind the last page there is nothing to wait for: its commit is the one that completes the run.
+      let patience = next.isComplete ? nil : machine.patience(at: stopwatch.elapsed())
+      if let patience, patience == .zero {
+        try await commit(to: session)
+        continue
+      }
+      switch await feed.next(within: patience) {
+      case .page(let page):
+        try await session.write(SinkPage(page))
+        wrote(page)
+      case .late: try await commit(to: session)
+      case .end: return try await finish(feed.report, session)
+      case .failed(let error): return try await finish(after: error, session)
+      }
+    }
+  }
+
+  private func wrote(_ page: Page<RawItem>) {
+    let bytes = page.items.reduce(0) { $0 + $1.bytes.count }
+    machine.wrote(bytes: bytes, items: page.items.count, at: stopwatch.elapsed())
+    next.position = page.checkpoint
+    next.pages += 1
+    next.items += page.items.count
+    pending.pages += 1
+    pending.items += page.items.count
+    pending.bytes += bytes
+    pending.badItems += page.badItems.count
+    pending.traffic = pending.traffic + page.traffic
+    export.onProgress?(report)
+  }
+
+  private func commit(to session: any SinkSession) async throws {
+    next.sequence += 1
+    try await session.commit(next)
+    machine.committed()
+    report.checkpoint = next
+    report.commits += 1
+    report.pages += pending.pages
+    report.items += pending.items
+    report.bytes += pending.bytes
+    report.badItems += pending.badItems
+    report.traffic = report.traffic + pending.traffic
+    pending = ExportReport()
+    export.onProgress?(report)
+  }
+
+  /// The walk came to its own end.
+  private func finish(_ walk: WalkReport, _ session: any SinkSession) async throws {
+    switch walk.end {
+    case .limit(let limit):
+      report.end = .limit(limit)
+      next.position = next.position?.afterWalk
+    case .truncationSuspected(let declared):
+      report.end = .truncationSuspected(declared: declared)
+      next.position = nil
+      next.missing = declared - walk.items
+    default:
+      report.end = .complete
+      next.position = nil
+    }
+    if machine.isOpen || next.isComplete { try await commit(to: session) }
+  }
+
+  /// The walk could not go on: what came is kept, and a later run goes on behind it.
+  private func finish(after error: any Error, _ session: any SinkSession) async throws {
+    failed(error)
+    report.traffic = report.traffic + ((error as? PageError)?.traffic ?? Traffic(requests: 0))
+    guard machine.isOpen else { return }
+    next.position = next.position?.afterWalk
+    try await commit(to: session)
+    // The last page was there; only its end was not heard.
+    if next.isComplete { report.end = .complete }
+  }
+}
+
+/// Where a run begins, given what its destination holds.
+enum ExportStart {
+  /// There is nothing to do.
+  case nothing(ExportReport.End)
+  /// Pages are read by `cursor`, and committed behind `checkpoint`.
+  case walk(Cursor<RawItem>, Checkpoint, isResumed: Bool)
+
+  /// Throws `SinkError` with the code `otherRequest` where the destination holds something else.
+  init(_ cursor: Cursor<RawItem>, mode: SinkMode, finding found: Checkpoint?) throws(SinkError) {
+    let listing = cursor.identity?.digests ?? [:]
+    guard let found else {
+      self = .walk(cursor, Checkpoint(start: cursor.start, listing: listing), isResumed: false)
+      return
+    }
+    try Self.check(cursor, found)
+    guard found.isComplete else {
+      self = Self.resuming(cursor, found)
+      return
+    }
+    guard mode != .once else {
+      self = .nothing(.alreadyComplete)
+      return
+    }
+    var next = Checkpoint(
+      sequence: found.sequence, run: found.run + 1, start: cursor.start, listing: listing)
+    next.memory = found.memory
+    self = .walk(cursor, next, isResumed: false)
+  }
+
+  /// Goes on behind what was committed. Limits of the caller's count over the whole run.
+  private static func resuming(_ cursor: Cursor<RawItem>, _ found: Checkpoint) -> ExportStart {
+    var limits = cursor.limits
+    limits.pages = limits.pages.map { $0 - found.pages }
+    limits.items = limits.items.map { $0 - found.items }
+    if let pages = limits.pages, pages <= 0 { return .nothing(.limit(.pages)) }
+    if let items = limits.items, items <= 0 { return .nothing(.limit(.items)) }
+    return .walk(
+      cursor.resuming(from: found.position ?? cursor.start).limited(to: limits), found,
+      isResumed: true)
+  }
+
+  private static func check(
+    _ cursor: Cursor<RawItem>, _ found: Checkpoint
+  ) throws(SinkError) {
+    var differences =
+      cursor.identity?.differences(from: found.listing, at: found.position ?? found.start)
+      ?? (found.listing.isEmpty ? [] : ["the listing"])
+    if cursor.start != found.start { differences.append("the position to begin at") }
+    guard !differences.isEmpty else { return }
+    let last = differences.removeLast()
+    let list = differences.isEmpty ? last : "\(differences.joined(separator: ", ")) and \(last)"
+    throw SinkError(
+      .otherRequest,
+      "The destination holds an export of another request: the two differ in \(list). Export to "
+        + "another destination, or begin anew. Nothing was requested.")
+  }
+}

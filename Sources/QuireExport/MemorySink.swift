@@ -1,0 +1,124 @@
+import QuireCore
+import QuireJSON
+public import QuirePagination
+import Synchronization
+
+/// A destination in memory: for tests, and for listings that fit.
+///
+/// What it holds outlives its sessions, as what a file holds does: a second export goes on where the
+/// first one was stopped.
+public final class MemorySink: Sink {
+  private struct State: Sendable {
+    var items: [[UInt8]] = []
+    /// What a run has so far that is to take the place of `items`.
+    var replacement: [[UInt8]]?
+    var checkpoint: Checkpoint?
+    var commits = 0
+    var isOpen = false
+  }
+
+  /// What a run does that finds a complete one.
+  public let mode: SinkMode
+  /// Where the key of an item is; nil where items have none.
+  private let key: PagePath?
+  private let state = Mutex(State())
+
+  /// An empty destination. Items with a key take the place of earlier ones with the same.
+  public init(mode: SinkMode? = nil, key: PagePath? = nil) {
+    self.mode = mode ?? (key == nil ? .once : .upsert)
+    self.key = key
+  }
+
+  /// The items that were committed, in compact JSON.
+  public var items: [String] {
+    state.withLock { $0.items }.map { String(decoding: $0, as: UTF8.self) }
+  }
+
+  /// The last checkpoint that was committed.
+  public var checkpoint: Checkpoint? { state.withLock { $0.checkpoint } }
+
+  /// How many commits there were.
+  public var commits: Int { state.withLock { $0.commits } }
+
+  /// Opens the destination; throws `SinkError` with the code `.inUse` where another export has it.
+  public func open(_ opening: SinkOpening) throws -> any SinkSession {
+    let checkpoint = try state.withLock { state in
+      guard !state.isOpen else {
+        throw SinkError(.inUse, "Another export writes to this memory. Nothing was requested.")
+      }
+      state.isOpen = true
+      return state.checkpoint
+    }
+    return Session(
+      self, opening.restarts ? nil : checkpoint, restarts: opening.restarts)
+  }
+
+  private final class Session: SinkSession {
+    private let sink: MemorySink
+    private(set) var checkpoint: Checkpoint?
+    private var restarts: Bool
+    private var pending: [[UInt8]] = []
+
+    init(_ sink: MemorySink, _ checkpoint: Checkpoint?, restarts: Bool) {
+      self.sink = sink
+      self.checkpoint = checkpoint
+      self.restarts = restarts
+    }
+
+    func write(_ page: SinkPage) throws {
+      if let key = sink.key {
+        for item in page.items { try sink.check(item, key) }
+      }
+      pending += page.items.map(\.compact)
+    }
+
+    func commit(_ checkpoint: Checkpoint) throws {
+      try sink.commit(pending, checkpoint, restarts: restarts)
+      (pending, restarts, self.checkpoint) = ([], false, checkpoint)
+    }
+
+    func close() { sink.state.withLock { $0.isOpen = false } }
+  }
+
+  private func check(_ item: RawItem, _ key: PagePath) throws {
+    guard try item.value(at: key) == nil else { return }
+    throw SinkError(.unfit, "An item has nothing at \(key.place), where its key should be.")
+  }
+
+  /// What one commit brings.
+  private func commit(_ items: [[UInt8]], _ checkpoint: Checkpoint, restarts: Bool) throws {
+    try state.withLock { state in
+      if restarts { (state.items, state.replacement) = ([], nil) }
+      if mode == .replace, !restarts, let last = state.checkpoint, last.run != checkpoint.run {
+        state.replacement = []
+      }
+      if let replacement = state.replacement {
+        state.replacement = try unique(replacement + items)
+      } else {
+        state.items = try unique(state.items + items)
+      }
+      if checkpoint.isComplete, let replacement = state.replacement {
+        (state.items, state.replacement) = (replacement, nil)
+      }
+      state.checkpoint = checkpoint
+      state.commits += 1
+    }
+  }
+
+  /// The last item of each key, where the first one stood.
+  private func unique(_ items: [[UInt8]]) throws -> [[UInt8]] {
+    guard let key else { return items }
+    var places: [JSONValue: Int] = [:]
+    var unique: [[UInt8]] = []
+    for item in items {
+      let value = try RawItem(item).value(at: key) ?? .null
+      if let place = places[value] {
+        unique[place] = item
+      } else {
+        places[value] = unique.count
+        unique.append(item)
+      }
+    }
+    return unique
+  }
+}

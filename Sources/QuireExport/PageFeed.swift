@@ -1,0 +1,124 @@
+import QuireCore
+import QuirePagination
+import Synchronization
+
+/// The pages of an export's walk, one for each that is asked for, with a wait that can be left without
+/// losing the page.
+///
+/// Cancelling the feed ends what is in flight and no other work of the export.
+final class PageFeed: Sendable {
+  /// What a wait for the next page brought.
+  enum Event: Sendable {
+    case page(Page<RawItem>)
+    /// No page is left; the report says why.
+    case end
+    case failed(any Error)
+    /// The time was up; the page may still come.
+    case late
+  }
+
+  private struct State: Sendable {
+    /// What has come while nothing waited.
+    var ready: Event?
+    var waiter: Suspension<Event>?
+    /// The producer's wait for somebody to want a page.
+    var demand = Suspension<Void>()
+    var isAsked = false
+  }
+
+  private let walk: Walk<RawItem>?
+  private let paginator: Paginator<RawItem>?
+  private let clock: any Clock<Duration>
+  private let state = Mutex(State())
+  private let pump = Mutex<Task<Void, Never>?>(nil)
+
+  /// Loads `lookAhead` pages while earlier ones are written; 0 loads each page when it is asked for.
+  init(_ cursor: Cursor<RawItem>, lookAhead: Int, clock: any Clock<Duration>) {
+    self.clock = clock
+    walk = lookAhead == 0 ? cursor.walk() : nil
+    paginator = lookAhead == 0 ? nil : Paginator(cursor, maxPagesAhead: lookAhead)
+    pump.withLock { $0 = Task { await self.produce() } }
+  }
+
+  /// What the walk did.
+  var report: WalkReport { walk?.report ?? paginator?.report ?? WalkReport() }
+
+  /// The next page, or `late` after `patience`; nil waits for ever.
+  func next(within patience: Duration?) async -> Event {
+    let waiter = Suspension<Event>()
+    let ready = state.withLock { state -> Event? in
+      if let ready = state.ready {
+        state.ready = nil
+        return ready
+      }
+      state.waiter = waiter
+      if !state.isAsked {
+        state.isAsked = true
+        state.demand.resume(returning: ())
+      }
+      return nil
+    }
+    if let ready { return ready }
+    let alarm = patience.map { patience in
+      Task {
+        try await clock.sleep(for: patience)
+        waiter.resume(returning: .late)
+      }
+    }
+    defer { alarm?.cancel() }
+    do {
+      // The export goes on in a task of its own, which nothing cancels.
+      return try await waiter.value(onCancel: {})
+    } catch {
+      return .failed(error)
+    }
+  }
+
+  /// Ends the walk: what is in flight is cancelled, and the next event says so.
+  func cancel() { pump.withLock { $0 }?.cancel() }
+
+  /// Cancels, and returns when the server holds nothing for the walk any more.
+  func close() async {
+    let task = pump.withLock { $0 }
+    task?.cancel()
+    await task?.value
+    await walk?.close()
+    await paginator?.close()
+  }
+
+  private func produce() async {
+    do {
+      if let walk {
+        try await produce(from: walk.makeAsyncIterator())
+      } else if let paginator {
+        try await produce(from: paginator.makeAsyncIterator())
+      }
+    } catch {
+      deliver(.failed(error))
+    }
+  }
+
+  private func produce<Pages: AsyncIteratorProtocol>(
+    from iterator: Pages
+  ) async throws where Pages.Element == Page<RawItem>, Pages.Failure == any Error {
+    var iterator = iterator
+    while true {
+      try await state.withLock { $0.demand }.value()
+      guard let page = try await iterator.next(isolation: nil) else {
+        deliver(.end)
+        return
+      }
+      state.withLock { ($0.demand, $0.isAsked) = (Suspension(), false) }
+      deliver(.page(page))
+    }
+  }
+
+  private func deliver(_ event: Event) {
+    let waiter = state.withLock { state -> Suspension<Event>? in
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    // The waiter may have left in the same moment.
+    if waiter?.resume(returning: event) != true { state.withLock { $0.ready = event } }
+  }
+}

@@ -1,0 +1,192 @@
+import QuireCore
+import QuireExport
+import QuirePagination
+import QuireTesting
+import TestSupport
+import Testing
+
+@Suite struct ExportTests {
+  @Test("16-Exact: a run commits every item once, in order, and says that it is complete")
+  func exportsAll() async throws {
+    let sink = MemorySink()
+    let report = try await Export(Cursor(ScriptedSource(sizes: 3, 0, 2)), to: sink).run()
+    #expect(sink.items == ["0", "1", "2", "3", "4"])
+    #expect(report.isComplete)
+    #expect("\(report.end)" == "complete")
+    #expect((report.pages, report.items, report.checkpoint?.items) == (3, 5, 5))
+    #expect(sink.checkpoint?.isComplete == true)
+  }
+
+  @Test("16-Exact: a run that failed is continued behind what was committed, at every page")
+  func goesOn() async throws {
+    for page in 1...4 {
+      let sink = MemorySink()
+      let source = ScriptedSource(sizes: 2, 2, 2, 2)
+      source.fail(page)
+      var export = Export(Cursor(source), to: sink)
+      export.lookAhead = page % 2
+      await #expect(throws: PageError.self) { try await export.run() }
+      #expect(sink.items == (0..<2 * (page - 1)).map(String.init))
+      let report = try await export.run()
+      #expect(report.isResumed == (page > 1))
+      #expect(sink.items == (0..<8).map(String.init))
+      #expect(report.items == 8 - 2 * (page - 1))
+      #expect(sink.checkpoint?.items == 8)
+    }
+  }
+
+  @Test("16-Exact: a complete destination is left alone, and nothing is requested")
+  func isComplete() async throws {
+    let sink = MemorySink()
+    let source = ScriptedSource(sizes: 2, 1)
+    let export = Export(Cursor(source), to: sink)
+    try await export.run()
+    let requests = source.requests
+    let report = try await export.run()
+    #expect("\(report.end)" == "already complete")
+    #expect(report.isComplete)
+    #expect(source.requests == requests)
+    #expect(sink.items == ["0", "1", "2"])
+  }
+
+  @Test("16-Exact: restarting keeps what was there until the first page is committed")
+  func restarts() async throws {
+    let sink = MemorySink()
+    let source = ScriptedSource(sizes: 2, 1)
+    var export = Export(Cursor(source), to: sink)
+    try await export.run()
+    export.restarts = true
+    source.fail(1)
+    await #expect(throws: PageError.self) { try await export.run() }
+    #expect(sink.items == ["0", "1", "2"])
+    try await export.run()
+    #expect(sink.items == ["0", "1", "2"])
+    #expect(sink.checkpoint?.run == 1)
+  }
+
+  @Test("16-Exact: two exports into one destination: the second is refused before it requests")
+  func refusesSecond() async throws {
+    let sink = MemorySink()
+    let source = ScriptedSource(sizes: 1, 1)
+    source.hold(1)
+    let first = Task { try await Export(Cursor(source), to: sink).run() }
+    try await source.wait { $0.requests == [1] }
+    let other = ScriptedSource(sizes: 1)
+    await #expect { try await Export(Cursor(other), to: sink).run() } throws: {
+      SinkError.Code.inUse ~= $0
+    }
+    #expect(other.requests == [])
+    source.release(1)
+    _ = try await first.value
+  }
+
+  @Test("16-Exact: a cancelled run commits what has come, and goes on later")
+  func cancels() async throws {
+    let sink = MemorySink()
+    let source = ScriptedSource(sizes: 2, 2, 2)
+    source.hold(2)
+    let export = Export(Cursor(source), to: sink)
+    let task = Task { try await export.run() }
+    try await source.wait { $0.requests == [1, 2] }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(sink.items == ["0", "1"])
+    source.release(2)
+    try await export.run()
+    #expect(sink.items == (0..<6).map(String.init))
+  }
+
+  @Test("16-Exact: what has come is committed while a page is waited for")
+  func commitsWhileWaiting() async throws {
+    let (sink, clock) = (MemorySink(), ManualClock())
+    let source = ScriptedSource(sizes: 2, 2)
+    source.hold(2)
+    let export = Export(Cursor(source), to: sink, clock: clock)
+    let task = Task { try await export.run() }
+    try await source.wait { $0.requests == [1, 2] }
+    try await clock.waitForSleepers()
+    #expect(sink.items == [])
+    clock.advance(by: .seconds(5))
+    while sink.commits == 0 { await Task.yield() }
+    #expect(sink.items == ["0", "1"])
+    source.release(2)
+    #expect(try await task.value.commits == 2)
+    #expect(sink.items == ["0", "1", "2", "3"])
+  }
+
+  @Test("16-Exact: a caller's limit counts over all calls of a run")
+  func countsLimits() async throws {
+    let sink = MemorySink()
+    let source = ScriptedSource(sizes: 2, 2, 2, 2)
+    var cursor = Cursor(source).limited(to: Limits(items: 5))
+    source.fail(2)
+    await #expect(throws: PageError.self) { try await Export(cursor, to: sink).run() }
+    let report = try await Export(cursor, to: sink).run()
+    #expect("\(report.end)" == "limit (items)")
+    #expect(sink.items == (0..<5).map(String.init))
+    let requests = source.requests
+    #expect(try await "\(Export(cursor, to: sink).run().end)" == "limit (items)")
+    #expect(source.requests == requests)
+    cursor.limits.items = 7
+    try await Export(cursor, to: sink).run()
+    #expect(sink.items == (0..<7).map(String.init))
+  }
+
+  @Test("16-Exact: a later run appends, replaces at once, or takes the place of equal keys")
+  func runsAgain() async throws {
+    for mode in [SinkMode.append, .replace, .upsert] {
+      let sink = MemorySink(mode: mode, key: mode == .upsert ? "" : nil)
+      let source = ScriptedSource(sizes: 2, 2)
+      let export = Export(Cursor(source), to: sink)
+      try await export.run()
+      source.fail(2)
+      var each = export
+      each.commits = .eachPage
+      await #expect(throws: PageError.self) { try await each.run() }
+      #expect(sink.items.count == (mode == .append ? 6 : 4), "\(mode)")
+      try await each.run()
+      #expect(sink.items.count == (mode == .append ? 8 : 4), "\(mode)")
+      #expect(sink.checkpoint?.run == 2)
+    }
+  }
+}
+
+@Suite struct CheckpointTests {
+  static let checkpoint = {
+    var checkpoint = Checkpoint(sequence: 7, run: 2, start: "a", listing: ["path": "1a2b3c4d"])
+    checkpoint.position = Position(.number("9007199254740993.10"), itemOffset: 3)
+    (checkpoint.pages, checkpoint.items) = (12, 345)
+    checkpoint.memory = ["since": "2026-01-01", "n": .number("1e400")]
+    return checkpoint
+  }()
+
+  @Test("K6: a stored checkpoint comes back without loss")
+  func comesBack() throws {
+    let checkpoint = Self.checkpoint
+    #expect(try Checkpoint(bytes: checkpoint.bytes) == checkpoint)
+    #expect(try Checkpoint(bytes: Checkpoint().bytes) == Checkpoint())
+    #expect(try Checkpoint(bytes: checkpoint.bytes).isComplete == false)
+  }
+
+  @Test("K6: no bit of a stored checkpoint can change, and no byte be lost, unnoticed")
+  func noticesDamage() {
+    let bytes = Self.checkpoint.bytes
+    for index in bytes.indices {
+      for bit in 0..<8 {
+        var damaged = bytes
+        damaged[index] ^= 1 << bit
+        #expect(throws: SinkError.self, "bit \(bit) of byte \(index)") {
+          try Checkpoint(bytes: damaged)
+        }
+      }
+      #expect(throws: SinkError.self) { try Checkpoint(bytes: bytes.prefix(index)) }
+    }
+  }
+
+  @Test("K6: a checkpoint of a later form is refused by its number")
+  func refusesLaterForm() {
+    let text = String(decoding: Self.checkpoint.bytes, as: UTF8.self)
+      .replacing("{\"quire\":1", with: "{\"quire\":2")
+    #expect { try Checkpoint(bytes: text.utf8) } throws: { SinkError.Code.unsupported ~= $0 }
+  }
+}
