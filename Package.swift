@@ -120,8 +120,8 @@ let package = Package(
     tests(
       of: "QuireCommand",
       with: [
-        "QuireCommand", "Quire", httpTypes, argumentParser, "HelloQuire", "ExportWithResume",
-        "ClosureSource", "ListBucket", "TerminalReader",
+        "QuireCommand", "QuireExport", "Quire", httpTypes, argumentParser, "HelloQuire",
+        "ExportWithResume", "ClosureSource", "ListBucket", "TerminalReader",
       ]),
 
     // Small programs that the tests run.

@@ -36,7 +36,7 @@ struct DetectCommand: AsyncParsableCommand {
     var configuration = PageClient.Configuration()
     try request.limit(&configuration)
     let client = PageClient(transport: try request.transport(), configuration: configuration)
-    let decoder = ExportItem.decoder(for: request.format, raw: false, xmlLimits: .api)
+    let decoder = RawItem.decoder(for: request.format, raw: false, xmlLimits: .api)
     let (checks, words) = (checks, DetectionText(request, options: options, url: url, saved: save))
     let (result, signal) = await Interruption.catching {
       try await client.detect(

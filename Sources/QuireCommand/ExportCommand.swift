@@ -2,16 +2,17 @@ import QuirePagination
 import ArgumentParser
 import Foundation
 import QuireCore
+import QuireExport
 import QuireHTTP
 
-/// `quire export`: a listing as JSON Lines.
+/// `quire export`: a listing into a file, a database or standard output.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
-    abstract: "Write every item of a paged listing as JSON Lines, exactly as the server wrote it.",
+    abstract: "Write every item of a paged listing, exactly as the server wrote it.",
     discussion: """
       Say how the listing is paged by --preset, --pagination, or --next and --send. Items go to \
-      standard output or -o, one a line; progress and the report go to stderr.
+      standard output, one a line, or where -o says; progress and the report go to stderr.
 
         --next  linkHeader, header:NAME, body:PATH,
                 lastItem:PATH, offset[:FIRST],
@@ -29,7 +30,8 @@ struct ExportCommand: AsyncParsableCommand {
       A PATH is a JSON pointer (/meta/next) or leads to an element or an attribute of XML \
       (//link[@rel='next']/@href).
 
-      An export that stops early keeps what was written and says what to give --from to resume.
+      An export that stops early keeps what was written. Into a file, the same command goes on by itself, \
+      also after a crash; to standard output, it says what to give --from to resume.
       """)
 
   @OptionGroup var request: RequestArguments
@@ -170,9 +172,28 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     name: [.short, .long],
     help: ArgumentHelp(
-      "The file to write; - is standard output. The first page empties it, --from continues it.",
+      "Where to write; - is standard output. The ending says how: .jsonl, .ndjson, .json, .csv, .tsv, "
+        + "each also with .gz. The same command again goes on where it was stopped.",
       valueName: "file"))
   var output: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "The columns of a table: members, paths, or NAME=PATH. Default: all that items have.",
+      valueName: "name,…"))
+  var columns: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "What a complete destination gets: append, replace or upsert. Default: nothing.",
+      valueName: "mode"))
+  var mode: String?
+
+  @Option(help: ArgumentHelp("Where an item has its key, for --mode upsert.", valueName: "path"))
+  var key: String?
+
+  @Flag(help: "Put an apostrophe in front of texts that a spreadsheet would take for formulas.")
+  var guardFormulas = false
 
   @Option(help: "auto, always or never. auto shows progress on a terminal.")
   var progress: ProgressMeter.Mode = .auto

@@ -26,7 +26,10 @@ public struct Export: Sendable {
   /// Whether to begin anew, whatever the destination holds: the first commit takes that away. Default
   /// false.
   public var restarts = false
-  /// Hears of every page that was written and every commit, in the export's own task.
+  /// Whether the cursor's limits count from here, and not over all calls of a run.
+  package var countsLimitsAnew = false
+  /// Hears of every page that was written and every commit, in the export's own task; pages count that are
+  /// not committed yet.
   public var onProgress: (@Sendable (ExportReport) -> Void)?
 
   let cursor: Cursor<RawItem>

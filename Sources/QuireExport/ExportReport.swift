@@ -25,8 +25,9 @@ public struct ExportReport: Sendable {
   public internal(set) var end = End.running
   /// Whether an earlier run was continued.
   public internal(set) var isResumed = false
-  /// Pages and items committed by this call.
+  /// Pages committed by this call.
   public internal(set) var pages = 0
+  /// Items committed by this call.
   public internal(set) var items = 0
   /// Bytes of these items, as the server wrote them.
   public internal(set) var bytes = 0
@@ -78,5 +79,16 @@ extension ExportReport.End: CustomStringConvertible {
     case .failed(let error as SinkError): "failed (\(error.code))"
     case .failed: "failed"
     }
+  }
+}
+
+extension ExportReport {
+  /// Counts what another one counts.
+  mutating func add(_ other: ExportReport) {
+    pages += other.pages
+    items += other.items
+    bytes += other.bytes
+    badItems += other.badItems
+    traffic = traffic + other.traffic
   }
 }

@@ -43,7 +43,7 @@ final class ExportRun {
 
   private func run(_ session: any SinkSession) async throws {
     report.checkpoint = session.checkpoint
-    switch try ExportStart(export.cursor, mode: export.sink.mode, finding: session.checkpoint) {
+    switch try ExportStart(export, finding: session.checkpoint) {
     case .nothing(let end): report.end = end
     case .walk(let cursor, let checkpoint, let isResumed):
       next = checkpoint
@@ -91,7 +91,11 @@ final class ExportRun {
     pending.bytes += bytes
     pending.badItems += page.badItems.count
     pending.traffic = pending.traffic + page.traffic
-    export.onProgress?(report)
+    report.walk.total = page.total ?? report.walk.total
+    guard let onProgress = export.onProgress else { return }
+    var progress = report
+    progress.add(pending)
+    onProgress(progress)
   }
 
   private func commit(to session: any SinkSession) async throws {
@@ -100,13 +104,8 @@ final class ExportRun {
     machine.committed()
     report.checkpoint = next
     report.commits += 1
-    report.pages += pending.pages
-    report.items += pending.items
-    report.bytes += pending.bytes
-    report.badItems += pending.badItems
-    report.traffic = report.traffic + pending.traffic
+    report.add(pending)
     pending = ExportReport()
-    export.onProgress?(report)
   }
 
   /// The walk came to its own end.
@@ -146,7 +145,8 @@ enum ExportStart {
   case walk(Cursor<RawItem>, Checkpoint, isResumed: Bool)
 
   /// Throws `SinkError` with the code `otherRequest` where the destination holds something else.
-  init(_ cursor: Cursor<RawItem>, mode: SinkMode, finding found: Checkpoint?) throws(SinkError) {
+  init(_ export: Export, finding found: Checkpoint?) throws(SinkError) {
+    let (cursor, mode) = (export.cursor, export.sink.mode)
     let listing = cursor.identity?.digests ?? [:]
     guard let found else {
       self = .walk(cursor, Checkpoint(start: cursor.start, listing: listing), isResumed: false)
@@ -154,7 +154,7 @@ enum ExportStart {
     }
     try Self.check(cursor, found)
     guard found.isComplete else {
-      self = Self.resuming(cursor, found)
+      self = Self.resuming(cursor, found, countsAnew: export.countsLimitsAnew)
       return
     }
     guard mode != .once else {
@@ -168,10 +168,14 @@ enum ExportStart {
   }
 
   /// Goes on behind what was committed. Limits of the caller's count over the whole run.
-  private static func resuming(_ cursor: Cursor<RawItem>, _ found: Checkpoint) -> ExportStart {
+  private static func resuming(
+    _ cursor: Cursor<RawItem>, _ found: Checkpoint, countsAnew: Bool
+  ) -> ExportStart {
     var limits = cursor.limits
-    limits.pages = limits.pages.map { $0 - found.pages }
-    limits.items = limits.items.map { $0 - found.items }
+    if !countsAnew {
+      limits.pages = limits.pages.map { $0 - found.pages }
+      limits.items = limits.items.map { $0 - found.items }
+    }
     if let pages = limits.pages, pages <= 0 { return .nothing(.limit(.pages)) }
     if let items = limits.items, items <= 0 { return .nothing(.limit(.items)) }
     return .walk(

@@ -139,7 +139,10 @@ final class TemporaryFile: Sendable {
     precondition(FileManager.default.createFile(atPath: path, contents: content))
   }
 
-  deinit { try? FileManager.default.removeItem(atPath: path) }
+  deinit {
+    try? FileManager.default.removeItem(atPath: path)
+    try? FileManager.default.removeItem(atPath: path + ".checkpoint")
+  }
 
   func writing() throws -> FileHandle {
     create(Data())

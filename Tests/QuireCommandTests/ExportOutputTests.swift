@@ -1,4 +1,5 @@
 import Foundation
+import QuireExport
 import TestSupport
 import Testing
 
@@ -173,15 +174,15 @@ struct ExportOutputTests {
   func checksum() {
     let text = Array("123456789 and more than eight bytes at a time".utf8)
     for cut in 0...text.count {
-      var sum = Checksum()
+      var sum = FileSum()
       text[..<cut].withUnsafeBytes { sum.add($0) }
       text[cut...].withUnsafeBytes { sum.add($0) }
       #expect(sum.text == "cc10caed", "\(cut)")
     }
-    var known = Checksum()
+    var known = FileSum()
     text[..<9].withUnsafeBytes { known.add($0) }
     #expect(known.text == "cbf43926")
-    #expect(Checksum().text == "00000000")
+    #expect(FileSum().text == "00000000")
   }
 
   // MARK: One export at a time

@@ -3,6 +3,7 @@ import QuirePagination
 import QuireXML
 import Foundation
 import Quire
+import QuireExport
 
 /// Writes items that were set aside, each as a line of JSON: to a file, or to stderr.
 struct BadItemWriter {
@@ -20,7 +21,7 @@ struct BadItemWriter {
 
   /// Writes the items that were set aside on `page`, before the page itself counts as written: a
   /// failure in between repeats them, and loses none.
-  func write(_ page: Page<ExportItem>) throws {
+  func write(_ page: SinkPage) throws {
     for item in page.badItems {
       let line = try Self.line(item, at: file == nil ? nil : page.position, on: page)
       if let file {
@@ -40,7 +41,7 @@ struct BadItemWriter {
   func confirm() { file?.confirm() }
 
   private static func line(
-    _ item: BadItem, at position: Position?, on page: Page<ExportItem>
+    _ item: BadItem, at position: Position?, on page: SinkPage
   ) throws -> [UInt8] {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -62,7 +63,7 @@ struct BadItemWriter {
     let text: String?
     let base64: Data?
 
-    init(_ item: BadItem, at position: Position?, on page: Page<ExportItem>) {
+    init(_ item: BadItem, at position: Position?, on page: SinkPage) {
       self.page = page.index
       index = item.index
       self.position = position
@@ -70,43 +71,6 @@ struct BadItemWriter {
       message = item.message
       text = String(validating: item.bytes, as: UTF8.self)
       base64 = text == nil ? Data(item.bytes) : nil
-    }
-  }
-}
-
-/// An item as an export writes it.
-enum ExportItem: Sendable {
-  /// A line of JSON.
-  case line(RawItem)
-  /// JSON with the server's own white space.
-  case json(RawItem)
-  /// An element.
-  case element(XMLItem)
-
-  /// Appends the item, without a line end behind it.
-  func append(to output: inout [UInt8]) {
-    switch self {
-    case .line(let item): item.appendCompact(to: &output)
-    case .json(let item): output += item.bytes
-    case .element(let item): output += item.bytes
-    }
-  }
-}
-
-extension ExportItem {
-  /// What reads the pages: one format, or whichever comes.
-  static func decoder(
-    for format: RequestArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
-  ) -> any PageDecoder<ExportItem> {
-    let json = MappedPageDecoder(JSONRawPageDecoder()) { isRaw ? .json($0) : ExportItem.line($0) }
-    let xml: any PageDecoder<ExportItem> =
-      isRaw
-      ? MappedPageDecoder(XMLItemPageDecoder(limits: xmlLimits)) { .element($0) }
-      : MappedPageDecoder(XMLRawPageDecoder(limits: xmlLimits)) { .line($0) }
-    return switch format {
-    case .auto: AutomaticPageDecoder(json: json, xml: xml)
-    case .json: json
-    case .xml: xml
     }
   }
 }

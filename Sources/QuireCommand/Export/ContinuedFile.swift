@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import QuireCore
+import QuireExport
 
 /// A file that is written on. What is wrong with it would show in no error later, so it is looked at
 /// before the first request.
@@ -16,9 +17,9 @@ struct ContinuedFile {
   /// What is in a file, as of one reading.
   struct Content {
     /// The check sum of all of it; nil where it could not be read.
-    var checksum: Checksum?
+    var checksum: FileSum?
     /// The check sum of as much as a report counts.
-    fileprivate var recorded: Checksum?
+    fileprivate var recorded: FileSum?
     /// How many whole lines there are, and where they end.
     fileprivate var lines = 0
     fileprivate var lineEnd = 0
@@ -29,7 +30,7 @@ struct ContinuedFile {
   /// Reads the file once, up to where it is written on. A cancelled reading throws.
   func content(upTo recorded: Int? = nil) throws -> Content {
     var content = Content()
-    var (sum, offset) = (Checksum(), 0)
+    var (sum, offset) = (FileSum(), 0)
     if recorded == 0 { (content.recorded, content.isLineEndRecorded) = (sum, true) }
     var chunk = [UInt8](repeating: 0, count: 1 << 20)
     while offset < size {
@@ -106,7 +107,7 @@ struct ContinuedFile {
         + "come again. Resume from the last report, or \(cut(to: record.bytes)).")
   }
 
-  private func isUnchanged(_ sum: Checksum?, _ record: FileRecord) -> Bool {
+  private func isUnchanged(_ sum: FileSum?, _ record: FileRecord) -> Bool {
     guard let sum else { return false }
     return record.checksum.map { $0 == sum.text } ?? true
   }
@@ -207,43 +208,6 @@ extension FileRecord {
   }
 }
 
-/// The right to write a file, which one export has at a time. Advisory: nothing but Quire looks at
-/// it.
-///
-/// It is a record lock (POSIX.1-2017, `fcntl`): it ends with the process that has it, however that
-/// ends, even where another one keeps the file open, and tells which process that is. It also ends
-/// when the process closes *any* descriptor of the file.
-enum FileLock: Equatable {
-  /// It is ours now.
-  case taken
-  /// Another process has it; 0 where the system does not tell which.
-  case held(by: pid_t)
-  /// This file system has no locks; the system's error number.
-  case unsupported(Int32)
-
-  /// Tries to get the lock of the file that is open for writing as `descriptor`, without waiting.
-  static func take(_ descriptor: Int32) -> FileLock {
-    // The one who has it may let go between the two questions.
-    for _ in 0..<100 {
-      var lock = wholeFile
-      if fcntl(descriptor, F_SETLK, &lock) == 0 { return .taken }
-      switch errno {
-      case EINTR: continue
-      case EACCES, EAGAIN: break
-      default: return .unsupported(errno)
-      }
-      var other = wholeFile
-      guard fcntl(descriptor, F_GETLK, &other) == 0 else { return .held(by: 0) }
-      if other.l_type != Int16(F_UNLCK) { return .held(by: max(other.l_pid, 0)) }
-    }
-    return .held(by: 0)
-  }
-
-  private static var wholeFile: flock {
-    flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
-  }
-}
-
 /// Files that are named on the command line; pipes among them, and `-` for standard input.
 enum InputFile {
   /// Far more than a description, a report or a request's body has; `/dev/zero` has no end.
@@ -274,58 +238,5 @@ enum InputFile {
 
   private static func name(_ path: String) -> String {
     path == "-" ? "standard input" : "the file \(path)"
-  }
-}
-
-/// CRC-32 as gzip and zlib count it (ISO 3309), of bytes that come in pieces.
-///
-/// It tells a file that was changed from one that was not. It is no protection from somebody who
-/// wants two files to have the same one.
-struct Checksum: Equatable, Sendable {
-  private var state = UInt32.max
-
-  /// Table `n` has what a byte does to the sum that `n` bytes follow.
-  private static let tables: [UInt32] = {
-    var tables = [UInt32](repeating: 0, count: 8 * 256)
-    for byte in 0..<256 {
-      var sum = UInt32(byte)
-      for _ in 0..<8 { sum = sum & 1 == 1 ? 0xEDB8_8320 ^ sum >> 1 : sum >> 1 }
-      tables[byte] = sum
-    }
-    for index in 256..<tables.count {
-      let before = tables[index - 256]
-      tables[index] = tables[Int(before & 0xFF)] ^ before >> 8
-    }
-    return tables
-  }()
-
-  /// Adds bytes; how they are cut into pieces does not matter.
-  mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    state = Self.tables.withUnsafeBufferPointer { tables in
-      var sum = state
-      var offset = 0
-      // Eight bytes at a time, so that a file is read no slower than the disk gives it.
-      while bytes.count - offset >= 8 {
-        let word = UInt64(
-          littleEndian: bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-        let mixed = word ^ UInt64(sum)
-        sum =
-          tables[7 << 8 | Int(mixed & 0xFF)] ^ tables[6 << 8 | Int(mixed >> 8 & 0xFF)]
-          ^ tables[5 << 8 | Int(mixed >> 16 & 0xFF)] ^ tables[4 << 8 | Int(mixed >> 24 & 0xFF)]
-          ^ tables[3 << 8 | Int(mixed >> 32 & 0xFF)] ^ tables[2 << 8 | Int(mixed >> 40 & 0xFF)]
-          ^ tables[1 << 8 | Int(mixed >> 48 & 0xFF)] ^ tables[Int(mixed >> 56)]
-        offset += 8
-      }
-      for byte in bytes[offset...] {
-        sum = tables[Int(UInt8(truncatingIfNeeded: sum) ^ byte)] ^ sum >> 8
-      }
-      return sum
-    }
-  }
-
-  /// The sum as eight hexadecimal digits, as `crc32` prints it.
-  var text: String {
-    let digits = String(~state, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
   }
 }

@@ -153,19 +153,19 @@ extension ExportPlan {
     let client = PageClient(transport: transport, configuration: configuration).audited
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
-    var pages = ExportPages(cursor.resuming(from: start), lookAhead: 0)
-    guard let page = try await pages.next() else {
+      decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
+    let walk = cursor.resuming(from: start).walk()
+    guard let page = try await walk.next() else {
       throw PageError(.exhausted, "The listing has ended before this position.")
     }
     // The end of the only page is known without another request.
-    if page.next == nil, page.nextFailure == nil { _ = try await pages.next() }
-    return try forecast(from: page, warnings: pages.report.warnings)
+    if page.next == nil, page.nextFailure == nil { _ = try await walk.next() }
+    return try forecast(from: page, warnings: walk.report.warnings)
   }
 
   /// What the first page tells; nothing is requested.
   func forecast(
-    from page: Page<ExportItem>, warnings: [WalkReport.Warning] = []
+    from page: Page<RawItem>, warnings: [WalkReport.Warning] = []
   ) throws -> ExportForecast {
     let engine = try engine()
     var forecast = ExportForecast(
@@ -190,7 +190,7 @@ extension ExportPlan {
   }
 
   private func size(
-    of page: Page<ExportItem>, _ known: Int?
+    of page: Page<RawItem>, _ known: Int?
   ) throws -> ExportForecast.PageSizeForecast {
     let rule = pagination.size
     let said = try rule?.echo.flatMap { try page.http?.document.value(at: $0)?.integer }

@@ -1,6 +1,7 @@
 import Foundation
 import Quire
 import QuireCore
+import QuireExport
 
 /// What an export did and how it ended.
 ///
@@ -11,14 +12,16 @@ struct ExportOutcome: Sendable {
   enum End: Sendable {
     /// The walk came to its own end; its report says which.
     case walk
+    /// Nothing was left to do, because the destination holds it all, or as much as was asked for.
+    case nothing(ExportReport.End, Checkpoint?)
     /// The walk could not go on.
     case failed(PageError)
     /// A signal came.
     case interrupted
     /// The reader of the output closed it, as `head` does.
     case outputClosed
-    /// The output takes no more.
-    case outputFailed(OutputFailure)
+    /// The output takes no more, for a reason in words.
+    case outputFailed(String)
   }
 
   var end = End.interrupted
@@ -49,6 +52,8 @@ struct ExportOutcome: Sendable {
   /// What the walk itself has to say.
   var report = WalkReport()
   var elapsed: Duration = .zero
+  /// Whether the destination knows where to go on, so that the same command does.
+  private(set) var keepsCheckpoint = false
 
   /// An export that starts at `start`.
   init(start: Position, words: RemedyWords = RemedyWords()) {
@@ -79,30 +84,44 @@ struct ExportOutcome: Sendable {
     return warnings
   }
 
-  /// Takes in a page whose lines are out.
-  mutating func wrote(_ page: Page<ExportItem>, bytes: Int) {
-    pages += 1
-    items += page.items.count
-    bytesWritten = bytes
-    traffic = traffic + page.traffic
-    total = page.total ?? total
-    checkpoint = page.checkpoint
+  /// Takes in what is known of the files.
+  mutating func wrote(_ content: WrittenRecord.Content) {
+    (output, badItemsOutput) = (content.output, content.badItems)
+    bytesWritten = content.bytes
+    fileWarnings += content.warnings
+  }
+
+  /// Takes in how the export ended.
+  mutating func ended(_ report: ExportReport, keepsCheckpoint: Bool) {
+    self.keepsCheckpoint = keepsCheckpoint
+    (pages, items, traffic) = (report.pages, report.items, report.traffic)
+    total = report.walk.total
+    if let kept = report.checkpoint { checkpoint = kept.position }
+    switch report.end {
+    case .running, .complete, .truncationSuspected: end = .walk
+    case .limit, .alreadyComplete:
+      if case .running = report.walk.end {
+        end = .nothing(report.end, report.checkpoint)
+      } else {
+        end = .walk
+      }
+    case .cancelled: end = .interrupted
+    case .failed(let failure as OutputFailure):
+      end = failure.isClosedPipe ? .outputClosed : .outputFailed("\(failure)")
+    case .failed(let error as PageError): end = .failed(error)
+    case .failed(let error): end = .outputFailed("\(error)")
+    }
+    left(report.walk)
   }
 
   /// Takes in what the walk has to say once it is left. A position that its end makes useless is no
   /// checkpoint, nor is there one behind the end.
-  mutating func left(_ report: WalkReport) {
+  private mutating func left(_ report: WalkReport) {
     self.report = report
     if case .walk = end, report.checkpoint == nil { checkpoint = nil }
     guard let position = checkpoint?.afterWalk, position.isOver else { return }
     checkpoint = nil
     whyNotResumable = ListingIdentity.whyNotResumable
-  }
-
-  /// Takes in what ended the walk.
-  mutating func failed(_ error: PageError) {
-    end = .failed(error)
-    traffic = traffic + error.traffic
   }
 
   /// The exit status: a walk that may have lost items is no success.
@@ -111,6 +130,7 @@ struct ExportOutcome: Sendable {
     case .walk:
       if case .truncationSuspected = report.end { return .failed }
       return .ended
+    case .nothing(_, let checkpoint): return checkpoint?.missing == nil ? .ended : .failed
     case .outputClosed: return .ended
     case .interrupted: return signal.map { .interrupted(signal: $0) } ?? .failed
     case .failed, .outputFailed: return .failed
@@ -121,6 +141,7 @@ struct ExportOutcome: Sendable {
   func endName(signal: Int32?) -> String {
     switch end {
     case .walk: return report.end.description
+    case .nothing(let end, _): return end.description
     case .failed(let error): return WalkReport.End.failed(error).description
     case .interrupted: return "interrupted"
     case .outputClosed: return "output closed"
@@ -147,7 +168,7 @@ extension ExportOutcome {
       // Only a signal ends the wait for a pipe without a reader.
       (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }
-    if file == nil, isResumable, let report = try? json(signal: signal) {
+    if file == nil, isResumable, !keepsCheckpoint, let report = try? json(signal: signal) {
       written = ResumeFile.write(report, items: items).map(ReportFile.file)
     }
     if let advice = advice(report: written) { Diagnostics.write("quire: \(advice)") }
@@ -182,6 +203,10 @@ extension ExportOutcome {
       return "this export cannot be resumed: to get the rest, run the same command again"
     }
     guard isResumable else { return nil }
+    if keepsCheckpoint {
+      if case .walk = end { return "to go on, run the same command with a higher limit" }
+      return "to go on, run the same command again"
+    }
     switch report {
     case .file(let path)?:
       return "to resume, run the same command with --from \(CommandLineText.quoted(["@" + path]))"
@@ -196,7 +221,7 @@ extension ExportOutcome {
   func json(signal: Int32?) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return JSONText.printable(try encoder.encode(ExportReport(self, signal: signal)))
+    return JSONText.printable(try encoder.encode(ReportContent(self, signal: signal)))
       + Data("\n".utf8)
   }
 
@@ -204,7 +229,16 @@ extension ExportOutcome {
   private var explanation: String? {
     switch end {
     case .failed(let error): return words.line(error)
-    case .outputFailed(let failure): return "\(failure)"
+    case .outputFailed(let reason): return reason
+    case .nothing(.alreadyComplete, let checkpoint):
+      let items = (checkpoint?.items ?? 0).counted("item")
+      let missing = checkpoint?.missing.map { ", \($0) fewer than the server had declared" } ?? ""
+      return
+        "The destination holds the whole export already: \(items)\(missing). Nothing was requested; "
+        + "--mode replace or --restart fetches it anew, and --mode append adds to it."
+    case .nothing(_, let checkpoint):
+      return "The destination holds as much as was asked for: "
+        + "\((checkpoint?.items ?? 0).counted("item")). Nothing was requested."
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }
       return "The server declared \(declared) items and delivered \(report.items). "
@@ -221,7 +255,7 @@ extension ExportOutcome {
 }
 
 /// The report of an export as `--report` writes it. `--from @file` reads its checkpoint.
-struct ExportReport: Encodable {
+struct ReportContent: Encodable {
   /// `exhausted`, `limit (pages)`, `limit (items)`, `truncation suspected`, `failed (code)`,
   /// `interrupted`, `output closed` or `output failed`.
   let end: String
@@ -299,8 +333,8 @@ struct ExportReport: Encodable {
         page: error.pageIndex, request: error.request, attempts: error.attempts)
     case .outputFailed(let failure):
       error = Failure(
-        code: "outputFailed", message: failure.description, page: nil, request: nil, attempts: 0)
-    case .walk, .interrupted, .outputClosed:
+        code: "outputFailed", message: failure, page: nil, request: nil, attempts: 0)
+    case .walk, .nothing, .interrupted, .outputClosed:
       // The walk stopped before it came to this; resuming does.
       error = outcome.report.nextFailure.map { error in
         Failure(

@@ -17,8 +17,8 @@ struct ExportPlan: Sendable {
   var limits: Limits
   var lookAhead: Int
   var start: Position
-  /// Whether the files are continued that are there.
-  var isResumed: Bool
+  /// Whether the destination is begun anew, whatever it holds.
+  var restarts: Bool
   var files: OutputFiles
   var badItems: BadItemsOption
   var xmlLimits = XMLLimits.api
@@ -58,7 +58,7 @@ struct ExportPlan: Sendable {
       throw ValidationError("--unchecked needs --from: there is nothing to check.")
     }
     start = point?.position ?? .start
-    isResumed = point != nil
+    restarts = command.restart
     badItems = try BadItemsOption(command.badItems)
     progress = command.progress
     configuration = PageClient.Configuration()
@@ -118,137 +118,4 @@ struct ExportPlan: Sendable {
     if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
     return value
   }
-}
-
-extension ExportPlan {
-  /// Walks the listing and writes its items. What ends it is in the outcome; only files that
-  /// cannot be written throw, before anything is requested, and what `publish` throws. The files stay
-  /// ours until that has returned.
-  @discardableResult
-  func run(
-    publish: (ExportOutcome) async throws -> Void = { _ in }
-  ) async throws -> ExportOutcome {
-    let meter = ProgressMeter(progress)
-    var outcome = ExportOutcome(start: start, words: words)
-    // An export that fails before it opens its files keeps the record of those written before.
-    (outcome.output, outcome.badItemsOutput) = (files.point?.output, files.point?.badItems)
-    let clock = ContinuousClock()
-    let began = clock.now
-    var open: OutputFiles.Open?
-    defer { withExtendedLifetime(open) {} }
-    do {
-      let files = try await files.open()
-      open = files
-      outcome.fileWarnings = files.warnings
-      try await export(to: files, meter, &outcome)
-    } catch is CancellationError {
-      outcome.end = .interrupted
-    }
-    outcome.elapsed = clock.now - began
-    meter.clear()
-    try await publish(outcome)
-    return outcome
-  }
-
-  private func export(
-    to open: OutputFiles.Open, _ meter: ProgressMeter, _ outcome: inout ExportOutcome
-  ) async throws {
-    let writer = open.items
-    let aside = BadItemWriter(open.badItems, meter: meter)
-    let notes = WaitNotes(isOn: !meter.isShown)
-    let wire = WireObserver(meter, notes)
-    var pages = makePages(wire)
-    do {
-      while let page = try await pages.next() {
-        notes.delivered()
-        for item in page.items { writer.appendLine(item.append) }
-        try aside.write(page)
-        try writer.commit()
-        outcome.wrote(page, bytes: writer.bytesWritten)
-        show(outcome, on: meter)
-      }
-      try aside.finish()
-      try writer.finish()
-      outcome.end = .walk
-    } catch is CancellationError {
-      outcome.end = .interrupted
-    } catch let failure as OutputFailure {
-      outcome.end = failure.isClosedPipe ? .outputClosed : .outputFailed(failure)
-    } catch let error as PageError {
-      outcome.failed(error)
-    }
-    // What a crash of the machine takes back must not be in a report.
-    if case .walk = outcome.end {
-    } else {
-      writer.confirm()
-      aside.confirm()
-    }
-    (outcome.output, outcome.badItemsOutput) = (writer.record, aside.record)
-    outcome.left(pages.report)
-    await pages.close()
-    outcome.wire = wire.numbers
-  }
-
-  private func show(_ outcome: ExportOutcome, on meter: ProgressMeter) {
-    meter.update { line in
-      line.pages = outcome.pages
-      line.items = outcome.items
-      line.bytes = outcome.traffic.bytes
-      line.retries = outcome.traffic.retries
-      line.goal = ProgressLine.goal(
-        total: outcome.total, limits: limits, resumed: start != .start, items: outcome.items)
-      line.waitingFor = "waiting for page \(outcome.pages + 1)"
-    }
-  }
-
-  private func makePages(_ wire: WireObserver) -> ExportPages {
-    var configuration = configuration
-    configuration.onEvent = { wire.received($0) }
-    let client = PageClient(transport: transport, configuration: configuration).audited
-    let cursor = client.cursor(
-      at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: ExportItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
-    return ExportPages(
-      cursor.limited(to: limits).resuming(from: start), lookAhead: lookAhead)
-  }
-}
-
-/// The pages of an export, with or without look-ahead.
-struct ExportPages {
-  private let walk: Walk<ExportItem>?
-  private let paginator: Paginator<ExportItem>?
-  private var walked: Walk<ExportItem>.Iterator?
-  private var paginated: Paginator<ExportItem>.Iterator?
-
-  /// Loads `lookAhead` pages while earlier ones are written; 0 loads each page when it is asked for.
-  init(_ cursor: Cursor<ExportItem>, lookAhead: Int) {
-    if lookAhead == 0 {
-      let walk = cursor.walk()
-      self.walk = walk
-      paginator = nil
-      walked = walk.makeAsyncIterator()
-    } else {
-      let paginator = Paginator(cursor, maxPagesAhead: lookAhead)
-      walk = nil
-      self.paginator = paginator
-      paginated = paginator.makeAsyncIterator()
-    }
-  }
-
-  mutating func next() async throws -> Page<ExportItem>? {
-    if walk != nil { return try await walked?.next() }
-    return try await paginated?.next()
-  }
-
-  /// Cancels what is in flight, and returns when the server holds nothing for the walk any more:
-  /// a process that ended at once would leave that open.
-  mutating func close() async {
-    walked = nil
-    paginated = nil
-    await walk?.close()
-    await paginator?.close()
-  }
-
-  /// What the walk did.
-  var report: WalkReport { walk?.report ?? paginator?.report ?? WalkReport() }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import QuireExport
 
 /// Writes lines to a file or to standard output: buffered, and with every error looked at.
 ///
@@ -16,7 +17,8 @@ final class LineWriter {
   /// Whether a file is still to be emptied.
   private var isStale: Bool
   /// The check sum of a file up to the last commit; nil where it could not be read.
-  private var checksum: Checksum?
+  private var checksum: FileSum?
+  private let isStopping: @Sendable () -> Bool
 
   /// Bytes committed so far.
   private(set) var bytesWritten = 0
@@ -26,14 +28,18 @@ final class LineWriter {
   /// One that has a path is continued where `appending`, and otherwise emptied with the first commit:
   /// what it holds is not lost to a walk that never comes to its first page. A new one is taken away
   /// again where nothing is committed. Standard output is written wherever it stands.
-  init(_ file: OutputFile, appending: Bool) {
+  init(
+    _ file: OutputFile, appending: Bool,
+    isStopping: @escaping @Sendable () -> Bool = { Task.isCancelled }
+  ) {
+    self.isStopping = isStopping
     self.file = file
     (descriptor, isFile) = (file.descriptor, file.isFile)
     isStale = isFile && file.path != nil && !appending
     let length = file.length
     inherited = off_t(file.size)
     committed = off_t(isStale ? 0 : length)
-    checksum = isStale ? Checksum() : nil
+    checksum = isStale ? FileSum() : nil
   }
 
   /// Writes on behind what `content` found in the file.
@@ -50,8 +56,8 @@ final class LineWriter {
 
   /// Writes all lines so far.
   ///
-  /// Throws `OutputFailure`, or `CancellationError` when the task was cancelled while the output's reader
-  /// took nothing.
+  /// Throws `OutputFailure`, or `CancellationError` when the export is to stop and the output's reader
+  /// takes nothing.
   func commit() throws {
     try emptyIfStale()
     do {
@@ -118,7 +124,7 @@ final class LineWriter {
 
   private func waitUntilReady() throws {
     var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    while poll(&entry, 1, 100) <= 0 { try Task.checkCancellation() }
+    while poll(&entry, 1, 100) <= 0 { if isStopping() { throw CancellationError() } }
   }
 
   private var failure: OutputFailure { OutputFailure(reason: errno, path: file.path) }

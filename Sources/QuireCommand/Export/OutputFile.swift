@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import QuireExport
 
 /// A file that an export writes, or standard output: open, and locked where it is a regular file.
 final class OutputFile {
@@ -23,7 +24,10 @@ final class OutputFile {
   /// that nobody reads yet is waited for; a cancelled wait throws `CancellationError`. Throws
   /// `OutputFailure` for a file that cannot be opened, and `FileInUse` for one that another export
   /// writes.
-  init(_ option: String, path: String?, appending: Bool) async throws {
+  init(
+    _ option: String, path: String?, appending: Bool,
+    isStopping: @escaping @Sendable () -> Bool = { false }
+  ) async throws {
     self.path = path
     name = path.map { "\(option) \($0)" } ?? "standard output"
     guard let path else {
@@ -33,7 +37,7 @@ final class OutputFile {
       return
     }
     while true {
-      let (opened, isNew) = try await Self.open(path, appending: appending)
+      let (opened, isNew) = try await Self.open(path, appending: appending, isStopping)
       guard Self.isRegular(opened) else {
         (descriptor, isFile, self.isNew, lockFailure) = (opened, false, false, nil)
         return
@@ -101,7 +105,9 @@ final class OutputFile {
     }
   }
 
-  private static func open(_ path: String, appending: Bool) async throws -> (Int32, isNew: Bool) {
+  private static func open(
+    _ path: String, appending: Bool, _ isStopping: @Sendable () -> Bool
+  ) async throws -> (Int32, isNew: Bool) {
     // Opening a pipe for writing would wait for a reader, and could not be cancelled.
     let mode = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (appending ? O_APPEND : 0)
     while true {
@@ -118,6 +124,7 @@ final class OutputFile {
         throw OutputFailure(reason: reason, path: path)
       }
       try await Task.sleep(for: .milliseconds(50))
+      if isStopping() { throw CancellationError() }
     }
   }
 
@@ -138,16 +145,18 @@ final class OutputFile {
 
 /// Another export writes the file.
 struct FileInUse: Error, CustomStringConvertible {
-  var name: String
-  /// The other one's process; 0 where the system does not tell.
-  var process: pid_t
+  let description: String
 
-  var description: String {
+  /// Another process has it; 0 where the system does not tell which.
+  init(name: String, process: pid_t) {
     let other = process > 0 ? "process \(process)" : "another process"
-    return
+    description =
       "\(name): another export, \(other), is writing to it: the two would repeat items and tear "
       + "lines. Wait for it, end it, or write to another file. Nothing was requested."
   }
+
+  /// As a sink says it.
+  init(message: String) { description = message }
 }
 
 /// `--report`: where the report goes.

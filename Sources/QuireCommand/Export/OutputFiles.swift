@@ -1,5 +1,7 @@
 import ArgumentParser
 import Foundation
+import Quire
+import QuireExport
 
 /// Where an export writes: looked at before anything is requested.
 struct OutputFiles: Sendable {
@@ -8,8 +10,10 @@ struct OutputFiles: Sendable {
   /// The file of items that were set aside; nil where there is none.
   var badItems: String?
   var report: ReportFile?
-  /// Where the files are continued; nil where they are begun anew.
+  /// Where `--from` says that the files are continued; nil without it.
   let point: ResumePoint?
+  /// What `-o` leads to; nil for standard output, pipes and devices.
+  let sink: (any Sink)?
 
   /// Reads `-o` and `--report`. Throws a usage error where two of the files are one, and where the
   /// report or the items cannot be written.
@@ -18,6 +22,12 @@ struct OutputFiles: Sendable {
     report = command.report.map(ReportFile.init)
     self.point = point
     if case .setAside(let path?) = option { badItems = path }
+    let request = try Self.request(command)
+    if let request, Self.isStream(request.path) == false {
+      sink = try Destination.sink(request)
+    } else {
+      sink = nil
+    }
     try Self.checkDistinct([
       ("-o", items, isUsed: !command.plan),
       ("--report", reportPath, isUsed: report != nil),
@@ -35,58 +45,59 @@ struct OutputFiles: Sendable {
     if case .file(let path) = report { path } else { nil }
   }
 
-  /// The files, open for one export alone.
-  struct Open {
-    var items: LineWriter
-    var badItems: LineWriter?
-    /// Holds the place of the report, which takes it at the end.
-    var report: OutputFile?
-    /// What to know about files that could not be locked.
-    var warnings: [String] = []
+  private static func request(_ command: ExportCommand) throws -> DestinationRequest? {
+    let options = [
+      ("--columns", command.columns != nil), ("--mode", command.mode != nil),
+      ("--key", command.key != nil), ("--guard-formulas", command.guardFormulas),
+    ]
+    guard let path = command.output, path != "-" else {
+      if let option = options.first(where: \.1)?.0 {
+        throw ValidationError(
+          "\(option): standard output gets lines of JSON. Name a destination by -o.")
+      }
+      return nil
+    }
+    var request = DestinationRequest(path: path)
+    request.mode = try command.mode.map { text in
+      guard let mode = SinkMode(rawValue: text) else {
+        let known = SinkMode.allCases.map(\.rawValue).joined(separator: ", ")
+        throw ValidationError("--mode \(text): expected one of \(known).")
+      }
+      return mode
+    }
+    request.guardsFormulas = command.guardFormulas
+    do {
+      request.columns = try command.columns.map { text in
+        try text.split(separator: ",").map { try TableColumn(String($0)) }
+      }
+      request.key = try command.key.map { try PagePath($0.hasPrefix("/") ? $0 : "/" + $0) }
+    } catch let error as PageError {
+      throw ValidationError(error.message)
+    }
+    return request
   }
 
-  /// Opens and locks the files, before anything is requested. Throws a usage error for one that
-  /// cannot be written, or not continued from where `--from` says, `FileInUse` for one that another
-  /// export writes, and `CancellationError` where the wait for a pipe's reader was cancelled.
-  func open() async throws -> Open {
-    do {
-      let report = try await openReport()
-      let items = try await OutputFile("-o", path: items, appending: point != nil)
-      let aside = try await openBadItems()
-      let warnings = [items, aside, report].compactMap { $0 }.compactMap(Self.warning)
-      return Open(
-        items: try writer(items, continuing: point?.output),
-        badItems: try aside.map { try writer($0, continuing: point?.badItems) },
-        report: report, warnings: warnings)
-    } catch let failure as OutputFailure {
-      throw ValidationError("\(failure)")
-    }
+  /// Whether a path is that of a pipe, a device, or anything else that keeps nothing.
+  private static func isStream(_ path: String) -> Bool {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return false }
+    return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
   }
 
   /// Locks the report's file for a plan, where there is one already: another export's report may be
-  /// on its way there. Throws as `open` does.
+  /// on its way there. Throws as `openReport` does.
   func lockReport() async throws -> OutputFile? {
     guard let path = reportPath, case .file? = FileIdentity(path: path) else { return nil }
-    do {
-      return try await openReport()
-    } catch let failure as OutputFailure {
-      throw ValidationError("\(failure)")
-    }
+    return try await openReport()
   }
 
-  private func openBadItems() async throws -> OutputFile? {
-    guard let badItems else { return nil }
-    let file = try await OutputFile("--bad-items", path: badItems, appending: point != nil)
-    // Each line has a position.
-    file.makePrivate()
-    return file
-  }
-
-  /// The report's file, where it is one: it is replaced in the end, and only kept from others now.
-  private func openReport() async throws -> OutputFile? {
+  /// The report's file, where it is one: it is replaced in the end, and only kept from others now. Throws
+  /// a usage error where it cannot be written, `FileInUse` where another export writes it, and
+  /// `CancellationError` where the wait for a pipe's reader was cancelled.
+  func openReport() async throws -> OutputFile? {
     guard let path = reportPath else {
       guard report == .standardOutput else { return nil }
-      return try await OutputFile("--report", path: nil, appending: true)
+      return try await opening { try await OutputFile("--report", path: nil, appending: true) }
     }
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
@@ -95,24 +106,63 @@ struct OutputFiles: Sendable {
     } catch let failure as OutputFailure where failure.reason == EACCES {
       // A file that nobody may write can be replaced all the same.
       return nil
+    } catch let failure as OutputFailure {
+      throw ValidationError("\(failure)")
     }
   }
 
-  private func writer(_ file: OutputFile, continuing record: FileRecord?) throws -> LineWriter {
-    let writer = LineWriter(file, appending: point != nil)
+  /// The stream that items go to. Throws as `openReport` does, and a usage error where it is a file that
+  /// cannot be continued from where `--from` says.
+  func openItems(
+    _ isStopping: @escaping @Sendable () -> Bool, _ record: WrittenRecord
+  ) async throws -> LineWriter {
+    let file = try await opening {
+      try await OutputFile("-o", path: items, appending: point != nil, isStopping: isStopping)
+    }
+    note(file, in: record)
+    let writer = LineWriter(file, appending: point != nil, isStopping: isStopping)
     if let point {
-      writer.go(on: try ContinuedFile(file).checkedContent(for: point, record: record))
-    } else if file.path == nil, file.isFile, report != nil {
+      writer.go(on: try ContinuedFile(file).checkedContent(for: point, record: point.output))
+    } else if file.isFile, report != nil {
       // What a shell appends to belongs to what a report says of the file.
       writer.go(on: try ContinuedFile(file).content())
     }
     return writer
   }
 
-  private static func warning(_ file: OutputFile) -> String? {
-    guard let reason = file.lockFailure else { return nil }
-    return "\(file.name) is on a file system without locks (\(String(cString: strerror(reason)))): "
+  /// The file for items that are set aside; nil where there is none. Throws as `openItems` does.
+  func openBadItems(
+    isContinued: Bool, _ isStopping: @escaping @Sendable () -> Bool, _ record: WrittenRecord
+  ) async throws -> LineWriter? {
+    guard let badItems else { return nil }
+    let file = try await opening {
+      try await OutputFile(
+        "--bad-items", path: badItems, appending: isContinued, isStopping: isStopping)
+    }
+    // Each line has a position.
+    file.makePrivate()
+    note(file, in: record)
+    let writer = LineWriter(file, appending: isContinued, isStopping: isStopping)
+    if let point {
+      writer.go(on: try ContinuedFile(file).checkedContent(for: point, record: point.badItems))
+    }
+    return writer
+  }
+
+  private func opening(_ open: () async throws -> OutputFile) async throws -> OutputFile {
+    do {
+      return try await open()
+    } catch let failure as OutputFailure {
+      throw ValidationError("\(failure)")
+    }
+  }
+
+  private func note(_ file: OutputFile, in record: WrittenRecord) {
+    guard let reason = file.lockFailure else { return }
+    let warning =
+      "\(file.name) is on a file system without locks (\(String(cString: strerror(reason)))): "
       + "make sure that no other export writes to it."
+    record.update { $0.warnings.append(warning) }
   }
 
   /// Throws where two options write to one file; a path that is nil is standard output.

@@ -1,0 +1,72 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireExport
+
+/// What the options say of a destination.
+struct DestinationRequest: Sendable {
+  /// What stands behind `-o`.
+  var path: String
+  var columns: [TableColumn]?
+  var mode: SinkMode?
+  var key: PagePath?
+  var guardsFormulas = false
+}
+
+/// A kind of destination that `-o` can lead to.
+struct DestinationKind: Sendable {
+  /// The endings of its paths, such as `.csv`, or what its addresses begin with, such as `postgres://`.
+  let names: [String]
+  /// The sink that a request asks for; throws a usage error where it cannot be had.
+  let sink: @Sendable (DestinationRequest) throws -> any Sink
+
+  /// Whether a path leads to a destination of this kind.
+  func matches(_ path: String) -> Bool {
+    let path = path.lowercased()
+    return names.contains { $0.hasSuffix("://") ? path.hasPrefix($0) : path.hasSuffix($0) }
+  }
+}
+
+/// The destinations that `-o` knows by their names.
+enum Destination {
+  /// Each kind, the more usual ones first.
+  static let kinds: [DestinationKind] = [files]
+
+  private static let files = DestinationKind(
+    names: FileFormat.endings.flatMap { [$0.ending, $0.ending + ".gz"] }
+  ) { request in
+    try file(request, FileFormat(path: request.path))
+  }
+
+  /// The sink for `-o`. A path without any ending is a file of JSON Lines; one with an ending that is not
+  /// known is a usage error, for it would get something else than its name says.
+  static func sink(_ request: DestinationRequest) throws -> any Sink {
+    if let kind = kinds.first(where: { $0.matches(request.path) }) {
+      return try kind.sink(request)
+    }
+    let name = request.path.split(separator: "/").last ?? ""
+    guard !name.dropFirst().contains(".") else {
+      throw ValidationError(
+        "-o \(request.path): nothing is known by that ending. Known are "
+          + "\(kinds.flatMap(\.names).joined(separator: " ")), and names without an ending, which are "
+          + "JSON Lines.")
+    }
+    return try file(request, .jsonLines)
+  }
+
+  private static func file(_ request: DestinationRequest, _ format: FileFormat?) throws -> FileSink
+  {
+    guard request.key == nil, request.mode != .upsert else {
+      throw ValidationError(
+        "-o \(request.path): a file cannot replace single items by their key (--key, --mode upsert)."
+      )
+    }
+    guard format?.isTable == true || request.columns == nil && !request.guardsFormulas else {
+      throw ValidationError(
+        "-o \(request.path): --columns and --guard-formulas are for tables, .csv and .tsv.")
+    }
+    return FileSink(
+      request.path, format: format, columns: request.columns,
+      guardsFormulas: request.guardsFormulas, mode: request.mode ?? .once)
+  }
+}

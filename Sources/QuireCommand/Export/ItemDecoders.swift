@@ -1,0 +1,41 @@
+import Foundation
+import Quire
+import QuirePagination
+
+extension RawItem {
+  /// What reads the pages: one format, or whichever comes. Items that are `isRaw` keep their own white space,
+  /// and those of XML are elements.
+  static func decoder(
+    for format: RequestArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
+  ) -> any PageDecoder<RawItem> {
+    let json: any PageDecoder<RawItem> =
+      isRaw
+      ? MappedPageDecoder(JSONRawPageDecoder()) { RawItem(VerbatimItem(bytes: $0.bytes), node: 0) }
+      : JSONRawPageDecoder()
+    let xml: any PageDecoder<RawItem> =
+      isRaw
+      ? MappedPageDecoder(XMLItemPageDecoder(limits: xmlLimits)) {
+        RawItem(VerbatimItem(bytes: $0.bytes[...]), node: 0)
+      } : XMLRawPageDecoder(limits: xmlLimits)
+    return switch format {
+    case .auto: AutomaticPageDecoder(json: json, xml: xml)
+    case .json: json
+    case .xml: xml
+    }
+  }
+}
+
+/// An item that is written as it came.
+private struct VerbatimItem: RawItemStorage {
+  let bytes: ArraySlice<UInt8>
+
+  func bytes(of node: Int) -> ArraySlice<UInt8> { bytes }
+  func appendCompact(_ node: Int, to output: inout [UInt8]) { output += bytes }
+  func value(of node: Int) throws -> JSONValue { try JSONValue(parsing: bytes) }
+
+  func decode<Value: Decodable>(
+    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
+  ) throws -> Value {
+    try decoder.decode(type, from: Data(bytes))
+  }
+}

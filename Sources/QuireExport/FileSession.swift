@@ -1,0 +1,326 @@
+import Foundation
+import QuireCore
+
+/// A file that one export has open: what is committed of it, and what stands behind that.
+final class FileSession: SinkSession {
+  private let sink: FileSink
+  private let format: FileFormat
+  private let target: String
+  private let calls: FileCalls
+  private var claim: FileClaim?
+  private var generations: GenerationFile
+  /// What is committed, and stored so.
+  private var stored: FileCommit
+  /// Whether nothing of this session is stored yet: the file is as it was found.
+  private var isUntouched = true
+  /// Whether something was written behind what is committed.
+  private var isDirty = false
+  /// Whether the file is to be emptied first.
+  private var restarts: Bool
+  private var isNew: Bool
+
+  /// The destination itself, and what takes its place when the run is complete.
+  private var destination: SinkFile
+  private var staged: SinkFile?
+
+  private(set) var checkpoint: Checkpoint?
+
+  private var content: FileContent
+  /// Where the next bytes go, and the sum of those in front.
+  private var end = 0
+  private var sum = FileSum()
+
+  init(_ sink: FileSink, _ format: FileFormat, _ opening: SinkOpening) throws {
+    self.sink = sink
+    self.format = format
+    target = sink.target
+    calls = sink.calls
+    restarts = opening.restarts
+    if sink.isLocked {
+      let claim = try FileClaim(target)
+      self.claim = claim
+      (destination, isNew) = (
+        SinkFile(calls: calls, path: target, descriptor: claim.descriptor), claim.isNew
+      )
+    } else {
+      let descriptor = calls.open(target, O_RDWR | O_CREAT)
+      guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", target) }
+      destination = SinkFile(calls: calls, path: target, descriptor: descriptor)
+      isNew = try destination.size == 0
+    }
+    let empty = FileCommit(format: sink.settings(format))
+    stored = empty
+    content = FileContent(sink, format, empty)
+    generations = GenerationFile(none: calls)
+    do {
+      try find(opening)
+    } catch {
+      close()
+      throw error
+    }
+  }
+
+  // MARK: What is there
+
+  private func path(_ staged: FileCommit.Staged) -> String { "\(target).quire-\(staged.rawValue)" }
+
+  private func find(_ opening: SinkOpening) throws {
+    do throws(SinkError) {
+      generations = try GenerationFile(target + ".checkpoint", calls)
+    } catch {
+      // What is damaged is of no use to an export that begins anew, which replaces it.
+      guard restarts || sink.adopted != nil, error.code == .damaged else { throw error }
+      generations = GenerationFile(none: calls, at: target + ".checkpoint")
+    }
+    if restarts { return }
+    if let adopted = sink.adopted { return try adopt(adopted) }
+    guard var found = generations.newest else { return try takeOver() }
+    if found.isComplete {
+      try settle(&found)
+      if isNew { return takenAway(found) }
+    }
+    try checkSettings(found)
+    if let staged = found.staged { self.staged = try open(staged, O_CREAT) }
+    try verify(found, in: staged ?? destination)
+    stored = found
+    content = FileContent(sink, format, found)
+    checkpoint = found.checkpoint?.checkpoint
+  }
+
+  /// A file without a checkpoint is begun only where it is empty, and continued only where that was asked
+  /// for.
+  private func takeOver() throws {
+    let size = try destination.size
+    guard size > 0 else { return }
+    guard sink.mode == .append, format.kind == .jsonLines else {
+      let advice =
+        sink.mode == .append
+        ? "Only JSON Lines can be appended to what something else wrote."
+        : "Begin anew to write in their place, append to them, or write to another file."
+      throw SinkError(
+        .notOurs,
+        "\(target) has \(size) bytes, and no checkpoint says that an export wrote them. \(advice) "
+          + "Nothing was requested.")
+    }
+    let (sum, last) = try sum(of: destination, upTo: size)
+    guard format.isCompressed || last == 0x0A else {
+      throw SinkError(
+        .notOurs,
+        "\(target) ends in the middle of a line: the next item would be glued to it. Nothing was "
+          + "requested.")
+    }
+    (stored.length, stored.sum) = (size, sum.text)
+    (end, self.sum) = (size, sum)
+    content = FileContent(sink, format, stored)
+  }
+
+  /// Goes on with what is known from elsewhere.
+  private func adopt(_ known: FileSink.Content) throws {
+    var found = FileCommit(
+      length: known.length, sum: known.sum, isOpen: true, format: sink.settings(format))
+    found.checkpoint = known.checkpoint.map(Checkpoint.Stored.init)
+    try verify(found, in: destination)
+    stored = found
+    content = FileContent(sink, format, found)
+    checkpoint = known.checkpoint
+  }
+
+  /// A complete run whose file was about to take the destination's place does so now.
+  private func settle(_ found: inout FileCommit) throws {
+    guard let staged = found.staged else { return }
+    found.staged = nil
+    guard let file = try? open(staged, 0) else { return }
+    defer { calls.close(file.descriptor) }
+    try verify(found, in: file)
+    try GenerationFile.rename(file.path, to: target, calls)
+    guard sink.isLocked else {
+      calls.close(destination.descriptor)
+      let descriptor = calls.open(target, O_RDWR)
+      guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", target) }
+      destination = SinkFile(calls: calls, path: target, descriptor: descriptor)
+      isNew = false
+      return
+    }
+    // Another file has the name now, and needs a lock of its own.
+    claim = nil
+    let claim = try FileClaim(target)
+    self.claim = claim
+    destination = SinkFile(calls: calls, path: target, descriptor: claim.descriptor)
+    isNew = claim.isNew
+  }
+
+  /// The file was taken away once it was complete: the next run begins another one, and knows what came
+  /// before where that matters.
+  private func takenAway(_ found: FileCommit) {
+    if sink.mode != .once { checkpoint = found.checkpoint?.checkpoint }
+    stored.checkpoint = checkpoint.map(Checkpoint.Stored.init)
+  }
+
+  private func checkSettings(_ found: FileCommit) throws {
+    guard found.format != sink.settings(format) else { return }
+    throw SinkError(
+      .otherRequest,
+      "\(target) holds an export with other settings: \(found.format) then, "
+        + "\(sink.settings(format)) now. Go on with the same, begin anew, or write to another file. "
+        + "Nothing was requested.")
+  }
+
+  private func open(_ staged: FileCommit.Staged, _ flags: Int32) throws -> SinkFile {
+    let path = path(staged)
+    let descriptor = calls.open(path, O_RDWR | O_NOFOLLOW | flags)
+    guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", path) }
+    return SinkFile(calls: calls, path: path, descriptor: descriptor)
+  }
+
+  /// Throws where the committed bytes are not what they were.
+  private func verify(_ found: FileCommit, in file: SinkFile) throws {
+    let size = try file.size
+    guard size >= found.length else {
+      throw SinkError(
+        .damaged,
+        "\(file.path) has \(size) bytes, and \(found.length) are committed: items are missing. Restore "
+          + "it, or begin anew. Nothing was requested.")
+    }
+    let (sum, _) = try sum(of: file, upTo: found.length)
+    guard sum.text == found.sum else {
+      throw SinkError(
+        .damaged,
+        "\(file.path) has other content than when it was committed: its first \(found.length) bytes "
+          + "have the CRC-32 \(sum.text), and had \(found.sum). Restore it, or begin anew. Nothing "
+          + "was requested.")
+    }
+    let whole = found.length + found.closing
+    guard found.isOpen || size <= whole else {
+      throw SinkError(
+        .notOurs,
+        "\(file.path) has \(size - whole) bytes behind its \(whole) that something else wrote. Take "
+          + "them away, or begin anew. Nothing was requested.")
+    }
+    (end, self.sum) = (found.length, sum)
+  }
+
+  private func sum(of file: SinkFile, upTo length: Int) throws -> (FileSum, last: UInt8?) {
+    var (sum, offset, last) = (FileSum(), 0, UInt8?.none)
+    var buffer = [UInt8](repeating: 0, count: min(1 << 20, max(length, 1)))
+    while offset < length {
+      let count = min(try file.read(&buffer, at: offset), length - offset)
+      guard count > 0 else { break }
+      buffer.withUnsafeBytes { sum.add(UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+      last = buffer[count - 1]
+      offset += count
+    }
+    return (sum, last)
+  }
+
+  // MARK: Writing
+
+  /// Bytes that are kept in memory before they are written.
+  private static let bufferSize = 1 << 20
+
+  func write(_ page: SinkPage) throws {
+    for item in page.items { try content.append(item) }
+    // What is to be emptied keeps what it has until the first commit.
+    if content.size >= Self.bufferSize, !restarts { try flush(ends: false) }
+  }
+
+  func commit(_ checkpoint: Checkpoint) throws {
+    try flush(ends: true)
+    var next = FileCommit(
+      length: end, sum: sum.text, isOpen: !checkpoint.isComplete, staged: stored.staged,
+      format: stored.format, columns: content.foundColumns, isRagged: content.isRagged)
+    next.checkpoint = Checkpoint.Stored(checkpoint)
+    if checkpoint.isComplete, content.isRagged { try fill(&next) }
+    let file = staged ?? destination
+    let closing = try content.closing(after: next.length)
+    if !closing.isEmpty {
+      isDirty = true
+      try file.write(closing, at: next.length)
+    }
+    next.closing = closing.count
+    try file.sync()
+    try generations.save(next)
+    (stored, self.checkpoint, isDirty) = (next, checkpoint, false)
+    if checkpoint.isComplete, let staged {
+      self.staged = nil
+      defer { calls.close(staged.descriptor) }
+      try GenerationFile.rename(staged.path, to: target, calls)
+    }
+  }
+
+  /// Writes what is in memory; the end of a commit ends a gzip member, too.
+  private func flush(ends: Bool) throws {
+    try begin()
+    let bytes = try content.take(ends: ends)
+    guard !bytes.isEmpty else { return }
+    isDirty = true
+    try (staged ?? destination).write(bytes, at: end)
+    end += bytes.count
+    sum.add(bytes)
+  }
+
+  /// Before the first byte is written: says where the bytes of exports end, so that what comes behind is
+  /// known for what it is, whenever the machine stops.
+  private func begin() throws {
+    guard isUntouched else { return }
+    var next = stored
+    next.isOpen = true
+    if isNew { try syncFolder() }
+    if restarts {
+      next = FileCommit(isOpen: true, format: stored.format)
+      if generations.newest?.staged != nil {
+        _ = calls.remove(path(.replacement))
+        _ = calls.remove(path(.filled))
+      }
+    } else if stored.isComplete, sink.mode == .replace, !isNew {
+      next = FileCommit(isOpen: true, staged: .replacement, format: stored.format)
+      next.checkpoint = stored.checkpoint
+      staged = try fresh(.replacement)
+      (end, sum) = (0, FileSum())
+      content.beginAnew(sink)
+    }
+    try generations.save(next)
+    stored = next
+    let file = staged ?? destination
+    if try file.size > next.length { try file.truncate(to: next.length) }
+    (isUntouched, restarts) = (false, false)
+  }
+
+  /// An empty file to take the destination's place later.
+  private func fresh(_ staged: FileCommit.Staged) throws -> SinkFile {
+    _ = calls.remove(path(staged))
+    let file = try open(staged, O_CREAT | O_EXCL)
+    try syncFolder()
+    return file
+  }
+
+  /// Returns when the names of new files survive a loss of power.
+  private func syncFolder() throws {
+    let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
+    try SinkFile.checkSync(calls.syncFolder(folder), folder)
+  }
+
+  /// Writes the table once more, each row with all columns that were found.
+  private func fill(_ next: inout FileCommit) throws {
+    let old = staged
+    let copy = try fresh(.filled)
+    staged = copy
+    defer { if let old { calls.close(old.descriptor) } }
+    (next.length, next.sum) = try content.fill(old ?? destination, upTo: end, into: copy)
+    (next.staged, next.isRagged) = (.filled, false)
+  }
+
+  func close() {
+    // What is not committed counts for nothing; as far as that goes, it is taken out of sight as well.
+    if isDirty, let closing = try? content.closing(after: stored.length) {
+      let file = staged ?? destination
+      try? file.truncate(to: stored.length)
+      if stored.closing > 0 { try? file.write(closing, at: stored.length) }
+    }
+    if isUntouched, isNew, sink.isLocked { _ = calls.remove(target) }
+    if let staged { calls.close(staged.descriptor) }
+    staged = nil
+    generations.close()
+    if !sink.isLocked { calls.close(destination.descriptor) }
+    claim = nil
+  }
+}

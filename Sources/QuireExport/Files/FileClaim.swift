@@ -1,0 +1,120 @@
+package import Foundation
+import Synchronization
+
+/// The right to write a file, which one export has at a time. Advisory: nothing but Quire looks at it.
+///
+/// It is a record lock (POSIX.1-2017, `fcntl`): it ends with the process that has it, however that
+/// ends, even where another one keeps the file open, and tells which process that is. It also ends
+/// when the process closes *any* descriptor of the file.
+package enum FileLock: Equatable {
+  /// It is ours now.
+  case taken
+  /// Another process has it; 0 where the system does not tell which.
+  case held(by: pid_t)
+  /// This file system has no locks; the system's error number.
+  case unsupported(Int32)
+
+  /// Tries to get the lock of the file that is open for writing as `descriptor`, without waiting.
+  package static func take(_ descriptor: Int32) -> FileLock {
+    // The one who has it may let go between the two questions.
+    for _ in 0..<100 {
+      var lock = wholeFile
+      if fcntl(descriptor, F_SETLK, &lock) == 0 { return .taken }
+      switch errno {
+      case EINTR: continue
+      case EACCES, EAGAIN: break
+      default: return .unsupported(errno)
+      }
+      var other = wholeFile
+      guard fcntl(descriptor, F_GETLK, &other) == 0 else { return .held(by: 0) }
+      if other.l_type != Int16(F_UNLCK) { return .held(by: max(other.l_pid, 0)) }
+    }
+    return .held(by: 0)
+  }
+
+  private static var wholeFile: flock {
+    flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+  }
+}
+
+/// A file that is open for one export alone, in this process and beside others.
+final class FileClaim: Sendable {
+  /// The files of this process that are claimed: a record lock does not keep a process from itself.
+  private static let claimed = Mutex<Set<[UInt64]>>([])
+
+  let descriptor: Int32
+  /// Whether the file was made here.
+  let isNew: Bool
+  private let identity: [UInt64]
+
+  /// Opens the file for reading and writing, makes it where it is not there, and locks it.
+  ///
+  /// What is made here is its owner's alone: items may be private. Throws `SinkError`.
+  init(_ path: String) throws(SinkError) {
+    let claim = Self.claimed.withLock { Self.claim(path, among: &$0) }
+    (descriptor, isNew, identity) = try claim.get()
+  }
+
+  deinit {
+    Self.claimed.withLock { claimed in
+      claimed.remove(identity)
+      close(descriptor)
+    }
+  }
+
+  private typealias Claimed = (Int32, isNew: Bool, identity: [UInt64])
+
+  private static func claim(
+    _ path: String, among claimed: inout Set<[UInt64]>
+  ) -> Result<Claimed, SinkError> {
+    while true {
+      // Opening it would be closed again, and that takes the lock from the export that has it.
+      if let identity = identity(of: path), claimed.contains(identity) {
+        return .failure(inUse(path, by: "another one of this program"))
+      }
+      let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK
+      let created = open(path, flags | O_EXCL, 0o600)
+      let descriptor = created >= 0 ? created : open(path, flags, 0o600)
+      guard descriptor >= 0 else {
+        if errno == EINTR { continue }
+        return .failure(SinkFile.failure(errno, "open", path))
+      }
+      if case .held(let process) = FileLock.take(descriptor) {
+        close(descriptor)
+        let other = process > 0 ? "process \(process)" : "another process"
+        return .failure(inUse(path, by: other))
+      }
+      // Another export may have put a new file in its place, or taken its own away, before the lock was
+      // ours.
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, let identity = identity(of: path),
+        identity == [UInt64(status.st_dev), UInt64(status.st_ino)]
+      else {
+        close(descriptor)
+        continue
+      }
+      guard status.st_mode & S_IFMT == S_IFREG else {
+        close(descriptor)
+        return .failure(
+          SinkError(
+            .unsupported,
+            "\(path) is no file: it keeps nothing that could be gone on with. Nothing was "
+              + "requested."))
+      }
+      claimed.insert(identity)
+      return .success((descriptor, created >= 0, identity))
+    }
+  }
+
+  private static func identity(of path: String) -> [UInt64]? {
+    var status = stat()
+    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+  }
+
+  private static func inUse(_ path: String, by other: String) -> SinkError {
+    SinkError(
+      .inUse,
+      "\(path): another export, \(other), is writing to it: the two would repeat items and tear "
+        + "lines. Wait for it, end it, or write to another file. Nothing was requested.")
+  }
+}

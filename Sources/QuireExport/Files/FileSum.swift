@@ -1,0 +1,28 @@
+import CZlib
+
+/// CRC-32 as gzip and zlib count it (ISO 3309), of bytes that come in pieces.
+///
+/// It tells a file that was changed from one that was not. It is no protection from somebody who
+/// wants two files to have the same one.
+package struct FileSum: Equatable, Sendable {
+  private var state: UInt
+
+  /// The sum of nothing.
+  package init() { state = 0 }
+
+  /// Adds bytes; how they are cut into pieces does not matter.
+  package mutating func add(_ bytes: UnsafeRawBufferPointer) {
+    // zlib takes no bytes for the wish to begin anew.
+    guard !bytes.isEmpty else { return }
+    state = crc32_z(state, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+  }
+
+  /// Adds bytes.
+  mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+
+  /// The sum as eight hexadecimal digits.
+  package var text: String {
+    let digits = String(state, radix: 16)
+    return String(repeating: "0", count: 8 - digits.count) + digits
+  }
+}

@@ -1,0 +1,177 @@
+import QuireCore
+import QuirePagination
+
+/// Writes items as rows of cells (RFC 4180), and finds columns as they appear.
+struct TableRows {
+  /// What stands between cells: a comma, or a tab.
+  let delimiter: UInt8
+  /// What ends a line.
+  private let lineEnd: [UInt8]
+  private let guardsFormulas: Bool
+  /// The paths of the columns, where they were chosen; nil where they are found.
+  private let chosen: [PagePath]?
+  /// The names of the columns.
+  private(set) var columns: [String]
+  private var places: [String: Int]
+  /// Whether the first line is written: columns that are found later leave rows behind that have fewer
+  /// cells.
+  var hasHead: Bool
+  /// Whether columns are found, and were not chosen.
+  var isFinding: Bool { chosen == nil }
+  /// Whether there are such rows.
+  private(set) var isRagged = false
+
+  init(
+    _ format: FileFormat, chosen: [TableColumn]?, guardsFormulas: Bool, found: [String]?,
+    isRagged: Bool
+  ) {
+    delimiter = format.kind == .tsv ? 0x09 : UInt8(ascii: ",")
+    lineEnd = format.kind == .tsv ? [0x0A] : [0x0D, 0x0A]
+    self.guardsFormulas = guardsFormulas
+    self.chosen = chosen?.map(\.path)
+    columns = chosen?.map(\.name) ?? found ?? []
+    places = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
+    hasHead = found != nil
+    self.isRagged = isRagged
+  }
+
+  /// The line of names.
+  var head: [UInt8] {
+    var line: [UInt8] = []
+    for (index, name) in columns.enumerated() {
+      if index > 0 { line.append(delimiter) }
+      append(text: name, to: &line)
+    }
+    return line + lineEnd
+  }
+
+  /// Appends an item's row.
+  mutating func append(_ item: RawItem, to output: inout [UInt8]) throws {
+    let start = output.count
+    if let chosen {
+      for (index, path) in chosen.enumerated() {
+        if index > 0 { output.append(delimiter) }
+        if let value = try item.value(at: path) { append(value, to: &output) }
+      }
+    } else {
+      try appendFound(item, to: &output)
+    }
+    // An empty line would be taken for none.
+    if output.count == start { output += [0x22, 0x22] }
+    output += lineEnd
+  }
+
+  /// Finds the columns of an item.
+  mutating func find(_ item: RawItem) throws {
+    for (name, _) in try members(of: item) { _ = place(of: name) }
+  }
+
+  /// An item that is no object is a cell of its own.
+  private func members(of item: RawItem) throws -> [(name: String, value: RawItem)] {
+    try item.columns() ?? [("value", item)]
+  }
+
+  private mutating func appendFound(_ item: RawItem, to output: inout [UInt8]) throws {
+    let members = try members(of: item)
+    var cells = [RawItem?](repeating: nil, count: columns.count)
+    for (name, value) in members {
+      let place = place(of: name)
+      if place == cells.count { cells.append(nil) }
+      // Of members with one name the first counts, as in everything that is read by a path.
+      if cells[place] == nil { cells[place] = value }
+    }
+    for (index, cell) in cells.enumerated() {
+      if index > 0 { output.append(delimiter) }
+      guard let cell else { continue }
+      if cell.isContainer {
+        append(quoted: cell.compact, to: &output)
+      } else {
+        append(try cell.value, to: &output)
+      }
+    }
+  }
+
+  private mutating func place(of name: String) -> Int {
+    if let place = places[name] { return place }
+    places[name] = columns.count
+    columns.append(name)
+    isRagged = isRagged || hasHead
+    return columns.count - 1
+  }
+
+  private func append(_ value: JSONValue, to output: inout [UInt8]) {
+    switch value {
+    case .null: break
+    case .bool(let truth): output += (truth ? "true" : "false").utf8
+    case .number(let text): output += text.utf8
+    case .string(let text): append(text: text, to: &output)
+    case .array, .object: append(quoted: Array(value.description.utf8), to: &output)
+    }
+  }
+
+  private func append(text: String, to output: inout [UInt8]) {
+    var bytes = Array(text.utf8)
+    if guardsFormulas, let first = bytes.first, Self.formulaStarts.contains(first) {
+      bytes.insert(UInt8(ascii: "'"), at: 0)
+    }
+    let needsQuotes =
+      bytes.isEmpty
+      || bytes.contains { $0 == delimiter || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
+      // Some readers take white space at the ends for layout.
+      || bytes.first == 0x20 || bytes.last == 0x20
+    if needsQuotes { append(quoted: bytes, to: &output) } else { output += bytes }
+  }
+
+  /// What makes a spreadsheet take a text for a formula (OWASP, CSV Injection).
+  private static let formulaStarts = Set("=+-@\t\r".utf8)
+
+  private func append(quoted bytes: [UInt8], to output: inout [UInt8]) {
+    output.append(0x22)
+    for byte in bytes {
+      if byte == 0x22 { output.append(0x22) }
+      output.append(byte)
+    }
+    output.append(0x22)
+  }
+}
+
+/// Gives every row of a table as many cells as it has columns, and the table its whole first line.
+struct TableFiller {
+  private let delimiter: UInt8
+  private let columns: Int
+  private var head: [UInt8]?
+  private var delimiters = 0
+  private var isQuoted = false
+
+  init(_ rows: TableRows) {
+    delimiter = rows.delimiter
+    columns = rows.columns.count
+    head = rows.head
+  }
+
+  /// The same text, filled up; it may be cut anywhere.
+  mutating func fill(_ text: [UInt8]) -> [UInt8] {
+    var output: [UInt8] = []
+    output.reserveCapacity(text.count + 1024)
+    for byte in text {
+      if byte == 0x22 { isQuoted.toggle() }
+      let isEnd = !isQuoted && (byte == 0x0A || byte == 0x0D)
+      if let head {
+        // The old first line is left out.
+        if isEnd, byte == 0x0A {
+          output += head
+          self.head = nil
+        }
+        continue
+      }
+      if isEnd, delimiters >= 0 {
+        output += repeatElement(delimiter, count: max(0, columns - 1 - delimiters))
+        delimiters = -1
+      }
+      if !isQuoted, byte == delimiter { delimiters = max(delimiters, 0) + 1 }
+      output.append(byte)
+      if byte == 0x0A, !isQuoted { delimiters = 0 }
+    }
+    return output
+  }
+}

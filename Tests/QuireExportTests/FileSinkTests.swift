@@ -1,0 +1,228 @@
+import Foundation
+import QuireCore
+import QuireExport
+import QuireJSON
+import QuirePagination
+import QuireTesting
+import TestSupport
+import Testing
+
+/// A folder that is gone with the test.
+final class Folder {
+  let path: String
+
+  init() throws {
+    path = NSTemporaryDirectory() + "quire-export-\(UInt64.random(in: .min ... .max))"
+    try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(atPath: path) }
+
+  func callAsFunction(_ name: String) -> String { "\(path)/\(name)" }
+
+  func text(_ name: String) -> String {
+    (try? String(contentsOfFile: self(name), encoding: .utf8)) ?? "(no file)"
+  }
+
+  /// What `gzip -dc` makes of a file.
+  func unzipped(_ name: String) throws -> String {
+    let process = Process()
+    process.executableURL = URL(fileURLWithPath: "/bin/gzip")
+    process.arguments = ["-dc", self(name)]
+    let pipe = Pipe()
+    process.standardOutput = pipe
+    try process.run()
+    let data = pipe.fileHandleForReading.readDataToEndOfFile()
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0)
+    return String(decoding: data, as: UTF8.self)
+  }
+}
+
+/// A listing of items of JSON, a page in each array.
+func listing(_ pages: [[String]]) -> ScriptedSource<RawItem> {
+  ScriptedSource(items: pages.map { $0.map { text in raw(text) } })
+}
+
+func raw(_ text: String) -> RawItem {
+  do { return try RawItem(Array(text.utf8)) } catch { preconditionFailure("\(error)") }
+}
+
+@Suite struct FileSinkTests {
+  static let pages = [
+    [#"{"id":1,"name":"a,b"}"#, #"{"id":2,"tags":["x","y"],"name":null}"#], [],
+    [#"{"id":3,"name":"","more":"say \"hi\"","big":1.10}"#],
+  ]
+
+  private func export(
+    _ pages: [[String]], to sink: FileSink, each: Bool = true
+  ) async throws -> ExportReport {
+    var export = Export(Cursor(listing(pages)), to: sink)
+    if each { export.commits = .eachPage }
+    return try await export.run()
+  }
+
+  @Test("16-Files: items become lines, an array, or rows, as the file's ending says")
+  func writesFormats() async throws {
+    let folder = try Folder()
+    for name in ["a.jsonl", "a.NDJSON", "a.json", "a.csv", "a.tsv"] {
+      let report = try await export(Self.pages, to: FileSink(folder(name)))
+      #expect(report.isComplete)
+    }
+    let lines = Self.pages.joined().joined(separator: "\n") + "\n"
+    #expect(folder.text("a.jsonl") == lines)
+    #expect(folder.text("a.NDJSON") == lines)
+    #expect(folder.text("a.json") == "[\n\(Self.pages.joined().joined(separator: ",\n"))\n]\n")
+    let csv = [
+      "id,name,tags,more,big", #"1,"a,b",,,"#, #"2,,"[""x"",""y""]",,"#,
+      ##"3,"",,"say ""hi""",1.10"##,
+    ]
+    #expect(folder.text("a.csv") == csv.map { $0 + "\r\n" }.joined())
+    let tsv = [
+      "id\tname\ttags\tmore\tbig", "1\ta,b\t\t\t", "2\t\t\"[\"\"x\"\",\"\"y\"\"]\"\t\t",
+      "3\t\"\"\t\t\"say \"\"hi\"\"\"\t1.10",
+    ]
+    #expect(folder.text("a.tsv") == tsv.map { $0 + "\n" }.joined())
+  }
+
+  @Test("16-Files: compressed files have the same text, a member for each commit")
+  func compresses() async throws {
+    let folder = try Folder()
+    for name in ["a.jsonl", "a.json", "a.csv", "a.tsv"] {
+      _ = try await export(Self.pages, to: FileSink(folder(name)))
+      _ = try await export(Self.pages, to: FileSink(folder(name + ".gz")))
+      #expect(try folder.unzipped(name + ".gz") == folder.text(name))
+    }
+  }
+
+  @Test("16-Files: a listing without items is a file that can be read all the same")
+  func writesNothing() async throws {
+    let folder = try Folder()
+    for (name, text) in [("a.jsonl", ""), ("a.json", "[]\n"), ("a.csv", "")] {
+      _ = try await export([[]], to: FileSink(folder(name)))
+      #expect(folder.text(name) == text)
+      _ = try await export([[]], to: FileSink(folder(name + ".gz")))
+      #expect(try folder.unzipped(name + ".gz") == text)
+    }
+    _ = try await export([[]], to: FileSink(folder("b.csv"), columns: ["id"]))
+    #expect(folder.text("b.csv") == "id\r\n")
+  }
+
+  @Test("16-Files: chosen columns are those of the table, by name or by path, formulas guarded")
+  func choosesColumns() async throws {
+    let folder = try Folder()
+    let sink = FileSink(
+      folder("a.csv"), columns: ["name", "who=/user/login", "/user/id"], guardsFormulas: true)
+    _ = try await export(
+      [[#"{"name":"=1+1","user":{"login":"x","id":-5},"more":1}"#, #"{"name":"-"}"#]], to: sink)
+    #expect(folder.text("a.csv") == "name,who,user.id\r\n'=1+1,x,-5\r\n'-,,\r\n")
+  }
+
+  @Test("16-Files: a file and its checkpoint are their owner's alone")
+  func isPrivate() async throws {
+    let folder = try Folder()
+    _ = try await export(Self.pages, to: FileSink(folder("a.jsonl")))
+    for name in ["a.jsonl", "a.jsonl.checkpoint"] {
+      let mode = try FileManager.default.attributesOfItem(atPath: folder(name))[.posixPermissions]
+      #expect(mode as? Int == 0o600, "\(name)")
+    }
+  }
+
+  @Test("K6, K7, K8: a file that was cut, changed or filled is refused and left as it is")
+  func refusesChanges() async throws {
+    let folder = try Folder()
+    let source = listing(Self.pages)
+    source.fail(3)
+    let sink = FileSink(folder("a.jsonl"))
+    var export = Export(Cursor(source), to: sink)
+    export.commits = .eachPage
+    await #expect(throws: PageError.self) { try await export.run() }
+    let whole = folder.text("a.jsonl")
+    func refused(_ text: String, _ code: SinkError.Code) async throws {
+      try text.write(toFile: folder("a.jsonl"), atomically: false, encoding: .utf8)
+      let requests = source.requests
+      await #expect { try await export.run() } throws: { code ~= $0 }
+      #expect(folder.text("a.jsonl") == text)
+      #expect(source.requests == requests)
+    }
+    try await refused(String(whole.dropLast()), .damaged)
+    try await refused("", .damaged)
+    try await refused(whole.replacing("1", with: "7"), .damaged)
+    // What an export that was killed has left behind is cut off.
+    try (whole + "{\"id\":").write(toFile: folder("a.jsonl"), atomically: false, encoding: .utf8)
+    try await export.run()
+    #expect(folder.text("a.jsonl") == Self.pages.joined().joined(separator: "\n") + "\n")
+    // Once it is complete, what is behind it is not the export's.
+    try await refused(folder.text("a.jsonl") + "x", .notOurs)
+  }
+
+  @Test("16-Files: what no export wrote is neither emptied nor continued unless that is asked for")
+  func keepsForeignFiles() async throws {
+    let folder = try Folder()
+    try "old\n".write(toFile: folder("a.jsonl"), atomically: false, encoding: .utf8)
+    await #expect { try await export(Self.pages, to: FileSink(folder("a.jsonl"))) } throws: {
+      SinkError.Code.notOurs ~= $0
+    }
+    #expect(folder.text("a.jsonl") == "old\n")
+    _ = try await export(Self.pages, to: FileSink(folder("a.jsonl"), mode: .append))
+    #expect(folder.text("a.jsonl") == "old\n" + Self.pages.joined().joined(separator: "\n") + "\n")
+    try "old\n".write(toFile: folder("b.csv"), atomically: false, encoding: .utf8)
+    var anew = Export(Cursor(listing(Self.pages)), to: FileSink(folder("b.csv")))
+    anew.restarts = true
+    try await anew.run()
+    #expect(folder.text("b.csv").hasPrefix("id,name,"))
+  }
+
+  @Test("16-Files: a later run appends, or replaces the file at once when it is complete")
+  func runsAgain() async throws {
+    let folder = try Folder()
+    for name in ["a.jsonl", "a.json", "a.csv", "a.jsonl.gz", "a.json.gz", "a.tsv.gz"] {
+      func text() throws -> String {
+        name.hasSuffix("gz") ? try folder.unzipped(name) : folder.text(name)
+      }
+      func items() throws -> Int { try text().split(separator: "\n").count { $0.contains("n") } }
+      _ = try await export(Self.pages, to: FileSink(folder(name)))
+      let first = try text()
+      // The same run again leaves it alone.
+      _ = try await export(Self.pages, to: FileSink(folder(name)))
+      #expect(try text() == first)
+      let source = listing([[#"{"n":1}"#], [#"{"n":2}"#]])
+      source.fail(2)
+      var replacing = Export(Cursor(source), to: FileSink(folder(name), mode: .replace))
+      replacing.commits = .eachPage
+      await #expect(throws: PageError.self) { try await replacing.run() }
+      #expect(try text() == first)
+      try await replacing.run()
+      #expect(try text().contains("2") && !text().contains("id"))
+      _ = try await export([[#"{"n":3}"#]], to: FileSink(folder(name), mode: .append))
+      #expect(try text().contains("2") && text().contains("3"))
+      if name.contains(".json") && !name.contains("jsonl") {
+        let object = try JSONSerialization.jsonObject(with: Data(text().utf8)) as? [Any]
+        #expect(object?.count == 3)
+      }
+    }
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+    #expect(!names.contains { $0.contains("quire-") }, "\(names)")
+  }
+
+  @Test("K9: two exports into one file: the second is refused, in this process as well")
+  func isExclusive() async throws {
+    let folder = try Folder()
+    let source = listing(Self.pages)
+    source.hold(2)
+    let sink = FileSink(folder("a.jsonl"))
+    let first = Task { try await Export(Cursor(source), to: sink).run() }
+    try await source.wait { $0.requests == [1, 2] }
+    try FileManager.default.createSymbolicLink(
+      atPath: folder("link.jsonl"), withDestinationPath: folder("a.jsonl"))
+    let other = listing(Self.pages)
+    for name in ["a.jsonl", "link.jsonl"] {
+      await #expect { try await Export(Cursor(other), to: FileSink(folder(name))).run() } throws: {
+        SinkError.Code.inUse ~= $0
+      }
+    }
+    #expect(other.requests == [])
+    source.release(2)
+    _ = try await first.value
+  }
+}
