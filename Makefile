@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := help
 .PHONY: help setup build test check lint house demo consumer interop bench fuzz tsan asan docs clean
 
-LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev
+LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev libsqlite3-dev libpq-dev
 STRICT    := --explicit-target-dependency-import-check error
 # All tests at once starve each other of threads on a small machine, and time runs out for some.
 GENTLY    := --disable-xctest --experimental-maximum-parallelization-width 4

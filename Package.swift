@@ -16,6 +16,11 @@ let argumentParser: Target.Dependency = .product(
   name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
 let flyingFox: Target.Dependency = .product(
   name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Tool"]))
+let yams: Target.Dependency = .product(
+  name: "Yams", package: "Yams", condition: .when(traits: ["Tool"]))
+let grdb = ["GRDB", "GRDBSQLite"].map { name -> Target.Dependency in
+  .product(name: name, package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
+}
 let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
 
 /// What reads listings; a test may look into any of them.
@@ -29,20 +34,25 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     "Quire", "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP",
-    "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireFeeds", "QuireTesting",
+    "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite", "QuirePostgres",
+    "QuireFeeds", "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "quire", targets: ["QuireCommand"])
   ],
   // A package that uses the libraries alone depends with `traits: []`, and resolves nothing that only
   // the tool needs.
   traits: [
-    .default(enabledTraits: ["Tool"]), .trait(name: "Tool", description: "The tool quire."),
+    .default(enabledTraits: ["Tool"]),
+    .trait(name: "Tool", description: "The tool quire.", enabledTraits: ["SQLite"]),
+    .trait(name: "SQLite", description: "QuireSQLite: databases of SQLite as sinks."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
   ],
   targets: [
     // System libraries: a module map and a shim each.
@@ -51,6 +61,8 @@ let package = Package(
     .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
     .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
+    .systemLibrary(
+      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
 
     // The files of presets, embedded.
     .target(name: "CPresets"),
@@ -84,6 +96,9 @@ let package = Package(
     library(
       "QuireExport",
       ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", "CZlib"]),
+    // Databases as sinks: GRDB for SQLite, libpq for PostgreSQL.
+    library("QuireSQLite", ["QuireExport", "QuirePagination", "QuireCore"] + grdb),
+    library("QuirePostgres", ["QuireExport", "QuirePagination", "QuireCore", "CPostgreSQL"]),
     // The face: one import for users.
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
     // Fakes, gates, clocks and conformance suites for everyone who implements a door.
@@ -93,8 +108,8 @@ let package = Package(
     .executableTarget(
       name: "QuireCommand",
       dependencies: [
-        "Quire", "QuireDetect", "QuireExport", "QuireFeeds", "QuireAWS", httpTypes, logging, flyingFox,
-        argumentParser,
+        "Quire", "QuireDetect", "QuireExport", "QuireSQLite", "QuirePostgres", "QuireFeeds",
+        "QuireAWS", httpTypes, logging, flyingFox, argumentParser, yams,
       ] + libraries, swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
@@ -116,6 +131,8 @@ let package = Package(
     tests(of: "QuireAWS", with: ["QuireAWS", httpTypes]),
     tests(of: "QuireFeeds", with: ["QuireFeeds", "Quire", httpTypes]),
     tests(of: "QuireExport", with: ["QuireExport", "Quire", "CZlib"]),
+    tests(of: "QuireSQLite", with: ["QuireSQLite", "QuireExport", "Quire"] + grdb),
+    tests(of: "QuirePostgres", with: ["QuirePostgres", "QuireExport", "Quire", "CPostgreSQL"]),
     tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
     tests(
       of: "QuireCommand",

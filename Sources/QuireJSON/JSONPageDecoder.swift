@@ -118,11 +118,46 @@ extension JSONDocument: RawItemStorage {
     return try names(of: node).map { (try text(at: $0), $0 + 1) }
   }
 
+  package func visitMembers(
+    of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
+  ) throws -> Bool {
+    guard word(at: node).kind == .object else { return false }
+    try bytes.withUnsafeBufferPointer { bytes in
+      var name = node + 2
+      for _ in 0..<word(at: node).length {
+        let value = word(at: name + 1)
+        let range = value.kind.isContainer ? self.range(of: name + 1) : value.content
+        try visit(
+          RawMember(
+            name: .init(rebasing: bytes[word(at: name).content]), kind: value.kind.memberKind,
+            text: .init(rebasing: bytes[range]), node: name + 1))
+        name = next(after: name + 1)
+      }
+      try finish()
+    }
+    return true
+  }
+
   package func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value {
     if let flaw = flaw(in: node) { throw flawError(at: flaw) }
     return try decoder.decode(type, at: node, in: self)
+  }
+}
+
+extension JSONWord.Kind {
+  fileprivate var memberKind: RawMember.Kind {
+    switch self {
+    case .null: .null
+    case .false: .false
+    case .true: .true
+    case .number, .longNumber: .number
+    case .string: .string
+    case .escapedString: .escapedString
+    case .surrogateString, .invalidString: .flawedString
+    case .array, .object: .container
+    }
   }
 }
 

@@ -6,7 +6,7 @@ let package = Package(
   name: "QuireBenchmarks",
   platforms: [.macOS(.v15)],
   dependencies: [
-    .package(name: "Quire", path: "../.."),
+    .package(name: "Quire", path: "../..", traits: ["SQLite"]),
     .package(url: "https://github.com/swift-server/async-http-client", exact: "1.37.0"),
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
     .package(url: "https://github.com/CoreOffice/XMLCoder", exact: "0.18.2"),
@@ -27,6 +27,8 @@ let package = Package(
         .product(name: "QuireHTTP", package: "Quire"),
         .product(name: "QuireCurl", package: "Quire"),
         .product(name: "QuireXML", package: "Quire"),
+        .product(name: "QuireExport", package: "Quire"),
+        .product(name: "QuireSQLite", package: "Quire"),
         "XMLCoder",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -19,6 +19,11 @@ package protocol RawItemStorage: Sendable {
   /// The members of an object, in order, each by its name and the node of its value; nil where the item is
   /// none. Throws `malformed` for a name that is no Unicode.
   func members(of node: Int) throws -> [(name: String, node: Int)]?
+  /// Shows each member of an object, in order, then calls `finish`; false where the item is none. What
+  /// is shown lives until `finish` returns.
+  func visitMembers(
+    of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
+  ) throws -> Bool
   /// The item as `decoder` decodes it; throws what the decoder throws, and as `value(of:)`.
   func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
@@ -33,6 +38,36 @@ extension RawItemStorage {
 
   /// None: there is no index of them.
   package func members(of node: Int) -> [(name: String, node: Int)]? { nil }
+
+  /// None, as above.
+  package func visitMembers(
+    of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
+  ) -> Bool { false }
+}
+
+/// A member of an object, in the bytes of its page: for readers of many items, which make no values.
+package struct RawMember {
+  /// What the value is.
+  package enum Kind {
+    case null, `false`, `true`, number
+    /// A string whose bytes are its text, one with escapes, and one with what is no Unicode.
+    case string, escapedString, flawedString
+    case container
+  }
+
+  /// The name between its quotes, as it was written, escapes included.
+  package let name: UnsafeBufferPointer<UInt8>
+  package let kind: Kind
+  /// The value as it was written, of a string what is between its quotes.
+  package let text: UnsafeBufferPointer<UInt8>
+  /// The node of the value.
+  package let node: Int
+
+  package init(
+    name: UnsafeBufferPointer<UInt8>, kind: Kind, text: UnsafeBufferPointer<UInt8>, node: Int
+  ) {
+    (self.name, self.kind, self.text, self.node) = (name, kind, text, node)
+  }
 }
 
 /// One item of a page as the server wrote it, not yet made into a type of yours: from JSON as it is, from
@@ -84,6 +119,17 @@ public struct RawItem: Sendable, CustomStringConvertible {
   package func members() throws -> [(name: String, value: RawItem)]? {
     try storage.members(of: node)?.map { ($0.name, RawItem(storage, node: $0.node)) }
   }
+
+  /// Shows each member of an object, in order, then calls `finish`, until which the bytes live; false where
+  /// the item is no object, and where its page has no index.
+  package func visitMembers(
+    _ visit: (RawMember) throws -> Void, finish: () throws -> Void
+  ) throws -> Bool {
+    try storage.visitMembers(of: node, visit, finish: finish)
+  }
+
+  /// The value of one of its members.
+  package func value(of member: RawMember) -> RawItem { RawItem(storage, node: member.node) }
 
   /// The item as a type of yours.
   ///

@@ -20,6 +20,7 @@ struct Benchmarks {
     "index": { _ in try await JSONIndex.measure() },
     "xml": { _ in try await XMLPages.measure() },
     "first": { _ in try await XMLStreams.measureFirstItem() },
+    "sqlite": { _ in try await Databases.measure() },
     "stream": { _ in try await XMLStreams.measureMemory() },
   ]
 

@@ -1,0 +1,151 @@
+package import QuirePagination
+
+/// What a column of a table holds. A column is widened as values come that it cannot hold, and never
+/// narrowed: the type of values in any order is the same.
+package enum ColumnType: String, Codable, Sendable {
+  /// Nothing but nulls so far.
+  case none
+  case boolean
+  /// Whole numbers of 64 bits.
+  case integer
+  /// Numbers with a fraction or an exponent, and, in `number`, whole ones among them.
+  case decimal, number
+  /// Objects and arrays, as JSON text.
+  case json
+  /// Anything: texts, and everything else as its JSON text.
+  case text
+
+  /// The narrowest type that holds what both hold.
+  package func joined(_ other: ColumnType) -> ColumnType {
+    switch (self, other) {
+    case _ where self == other: self
+    case (.none, let type), (let type, .none): type
+    case (.integer, .decimal), (.decimal, .integer), (.integer, .number), (.number, .integer),
+      (.decimal, .number), (.number, .decimal):
+      .number
+    default: .text
+    }
+  }
+}
+
+/// What a kind of database can hold.
+package struct TableDialect: Sendable {
+  /// Whether names that differ in the case of ASCII letters are one name.
+  package var foldsCase: Bool
+  /// The longest name, in bytes of UTF-8.
+  package var longestName: Int
+  /// Names that no column can have.
+  package var reserved: Set<String>
+  /// Whether decimals of any length are numbers; else those that a `Double` gives back.
+  package var hasLongDecimals: Bool
+  /// Whether texts can hold the character NUL.
+  package var holdsNUL: Bool
+
+  package init(
+    foldsCase: Bool, longestName: Int, reserved: Set<String> = [], hasLongDecimals: Bool,
+    holdsNUL: Bool
+  ) {
+    self.foldsCase = foldsCase
+    self.longestName = longestName
+    self.reserved = reserved
+    self.hasLongDecimals = hasLongDecimals
+    self.holdsNUL = holdsNUL
+  }
+
+  /// The type of one value.
+  @inline(__always)
+  package func type(of member: RawMember) -> ColumnType {
+    switch member.kind {
+    case .null: .none
+    case .true, .false: .boolean
+    case .string, .escapedString, .flawedString: .text
+    case .container: .json
+    case .number: NumberText(member.text).type(in: self)
+    }
+  }
+}
+
+/// The text of a JSON number.
+package struct NumberText {
+  private let text: UnsafeBufferPointer<UInt8>
+
+  package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
+
+  /// The number, where it is a whole one of 64 bits, written without a fraction or an exponent.
+  @inline(__always)
+  package var integer: Int64? {
+    var index = 0
+    let isNegative = text.first == UInt8(ascii: "-")
+    if isNegative { index = 1 }
+    guard text.count - index <= 19 else { return nil }
+    var magnitude: UInt64 = 0
+    while index < text.count {
+      let digit = text[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      magnitude = magnitude &* 10 &+ UInt64(digit)
+      index += 1
+    }
+    if magnitude <= UInt64(Int64.max) {
+      return isNegative ? -Int64(magnitude) : Int64(magnitude)
+    }
+    return isNegative && magnitude == UInt64(Int64.max) + 1 ? .min : nil
+  }
+
+  /// The nearest `Double`.
+  package var double: Double { Double(String(decoding: text, as: UTF8.self)) ?? .nan }
+
+  @inline(__always)
+  func type(in dialect: TableDialect) -> ColumnType {
+    integer != nil ? .integer : typeOfLong(in: dialect)
+  }
+
+  private func typeOfLong(in dialect: TableDialect) -> ColumnType {
+    let parts = Digits(text)
+    let isWhole = !text.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
+    if dialect.hasLongDecimals {
+      // PostgreSQL: 131,072 digits before the point and 16,383 behind it.
+      guard text.count < 10_000, abs(parts.exponent) < 16_000 - text.count else { return .text }
+      return isWhole ? .number : .decimal
+    }
+    if isWhole { return .text }
+    // Fifteen digits always come back from a `Double` (IEEE 754, `DBL_DIG`).
+    if parts.digits.count <= 15, abs(parts.exponent) < 290 { return .decimal }
+    let value = double
+    guard value.isFinite else { return .text }
+    let shortest = value.description
+    return Array(shortest.utf8).withUnsafeBufferPointer { Digits($0) == parts } ? .decimal : .text
+  }
+
+  /// The digits that count, and the power of ten of the last one: numbers are equal where both are.
+  private struct Digits: Equatable {
+    var digits: [UInt8] = []
+    var exponent = 0
+    var isNegative = false
+
+    init(_ text: UnsafeBufferPointer<UInt8>) {
+      var index = 0
+      if text.first == UInt8(ascii: "-") { (isNegative, index) = (true, 1) }
+      var isFraction = false
+      while index < text.count, text[index] | 0x20 != UInt8(ascii: "e") {
+        if text[index] == UInt8(ascii: ".") {
+          isFraction = true
+        } else {
+          if isFraction { exponent -= 1 }
+          digits.append(text[index])
+        }
+        index += 1
+      }
+      if index < text.count {
+        let written = String(decoding: text[(index + 1)...], as: UTF8.self)
+        // One beyond all that can be held is as good as any other such.
+        exponent += Int(written) ?? (written.hasPrefix("-") ? -1 << 40 : 1 << 40)
+      }
+      while digits.last == UInt8(ascii: "0") {
+        digits.removeLast()
+        exponent += 1
+      }
+      digits = Array(digits.drop { $0 == UInt8(ascii: "0") })
+      if digits.isEmpty { (exponent, isNegative) = (0, false) }
+    }
+  }
+}

@@ -1,0 +1,78 @@
+/// What a JSON string says, from what stands between its quotes (RFC 8259, section 7). The page was checked.
+package enum JSONText {
+  /// Appends the text as UTF-8. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8 stay.
+  package static func append(_ written: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    var index = 0
+    while index < written.count {
+      let byte = written[index]
+      guard byte == UInt8(ascii: "\\"), index + 1 < written.count else {
+        output.append(byte)
+        index += 1
+        continue
+      }
+      guard written[index + 1] == UInt8(ascii: "u") else {
+        output.append(character(forEscape: written[index + 1]))
+        index += 2
+        continue
+      }
+      let unit = unit(written, at: index + 2)
+      index += 6
+      var value = unit
+      if unit & 0xFC00 == 0xD800, index + 1 < written.count, written[index] == UInt8(ascii: "\\"),
+        written[index + 1] == UInt8(ascii: "u")
+      {
+        let low = self.unit(written, at: index + 2)
+        if low & 0xFC00 == 0xDC00 {
+          value = 0x10000 + ((unit & 0x3FF) << 10 | (low & 0x3FF))
+          index += 6
+        }
+      }
+      output.append(contentsOf: UTF8.encode(UnicodeScalar(value) ?? "\u{FFFD}").map(Array.init) ?? [])
+    }
+  }
+
+  /// The text of a name.
+  package static func text(_ written: [UInt8]) -> String {
+    guard written.contains(UInt8(ascii: "\\")) else {
+      return String(decoding: written, as: UTF8.self)
+    }
+    var output: [UInt8] = []
+    written.withUnsafeBufferPointer { append($0, to: &output) }
+    return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Whether the text has the character NUL: JSON cannot write it otherwise.
+  package static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+    var index = 0
+    while index + 1 < written.count {
+      guard written[index] == UInt8(ascii: "\\") else {
+        index += 1
+        continue
+      }
+      if written[index + 1] == UInt8(ascii: "u"), unit(written, at: index + 2) == 0 { return true }
+      index += 2
+    }
+    return false
+  }
+
+  private static func unit(_ written: UnsafeBufferPointer<UInt8>, at start: Int) -> UInt32 {
+    var unit: UInt32 = 0
+    for index in start..<min(start + 4, written.count) {
+      let byte = written[index]
+      let digit = byte <= UInt8(ascii: "9") ? byte &- UInt8(ascii: "0") : (byte | 0x20) &- 87
+      unit = unit << 4 | UInt32(digit & 0xF)
+    }
+    return unit
+  }
+
+  private static func character(forEscape letter: UInt8) -> UInt8 {
+    switch letter {
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: letter
+    }
+  }
+}

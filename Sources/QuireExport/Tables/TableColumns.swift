@@ -1,0 +1,249 @@
+package import QuirePagination
+
+/// Which columns a table has, of which type, and which member of its items each holds. A machine: the
+/// database does what has changed.
+package struct TableColumns: Sendable {
+  /// A column.
+  package struct Column: Codable, Hashable, Sendable {
+    /// The member whose values it holds; nil for a column of the sink's own.
+    package var member: String?
+    package var name: String
+    package var type: ColumnType
+  }
+
+  /// What a sink wants of its columns; what was stored with others is another table.
+  package struct Settings: Codable, Hashable, Sendable {
+    /// Paths of the key.
+    package var key: [String]
+    /// The members that are kept, in order; nil for all.
+    package var members: [String]?
+    /// The column that holds the whole item.
+    package var item: String?
+
+    package init(key: TableKey?, members: [String]?, item: String?) {
+      self.key = key?.paths.map(\.text) ?? []
+      self.members = members
+      self.item = item
+    }
+  }
+
+  /// A part of the key.
+  package struct KeyPart: Sendable {
+    package let path: PagePath
+    /// The member it is; nil for one that is looked up by its path.
+    package let member: String?
+    package let place: Int
+  }
+
+  /// What holds members that have no column, or whose text a column cannot hold: a JSON object.
+  package static let rest = "_rest"
+
+  package private(set) var columns: [Column] = []
+  package private(set) var key: [KeyPart] = []
+  /// Where the whole item is kept, and where what has no other place.
+  package private(set) var itemPlace: Int?
+  package private(set) var restPlace: Int?
+
+  private let dialect: TableDialect
+  /// How many columns there may be.
+  private let limit: Int
+  private let keepsAll: Bool
+  /// Names that are taken, folded where case does not count.
+  private var taken: Set<[UInt8]> = []
+  /// Columns by their member's name as it was written, escapes included.
+  private var places: [[UInt8]: Int] = [:]
+  /// The column whose value came next to that of each, last time, and how its name was written.
+  private var followers: [(place: Int, name: [UInt8])] = []
+  private var last = 0
+
+  /// The columns of a new table, or those that were `stored`; `foreign` are names of columns that others
+  /// have added to it.
+  package init(
+    _ settings: Settings, key: TableKey?, in dialect: TableDialect, limit: Int,
+    stored: [Column]? = nil, foreign: [String] = []
+  ) {
+    self.dialect = dialect
+    self.limit = limit
+    keepsAll = settings.members == nil
+    followers = [(-1, [])]
+    for name in foreign + Array(dialect.reserved) { taken.insert(folded(name)) }
+    let names = Self.ownNames(key)
+    taken.formUnion(([Self.rest, settings.item].compactMap { $0 } + names).map(folded))
+    for column in stored ?? [] { add(column) }
+    for (path, name) in zip(key?.paths ?? [], names) {
+      let place = path.memberName.map { self.place(ofNew: $0) } ?? self.place(ofOwn: name)
+      self.key.append(KeyPart(path: path, member: path.memberName, place: place))
+    }
+    for member in settings.members ?? [] { _ = place(ofNew: member) }
+    itemPlace = settings.item.map { place(ofOwn: $0) }
+    restPlace = columns.firstIndex { $0.member == nil && $0.name == Self.rest }
+  }
+
+  /// Names for parts of the key that are deeper in the item; empty for those that are members.
+  private static func ownNames(_ key: TableKey?) -> [String] {
+    (key?.paths ?? []).map { path in
+      guard path.memberName == nil else { return "" }
+      let name = String(path.text.drop { $0 == "/" })
+      return name.isEmpty ? "_key" : name
+    }
+  }
+
+  // MARK: Members
+
+  /// Where a member's values go; nil for one that has no column. Members mostly come in the order they
+  /// came in before.
+  @inline(__always)
+  package mutating func place(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+    let expected = followers[last].name
+    if expected.count == name.count, followers[last].place >= 0,
+      expected.withUnsafeBufferPointer({ isEqual($0, name) })
+    {
+      last = followers[last].place + 1
+      return last - 1
+    }
+    return lookUp(name)
+  }
+
+  /// Begins with the first member of an item.
+  @inline(__always)
+  package mutating func beginItem() { last = 0 }
+
+  private mutating func lookUp(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+    let name = Array(name)
+    var found = places[name]
+    if found == nil, name.contains(UInt8(ascii: "\\")) || columns.count > places.count {
+      let text = JSONText.text(name)
+      found = columns.firstIndex { $0.member.map { $0.utf8.elementsEqual(text.utf8) } ?? false }
+      places[name] = found
+    }
+    guard let found else { return nil }
+    followers[last] = (found, name)
+    last = found + 1
+    return found
+  }
+
+  /// Makes room for a member's value: finds its column or adds one, and widens it.
+  ///
+  /// Returns whether its text fits in it: what does not also needs the column of the rest.
+  package mutating func observe(_ member: RawMember) -> Int? {
+    guard let place = place(of: member.name) ?? placeOfNew(member.name) else {
+      if keepsAll { addRest() }
+      return nil
+    }
+    if columns[place].type != .text {
+      let type = dialect.type(of: member)
+      if columns[place].type != type { columns[place].type = columns[place].type.joined(type) }
+    }
+    if !dialect.holds(member) { addRest() }
+    return place
+  }
+
+  /// Whether the column holds a part of the key that is a member.
+  @inline(__always)
+  package func isKey(_ place: Int) -> Bool {
+    for part in key where part.place == place && part.member != nil { return true }
+    return false
+  }
+
+  /// Widens the column of a value that was looked up.
+  package mutating func widen(_ place: Int, to type: ColumnType) {
+    columns[place].type = columns[place].type.joined(type)
+  }
+
+  /// Whether items keep members that have no column.
+  package var keepsRest: Bool { keepsAll }
+
+  /// Makes the column for what has no other.
+  package mutating func addRest() {
+    if restPlace == nil { restPlace = place(ofOwn: Self.rest, type: .json) }
+  }
+
+  // MARK: Columns
+
+  private mutating func placeOfNew(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+    // Room for the rest.
+    guard keepsAll, columns.count < limit - 1 else { return nil }
+    let name = Array(name)
+    let place = place(ofNew: JSONText.text(name))
+    places[name] = place
+    return place
+  }
+
+  private mutating func place(ofNew member: String) -> Int {
+    if let place = columns.firstIndex(where: {
+      $0.member.map { $0.utf8.elementsEqual(member.utf8) } ?? false
+    }) {
+      return place
+    }
+    return add(Column(member: member, name: freeName(for: member), type: .none))
+  }
+
+  private mutating func place(ofOwn name: String, type: ColumnType = .none) -> Int {
+    columns.firstIndex { $0.member == nil && $0.name == name }
+      ?? add(Column(member: nil, name: name, type: type))
+  }
+
+  @discardableResult
+  private mutating func add(_ column: Column) -> Int {
+    taken.insert(folded(column.name))
+    columns.append(column)
+    followers.append((-1, []))
+    if let member = column.member { places[Array(member.utf8)] = columns.count - 1 }
+    return columns.count - 1
+  }
+
+  /// A name for a member's column: its own, where a column can have it and none has, else one with a
+  /// number.
+  private func freeName(for member: String) -> String {
+    var name = member.replacing("\0", with: "\u{FFFD}")
+    if name.isEmpty { name = "_" }
+    name = name.cut(to: dialect.longestName)
+    var candidate = name
+    var number = 2
+    while taken.contains(folded(candidate)) {
+      let ending = "_\(number)"
+      candidate = name.cut(to: dialect.longestName - ending.utf8.count) + ending
+      number += 1
+    }
+    return candidate
+  }
+
+  private func folded(_ name: String) -> [UInt8] {
+    dialect.foldsCase
+      ? name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+      : Array(name.utf8)
+  }
+}
+
+@inline(__always)
+private func isEqual(
+  _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
+) -> Bool {
+  for index in 0..<left.count where left[index] != right[index] { return false }
+  return true
+}
+
+extension TableDialect {
+  /// Whether a column can hold a value's text as it is.
+  func holds(_ member: RawMember) -> Bool {
+    switch member.kind {
+    case .flawedString: false
+    case .escapedString: holdsNUL || !JSONText.hasNUL(member.text)
+    default: true
+    }
+  }
+}
+
+extension String {
+  fileprivate func cut(to length: Int) -> String {
+    guard utf8.count > length else { return self }
+    var result = ""
+    var count = 0
+    for scalar in unicodeScalars {
+      count += String(scalar).utf8.count
+      if count > length { break }
+      result.unicodeScalars.append(scalar)
+    }
+    return result
+  }
+}

@@ -1,0 +1,154 @@
+import CPostgreSQL
+import Dispatch
+import QuireCore
+import QuireExport
+
+/// A connection, used on a queue of its own: libpq waits for the server.
+///
+/// SAFETY: `handle` is used in work that `run` puts on the queue, which is serial, and in `deinit`.
+final class PostgresConnection: @unchecked Sendable {
+  private let target: String
+  private let queue = DispatchQueue(label: "quire.postgres")
+  private var handle: OpaquePointer?
+
+  init(_ target: String) { self.target = target }
+
+  deinit { PQfinish(handle) }
+
+  /// Does work on the queue, where the calls below wait.
+  func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.async { continuation.resume(with: Result { try work() }) }
+    }
+  }
+
+  /// Whether the connection is up, as far as is known without asking.
+  var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+
+  /// Connects anew. Throws `SinkError`.
+  func connect() throws {
+    PQfinish(handle)
+    // Of words that come twice, libpq takes the last: the caller's.
+    handle = Self.withWords([
+      ("connect_timeout", "10"), ("dbname", target), ("fallback_application_name", "quire"),
+      ("client_encoding", "UTF8"),
+    ]) { PQconnectdbParams($0, $1, 1) }
+    guard isOpen else {
+      let message = trimmed(PQerrorMessage(handle))
+      close()
+      throw SinkError(.writeFailed, "The database cannot be connected to: \(message)")
+    }
+    PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
+  }
+
+  func close() {
+    PQfinish(handle)
+    handle = nil
+  }
+
+  private static func withWords<Result>(
+    _ words: [(String, String)],
+    _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
+  ) -> Result {
+    let names = words.map { strdup($0.0) }
+    let values = words.map { strdup($0.1) }
+    defer { for text in names + values { free(text) } }
+    return body(
+      names.map { UnsafePointer($0) } + [nil], values.map { UnsafePointer($0) } + [nil])
+  }
+
+  // MARK: Statements
+
+  /// Runs statements that give nothing back.
+  func execute(_ sql: String) throws {
+    let result = PQexec(handle, sql)
+    defer { PQclear(result) }
+    try check(result)
+  }
+
+  /// Runs a statement with values; its rows as text.
+  @discardableResult
+  func query(_ sql: String, _ values: [String?] = []) throws -> [[String?]] {
+    let texts = values.map { $0.map { strdup($0) } ?? nil }
+    defer { for text in texts { free(text) } }
+    let result = PQexecParams(
+      handle, sql, Int32(values.count), nil, texts.map { UnsafePointer($0) }, nil, nil, 0)
+    defer { PQclear(result) }
+    try check(result)
+    return (0..<PQntuples(result)).map { row in
+      (0..<PQnfields(result)).map { column in
+        PQgetisnull(result, row, column) == 1
+          ? nil : String(cString: PQgetvalue(result, row, column))
+      }
+    }
+  }
+
+  /// Copies rows into a table: `rows` gives text in the format of `COPY`, piece by piece, until nil.
+  func copy(_ sql: String, _ rows: () throws -> [UInt8]?) throws {
+    let begun = PQexec(handle, sql)
+    defer { PQclear(begun) }
+    guard PQresultStatus(begun) == PGRES_COPY_IN else { return try check(begun) }
+    do {
+      while let piece = try rows() {
+        let sent = piece.withUnsafeBytes {
+          PQputCopyData(
+            handle, $0.baseAddress?.assumingMemoryBound(to: CChar.self), Int32($0.count))
+        }
+        if sent != 1 { throw failure(nil) }
+      }
+    } catch {
+      PQputCopyEnd(handle, "The export gave up.")
+      while let result = PQgetResult(handle) { PQclear(result) }
+      throw error
+    }
+    if PQputCopyEnd(handle, nil) != 1 { throw failure(nil) }
+    var failed: SinkError?
+    while let result = PQgetResult(handle) {
+      if PQresultStatus(result) != PGRES_COMMAND_OK { failed = failure(result) }
+      PQclear(result)
+    }
+    if let failed { throw failed }
+  }
+
+  private func check(_ result: OpaquePointer?) throws {
+    switch PQresultStatus(result) {
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return
+    default: throw failure(result)
+    }
+  }
+
+  private func failure(_ result: OpaquePointer?) -> SinkError {
+    let state = PQresultErrorField(result, 67).map { String(cString: $0) } ?? ""
+    let message =
+      PQresultErrorField(result, 77).map { String(cString: $0) } ?? trimmed(PQerrorMessage(handle))
+    let text = "\(ServerText(message, limit: 500))"
+    switch state {
+    case "53100", "53200", "53300", "53400":
+      return SinkError(.writeFailed, "PostgreSQL has no room left: \(text). Make room, and go on.")
+    case "55P03":
+      return SinkError(
+        .inUse, "Another program has kept the table locked for a minute. End it, and go on.")
+    case "54000", "54001", "54011", "22P05", "21000":
+      return SinkError(.unfit, "PostgreSQL cannot hold an item: \(text) (\(state)).")
+    case "0A000", "2BP01":
+      return SinkError(
+        .unsupported,
+        "PostgreSQL cannot change the table: \(text) (\(state)). Drop what depends on its columns, and go "
+          + "on.")
+    case "": return SinkError(.writeFailed, "PostgreSQL: \(text)")
+    default: return SinkError(.writeFailed, "PostgreSQL: \(text) (\(state)).")
+    }
+  }
+
+  private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
+    guard let text else { return "out of memory" }
+    let message = String(cString: text)
+    return "\(ServerText(message.split(separator: "\n").joined(separator: " "), limit: 500))"
+  }
+}
+
+extension String {
+  /// An SQL name that is this text.
+  var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}

@@ -1,0 +1,142 @@
+import Foundation
+import QuireCore
+import QuireExport
+
+/// The row of a table in `_quire`: its checkpoint, its settings, and what its columns mean.
+struct PostgresLedger {
+  struct Record {
+    var checkpoint: Checkpoint
+    var settings: TableColumns.Settings
+    var columns: [TableColumns.Column]
+    /// The columns of the table that is to take its place; nil where there is none.
+    var staged: [TableColumns.Column]?
+  }
+
+  let sink: PostgresSink
+  let connection: PostgresConnection
+
+  private var table: String { sink.table }
+
+  /// Takes the right to write the table, which ends with the connection.
+  func lock() throws {
+    let taken = try connection.query(
+      """
+      SELECT pg_try_advisory_lock(hashtextextended('quire ' || current_schema() || '.' || $1, 0))
+      """, [table])
+    guard taken.first?.first == "t" else {
+      throw SinkError(
+        .inUse,
+        "Another export is writing to the table \(table): the two would repeat items. Wait for it, end "
+          + "it, or write to another table. Nothing was requested.")
+    }
+  }
+
+  func create() throws {
+    guard try !exists("_quire") else { return }
+    // Two exports may make it at once, which `IF NOT EXISTS` does not stand.
+    try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
+    try connection.execute(
+      """
+      CREATE TABLE IF NOT EXISTS _quire ("table" text PRIMARY KEY, checkpoint text NOT NULL, \
+      settings text NOT NULL, columns text NOT NULL, staged text)
+      """)
+    try connection.execute("REVOKE ALL ON _quire FROM PUBLIC")
+  }
+
+  /// Whether there is a table or a view of a name in the current schema.
+  func exists(_ name: String) throws -> Bool {
+    try connection.query(
+      """
+      SELECT 1 FROM pg_class c WHERE c.relname = $1 AND c.relkind IN ('r', 'v', 'm', 'p', 'f') \
+      AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
+      """, [name]
+    ).isEmpty == false
+  }
+
+  func read(locking: Bool = false) throws -> Record? {
+    guard try exists("_quire"),
+      let row = try connection.query(
+        """
+        SELECT checkpoint, settings, columns, staged FROM _quire WHERE "table" = $1\
+        \(locking ? " FOR UPDATE" : "")
+        """, [table]
+      ).first
+    else { return nil }
+    let checkpoint = try Checkpoint(bytes: (row[0] ?? "").utf8)
+    do {
+      return Record(
+        checkpoint: checkpoint, settings: try Self.decoded(row[1] ?? ""),
+        columns: try Self.decoded(row[2] ?? ""), staged: try row[3].map(Self.decoded))
+    } catch {
+      throw SinkError(
+        .damaged,
+        "The row of \(table) in the table _quire is damaged. Begin anew, or restore the database from "
+          + "a copy.")
+    }
+  }
+
+  /// Writes the checkpoint, and the columns of the table or of what is staged for it.
+  func write(_ checkpoint: Checkpoint, _ columns: [TableColumns.Column], isStaged: Bool) throws {
+    let line = String(decoding: checkpoint.bytes, as: UTF8.self)
+    let columns = try Self.encoded(columns)
+    if isStaged {
+      try connection.query(
+        "UPDATE _quire SET checkpoint = $1, staged = $2 WHERE \"table\" = $3",
+        [line, columns, table])
+    } else {
+      try connection.query(
+        """
+        INSERT INTO _quire ("table", checkpoint, settings, columns, staged) VALUES ($1, $2, $3, $4, \
+        NULL) ON CONFLICT ("table") DO UPDATE SET checkpoint = excluded.checkpoint, \
+        settings = excluded.settings, columns = excluded.columns, staged = NULL
+        """, [table, line, try Self.encoded(sink.settings), columns])
+    }
+  }
+
+  func remove() throws {
+    try connection.query("DELETE FROM _quire WHERE \"table\" = $1", [table])
+  }
+
+  /// Throws where the table was made with other settings, or is gone.
+  func check(_ record: Record?) throws {
+    let exists = try exists(table)
+    guard let record else {
+      guard !exists else {
+        throw SinkError(
+          .notOurs,
+          "The database has a table \(table) that no export wrote. Write to another table; to begin anew "
+            + "takes this one away. Nothing was requested.")
+      }
+      return
+    }
+    guard exists else {
+      throw SinkError(
+        .damaged,
+        "The database has a checkpoint of the table \(table), but the table is gone. Begin anew, or "
+          + "restore the database from a copy. Nothing was requested.")
+    }
+    guard record.settings != sink.settings else { return }
+    let difference =
+      record.settings.key != sink.settings.key
+      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.settings.key))"
+      : "other columns than this export asks for"
+    throw SinkError(
+      .otherRequest,
+      "The table \(table) was written with \(difference). Write to another table, or begin anew. Nothing "
+        + "was requested.")
+  }
+
+  private static func list(_ paths: [String]) -> String {
+    paths.isEmpty ? "none" : paths.joined(separator: ", ")
+  }
+
+  private static func encoded(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
+  private static func decoded<Value: Decodable>(_ text: String) throws -> Value {
+    try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+  }
+}

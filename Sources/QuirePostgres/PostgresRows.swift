@@ -1,0 +1,140 @@
+import QuireExport
+import QuirePagination
+
+/// Items in the text format of `COPY` (PostgreSQL manual, COPY, "Text Format").
+struct PostgresRows {
+  /// The rows so far.
+  private(set) var bytes: [UInt8] = []
+
+  private var columns: TableColumns
+  private let isNumbered: Bool
+  private var count = 0
+  /// Where each column's value is in `values`; behind the row of `mark`.
+  private var cells: [(mark: Int, range: Range<Int>)]
+  private var values: [UInt8] = []
+  private var scratch: [UInt8] = []
+  private var rest: [UInt8] = []
+
+  init(_ columns: TableColumns, isNumbered: Bool) {
+    self.columns = columns
+    self.isNumbered = isNumbered
+    cells = Array(repeating: (0, 0..<0), count: columns.columns.count)
+  }
+
+  /// The rows so far, which are forgotten; nil where there are none.
+  mutating func take() -> [UInt8]? {
+    defer { bytes.removeAll(keepingCapacity: true) }
+    return bytes.isEmpty ? nil : bytes
+  }
+
+  mutating func append(_ item: TableItem) throws {
+    count += 1
+    values.removeAll(keepingCapacity: true)
+    rest.removeAll(keepingCapacity: true)
+    columns.beginItem()
+    try item.visit({ add($0, of: item) }, finish: {})
+    try addOwn(item)
+    for cell in cells {
+      if cell.mark == count {
+        bytes.append(contentsOf: values[cell.range])
+      } else {
+        bytes.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "N")])
+      }
+      bytes.append(UInt8(ascii: "\t"))
+    }
+    if isNumbered {
+      bytes.append(contentsOf: String(count).utf8)
+    } else {
+      bytes.removeLast()
+    }
+    bytes.append(UInt8(ascii: "\n"))
+  }
+
+  private mutating func add(_ member: RawMember, of item: TableItem) {
+    guard let place = columns.place(of: member.name), cells[place].mark != count else {
+      if columns.keepsRest { addToRest(member, of: item) }
+      return
+    }
+    let start = values.count
+    switch member.kind {
+    case .null:
+      values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "N")])
+    case .true: values.append(contentsOf: "true".utf8)
+    case .false: values.append(contentsOf: "false".utf8)
+    case .number: values.append(contentsOf: member.text)
+    case .string: escape(member.text)
+    case .escapedString, .flawedString:
+      scratch.removeAll(keepingCapacity: true)
+      JSONText.append(member.text, to: &scratch)
+      if member.kind == .flawedString {
+        scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
+        addToRest(member, of: item)
+      } else if scratch.contains(0) {
+        addToRest(member, of: item)
+      }
+      scratch.withUnsafeBufferPointer { escape($0) }
+    case .container:
+      scratch.removeAll(keepingCapacity: true)
+      item.append(member, to: &scratch)
+      escapeWritten()
+    }
+    cells[place] = (count, start..<values.count)
+  }
+
+  private mutating func addOwn(_ item: TableItem) throws {
+    for part in columns.key where part.member == nil {
+      scratch = Array(try item.text(of: part).utf8)
+      put(at: part.place)
+    }
+    if let place = columns.itemPlace {
+      scratch.removeAll(keepingCapacity: true)
+      item.append(to: &scratch)
+      put(at: place)
+    }
+    if let place = columns.restPlace, !rest.isEmpty {
+      rest.append(UInt8(ascii: "}"))
+      scratch = rest
+      put(at: place)
+    }
+  }
+
+  private mutating func put(at place: Int) {
+    let start = values.count
+    escapeWritten()
+    cells[place] = (count, start..<values.count)
+  }
+
+  /// Appends JSON text in which there may be bytes that are no UTF-8, which PostgreSQL refuses.
+  private mutating func escapeWritten() {
+    if !scratch.withUnsafeBufferPointer({ isUTF8($0) }) {
+      scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
+    }
+    scratch.withUnsafeBufferPointer { escape($0) }
+  }
+
+  private func isUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+    text.allSatisfy { $0 < 0x80 } || String(validating: text, as: UTF8.self) != nil
+  }
+
+  /// Appends a text; NUL, which PostgreSQL has not, as its symbol.
+  private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\\"): values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "\\")])
+      case UInt8(ascii: "\n"): values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "n")])
+      case UInt8(ascii: "\r"): values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "r")])
+      case UInt8(ascii: "\t"): values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "t")])
+      case 0: values.append(contentsOf: "␀".utf8)
+      default: values.append(byte)
+      }
+    }
+  }
+
+  private mutating func addToRest(_ member: RawMember, of item: TableItem) {
+    rest.append(rest.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+    rest.append(UInt8(ascii: "\""))
+    rest.append(contentsOf: member.name)
+    rest.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
+    item.append(member, to: &rest)
+  }
+}

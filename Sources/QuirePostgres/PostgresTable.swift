@@ -1,0 +1,165 @@
+import QuireCore
+import QuireExport
+import QuirePagination
+
+/// A table that items are written to, within one transaction.
+struct PostgresTable {
+  private let name: String
+  private let sink: PostgresSink
+  private let connection: PostgresConnection
+  private var machine: TableColumns
+  /// The columns as the database has them; nil where there is no table yet.
+  private var applied: [TableColumns.Column]?
+
+  /// What columns mean.
+  var columns: [TableColumns.Column] { machine.columns }
+
+  /// The table, or what is staged for it, with the columns that were stored of it; where it does not
+  /// exist yet, it will have these.
+  init(
+    _ sink: PostgresSink, _ connection: PostgresConnection, isStaged: Bool,
+    stored: [TableColumns.Column]?, exists: Bool = true
+  ) {
+    name = isStaged ? Self.stagedName(sink.table) : sink.table
+    self.sink = sink
+    self.connection = connection
+    applied = exists ? stored : nil
+    machine = TableColumns(
+      sink.settings, key: sink.key, in: .postgres, limit: 300, stored: stored)
+  }
+
+  /// Writes items in the order they come.
+  mutating func insert(_ items: [TableItem]) throws {
+    var seen: [Int] = []
+    for (mark, item) in items.enumerated() {
+      try item.observe(by: &machine, &seen, mark: mark + 1)
+    }
+    // It has a column when it is made, so that later ones can be added in the same way.
+    if machine.columns.isEmpty { machine.addRest() }
+    try define()
+    guard !items.isEmpty else { return }
+    let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
+    guard !keyNames.isEmpty else {
+      return try copy(items, into: "\(name.quotedName) (\(names))", isNumbered: false)
+    }
+    try connection.execute(
+      """
+      CREATE TEMPORARY TABLE _quire_page ON COMMIT DROP AS SELECT \(names) FROM \(name.quotedName) \
+      WITH NO DATA; ALTER TABLE _quire_page ADD COLUMN _quire_order bigint
+      """)
+    try copy(items, into: "_quire_page (\(names), _quire_order)", isNumbered: true)
+    let keys = keyNames.joined(separator: ", ")
+    let taken = Set(keyNames)
+    let others = machine.columns.map(\.name.quotedName).filter { !taken.contains($0) }
+    let change = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
+    try connection.execute(
+      """
+      INSERT INTO \(name.quotedName) (\(names)) SELECT \(names) FROM (SELECT DISTINCT ON (\(keys)) * \
+      FROM _quire_page ORDER BY \(keys), _quire_order DESC) AS page ORDER BY _quire_order \
+      ON CONFLICT (\(keys)) DO \(others.isEmpty ? "NOTHING" : "UPDATE SET \(change)")
+      """)
+    try connection.execute("DROP TABLE _quire_page")
+  }
+
+  private func copy(_ items: [TableItem], into target: String, isNumbered: Bool) throws {
+    var rows = PostgresRows(machine, isNumbered: isNumbered)
+    var next = items.startIndex
+    try connection.copy("COPY \(target) FROM STDIN") {
+      while next < items.endIndex, rows.bytes.count < 1 << 20 {
+        try rows.append(items[next])
+        next += 1
+      }
+      return rows.take()
+    }
+  }
+
+  // MARK: Definition
+
+  private var keyNames: [String] { machine.key.map { machine.columns[$0.place].name.quotedName } }
+
+  /// The type of a column; a key needs one that has an order, which JSON has not.
+  private func declaration(_ column: TableColumns.Column) -> String {
+    let isKey = machine.key.contains { machine.columns[$0.place].name == column.name }
+    return isKey && column.type == .json ? "text" : column.type.postgresName
+  }
+
+  private mutating func define() throws {
+    guard applied != machine.columns else { return }
+    if let applied {
+      try change(name, applied)
+    } else {
+      let definitions = machine.columns.map { "\($0.name.quotedName) \(declaration($0))" }
+      try connection.execute(
+        "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
+      if !keyNames.isEmpty {
+        try connection.execute(
+          "CREATE UNIQUE INDEX ON \(name.quotedName) (\(keyNames.joined(separator: ", ")))")
+      }
+    }
+    applied = machine.columns
+  }
+
+  /// One statement for all that has changed: the table is written anew once at most.
+  private func change(_ name: String, _ old: [TableColumns.Column]) throws {
+    var changes: [String] = []
+    for (old, new) in zip(old, machine.columns) where declaration(old) != declaration(new) {
+      let column = new.name.quotedName
+      let type = declaration(new)
+      let value = old.type == .none ? "NULL" : column
+      changes.append("ALTER COLUMN \(column) TYPE \(type) USING \(value)::\(type)")
+    }
+    for column in machine.columns.dropFirst(old.count) {
+      changes.append("ADD COLUMN \(column.name.quotedName) \(declaration(column))")
+    }
+    guard !changes.isEmpty else { return }
+    try connection.execute(
+      "ALTER TABLE \(name.quotedName) \(changes.joined(separator: ", "))")
+  }
+
+  // MARK: Tables
+
+  /// The name of what is staged for a table.
+  static func stagedName(_ table: String) -> String {
+    let prefix = "_quire_staged_"
+    guard prefix.utf8.count + table.utf8.count > 63 else { return prefix + table }
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in table.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    return prefix + String(hash, radix: 16)
+  }
+
+  static func drop(_ name: String, _ ledger: PostgresLedger) throws {
+    guard try ledger.exists(name) else { return }
+    try ledger.connection.execute("DROP TABLE \(name.quotedName)")
+  }
+
+  /// Gives what is staged to the table, whose views, indexes and rights stay; readers see the old rows
+  /// until the commit.
+  mutating func takePlace(of live: [TableColumns.Column]) throws {
+    try change(sink.table, live)
+    let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
+    try connection.execute(
+      """
+      DELETE FROM \(sink.table.quotedName); INSERT INTO \(sink.table.quotedName) (\(names)) \
+      SELECT \(names) FROM \(name.quotedName); DROP TABLE \(name.quotedName)
+      """)
+  }
+}
+
+extension TableDialect {
+  static let postgres = TableDialect(
+    foldsCase: false, longestName: 63,
+    reserved: ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid", "_quire_order"],
+    hasLongDecimals: true, holdsNUL: false)
+}
+
+extension ColumnType {
+  fileprivate var postgresName: String {
+    switch self {
+    case .none, .text: "text"
+    case .boolean: "boolean"
+    case .integer: "bigint"
+    case .decimal, .number: "numeric"
+    case .json: "json"
+    }
+  }
+}

@@ -1,0 +1,117 @@
+import Foundation
+import QuireCore
+import QuireExport
+
+/// What one session does with the database.
+///
+/// SAFETY: its variables are used in work on the connection's queue alone, which is serial.
+final class PostgresWriter: @unchecked Sendable {
+  /// How long a lost connection is tried to be made again.
+  private static let patience: TimeInterval = 120
+
+  private let sink: PostgresSink
+  private let restarts: Bool
+  private let connection: PostgresConnection
+  private let ledger: PostgresLedger
+  /// The last commit; nil where there is none, and before a restart's first.
+  private var committed: Checkpoint?
+  private var isRestarted = false
+
+  init(_ sink: PostgresSink, restarts: Bool) {
+    self.sink = sink
+    self.restarts = restarts
+    connection = PostgresConnection(sink.connection)
+    ledger = PostgresLedger(sink: sink, connection: connection)
+  }
+
+  /// Connects, locks, and returns what was committed.
+  func open() async throws -> Checkpoint? {
+    try await connection.run { [self] in
+      try connection.connect()
+      try ledger.lock()
+      guard !restarts else { return nil }
+      let record = try ledger.read()
+      try ledger.check(record)
+      committed = record?.checkpoint
+      return committed
+    }
+  }
+
+  func close() async {
+    try? await connection.run { [self] in connection.close() }
+  }
+
+  /// Writes items and the checkpoint as one transaction, and does so again where the connection is lost
+  /// on the way and the transaction with it.
+  func commit(_ items: [TableItem], _ checkpoint: Checkpoint) async throws {
+    try await connection.run { [self] in
+      let end = Date() + Self.patience
+      while true {
+        do {
+          try transact(items, checkpoint)
+          (committed, isRestarted) = (checkpoint, true)
+          return
+        } catch {
+          guard !connection.isOpen, try reconnect(until: end, error) else {
+            try? connection.execute("ROLLBACK")
+            throw error
+          }
+          // The answer to a commit may be what was lost.
+          if try ledger.read()?.checkpoint == checkpoint {
+            (committed, isRestarted) = (checkpoint, true)
+            return
+          }
+        }
+      }
+    }
+  }
+
+  private func reconnect(until end: Date, _ reason: any Error) throws -> Bool {
+    while Date() < end {
+      do {
+        try connection.connect()
+        try ledger.lock()
+        return true
+      } catch SinkError.Code.inUse {
+        // The server may not have noticed yet that the old connection is gone.
+        connection.close()
+      } catch {}
+      Thread.sleep(forTimeInterval: 0.2)
+    }
+    throw reason
+  }
+
+  private func transact(_ items: [TableItem], _ checkpoint: Checkpoint) throws {
+    try connection.execute("BEGIN")
+    try ledger.create()
+    let record = try ledger.read(locking: true)
+    // The fence: an export that lost its lock, and does not know it yet, must not write over another's.
+    if !restarts || isRestarted {
+      guard record?.checkpoint == committed else {
+        throw SinkError(
+          .inUse, "Another export has written to the table \(sink.table) meanwhile: this one ends.")
+      }
+    }
+    var isStaged = record?.staged != nil
+    var table = PostgresTable(
+      sink, connection, isStaged: isStaged, stored: record?.staged ?? record?.columns)
+    if restarts, !isRestarted {
+      try PostgresTable.drop(sink.table, ledger)
+      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
+      try ledger.remove()
+      (isStaged, table) = (false, PostgresTable(sink, connection, isStaged: false, stored: nil))
+    } else if sink.mode == .replace, let committed, committed.isComplete {
+      isStaged = true
+      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
+      table = PostgresTable(
+        sink, connection, isStaged: true, stored: record?.columns, exists: false)
+    }
+    try table.insert(items)
+    if isStaged, checkpoint.isComplete {
+      try table.takePlace(of: record?.columns ?? [])
+      isStaged = false
+    }
+    try ledger.write(checkpoint, table.columns, isStaged: isStaged)
+    try connection.execute("COMMIT")
+  }
+}

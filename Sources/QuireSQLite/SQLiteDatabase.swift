@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import QuireExport
+
+/// A connection, used on its own queue.
+struct SQLiteDatabase: Sendable {
+  private let queue: DatabaseQueue
+
+  /// Opens or makes the file. Throws `SinkError`.
+  init(_ path: String) throws(SinkError) {
+    // Positions are in it, which are its owner's alone; its journal gets the same permissions.
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { Foundation.close(descriptor) }
+    var configuration = Configuration()
+    configuration.foreignKeysEnabled = false
+    configuration.allowsUnsafeTransactions = true
+    // Another export may be committing, or a reader reading, for as long as this.
+    configuration.busyMode = .timeout(60)
+    configuration.prepareDatabase { database in
+      // A commit lasts when it returns: the removal of the journal, too, is on the disk by then.
+      try database.execute(sql: "PRAGMA synchronous = EXTRA; PRAGMA cache_size = -20000")
+      database.add(function: .shortestText)
+    }
+    do {
+      queue = try DatabaseQueue(path: path, configuration: configuration)
+    } catch {
+      throw SinkError(error, path)
+    }
+  }
+
+  /// Does work on the queue, and leaves no transaction open where it fails.
+  func run<Value: Sendable>(
+    _ work: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    try await withCheckedThrowingContinuation { continuation in
+      queue.asyncWriteWithoutTransaction { database in
+        let result = Result { try work(database) }
+        if case .failure = result, database.isInsideTransaction { try? database.rollback() }
+        continuation.resume(with: result.mapError { SinkError(mapping: $0, queue.path) })
+      }
+    }
+  }
+
+  /// Drops what is not committed.
+  func close() async {
+    await withCheckedContinuation { continuation in
+      queue.asyncWriteWithoutTransaction { database in
+        if database.isInsideTransaction { try? database.rollback() }
+        continuation.resume()
+      }
+    }
+    try? queue.close()
+  }
+}
+
+extension DatabaseFunction {
+  /// A number as the shortest text that is the same number: `CAST` writes 15 digits only.
+  fileprivate static let shortestText = DatabaseFunction(
+    "_quire_text", argumentCount: 1, pure: true
+  ) { values in
+    switch values[0].storage {
+    case .double(let value): value.description
+    case .int64(let value): String(value)
+    case .null, .string, .blob: values[0]
+    }
+  }
+}
+
+extension SinkError {
+  /// What another error stays, and what SQLite's means.
+  init(mapping error: any Error, _ path: String) {
+    self = error as? SinkError ?? SinkError(error, path)
+  }
+
+  fileprivate init(_ error: any Error, _ path: String) {
+    guard let error = error as? DatabaseError else {
+      self.init(.writeFailed, "\(path): \(error)")
+      return
+    }
+    let reason = Int32(error.extendedResultCode.rawValue)
+    let message = error.message ?? "\(error.resultCode)"
+    switch error.resultCode {
+    case .SQLITE_NOTADB:
+      self.init(
+        .notOurs, "\(path) is no SQLite database: nothing was changed. Name another file.",
+        reason: reason)
+    case .SQLITE_CORRUPT:
+      self.init(
+        .damaged, "\(path): the database is damaged (\(message)). Restore it from a copy.",
+        reason: reason)
+    case .SQLITE_BUSY, .SQLITE_LOCKED:
+      self.init(
+        .inUse,
+        "\(path): another program has kept the database locked for a minute. End it, and go on.",
+        reason: reason)
+    case .SQLITE_FULL:
+      self.init(
+        .writeFailed, "\(path): there is no room left for the database (\(message)). Make room, and go on.",
+        reason: reason)
+    case .SQLITE_TOOBIG:
+      self.init(
+        .unfit, "\(path): an item is larger than SQLite can hold (\(message)).", reason: reason)
+    default:
+      self.init(.writeFailed, "\(path): \(message) (SQLite \(reason)).", reason: reason)
+    }
+  }
+}

@@ -1,0 +1,158 @@
+import GRDB
+import GRDBSQLite
+import QuireCore
+import QuireExport
+import QuirePagination
+
+/// The prepared statement that writes an item's row. Texts are bound where they stand in the page, and
+/// copied only where they were written with escapes or white space.
+final class SQLiteRow {
+  private let statement: Statement
+  private let pointer: OpaquePointer
+  private let connection: OpaquePointer?
+  private let types: [ColumnType]
+  /// The last row that has a value in each column.
+  private var seen: [Int]
+  private var mark = 0
+  private var scratch: [UInt8] = []
+  private var rest: [UInt8] = []
+
+  init(_ sql: String, _ columns: TableColumns, _ database: Database) throws {
+    statement = try database.makeStatement(sql: sql)
+    pointer = statement.sqliteStatement
+    connection = database.sqliteConnection
+    types = columns.columns.map(\.type)
+    seen = Array(repeating: 0, count: types.count)
+  }
+
+  /// Writes a row.
+  func insert(_ item: TableItem, by columns: inout TableColumns) throws {
+    mark += 1
+    columns.beginItem()
+    rest.removeAll(keepingCapacity: true)
+    sqlite3_clear_bindings(pointer)
+    try item.visit(
+      { member in
+        guard let place = columns.place(of: member.name), seen[place] != mark else {
+          if columns.keepsRest { addToRest(member, of: item) }
+          return
+        }
+        seen[place] = mark
+        try bind(member, of: item, at: place)
+      },
+      finish: {
+        try bindOwn(item, columns)
+        let result = sqlite3_step(pointer)
+        sqlite3_reset(pointer)
+        if result != SQLITE_DONE { throw failure(result) }
+      })
+  }
+
+  // MARK: Values
+
+  @inline(__always)
+  private func bind(_ member: RawMember, of item: TableItem, at place: Int) throws {
+    let index = Int32(place + 1)
+    let result: Int32
+    switch member.kind {
+    case .null: return
+    case .string: result = bindText(member.text, at: index)
+    case .number: result = bindNumber(member.text, at: place)
+    case .true, .false:
+      result =
+        types[place] == .boolean
+        ? sqlite3_bind_int64(pointer, index, member.kind == .true ? 1 : 0)
+        : bindText(member.text, at: index)
+    case .escapedString:
+      scratch.removeAll(keepingCapacity: true)
+      JSONText.append(member.text, to: &scratch)
+      result = bindScratch(at: index)
+    case .flawedString:
+      scratch.removeAll(keepingCapacity: true)
+      JSONText.append(member.text, to: &scratch)
+      scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
+      addToRest(member, of: item)
+      result = bindScratch(at: index)
+    case .container:
+      scratch.removeAll(keepingCapacity: true)
+      item.append(member, to: &scratch)
+      result = bindScratch(at: index)
+    }
+    if result != SQLITE_OK { throw failure(result) }
+  }
+
+  @inline(__always)
+  private func bindNumber(_ text: UnsafeBufferPointer<UInt8>, at place: Int) -> Int32 {
+    let index = Int32(place + 1)
+    switch types[place] {
+    case .integer, .number:
+      if let integer = NumberText(text).integer {
+        return sqlite3_bind_int64(pointer, index, integer)
+      }
+      return sqlite3_bind_double(pointer, index, NumberText(text).double)
+    case .decimal: return sqlite3_bind_double(pointer, index, NumberText(text).double)
+    case .none, .boolean, .json, .text: return bindText(text, at: index)
+    }
+  }
+
+  /// Binds bytes that live until the row is written.
+  @inline(__always)
+  private func bindText(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
+    guard let start = text.baseAddress, !text.isEmpty else {
+      return sqlite3_bind_text(pointer, index, "", 0, Self.copied)
+    }
+    return sqlite3_bind_text64(
+      pointer, index, UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self),
+      sqlite3_uint64(text.count), nil, UInt8(SQLITE_UTF8))
+  }
+
+  private func bindScratch(at index: Int32) -> Int32 { bindCopy(scratch, at: index) }
+
+  private func bindCopy(_ bytes: [UInt8], at index: Int32) -> Int32 {
+    guard !bytes.isEmpty else { return sqlite3_bind_text(pointer, index, "", 0, Self.copied) }
+    return bytes.withUnsafeBytes { bytes in
+      sqlite3_bind_text64(
+        pointer, index, bytes.baseAddress?.assumingMemoryBound(to: CChar.self),
+        sqlite3_uint64(bytes.count), Self.copied, UInt8(SQLITE_UTF8))
+    }
+  }
+
+  /// SQLite's sign that it copies what is bound.
+  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+
+  // MARK: Columns of the sink's own
+
+  private func bindOwn(_ item: TableItem, _ columns: TableColumns) throws {
+    for part in columns.key where part.member == nil {
+      let text = try item.text(of: part)
+      try check(bindCopy(Array(text.utf8), at: Int32(part.place + 1)))
+    }
+    if let place = columns.itemPlace {
+      scratch.removeAll(keepingCapacity: true)
+      item.append(to: &scratch)
+      try check(bindScratch(at: Int32(place + 1)))
+    }
+    if let place = columns.restPlace, !rest.isEmpty {
+      rest.append(UInt8(ascii: "}"))
+      try check(bindCopy(rest, at: Int32(place + 1)))
+    }
+  }
+
+  private func addToRest(_ member: RawMember, of item: TableItem) {
+    rest.append(rest.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+    rest.append(UInt8(ascii: "\""))
+    rest.append(contentsOf: member.name)
+    rest.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
+    item.append(member, to: &rest)
+  }
+
+  private func check(_ result: Int32) throws {
+    if result != SQLITE_OK { throw failure(result) }
+  }
+
+  private func failure(_ code: Int32) -> DatabaseError {
+    DatabaseError(
+      resultCode: ResultCode(rawValue: sqlite3_extended_errcode(connection)),
+      message: sqlite3_errmsg(connection).map { String(cString: $0) } ?? "code \(code)")
+  }
+}

@@ -1,0 +1,179 @@
+import GRDB
+import GRDBSQLite
+import QuireCore
+import QuireExport
+import QuirePagination
+
+/// A table that items are written to.
+struct SQLiteTable {
+  private let name: String
+  private let sink: SQLiteSink
+  private var machine: TableColumns
+  /// The columns as the database has them; nil where there is no table yet.
+  private var applied: [TableColumns.Column]?
+  private var row: SQLiteRow?
+  private var seen: [Int] = []
+  private var mark = 0
+
+  /// What columns mean.
+  var columns: [TableColumns.Column] { machine.columns }
+
+  /// The table as it is, with the columns that were stored of it, or one that is to be made, with the
+  /// columns of another where there are any.
+  init(
+    _ name: String, _ sink: SQLiteSink, _ database: Database, stored: [TableColumns.Column]?,
+    exists: Bool = true
+  ) throws {
+    self.name = name
+    self.sink = sink
+    let connection = database.sqliteConnection
+    let limit = min(
+      sqlite3_limit(connection, SQLITE_LIMIT_COLUMN, -1),
+      sqlite3_limit(connection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
+    var foreign: [String] = []
+    if let stored, exists {
+      let names = Set(stored.map(\.name))
+      foreign = try String.fetchAll(
+        database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [name]
+      ).filter { !names.contains($0) }
+      applied = stored
+    }
+    machine = TableColumns(
+      sink.settings, key: sink.key, in: .sqlite, limit: Int(limit) - foreign.count, stored: stored,
+      foreign: foreign)
+  }
+
+  /// Writes items in the order they come.
+  mutating func insert(_ items: [TableItem], _ database: Database) throws {
+    guard !items.isEmpty else { return }
+    for item in items {
+      mark += 1
+      try item.observe(by: &machine, &seen, mark: mark)
+    }
+    try finish(database)
+    let row = try self.row ?? SQLiteRow(upsert, machine, database)
+    self.row = row
+    for item in items { try row.insert(item, by: &machine) }
+  }
+
+  /// Makes the table as its columns are, where anything has changed.
+  mutating func finish(_ database: Database) throws {
+    // SQLite has no table without columns.
+    if machine.columns.isEmpty { machine.addRest() }
+    guard applied != machine.columns else { return }
+    row = nil
+    if let applied {
+      try change(applied, database)
+    } else {
+      try create(database)
+    }
+    applied = machine.columns
+  }
+
+  // MARK: Definition
+
+  private func create(_ database: Database) throws {
+    let definitions = machine.columns.map(\.definition).joined(separator: ", ")
+    try database.execute(sql: "CREATE TABLE \(name.quotedName) (\(definitions))")
+    guard !keyNames.isEmpty else { return }
+    var index = "_quire_key_\(sink.table)"
+    while try database.hasIndex(index) { index += "_" }
+    try database.execute(
+      sql: """
+        CREATE UNIQUE INDEX \(index.quotedName) ON \(name.quotedName) \
+        (\(keyNames.joined(separator: ", ")))
+        """)
+  }
+
+  private func change(_ old: [TableColumns.Column], _ database: Database) throws {
+    let changed = zip(old, machine.columns).filter { $0.type.declaration != $1.type.declaration }
+    if !changed.isEmpty {
+      try SQLiteDefinition(table: name).widen(changed.map { ($0, $1) }, database)
+    }
+    for column in machine.columns.dropFirst(old.count) {
+      try database.execute(sql: "ALTER TABLE \(name.quotedName) ADD COLUMN \(column.definition)")
+    }
+  }
+
+  private var keyNames: [String] { machine.key.map { machine.columns[$0.place].name.quotedName } }
+
+  /// The statement that writes a row.
+  private var upsert: String {
+    let names = machine.columns.map(\.name.quotedName)
+    var sql = """
+      INSERT INTO \(name.quotedName) (\(names.joined(separator: ", "))) VALUES \
+      (\(repeatElement("?", count: names.count).joined(separator: ", ")))
+      """
+    guard !keyNames.isEmpty else { return sql }
+    let keys = Set(keyNames)
+    let others = names.filter { !keys.contains($0) }.map { "\($0) = excluded.\($0)" }
+    sql += " ON CONFLICT (\(keyNames.joined(separator: ", "))) DO "
+    return sql
+      + (others.isEmpty ? "NOTHING" : "UPDATE SET \(others.joined(separator: ", "))")
+  }
+
+  // MARK: Tables
+
+  static func drop(_ name: String, _ database: Database) throws {
+    let kind = try database.viewExists(name) ? "VIEW" : "TABLE"
+    try database.execute(sql: "DROP \(kind) IF EXISTS \(name.quotedName)")
+  }
+
+  /// Gives the table the name of another, which goes; indexes and triggers of that one are made anew.
+  mutating func takePlace(of other: String, _ database: Database) throws {
+    row = nil
+    let definitions = try String.fetchAll(
+      database,
+      sql: """
+        SELECT sql FROM sqlite_master WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') \
+        AND sql IS NOT NULL AND name NOT LIKE '\\_quire\\_key\\_%' ESCAPE '\\'
+        """, arguments: [other])
+    // Views that name the other table mean this one from now on.
+    try database.execute(sql: "PRAGMA legacy_alter_table = ON")
+    defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
+    try Self.drop(other, database)
+    try database.execute(
+      sql: "ALTER TABLE \(name.quotedName) RENAME TO \(other.quotedName)")
+    for definition in definitions { try database.execute(sql: definition) }
+    self = try SQLiteTable(other, sink, database, stored: machine.columns)
+  }
+}
+
+extension TableDialect {
+  static let sqlite = TableDialect(
+    foldsCase: true, longestName: 1_000, hasLongDecimals: false, holdsNUL: true)
+}
+
+extension TableColumns.Column {
+  fileprivate var definition: String {
+    type.declaration.isEmpty ? name.quotedName : "\(name.quotedName) \(type.declaration)"
+  }
+}
+
+extension ColumnType {
+  /// The type as SQLite knows it.
+  var declaration: String {
+    switch self {
+    case .none: ""
+    case .boolean: "BOOLEAN"
+    case .integer: "INTEGER"
+    case .decimal: "REAL"
+    case .number: "NUMERIC"
+    case .json, .text: "TEXT"
+    }
+  }
+}
+
+extension String {
+  /// An SQL name that is this text.
+  var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}
+
+extension Database {
+  fileprivate func hasIndex(_ name: String) throws -> Bool {
+    try Bool.fetchOne(
+      self,
+      sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ? COLLATE NOCASE)",
+      arguments: [name]) ?? false
+  }
+}

@@ -1,0 +1,92 @@
+import GRDB
+import GRDBSQLite
+import QuireCore
+import QuireExport
+import QuirePagination
+
+/// What one session does with the database.
+///
+/// SAFETY: made and used on the database's queue alone; `checkpoint` is set once, before others see it.
+final class SQLiteWriter: @unchecked Sendable {
+  /// What the database holds.
+  let checkpoint: Checkpoint?
+
+  private let sink: SQLiteSink
+  private let restarts: Bool
+  /// What a new run has so far that is to take the place of the table; nil where none is staged.
+  private var isStaged: Bool
+  private var table: SQLiteTable
+  private var isBegun = false
+  private var isRestarted = false
+  private let ledger: SQLiteLedger
+
+  /// Reads what the database holds.
+  init(_ sink: SQLiteSink, _ database: Database, restarts: Bool) throws {
+    self.sink = sink
+    self.restarts = restarts
+    ledger = SQLiteLedger(table: sink.table)
+    let record = try ledger.read(database)
+    let exists = try database.tableExists(sink.table) || database.viewExists(sink.table)
+    if restarts {
+      checkpoint = nil
+      isStaged = false
+      table = try SQLiteTable(sink.table, sink, database, stored: nil)
+      return
+    }
+    guard let record else {
+      guard !exists else { throw SQLiteLedger.notOurs(sink) }
+      checkpoint = nil
+      isStaged = false
+      table = try SQLiteTable(sink.table, sink, database, stored: nil)
+      return
+    }
+    try ledger.check(record, sink)
+    let name = record.staged == nil ? sink.table : ledger.stagedName
+    guard try exists && database.tableExists(name) else { throw SQLiteLedger.missing(sink) }
+    checkpoint = record.checkpoint
+    isStaged = record.staged != nil
+    table = try SQLiteTable(name, sink, database, stored: record.staged ?? record.columns)
+  }
+
+  /// Writes items into a transaction that stays open.
+  func add(_ items: [TableItem], to database: Database) throws {
+    try begin(database)
+    try table.insert(items, database)
+  }
+
+  /// Writes items and the checkpoint, and commits.
+  func commit(_ items: [TableItem], _ checkpoint: Checkpoint, to database: Database) throws {
+    try begin(database)
+    try table.insert(items, database)
+    try table.finish(database)
+    if isStaged, checkpoint.isComplete {
+      try table.takePlace(of: sink.table, database)
+      isStaged = false
+    }
+    try ledger.write(
+      checkpoint, sink, isStaged ? .staged(table.columns) : .live(table.columns), database)
+    try database.commit()
+    isBegun = false
+  }
+
+  /// Begins a transaction, and, with the first one, what a new run begins with.
+  private func begin(_ database: Database) throws {
+    guard !isBegun else { return }
+    isBegun = true
+    try database.beginTransaction(.immediate)
+    guard !isRestarted else { return }
+    isRestarted = true
+    try ledger.create(database)
+    if restarts {
+      try SQLiteTable.drop(sink.table, database)
+      try SQLiteTable.drop(ledger.stagedName, database)
+      try ledger.remove(database)
+    } else if sink.mode == .replace, let checkpoint, checkpoint.isComplete {
+      try SQLiteTable.drop(ledger.stagedName, database)
+      // It has the columns of the other, as wide as they are.
+      table = try SQLiteTable(
+        ledger.stagedName, sink, database, stored: table.columns, exists: false)
+      isStaged = true
+    }
+  }
+}

@@ -1,0 +1,84 @@
+import Foundation
+import QuireExport
+
+/// The right to write a table of a database file, which one export has at a time, in this process or
+/// another. Advisory: nothing but Quire looks at it.
+///
+/// It is a lock of an open file description (Linux and macOS, `fcntl`) on one byte of a file beside the
+/// database, the byte being chosen by the table's name. It ends with the process that has it, however that
+/// ends. The database itself cannot be locked so: closing a descriptor of it would end SQLite's locks.
+final class TableLock {
+  private let path: String
+  private var descriptor: Int32
+
+  /// Throws `SinkError`: `.inUse`, or `.writeFailed` where the file cannot be made.
+  init(database: String, table: String) throws(SinkError) {
+    // One database has one lock file, whatever it is called.
+    let resolved = URL(fileURLWithPath: database).resolvingSymlinksInPath().path
+    path = resolved + "-quire"
+    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+    for byte in table.lowercased().utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    while true {
+      descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard descriptor >= 0 else {
+        let reason = errno
+        throw SinkError(
+          .writeFailed,
+          "\(database) cannot be written: \(String(cString: strerror(reason))).", reason: reason)
+      }
+      switch Self.take(descriptor, at: Int(hash >> 2), length: 1) {
+      case 0:
+        // Another export may have taken the file away before the lock was ours.
+        if Self.isSame(descriptor, path) { return }
+        close(descriptor)
+      case EAGAIN, EACCES:
+        close(descriptor)
+        throw SinkError(
+          .inUse,
+          "\(database): another export is writing to the table \(table): the two would repeat items. "
+            + "Wait for it, end it, or write to another table. Nothing was requested.")
+      case let reason:
+        close(descriptor)
+        throw SinkError(
+          .unsupported,
+          "\(database) is on a file system without locks (\(String(cString: strerror(reason)))), where "
+            + "no database is safe. Write to another one.", reason: reason)
+      }
+    }
+  }
+
+  /// Lets go; the file goes with its last lock.
+  func release() {
+    guard descriptor >= 0 else { return }
+    if Self.take(descriptor, at: 0, length: 0) == 0, Self.isSame(descriptor, path) { unlink(path) }
+    close(descriptor)
+    descriptor = -1
+  }
+
+  deinit { release() }
+
+  /// `F_OFD_SETLK`, which Swift's Glibc does not import.
+  private static let setLock: Int32 = {
+    #if canImport(Darwin)
+      90
+    #else
+      37
+    #endif
+  }()
+
+  private static func take(_ descriptor: Int32, at start: Int, length: Int) -> Int32 {
+    while true {
+      var lock = flock(
+        l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(start),
+        l_len: off_t(length), l_pid: 0)
+      if fcntl(descriptor, setLock, &lock) == 0 { return 0 }
+      if errno != EINTR { return errno }
+    }
+  }
+
+  private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
+    var (opened, named) = (stat(), stat())
+    return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
+      && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
+  }
+}

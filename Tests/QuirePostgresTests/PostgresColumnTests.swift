@@ -1,0 +1,79 @@
+import QuireExport
+import TestSupport
+import Testing
+
+@Suite(.disabled(if: Schema.isMissing, Schema.missing)) struct PostgresColumnTests {
+  @Test("16-Table: each member is a column of PostgreSQL of the type of its values")
+  func addsColumns() async throws {
+    let schema = try Schema()
+    try await schema.write(
+      schema.sink(), [#"{"id":1,"title":"a\tb\\\n","open":true,"score":1.50,"user":{"n": [1, 2]},"gone":null}"#],
+      [#"{"id":2,"labels":["x"],"title":""}"#], [#"{}"#])
+    #expect(
+      try schema.columns() == [
+        "id bigint", "title text", "open boolean", "score numeric", "user json", "gone text",
+        "labels json",
+      ])
+    #expect(
+      try schema.rows("SELECT * FROM t") == [
+        "1|a\tb\\\n|t|1.50|{\"n\":[1,2]}|null|null", "2||null|null|null|null|[\"x\"]",
+        "null|null|null|null|null|null|null",
+      ])
+    #expect(try schema.rows("SELECT \"user\"->'n'->>1 FROM t LIMIT 1") == ["2"])
+  }
+
+  @Test(
+    "16-Table: a column of PostgreSQL is widened to hold all it has, in any order, and keeps every digit",
+    arguments: [
+      (["1", "2.50"], "numeric", ["1", "2.50"]), (["null", "7"], "bigint", ["null", "7"]),
+      (["1", #""x""#, "2"], "text", ["1", "x", "2"]), ([#""007""#, "7"], "text", ["007", "7"]),
+      (["true", "1"], "text", ["true", "1"]), (["false", #""n""#], "text", ["false", "n"]),
+      (["[1]", #""[1]""#], "text", ["[1]", "[1]"]), (["1", "[1]"], "text", ["1", "[1]"]),
+      (["1", "18446744073709551615"], "numeric", ["1", "18446744073709551615"]),
+      (["9007199254740993", "0.123456789012345678901234"], "numeric",
+        ["9007199254740993", "0.123456789012345678901234"]),
+      (["1e3", "1"], "numeric", ["1000", "1"]), (["1e999999"], "text", ["1e999999"]),
+    ])
+  func widens(values: [String], type: String, rows: [String]) async throws {
+    for together in [true, false] {
+      let schema = try Schema()
+      let lines = values.map { #"{"a":\#($0)}"# }
+      if together {
+        try await schema.write(schema.sink(), lines)
+      } else {
+        for line in lines.dropLast() { try await schema.write(schema.sink(), [line], completes: false) }
+        try await schema.write(schema.sink(), [lines[lines.count - 1]])
+      }
+      #expect(try schema.columns() == ["a \(type)"], "together \(together)")
+      #expect(try schema.rows("SELECT a FROM t").sorted() == rows.sorted(), "together \(together)")
+    }
+  }
+
+  @Test("16-Table: odd names, thousands of members, NUL and huge texts find their place in PostgreSQL")
+  func findsPlaces() async throws {
+    let schema = try Schema()
+    let long = String(repeating: "é", count: 40)
+    let members = (0..<3_000).map { #""m\#($0)":"\#($0) is a text of some length""# }
+    let huge = String(repeating: "0123456789", count: 500_000)
+    try await schema.write(
+      schema.sink(item: "whole"),
+      [
+        #"{"ID":1,"id":2,"select":3,"a\"b":4,"":5,"ctid":6,"\#(long)1":7,"\#(long)2":8,"n":"x\u0000y"}"#,
+        #"{"n":"\ud800","ID":"\#(huge)"}"#, "{\(members.joined(separator: ","))}",
+      ])
+    let cut = String(repeating: "é", count: 31)
+    #expect(
+      try schema.rows(
+        "SELECT column_name FROM information_schema.columns WHERE table_name = 't' AND table_schema = current_schema() ORDER BY ordinal_position LIMIT 12"
+      ) == [
+        "whole", "ID", "id", "select", "a\"b", "_", "ctid_2", cut, "\(cut.dropLast())_2", "n", "_rest",
+        "m0",
+      ])
+    #expect(try schema.rows("SELECT n, _rest FROM t LIMIT 1") == [#"x␀y|{"n":"x\u0000y"}"#])
+    #expect(try schema.rows("SELECT n, length(\"ID\") FROM t LIMIT 1 OFFSET 1") == ["\u{FFFD}|5000000"])
+    #expect(
+      try schema.rows("SELECT m10, _rest->>'m2999' FROM t LIMIT 1 OFFSET 2") == [
+        "10 is a text of some length|2999 is a text of some length"
+      ])
+  }
+}

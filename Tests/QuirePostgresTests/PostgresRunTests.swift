@@ -1,0 +1,103 @@
+import Foundation
+import QuireCore
+import QuireExport
+import QuireJSON
+import QuirePostgres
+import QuireTesting
+import TestSupport
+import Testing
+
+@Suite(.disabled(if: Schema.isMissing, Schema.missing)) struct PostgresRunTests {
+  @Test("16-Exact: an export into PostgreSQL that failed goes on behind what was committed")
+  func goesOn() async throws {
+    let schema = try Schema()
+    for page in 1...4 {
+      let source = ScriptedSource(sizes: 2, 2, 2, 2)
+      source.fail(page)
+      let export = Export(Cursor(source), to: schema.sink("t\(page)"))
+      await #expect(throws: PageError.self) { try await export.run() }
+      try await export.run()
+      #expect(try schema.rows("SELECT value FROM t\(page) ORDER BY value") == (0..<8).map(String.init))
+      let requests = source.requests
+      #expect(try await "\(export.run().end)" == "already complete")
+      #expect(source.requests == requests)
+    }
+  }
+
+  @Test("16-Key: a later item takes the place of the one with its key in PostgreSQL, whole")
+  func replacesByKey() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(key: "/id")
+    try await schema.write(
+      sink, [#"{"id":1,"a":"x","b":1}"#, #"{"id":2,"a":"y"}"#, #"{"id":1,"a":"z"}"#])
+    #expect(try schema.rows("SELECT * FROM t ORDER BY id") == ["1|z|null", "2|y|null"])
+    try await schema.write(sink, [#"{"id":"n","a":"s"}"#, #"{"id":2,"c":3}"#])
+    #expect(
+      try schema.rows("SELECT id, a, c FROM t ORDER BY id") == ["1|z|null", "2|null|3", "n|s|null"])
+    await #expect { try await schema.write(sink, [#"{"a":1}"#]) } throws: {
+      SinkError.Code.unfit ~= $0
+    }
+    let parts = schema.sink("p", key: ["/n", "/repo/id"])
+    try await schema.write(
+      parts, [#"{"n":1,"repo":{"id":5},"t":"a"}"#, #"{"n":1,"repo":{"id":6},"t":"b"}"#],
+      [#"{"n":1,"repo":{"id":5},"t":"c"}"#])
+    #expect(try schema.rows(#"SELECT n, "repo/id", t FROM p ORDER BY 2"#) == ["1|5|c", "1|6|b"])
+  }
+
+  @Test("16-Replace: a run that replaces in PostgreSQL is seen whole or not at all, under its views")
+  func replaces() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(mode: .replace)
+    try await schema.write(sink, [#"{"a":1}"#, #"{"a":2}"#])
+    try schema.rows("CREATE VIEW v AS SELECT a FROM t")
+    try await schema.write(sink, [#"{"a":3}"#], [#"{"a":4,"b":1}"#], completes: false)
+    #expect(try schema.rows("SELECT a FROM v ORDER BY a") == ["1", "2"])
+    try await schema.write(sink, [#"{"a":5}"#])
+    #expect(try schema.rows("SELECT a FROM v ORDER BY a") == ["3", "4", "5"])
+    #expect(try schema.rows("SELECT to_regclass('_quire_staged_t')") == ["null"])
+    try await schema.write(schema.sink("r"), [#"{"a":3}"#])
+    try await schema.write(schema.sink("r"), [#"{"b":3}"#], restarts: true)
+    #expect(try schema.columns("r") == ["b bigint"])
+  }
+
+  @Test("16-Lock: a second export into a table of PostgreSQL is refused, one into another is not")
+  func locks() async throws {
+    let schema = try Schema()
+    let first = try await schema.sink().open(SinkOpening())
+    await #expect { _ = try await schema.sink().open(SinkOpening()) } throws: {
+      SinkError.Code.inUse ~= $0
+    }
+    try await schema.write(schema.sink("other"), [#"{"a":1}"#])
+    await first.close()
+    try await schema.write(schema.sink(), [#"{"a":1}"#])
+    func code(_ sink: PostgresSink) async -> String {
+      do {
+        await (try sink.open(SinkOpening())).close()
+        return "none"
+      } catch { return "\((error as? SinkError)?.code.description ?? "\(error)")" }
+    }
+    try schema.rows("CREATE TABLE theirs (a int)")
+    #expect(await code(schema.sink("theirs")) == "notOurs")
+    #expect(await code(schema.sink(key: "/a")) == "otherRequest")
+    try schema.rows("DROP TABLE t")
+    #expect(await code(schema.sink()) == "damaged")
+    #expect(await code(PostgresSink("postgres://127.0.0.1:1/x", table: "t")) == "writeFailed")
+  }
+
+  @Test("16-Exact: a server that crashes between commits costs no item and no run")
+  func survivesCrash() async throws {
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let schema = Schema(url: server.url())
+    let session = try await schema.sink().open(SinkOpening())
+    for page in 0..<3 {
+      try await session.write(SinkPage([try RawItem(Array(#"{"a":\#(page)}"#.utf8))]))
+      if page > 0 { try server.crash() }
+      var checkpoint = Checkpoint(sequence: page + 1)
+      checkpoint.position = page == 2 ? nil : "p"
+      try await session.commit(checkpoint)
+    }
+    await session.close()
+    #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["0", "1", "2"])
+  }
+}

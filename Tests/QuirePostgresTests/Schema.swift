@@ -1,0 +1,83 @@
+import CPostgreSQL
+import Foundation
+import QuireCore
+import QuireExport
+import QuireJSON
+import QuirePostgres
+import TestSupport
+import Testing
+
+/// A schema of its own in the server that the tests share.
+struct Schema {
+  /// Why tests of a database are skipped.
+  static let missing: Comment = "no PostgreSQL server is installed (Debian package postgresql)"
+  static let isMissing = PostgresServer.programs == nil
+
+  let url: String
+
+  init(url: String) { self.url = url }
+
+  init() throws {
+    let name = "s\(UUID())".replacing("-", with: "").lowercased()
+    url = try PostgresServer.shared.get().url(schema: name)
+  }
+
+  func sink(
+    _ table: String = "t", key: TableKey? = nil, mode: SinkMode? = nil, members: [String]? = nil,
+    item: String? = nil
+  ) -> PostgresSink {
+    PostgresSink(url, table: table, key: key, mode: mode, members: members, item: item)
+  }
+
+  /// Commits pages of lines in one session each; the last one completes the run.
+  func write(
+    _ sink: PostgresSink, _ pages: [String]..., restarts: Bool = false, completes: Bool = true
+  ) async throws {
+    for (index, lines) in pages.enumerated() {
+      let session = try await sink.open(SinkOpening(restarts: restarts && index == 0))
+      do {
+        try await session.write(SinkPage(lines.map { try RawItem(Array($0.utf8)) }))
+        var checkpoint = session.checkpoint ?? Checkpoint()
+        if checkpoint.isComplete {
+          checkpoint = Checkpoint(sequence: checkpoint.sequence, run: checkpoint.run + 1)
+        }
+        checkpoint.sequence += 1
+        checkpoint.items += lines.count
+        checkpoint.position = completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
+        try await session.commit(checkpoint)
+      } catch {
+        await session.close()
+        throw error
+      }
+      await session.close()
+    }
+  }
+
+  /// The rows of a query, each as `a|b`.
+  @discardableResult
+  func rows(_ sql: String) throws -> [String] {
+    let connection = PQconnectdb(url)
+    defer { PQfinish(connection) }
+    PQsetNoticeProcessor(connection, { _, _ in }, nil)
+    let result = PQexec(connection, sql)
+    defer { PQclear(result) }
+    guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK].contains(PQresultStatus(result)) else {
+      throw POSIXError(String(cString: PQerrorMessage(connection)))
+    }
+    return (0..<PQntuples(result)).map { row in
+      (0..<PQnfields(result)).map { column in
+        PQgetisnull(result, row, column) == 1
+          ? "null" : String(cString: PQgetvalue(result, row, column))
+      }.joined(separator: "|")
+    }
+  }
+
+  /// `name type` of each column.
+  func columns(_ table: String = "t") throws -> [String] {
+    try rows(
+      """
+      SELECT column_name || ' ' || data_type FROM information_schema.columns WHERE table_name = \
+      '\(table)' AND table_schema = current_schema() ORDER BY ordinal_position
+      """)
+  }
+}

@@ -1,0 +1,140 @@
+import QuireExport
+import QuireJSON
+import QuirePagination
+import Testing
+
+@Suite struct SQLiteColumnTests {
+  @Test("16-Table: each member is a column of the type of its values, added when it first comes")
+  func addsColumns() async throws {
+    let tables = try Tables()
+    try await tables.write(
+      tables.sink(), [#"{"id":1,"title":"a","open":true,"score":1.5,"user":{"n": [1, 2]},"gone":null}"#],
+      [#"{"id":2,"labels":["x"],"title":""}"#], [#"{}"#])
+    #expect(
+      try tables.columns() == [
+        "id INTEGER", "title TEXT", "open BOOLEAN", "score REAL", "user TEXT", "gone ",
+        "labels TEXT",
+      ])
+    #expect(
+      try tables.rows("SELECT * FROM t") == [
+        #"i1|a|i1|d1.5|{"n":[1,2]}|null|null"#, #"i2||null|null|null|null|["x"]"#,
+        "null|null|null|null|null|null|null",
+      ])
+  }
+
+  @Test(
+    "16-Table: a column is widened to hold all it has, in any order, and never narrowed",
+    arguments: [
+      (["1", "2.5"], "NUMERIC", ["i1", "d2.5"]), (["2.5", "1"], "NUMERIC", ["d2.5", "i1"]),
+      (["null", "7"], "INTEGER", ["null", "i7"]), (["1", #""x""#, "2"], "TEXT", ["1", "x", "2"]),
+      ([#""007""#, "7"], "TEXT", ["007", "7"]), (["7", #""007""#], "TEXT", ["7", "007"]),
+      (["true", "1"], "TEXT", ["true", "1"]), (["false", "null", #""n""#], "TEXT", ["false", "null", "n"]),
+      (["0.1", #""x""#], "TEXT", ["0.1", "x"]), (["[1]", #""[1]""#], "TEXT", ["[1]", "[1]"]),
+      (["1", "[1]"], "TEXT", ["1", "[1]"]), (["1", #""1e5""#], "TEXT", ["1", "1e5"]),
+      (["3.1415926535897931", #""x""#], "TEXT", ["3.141592653589793", "x"]),
+    ])
+  func widens(values: [String], type: String, rows: [String]) async throws {
+    for together in [true, false] {
+      let tables = try Tables()
+      let lines = values.map { #"{"a":\#($0)}"# }
+      if together {
+        try await tables.write(tables.sink(), lines)
+      } else {
+        for line in lines.dropLast() { try await tables.write(tables.sink(), [line], completes: false) }
+        try await tables.write(tables.sink(), [lines[lines.count - 1]])
+      }
+      #expect(try tables.columns() == ["a \(type)"], "together \(together)")
+      let found = try tables.rows("SELECT a FROM t")
+      // A long decimal keeps its text where its column is text when it comes.
+      #expect(found == rows || together && found[0].hasPrefix("3.14159"), "together \(together)")
+      #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
+    }
+  }
+
+  @Test("16-Table: numbers that no column of numbers holds keep their text, and all others their value")
+  func keepsNumbers() async throws {
+    let numbers = [
+      "9223372036854775807", "-9223372036854775808", "0", "-7", "9007199254740993",
+    ]
+    let tables = try Tables()
+    try await tables.write(tables.sink("i"), numbers.map { #"{"n":\#($0)}"# })
+    #expect(try tables.rows("SELECT n FROM i") == numbers.map { "i\($0)" })
+    let long = [
+      "9223372036854775808", "-9223372036854775809", "123456789012345678901234567890",
+      "0.12345678901234567890123", "1e400", "1E-400", "3.14159265358979323846264",
+      "1.00000000000000000001",
+    ]
+    for number in long {
+      try await tables.write(tables.sink("l"), [#"{"n":\#(number)}"#], restarts: true)
+      #expect(try tables.rows("SELECT n FROM l") == [number])
+    }
+    let decimals = ["1.10", "2e3", "0.1", "123456789.012345", "5e-324", "1.7976931348623157e308"]
+    for number in decimals {
+      try await tables.write(tables.sink("d"), [#"{"n":\#(number)}"#], restarts: true)
+      let double = try #require(Double(number))
+      #expect(try tables.rows("SELECT n FROM d") == ["d\(double)"])
+    }
+    // In one column, in both orders.
+    try await tables.write(tables.sink("m"), [#"{"n":1}"#, #"{"n":18446744073709551615}"#, #"{"n":2}"#])
+    #expect(try tables.rows("SELECT n FROM m") == ["1", "18446744073709551615", "2"])
+  }
+
+  @Test("16-Table: names that SQLite takes for one get a number, and keep it in later runs")
+  func namesColumns() async throws {
+    let tables = try Tables()
+    let line = #"{"ID":1,"id":2,"Id":3,"id_2":4,"select":5,"a\"b":6,"":7,"a\u0000b":8,"_rest":9,"é É":10}"#
+    try await tables.write(tables.sink(), [line], [#"{"id":12,"ID":11,"order by":1,"rowid":5}"#])
+    #expect(
+      try tables.rows("SELECT name FROM pragma_table_info('t')") == [
+        "ID", "id_2", "Id_3", "id_2_2", "select", "a\"b", "_", "a\u{FFFD}b", "_rest_2", "é É",
+        "order by", "rowid",
+      ])
+    #expect(
+      try tables.rows("SELECT * FROM t") == [
+        "i1|i2|i3|i4|i5|i6|i7|i8|i9|i10|null|null",
+        "i11|i12|null|null|null|null|null|null|null|null|i1|i5",
+      ])
+  }
+
+  @Test("16-Table: more members than SQLite has columns are kept as JSON, in the column of the rest")
+  func keepsRest() async throws {
+    let tables = try Tables()
+    let members = (0..<5_000).map { #""m\#($0)":\#($0)"# }
+    try await tables.write(tables.sink(), ["{\(members.joined(separator: ","))}"], [#"{"m4999":"x"}"#])
+    #expect(try tables.rows("SELECT m0, m1998 FROM t") == ["i0|i1998", "null|null"])
+    #expect(
+      try tables.rows(
+        "SELECT (SELECT count(*) FROM json_each(_rest)), json_extract(_rest, '$.m4999') FROM t")
+        == ["i3001|i4999", "i1|x"])
+  }
+
+  @Test("16-Table: texts are kept as they are, NUL and huge ones among them, and no byte is lost")
+  func keepsTexts() async throws {
+    let tables = try Tables()
+    let huge = String(repeating: "0123456789", count: 1_000_000)
+    try await tables.write(
+      tables.sink(item: "whole"),
+      [#"{"a":"x\u0000y","b":"\ud83d\ude00\n\"","c":"\#(huge)"}"#, #"{"a":"\ud800","a":2}"#,
+       "{ \"b\" : [ \"a b\" , 1.10 ] }"])
+    #expect(
+      try tables.rows("SELECT hex(a), b, length(c) FROM t LIMIT 1") == ["780079|😀\n\"|i10000000"])
+    #expect(
+      try tables.rows("SELECT a, _rest, whole FROM t LIMIT 1 OFFSET 1") == [
+        #"\#u{FFFD}|{"a":"\ud800","a":2}|{"a":"\ud800","a":2}"#
+      ])
+    #expect(
+      try tables.rows("SELECT b, whole FROM t LIMIT 1 OFFSET 2") == [
+        #"["a b",1.10]|{"b":["a b",1.10]}"#
+      ])
+  }
+
+  @Test("16-Table: items that are no objects are the column value, and chosen members the only ones")
+  func takesScalars() async throws {
+    let tables = try Tables()
+    try await tables.write(tables.sink(), ["1", #""a b""#, "[1, 2]", "null"])
+    #expect(try tables.rows("SELECT value FROM t") == ["1", "a b", "[1,2]", "null"])
+    try await tables.write(tables.sink("u", members: ["b", "x"]), [#"{"a":1,"b":2}"#])
+    #expect(try tables.columns("u") == ["b INTEGER", "x "])
+    #expect(try tables.rows("SELECT * FROM u") == ["i2|null"])
+  }
+}

@@ -1,0 +1,144 @@
+import Foundation
+import GRDB
+import QuireCore
+import QuireExport
+import QuireJSON
+import QuirePagination
+import QuireSQLite
+import QuireTesting
+import Testing
+
+@Suite struct SQLiteRunTests {
+  @Test("16-Exact: an export into a table that failed goes on behind what was committed, at every page")
+  func goesOn() async throws {
+    for page in 1...4 {
+      let tables = try Tables()
+      let source = ScriptedSource(sizes: 2, 2, 2, 2)
+      source.fail(page)
+      let export = Export(Cursor(source), to: tables.sink())
+      await #expect(throws: PageError.self) { try await export.run() }
+      try await export.run()
+      #expect(try tables.rows("SELECT value FROM t ORDER BY rowid") == (0..<8).map { "i\($0)" })
+      let requests = source.requests
+      #expect(try await "\(export.run().end)" == "already complete")
+      #expect(source.requests == requests)
+    }
+  }
+
+  @Test("16-Key: a later item takes the place of the one with its key, whole, where that one stood")
+  func replacesByKey() async throws {
+    let tables = try Tables()
+    let sink = tables.sink(key: "/id")
+    #expect(sink.mode == .upsert)
+    try await tables.write(
+      sink, [#"{"id":1,"a":"x","b":1}"#, #"{"id":2,"a":"y"}"#, #"{"id":1,"a":"z"}"#])
+    #expect(try tables.rows("SELECT * FROM t") == ["i1|z|null", "i2|y|null"])
+    try await tables.write(sink, [#"{"id":"n","a":"s"}"#, #"{"id":2,"c":3}"#])
+    #expect(try tables.rows("SELECT id, a, c FROM t") == ["1|z|null", "2|null|i3", "n|s|null"])
+    #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
+  }
+
+  @Test("16-Key: keys can have parts and lie deeper, and an item without its key is refused")
+  func hasPartsOfKeys() async throws {
+    let tables = try Tables()
+    let sink = tables.sink(key: ["/n", "/repo/id"])
+    try await tables.write(
+      sink, [#"{"n":1,"repo":{"id":5},"t":"a"}"#, #"{"n":1,"repo":{"id":6},"t":"b"}"#],
+      [#"{"n":1,"repo":{"id":5},"t":"c"}"#])
+    #expect(try tables.rows(#"SELECT n, "repo/id", t FROM t"#) == ["i1|5|c", "i1|6|b"])
+    for line in [#"{"n":2}"#, #"{"repo":{"id":5}}"#, #"{"n":null,"repo":{"id":5}}"#] {
+      await #expect { try await tables.write(sink, [line]) } throws: { SinkError.Code.unfit ~= $0 }
+    }
+    #expect(try tables.rows("SELECT count(*) FROM t") == ["i2"])
+  }
+
+  @Test("16-Replace: a run that replaces is seen whole or not at all, and keeps indexes and views")
+  func replaces() async throws {
+    let tables = try Tables()
+    let sink = tables.sink(mode: .replace)
+    try await tables.write(sink, [#"{"a":1}"#, #"{"a":2}"#])
+    try tables.execute("CREATE INDEX mine ON t (a); CREATE VIEW v AS SELECT a FROM t")
+    try await tables.write(sink, [#"{"a":3}"#], [#"{"a":4,"b":1}"#], completes: false)
+    #expect(try tables.rows("SELECT a FROM v") == ["i1", "i2"])
+    try await tables.write(sink, [#"{"a":5}"#])
+    #expect(try tables.rows("SELECT a FROM v") == ["i3", "i4", "i5"])
+    #expect(try tables.rows("SELECT b FROM t") == ["null", "i1", "null"])
+    #expect(
+      try tables.rows("SELECT name FROM sqlite_master ORDER BY name") == [
+        "_quire", "mine", "sqlite_autoindex__quire_1", "t", "v",
+      ])
+    try await tables.write(tables.sink("k", key: "/a", mode: .replace), [#"{"a":3}"#])
+    for run in 4..<7 {
+      try await tables.write(tables.sink("k", key: "/a", mode: .replace), [#"{"a":\#(run)}"#])
+      #expect(try tables.rows("SELECT a FROM k") == ["i\(run)"])
+    }
+  }
+
+  @Test("16-Exact: to begin anew takes away what was there with the first commit, not before")
+  func restarts() async throws {
+    let tables = try Tables()
+    try await tables.write(tables.sink(), [#"{"a":1}"#])
+    let session = try await tables.sink().open(SinkOpening(restarts: true))
+    #expect(session.checkpoint == nil)
+    try await session.write(SinkPage([try RawItem(Array(#"{"b":1}"#.utf8))]))
+    #expect(try tables.rows("SELECT a FROM t") == ["i1"])
+    var checkpoint = Checkpoint()
+    checkpoint.sequence = 1
+    try await session.commit(checkpoint)
+    #expect(try tables.columns() == ["b INTEGER"])
+    await session.close()
+  }
+
+  @Test("16-Lock: a second export into a table is refused, one into another table is not")
+  func locks() async throws {
+    let tables = try Tables()
+    let first = try await tables.sink().open(SinkOpening())
+    await #expect { _ = try await tables.sink("T").open(SinkOpening()) } throws: {
+      SinkError.Code.inUse ~= $0
+    }
+    try await tables.write(tables.sink("other"), [#"{"a":1}"#])
+    await first.close()
+    try await tables.write(tables.sink(), [#"{"a":1}"#])
+    #expect(try FileManager.default.contentsOfDirectory(atPath: tables.folder.path) == ["x.db"])
+    let mode = try FileManager.default.attributesOfItem(atPath: tables.path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
+  @Test("16-Table: a table of others', another key, a file that is no database, a lost table: each is named")
+  func refuses() async throws {
+    let tables = try Tables()
+    try tables.execute("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
+    func code(_ sink: SQLiteSink) async -> String {
+      do {
+        await (try sink.open(SinkOpening())).close()
+        return "none"
+      } catch { return "\((error as? SinkError)?.code.description ?? "\(error)")" }
+    }
+    #expect(await code(tables.sink("theirs")) == "notOurs")
+    try await tables.write(tables.sink(key: "/id"), [#"{"id":1}"#])
+    #expect(await code(tables.sink(key: "/n")) == "otherRequest")
+    #expect(await code(tables.sink("sqlite_x")) == "unsupported")
+    try tables.execute("DROP TABLE t")
+    #expect(await code(tables.sink(key: "/id")) == "damaged")
+    let text = tables.folder.appending(path: "text.db").path
+    try Data("This is no database, but a text of some length.\n".utf8).write(to: URL(filePath: text))
+    #expect(await code(SQLiteSink(text, table: "t")) == "notOurs")
+    #expect(await code(SQLiteSink("/nowhere/x.db", table: "t")) == "writeFailed")
+  }
+
+  @Test("16-Table: what a reader sees is whole: no transaction is open between commits")
+  func letsOthersRead() async throws {
+    let tables = try Tables()
+    let session = try await tables.sink().open(SinkOpening())
+    let items = try (0..<1000).map { try RawItem(Array(#"{"a":\#($0)}"#.utf8)) }
+    try await session.write(SinkPage(items))
+    try tables.execute("CREATE TABLE mine (a)")
+    var checkpoint = Checkpoint()
+    checkpoint.sequence = 1
+    try await session.commit(checkpoint)
+    try await session.write(SinkPage(items))
+    #expect(try tables.rows("SELECT count(*) FROM t") == ["i1000"])
+    await session.close()
+    #expect(try tables.rows("SELECT count(*) FROM t") == ["i1000"])
+  }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import GRDB
+import QuireCore
+import QuireExport
+import QuireJSON
+import QuirePagination
+import QuireSQLite
+import Testing
+
+/// A database in a folder of its own, which goes with it.
+final class Tables {
+  let folder: URL
+  let path: String
+
+  init() throws {
+    folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    path = folder.appending(path: "x.db").path
+  }
+
+  deinit { try? FileManager.default.removeItem(at: folder) }
+
+  func sink(
+    _ table: String = "t", key: TableKey? = nil, mode: SinkMode? = nil, members: [String]? = nil,
+    item: String? = nil
+  ) -> SQLiteSink {
+    SQLiteSink(path, table: table, key: key, mode: mode, members: members, item: item)
+  }
+
+  /// Commits pages of lines in one session each; the last one completes the run.
+  func write(
+    _ sink: SQLiteSink, _ pages: [String]..., restarts: Bool = false, completes: Bool = true
+  ) async throws {
+    for (index, lines) in pages.enumerated() {
+      let session = try await sink.open(SinkOpening(restarts: restarts && index == 0))
+      do {
+        try await session.write(SinkPage(lines.map { try RawItem(Array($0.utf8)) }))
+        var checkpoint = session.checkpoint ?? Checkpoint()
+        if checkpoint.isComplete {
+          checkpoint = Checkpoint(sequence: checkpoint.sequence, run: checkpoint.run + 1)
+        }
+        checkpoint.sequence += 1
+        checkpoint.items += lines.count
+        checkpoint.position = completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
+        try await session.commit(checkpoint)
+      } catch {
+        await session.close()
+        throw error
+      }
+      await session.close()
+    }
+  }
+
+  /// The rows of a query, each as `a|b`, with the storage class of what is no text.
+  func rows(_ sql: String) throws -> [String] {
+    try DatabaseQueue(path: path).read { database in
+      try Row.fetchAll(database, sql: sql).map { row in
+        row.map { _, value in
+          switch value.storage {
+          case .null: "null"
+          case .int64(let value): "i\(value)"
+          case .double(let value): "d\(value)"
+          case .string(let text): text
+          case .blob: "blob"
+          }
+        }.joined(separator: "|")
+      }
+    }
+  }
+
+  /// `name TYPE` of each column.
+  func columns(_ table: String = "t") throws -> [String] {
+    try rows("SELECT name || ' ' || type FROM pragma_table_info('\(table)')")
+  }
+
+  func execute(_ sql: String) throws {
+    try DatabaseQueue(path: path).writeWithoutTransaction { try $0.execute(sql: sql) }
+  }
+}
