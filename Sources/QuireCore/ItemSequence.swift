@@ -74,7 +74,7 @@ extension ItemSequence.Iterator: Sendable {}
 ///
 /// A filtered page skips offsets, a repaged one joins items of several pages; this is how either
 /// can still be cut and resumed at exactly one item.
-struct ItemOrigins: Hashable, Sendable {
+package struct ItemOrigins: Hashable, Sendable {
   /// Where the source's page starts; its `itemOffset` is 0.
   var page: Position
   var offsets: [Int]

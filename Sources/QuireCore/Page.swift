@@ -160,7 +160,7 @@ extension Page {
   }
 
   /// Where the items lie, when they do not follow one another from `position` on.
-  var origins: [ItemOrigins]? {
+  package var origins: [ItemOrigins]? {
     get { head.origins }
     set { head.origins = newValue }
   }
@@ -186,7 +186,7 @@ package struct PageHead: Sendable {
   package var traffic = Traffic()
   package var warnings: [WalkReport.Warning] = []
   package var endDoubt: PageError?
-  var origins: [ItemOrigins]?
+  package var origins: [ItemOrigins]?
   var mark: ItemMark?
 
   /// A head that copies of a page share.

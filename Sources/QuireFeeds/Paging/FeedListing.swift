@@ -58,7 +58,7 @@ extension PageClient {
     let paging = FeedPaging(options)
     let first = PageRequest(url: url)
     do {
-      let policy = PagePolicy(links: try paging.links(from: url))
+      let policy = Pagination.Policy(links: try paging.links(from: url))
       let pagination = Pagination(
         next: .body("/"), send: .request, items: .root, policy: policy)
       let listing = try Listing(

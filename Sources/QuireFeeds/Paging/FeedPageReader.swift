@@ -107,7 +107,7 @@ final class FeedPageReader: PageReader {
   func identity(of position: Position) -> Int { base.identity(of: position) }
   var needsClosing: Bool { base.needsClosing }
   // Circles are ends here, and are found by their requests.
-  var repeatedPositions: RepeatedPositions { base.repeatedPositions }
+  var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }

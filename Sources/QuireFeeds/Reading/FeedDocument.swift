@@ -19,7 +19,7 @@ public struct FeedDocument: PageDocument {
   public func count(at path: PagePath) throws -> Int? { try base.count(at: path) }
 
   /// The value at `path` below the last item.
-  public func value(at path: PagePath, inLastItemOf items: ItemSelector) throws -> JSONValue? {
+  public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     try base.value(at: path, inLastItemOf: items)
   }
 
