@@ -11,17 +11,12 @@ let house: [SwiftSetting] = [
   .treatAllWarnings(as: .error),
 ]
 
-let httpTypes: Target.Dependency = .product(name: "HTTPTypes", package: "swift-http-types")
-let argumentParser: Target.Dependency = .product(
-  name: "ArgumentParser", package: "swift-argument-parser", condition: .when(traits: ["Tool"]))
-let flyingFox: Target.Dependency = .product(
-  name: "FlyingFox", package: "FlyingFox", condition: .when(traits: ["Tool"]))
-let yams: Target.Dependency = .product(
-  name: "Yams", package: "Yams", condition: .when(traits: ["Tool"]))
-let grdb = ["GRDB", "GRDBSQLite"].map { name -> Target.Dependency in
-  .product(name: name, package: "GRDB.swift", condition: .when(traits: ["SQLite"]))
-}
-let logging: Target.Dependency = .product(name: "Logging", package: "swift-log")
+let httpTypes = product("HTTPTypes", of: "swift-http-types")
+let logging = product("Logging", of: "swift-log")
+let argumentParser = product("ArgumentParser", of: "swift-argument-parser", trait: "Tool")
+let flyingFox = product("FlyingFox", of: "FlyingFox", trait: "Tool")
+let yams = product("Yams", of: "Yams", trait: "Tool")
+let grdb = ["GRDB", "GRDBSQLite"].map { product($0, of: "GRDB.swift", trait: "SQLite") }
 
 /// What reads listings; a test may look into any of them.
 let libraries: [Target.Dependency] = [
@@ -56,13 +51,11 @@ let package = Package(
   ],
   targets: [
     // System libraries: a module map and a shim each.
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .systemLibrary(name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
-    .systemLibrary(name: "CXML2", pkgConfig: "libxml-2.0", providers: [.apt(["libxml2-dev"])]),
-    .systemLibrary(
-      name: "CPostgreSQL", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+    system("CCurl", "libcurl", from: "libcurl4-openssl-dev"),
+    system("CCrypto", "libcrypto", from: "libssl-dev"),
+    system("CZlib", "zlib", from: "zlib1g-dev"),
+    system("CXML2", "libxml-2.0", from: "libxml2-dev"),
+    system("CPostgreSQL", "libpq", from: "libpq-dev"),
 
     // The files of presets, embedded.
     .target(name: "CPresets"),
@@ -110,12 +103,10 @@ let package = Package(
       dependencies: [
         "Quire", "QuireDetect", "QuireExport", "QuireSQLite", "QuirePostgres", "QuireFeeds",
         "QuireAWS", httpTypes, logging, flyingFox, argumentParser, yams,
-      ] + libraries, swiftSettings: house),
+      ] + libraries + grdb, swiftSettings: house),
 
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
-    .systemLibrary(
-      name: "COpenSSL", path: "Tests/COpenSSL", pkgConfig: "openssl",
-      providers: [.apt(["libssl-dev"])]),
+    system("COpenSSL", "openssl", from: "libssl-dev", path: "Tests/COpenSSL"),
     .target(
       name: "TestSupport",
       dependencies: [
@@ -137,19 +128,20 @@ let package = Package(
     tests(
       of: "QuireCommand",
       with: [
-        "QuireCommand", "QuireExport", "Quire", httpTypes, argumentParser, "HelloQuire",
-        "ExportWithResume", "ClosureSource", "ListBucket", "TerminalReader",
-      ]),
-
-    // Small programs that the tests run.
-    example("HelloQuire"),
-    example("ExportWithResume"),
-    example("ClosureSource"),
-    example("ListBucket"),
-    example("TerminalReader"),
-  ],
+        "QuireCommand", "QuireExport", "Quire", httpTypes, argumentParser,
+      ] + grdb + examples.map { .target(name: $0) }),
+  ] + examples.map(example),
   cLanguageStandard: .c2x
 )
+
+func product(_ name: String, of package: String, trait: String? = nil) -> Target.Dependency {
+  .product(name: name, package: package, condition: trait.map { .when(traits: [$0]) })
+}
+
+func system(_ name: String, _ library: String, from package: String, path: String? = nil) -> Target
+{
+  .systemLibrary(name: name, path: path, pkgConfig: library, providers: [.apt([package])])
+}
 
 func library(
   _ name: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []

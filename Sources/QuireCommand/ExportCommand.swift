@@ -173,7 +173,7 @@ struct ExportCommand: AsyncParsableCommand {
     name: [.short, .long],
     help: ArgumentHelp(
       "Where to write; - is standard output. The ending says how: .jsonl, .ndjson, .json, .csv, .tsv, "
-        + "each also with .gz. The same command again goes on where it was stopped.",
+        + "each also with .gz, .db, .sqlite, postgres://…. The same command again goes on where it was stopped.",
       valueName: "file"))
   var output: String?
 
@@ -189,8 +189,14 @@ struct ExportCommand: AsyncParsableCommand {
       valueName: "mode"))
   var mode: String?
 
-  @Option(help: ArgumentHelp("Where an item has its key, for --mode upsert.", valueName: "path"))
+  @Option(
+    help: ArgumentHelp(
+      "Where an item has its key, by which it takes the place of an earlier one; several with commas.",
+      valueName: "path"))
   var key: String?
+
+  @Option(help: ArgumentHelp("The table of a database.", valueName: "name"))
+  var table: String?
 
   @Flag(help: "Put an apostrophe in front of texts that a spreadsheet would take for formulas.")
   var guardFormulas = false

@@ -3,6 +3,12 @@ import Dispatch
 import QuireCore
 import QuireExport
 
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// A connection, used on a queue of its own: libpq waits for the server.
 ///
 /// SAFETY: `handle` is used in work that `run` puts on the queue, which is serial, and in `deinit`.

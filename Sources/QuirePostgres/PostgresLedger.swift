@@ -6,7 +6,7 @@ import QuireExport
 struct PostgresLedger {
   struct Record {
     var checkpoint: Checkpoint
-    var settings: TableColumns.Settings
+    var settings: TableShape.Settings
     var columns: [TableColumns.Column]
     /// The columns of the table that is to take its place; nil where there is none.
     var staged: [TableColumns.Column]?
@@ -89,7 +89,7 @@ struct PostgresLedger {
         INSERT INTO _quire ("table", checkpoint, settings, columns, staged) VALUES ($1, $2, $3, $4, \
         NULL) ON CONFLICT ("table") DO UPDATE SET checkpoint = excluded.checkpoint, \
         settings = excluded.settings, columns = excluded.columns, staged = NULL
-        """, [table, line, try Self.encoded(sink.settings), columns])
+        """, [table, line, try Self.encoded(sink.shape.settings), columns])
     }
   }
 
@@ -115,10 +115,10 @@ struct PostgresLedger {
         "The database has a checkpoint of the table \(table), but the table is gone. Begin anew, or "
           + "restore the database from a copy. Nothing was requested.")
     }
-    guard record.settings != sink.settings else { return }
+    guard record.settings != sink.shape.settings else { return }
     let difference =
-      record.settings.key != sink.settings.key
-      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.settings.key))"
+      record.settings.key != sink.shape.settings.key
+      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.shape.settings.key))"
       : "other columns than this export asks for"
     throw SinkError(
       .otherRequest,

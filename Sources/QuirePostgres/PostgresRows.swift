@@ -33,7 +33,7 @@ struct PostgresRows {
     rest.removeAll(keepingCapacity: true)
     columns.beginItem()
     try item.visit({ add($0, of: item) }, finish: {})
-    try addOwn(item)
+    addOwn(item)
     for cell in cells {
       if cell.mark == count {
         bytes.append(contentsOf: values[cell.range])
@@ -81,11 +81,7 @@ struct PostgresRows {
     cells[place] = (count, start..<values.count)
   }
 
-  private mutating func addOwn(_ item: TableItem) throws {
-    for part in columns.key where part.member == nil {
-      scratch = Array(try item.text(of: part).utf8)
-      put(at: part.place)
-    }
+  private mutating func addOwn(_ item: TableItem) {
     if let place = columns.itemPlace {
       scratch.removeAll(keepingCapacity: true)
       item.append(to: &scratch)

@@ -24,24 +24,22 @@ public struct PostgresSink: Sink {
 
   let connection: String
   let table: String
-  let key: TableKey?
-  let settings: TableColumns.Settings
+  let shape: TableShape
 
   /// A table in the current schema of a database that libpq connects to, by a URL or a list of keywords
   /// (PostgreSQL manual, 34.1.1); what it does not say comes from the environment, as in `psql`.
   ///
-  /// Items with a `key` take the place of earlier ones with the same, in every mode. `members` are
-  /// those that are kept, in order; by default all. The column `item` holds the whole item as the server
+  /// Items with a `key` take the place of earlier ones with the same, in every mode. `columns` are
+  /// those of the table, in order; by default there is one for each member. The column `item` holds the whole item as the server
   /// wrote it, without white space; by default none does.
   public init(
     _ connection: String, table: String, key: TableKey? = nil, mode: SinkMode? = nil,
-    members: [String]? = nil, item: String? = nil
+    columns: [TableColumn]? = nil, item: String? = nil
   ) {
     self.connection = connection
     self.table = table
-    self.key = key
     self.mode = mode ?? (key == nil ? .once : .upsert)
-    settings = TableColumns.Settings(key: key, members: members, item: item)
+    shape = TableShape(key: key, columns: columns, item: item)
   }
 
   /// Opens the table for one export.
@@ -59,7 +57,7 @@ public struct PostgresSink: Sink {
     let writer = PostgresWriter(self, restarts: opening.restarts)
     do {
       let checkpoint = try await writer.open()
-      return PostgresSession(writer, checkpoint)
+      return PostgresSession(writer, checkpoint, shape)
     } catch {
       await writer.close()
       throw error
@@ -71,15 +69,17 @@ public struct PostgresSink: Sink {
 final class PostgresSession: SinkSession {
   private(set) var checkpoint: Checkpoint?
   private let writer: PostgresWriter
+  private let shape: TableShape
   private var pending: [TableItem] = []
 
-  init(_ writer: PostgresWriter, _ checkpoint: Checkpoint?) {
+  init(_ writer: PostgresWriter, _ checkpoint: Checkpoint?, _ shape: TableShape) {
+    self.shape = shape
     self.writer = writer
     self.checkpoint = checkpoint
   }
 
   func write(_ page: SinkPage) async throws {
-    for item in page.items { pending.append(try TableItem(item)) }
+    for item in page.items { pending.append(try TableItem(item, shape)) }
   }
 
   func commit(_ checkpoint: Checkpoint) async throws {

@@ -24,8 +24,7 @@ struct PostgresTable {
     self.sink = sink
     self.connection = connection
     applied = exists ? stored : nil
-    machine = TableColumns(
-      sink.settings, key: sink.key, in: .postgres, limit: 300, stored: stored)
+    machine = TableColumns(sink.shape, in: .postgres, limit: 300, stored: stored)
   }
 
   /// Writes items in the order they come.

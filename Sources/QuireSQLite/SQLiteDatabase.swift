@@ -95,7 +95,8 @@ extension SinkError {
         reason: reason)
     case .SQLITE_FULL:
       self.init(
-        .writeFailed, "\(path): there is no room left for the database (\(message)). Make room, and go on.",
+        .writeFailed,
+        "\(path): there is no room left for the database (\(message)). Make room, and go on.",
         reason: reason)
     case .SQLITE_TOOBIG:
       self.init(

@@ -47,7 +47,8 @@ struct SQLiteDefinition {
   ) throws {
     guard
       var sql = try String.fetchOne(
-        database, sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+        database,
+        sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
         arguments: [table])
     else { return }
     for change in changes {
@@ -87,7 +88,8 @@ struct SQLiteDefinition {
         let type = rest.drop { $0.isWhitespace }
         guard type.lowercased().hasPrefix(old.lowercased()) else { break }
         let kept = type.dropFirst(old.count)
-        let written = "\(name) \(new)\(old.isEmpty && !kept.isEmpty && kept.first != ")" ? " " : "")"
+        let written =
+          "\(name) \(new)\(old.isEmpty && !kept.isEmpty && kept.first != ")" ? " " : "")"
         return String(decoding: bytes[..<start], as: UTF8.self)
           + definition.prefix(definition.count - words.count) + written + kept
           + String(decoding: bytes[end...], as: UTF8.self)

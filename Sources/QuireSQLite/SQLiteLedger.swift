@@ -8,7 +8,7 @@ struct SQLiteLedger {
   /// What is stored.
   struct Record {
     var checkpoint: Checkpoint
-    var settings: TableColumns.Settings
+    var settings: TableShape.Settings
     var columns: [TableColumns.Column]
     /// The columns of the table that is to take its place; nil where there is none.
     var staged: [TableColumns.Column]?
@@ -36,7 +36,8 @@ struct SQLiteLedger {
   func read(_ database: Database) throws -> Record? {
     guard try database.tableExists("_quire"),
       let row = try Row.fetchOne(
-        database, sql: "SELECT checkpoint, settings, columns, staged FROM _quire WHERE \"table\" = ?",
+        database,
+        sql: "SELECT checkpoint, settings, columns, staged FROM _quire WHERE \"table\" = ?",
         arguments: [table])
     else { return nil }
     let checkpoint = try Checkpoint(bytes: (row[0] as String? ?? "").utf8)
@@ -65,7 +66,7 @@ struct SQLiteLedger {
           ON CONFLICT DO UPDATE SET checkpoint = excluded.checkpoint, settings = excluded.settings, \
           columns = excluded.columns, staged = NULL
           """,
-        arguments: [table, line, try Self.encoded(sink.settings), try Self.encoded(columns)])
+        arguments: [table, line, try Self.encoded(sink.shape.settings), try Self.encoded(columns)])
     case .staged(let columns):
       try database.execute(
         sql: "UPDATE _quire SET checkpoint = ?, staged = ? WHERE \"table\" = ?",
@@ -80,9 +81,9 @@ struct SQLiteLedger {
   /// Throws where the table was made with other settings.
   func check(_ record: Record, _ sink: SQLiteSink) throws(SinkError) {
     let difference =
-      record.settings.key != sink.settings.key
-      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.settings.key))"
-      : record.settings != sink.settings ? "other columns than this export asks for" : nil
+      record.settings.key != sink.shape.settings.key
+      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.shape.settings.key))"
+      : record.settings != sink.shape.settings ? "other columns than this export asks for" : nil
     guard let difference else { return }
     throw SinkError(
       .otherRequest,

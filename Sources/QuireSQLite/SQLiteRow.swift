@@ -123,10 +123,6 @@ final class SQLiteRow {
   // MARK: Columns of the sink's own
 
   private func bindOwn(_ item: TableItem, _ columns: TableColumns) throws {
-    for part in columns.key where part.member == nil {
-      let text = try item.text(of: part)
-      try check(bindCopy(Array(text.utf8), at: Int32(part.place + 1)))
-    }
     if let place = columns.itemPlace {
       scratch.removeAll(keepingCapacity: true)
       item.append(to: &scratch)

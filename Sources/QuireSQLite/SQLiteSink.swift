@@ -25,23 +25,21 @@ public struct SQLiteSink: Sink {
 
   let path: String
   let table: String
-  let key: TableKey?
-  let settings: TableColumns.Settings
+  let shape: TableShape
 
   /// A table of the database at `path`; both are made where they are missing.
   ///
-  /// Items with a `key` take the place of earlier ones with the same, in every mode. `members` are
-  /// those that are kept, in order; by default all. The column `item` holds the whole item as the server
+  /// Items with a `key` take the place of earlier ones with the same, in every mode. `columns` are
+  /// those of the table, in order; by default there is one for each member. The column `item` holds the whole item as the server
   /// wrote it, without white space; by default none does.
   public init(
     _ path: String, table: String, key: TableKey? = nil, mode: SinkMode? = nil,
-    members: [String]? = nil, item: String? = nil
+    columns: [TableColumn]? = nil, item: String? = nil
   ) {
     self.path = path
     self.table = table
-    self.key = key
     self.mode = mode ?? (key == nil ? .once : .upsert)
-    settings = TableColumns.Settings(key: key, members: members, item: item)
+    shape = TableShape(key: key, columns: columns, item: item)
   }
 
   /// Opens the table for one export.
@@ -57,7 +55,7 @@ public struct SQLiteSink: Sink {
       let writer = try await database.run { database in
         try SQLiteWriter(self, database, restarts: opening.restarts)
       }
-      return SQLiteSession(database, writer, lock)
+      return SQLiteSession(database, writer, lock, shape)
     } catch {
       lock.release()
       throw error
@@ -87,10 +85,14 @@ final class SQLiteSession: SinkSession {
   private let database: SQLiteDatabase
   private let writer: SQLiteWriter
   private let lock: TableLock
+  private let shape: TableShape
   private var pending: [TableItem] = []
   private var pendingBytes = 0
 
-  init(_ database: SQLiteDatabase, _ writer: SQLiteWriter, _ lock: TableLock) {
+  init(
+    _ database: SQLiteDatabase, _ writer: SQLiteWriter, _ lock: TableLock, _ shape: TableShape
+  ) {
+    self.shape = shape
     self.database = database
     self.writer = writer
     self.lock = lock
@@ -99,7 +101,7 @@ final class SQLiteSession: SinkSession {
 
   func write(_ page: SinkPage) async throws {
     for item in page.items {
-      let item = try TableItem(item)
+      let item = try TableItem(item, shape)
       pendingBytes += item.count
       pending.append(item)
     }

@@ -39,8 +39,7 @@ struct SQLiteTable {
       applied = stored
     }
     machine = TableColumns(
-      sink.settings, key: sink.key, in: .sqlite, limit: Int(limit) - foreign.count, stored: stored,
-      foreign: foreign)
+      sink.shape, in: .sqlite, limit: Int(limit) - foreign.count, stored: stored, foreign: foreign)
   }
 
   /// Writes items in the order they come.
@@ -173,7 +172,8 @@ extension Database {
   fileprivate func hasIndex(_ name: String) throws -> Bool {
     try Bool.fetchOne(
       self,
-      sql: "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ? COLLATE NOCASE)",
+      sql:
+        "SELECT EXISTS (SELECT 1 FROM sqlite_master WHERE type = 'index' AND name = ? COLLATE NOCASE)",
       arguments: [name]) ?? false
   }
 }

@@ -7,7 +7,8 @@ import Testing
   func addsColumns() async throws {
     let schema = try Schema()
     try await schema.write(
-      schema.sink(), [#"{"id":1,"title":"a\tb\\\n","open":true,"score":1.50,"user":{"n": [1, 2]},"gone":null}"#],
+      schema.sink(),
+      [#"{"id":1,"title":"a\tb\\\n","open":true,"score":1.50,"user":{"n": [1, 2]},"gone":null}"#],
       [#"{"id":2,"labels":["x"],"title":""}"#], [#"{}"#])
     #expect(
       try schema.columns() == [
@@ -30,8 +31,10 @@ import Testing
       (["true", "1"], "text", ["true", "1"]), (["false", #""n""#], "text", ["false", "n"]),
       (["[1]", #""[1]""#], "text", ["[1]", "[1]"]), (["1", "[1]"], "text", ["1", "[1]"]),
       (["1", "18446744073709551615"], "numeric", ["1", "18446744073709551615"]),
-      (["9007199254740993", "0.123456789012345678901234"], "numeric",
-        ["9007199254740993", "0.123456789012345678901234"]),
+      (
+        ["9007199254740993", "0.123456789012345678901234"], "numeric",
+        ["9007199254740993", "0.123456789012345678901234"]
+      ),
       (["1e3", "1"], "numeric", ["1000", "1"]), (["1e999999"], "text", ["1e999999"]),
     ])
   func widens(values: [String], type: String, rows: [String]) async throws {
@@ -41,7 +44,9 @@ import Testing
       if together {
         try await schema.write(schema.sink(), lines)
       } else {
-        for line in lines.dropLast() { try await schema.write(schema.sink(), [line], completes: false) }
+        for line in lines.dropLast() {
+          try await schema.write(schema.sink(), [line], completes: false)
+        }
         try await schema.write(schema.sink(), [lines[lines.count - 1]])
       }
       #expect(try schema.columns() == ["a \(type)"], "together \(together)")
@@ -49,7 +54,8 @@ import Testing
     }
   }
 
-  @Test("16-Table: odd names, thousands of members, NUL and huge texts find their place in PostgreSQL")
+  @Test(
+    "16-Table: odd names, thousands of members, NUL and huge texts find their place in PostgreSQL")
   func findsPlaces() async throws {
     let schema = try Schema()
     let long = String(repeating: "é", count: 40)
@@ -66,11 +72,13 @@ import Testing
       try schema.rows(
         "SELECT column_name FROM information_schema.columns WHERE table_name = 't' AND table_schema = current_schema() ORDER BY ordinal_position LIMIT 12"
       ) == [
-        "whole", "ID", "id", "select", "a\"b", "_", "ctid_2", cut, "\(cut.dropLast())_2", "n", "_rest",
+        "whole", "ID", "id", "select", "a\"b", "_", "ctid_2", cut, "\(cut.dropLast())_2", "n",
+        "_rest",
         "m0",
       ])
     #expect(try schema.rows("SELECT n, _rest FROM t LIMIT 1") == [#"x␀y|{"n":"x\u0000y"}"#])
-    #expect(try schema.rows("SELECT n, length(\"ID\") FROM t LIMIT 1 OFFSET 1") == ["\u{FFFD}|5000000"])
+    #expect(
+      try schema.rows("SELECT n, length(\"ID\") FROM t LIMIT 1 OFFSET 1") == ["\u{FFFD}|5000000"])
     #expect(
       try schema.rows("SELECT m10, _rest->>'m2999' FROM t LIMIT 1 OFFSET 2") == [
         "10 is a text of some length|2999 is a text of some length"

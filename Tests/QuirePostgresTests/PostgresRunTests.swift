@@ -17,7 +17,8 @@ import Testing
       let export = Export(Cursor(source), to: schema.sink("t\(page)"))
       await #expect(throws: PageError.self) { try await export.run() }
       try await export.run()
-      #expect(try schema.rows("SELECT value FROM t\(page) ORDER BY value") == (0..<8).map(String.init))
+      #expect(
+        try schema.rows("SELECT value FROM t\(page) ORDER BY value") == (0..<8).map(String.init))
       let requests = source.requests
       #expect(try await "\(export.run().end)" == "already complete")
       #expect(source.requests == requests)
@@ -44,7 +45,8 @@ import Testing
     #expect(try schema.rows(#"SELECT n, "repo/id", t FROM p ORDER BY 2"#) == ["1|5|c", "1|6|b"])
   }
 
-  @Test("16-Replace: a run that replaces in PostgreSQL is seen whole or not at all, under its views")
+  @Test(
+    "16-Replace: a run that replaces in PostgreSQL is seen whole or not at all, under its views")
   func replaces() async throws {
     let schema = try Schema()
     let sink = schema.sink(mode: .replace)

@@ -23,10 +23,11 @@ struct Schema {
   }
 
   func sink(
-    _ table: String = "t", key: TableKey? = nil, mode: SinkMode? = nil, members: [String]? = nil,
+    _ table: String = "t", key: TableKey? = nil, mode: SinkMode? = nil,
+    columns: [TableColumn]? = nil,
     item: String? = nil
   ) -> PostgresSink {
-    PostgresSink(url, table: table, key: key, mode: mode, members: members, item: item)
+    PostgresSink(url, table: table, key: key, mode: mode, columns: columns, item: item)
   }
 
   /// Commits pages of lines in one session each; the last one completes the run.
@@ -43,7 +44,8 @@ struct Schema {
         }
         checkpoint.sequence += 1
         checkpoint.items += lines.count
-        checkpoint.position = completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
+        checkpoint.position =
+          completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
         try await session.commit(checkpoint)
       } catch {
         await session.close()

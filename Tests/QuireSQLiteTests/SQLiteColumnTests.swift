@@ -8,7 +8,8 @@ import Testing
   func addsColumns() async throws {
     let tables = try Tables()
     try await tables.write(
-      tables.sink(), [#"{"id":1,"title":"a","open":true,"score":1.5,"user":{"n": [1, 2]},"gone":null}"#],
+      tables.sink(),
+      [#"{"id":1,"title":"a","open":true,"score":1.5,"user":{"n": [1, 2]},"gone":null}"#],
       [#"{"id":2,"labels":["x"],"title":""}"#], [#"{}"#])
     #expect(
       try tables.columns() == [
@@ -28,7 +29,8 @@ import Testing
       (["1", "2.5"], "NUMERIC", ["i1", "d2.5"]), (["2.5", "1"], "NUMERIC", ["d2.5", "i1"]),
       (["null", "7"], "INTEGER", ["null", "i7"]), (["1", #""x""#, "2"], "TEXT", ["1", "x", "2"]),
       ([#""007""#, "7"], "TEXT", ["007", "7"]), (["7", #""007""#], "TEXT", ["7", "007"]),
-      (["true", "1"], "TEXT", ["true", "1"]), (["false", "null", #""n""#], "TEXT", ["false", "null", "n"]),
+      (["true", "1"], "TEXT", ["true", "1"]),
+      (["false", "null", #""n""#], "TEXT", ["false", "null", "n"]),
       (["0.1", #""x""#], "TEXT", ["0.1", "x"]), (["[1]", #""[1]""#], "TEXT", ["[1]", "[1]"]),
       (["1", "[1]"], "TEXT", ["1", "[1]"]), (["1", #""1e5""#], "TEXT", ["1", "1e5"]),
       (["3.1415926535897931", #""x""#], "TEXT", ["3.141592653589793", "x"]),
@@ -40,7 +42,9 @@ import Testing
       if together {
         try await tables.write(tables.sink(), lines)
       } else {
-        for line in lines.dropLast() { try await tables.write(tables.sink(), [line], completes: false) }
+        for line in lines.dropLast() {
+          try await tables.write(tables.sink(), [line], completes: false)
+        }
         try await tables.write(tables.sink(), [lines[lines.count - 1]])
       }
       #expect(try tables.columns() == ["a \(type)"], "together \(together)")
@@ -51,7 +55,8 @@ import Testing
     }
   }
 
-  @Test("16-Table: numbers that no column of numbers holds keep their text, and all others their value")
+  @Test(
+    "16-Table: numbers that no column of numbers holds keep their text, and all others their value")
   func keepsNumbers() async throws {
     let numbers = [
       "9223372036854775807", "-9223372036854775808", "0", "-7", "9007199254740993",
@@ -75,14 +80,16 @@ import Testing
       #expect(try tables.rows("SELECT n FROM d") == ["d\(double)"])
     }
     // In one column, in both orders.
-    try await tables.write(tables.sink("m"), [#"{"n":1}"#, #"{"n":18446744073709551615}"#, #"{"n":2}"#])
+    try await tables.write(
+      tables.sink("m"), [#"{"n":1}"#, #"{"n":18446744073709551615}"#, #"{"n":2}"#])
     #expect(try tables.rows("SELECT n FROM m") == ["1", "18446744073709551615", "2"])
   }
 
   @Test("16-Table: names that SQLite takes for one get a number, and keep it in later runs")
   func namesColumns() async throws {
     let tables = try Tables()
-    let line = #"{"ID":1,"id":2,"Id":3,"id_2":4,"select":5,"a\"b":6,"":7,"a\u0000b":8,"_rest":9,"é É":10}"#
+    let line =
+      #"{"ID":1,"id":2,"Id":3,"id_2":4,"select":5,"a\"b":6,"":7,"a\u0000b":8,"_rest":9,"é É":10}"#
     try await tables.write(tables.sink(), [line], [#"{"id":12,"ID":11,"order by":1,"rowid":5}"#])
     #expect(
       try tables.rows("SELECT name FROM pragma_table_info('t')") == [
@@ -96,11 +103,13 @@ import Testing
       ])
   }
 
-  @Test("16-Table: more members than SQLite has columns are kept as JSON, in the column of the rest")
+  @Test(
+    "16-Table: more members than SQLite has columns are kept as JSON, in the column of the rest")
   func keepsRest() async throws {
     let tables = try Tables()
     let members = (0..<5_000).map { #""m\#($0)":\#($0)"# }
-    try await tables.write(tables.sink(), ["{\(members.joined(separator: ","))}"], [#"{"m4999":"x"}"#])
+    try await tables.write(
+      tables.sink(), ["{\(members.joined(separator: ","))}"], [#"{"m4999":"x"}"#])
     #expect(try tables.rows("SELECT m0, m1998 FROM t") == ["i0|i1998", "null|null"])
     #expect(
       try tables.rows(
@@ -114,8 +123,10 @@ import Testing
     let huge = String(repeating: "0123456789", count: 1_000_000)
     try await tables.write(
       tables.sink(item: "whole"),
-      [#"{"a":"x\u0000y","b":"\ud83d\ude00\n\"","c":"\#(huge)"}"#, #"{"a":"\ud800","a":2}"#,
-       "{ \"b\" : [ \"a b\" , 1.10 ] }"])
+      [
+        #"{"a":"x\u0000y","b":"\ud83d\ude00\n\"","c":"\#(huge)"}"#, #"{"a":"\ud800","a":2}"#,
+        "{ \"b\" : [ \"a b\" , 1.10 ] }",
+      ])
     #expect(
       try tables.rows("SELECT hex(a), b, length(c) FROM t LIMIT 1") == ["780079|😀\n\"|i10000000"])
     #expect(
@@ -128,13 +139,18 @@ import Testing
       ])
   }
 
-  @Test("16-Table: items that are no objects are the column value, and chosen members the only ones")
+  @Test(
+    "16-Table: items that are no objects are the column value, and chosen members the only ones")
   func takesScalars() async throws {
     let tables = try Tables()
     try await tables.write(tables.sink(), ["1", #""a b""#, "[1, 2]", "null"])
     #expect(try tables.rows("SELECT value FROM t") == ["1", "a b", "[1,2]", "null"])
-    try await tables.write(tables.sink("u", members: ["b", "x"]), [#"{"a":1,"b":2}"#])
-    #expect(try tables.columns("u") == ["b INTEGER", "x "])
-    #expect(try tables.rows("SELECT * FROM u") == ["i2|null"])
+    try await tables.write(
+      tables.sink("u", columns: ["b", "x", "c=/d/e"]), [#"{"a":1,"b":2,"d":{"e":1.5}}"#])
+    #expect(try tables.columns("u") == ["b INTEGER", "x ", "c REAL"])
+    #expect(try tables.rows("SELECT * FROM u") == ["i2|null|d1.5"])
+    try await tables.write(
+      tables.sink("v", key: "/a", columns: ["b"]), [#"{"a":1,"b":2}"#, #"{"a":1,"b":3}"#])
+    #expect(try tables.rows("SELECT a, b FROM v") == ["i1|i3"])
   }
 }

@@ -9,7 +9,8 @@ import QuireTesting
 import Testing
 
 @Suite struct SQLiteRunTests {
-  @Test("16-Exact: an export into a table that failed goes on behind what was committed, at every page")
+  @Test(
+    "16-Exact: an export into a table that failed goes on behind what was committed, at every page")
   func goesOn() async throws {
     for page in 1...4 {
       let tables = try Tables()
@@ -45,7 +46,7 @@ import Testing
     try await tables.write(
       sink, [#"{"n":1,"repo":{"id":5},"t":"a"}"#, #"{"n":1,"repo":{"id":6},"t":"b"}"#],
       [#"{"n":1,"repo":{"id":5},"t":"c"}"#])
-    #expect(try tables.rows(#"SELECT n, "repo/id", t FROM t"#) == ["i1|5|c", "i1|6|b"])
+    #expect(try tables.rows(#"SELECT n, "repo/id", t FROM t"#) == ["i1|i5|c", "i1|i6|b"])
     for line in [#"{"n":2}"#, #"{"repo":{"id":5}}"#, #"{"n":null,"repo":{"id":5}}"#] {
       await #expect { try await tables.write(sink, [line]) } throws: { SinkError.Code.unfit ~= $0 }
     }
@@ -104,7 +105,9 @@ import Testing
     #expect(mode as? Int == 0o600)
   }
 
-  @Test("16-Table: a table of others', another key, a file that is no database, a lost table: each is named")
+  @Test(
+    "16-Table: a table of others', another key, a file that is no database, a lost table: each is named"
+  )
   func refuses() async throws {
     let tables = try Tables()
     try tables.execute("CREATE TABLE theirs (a); INSERT INTO theirs VALUES (1)")
@@ -121,7 +124,8 @@ import Testing
     try tables.execute("DROP TABLE t")
     #expect(await code(tables.sink(key: "/id")) == "damaged")
     let text = tables.folder.appending(path: "text.db").path
-    try Data("This is no database, but a text of some length.\n".utf8).write(to: URL(filePath: text))
+    try Data("This is no database, but a text of some length.\n".utf8).write(
+      to: URL(filePath: text))
     #expect(await code(SQLiteSink(text, table: "t")) == "notOurs")
     #expect(await code(SQLiteSink("/nowhere/x.db", table: "t")) == "writeFailed")
   }

@@ -21,10 +21,11 @@ final class Tables {
   deinit { try? FileManager.default.removeItem(at: folder) }
 
   func sink(
-    _ table: String = "t", key: TableKey? = nil, mode: SinkMode? = nil, members: [String]? = nil,
+    _ table: String = "t", key: TableKey? = nil, mode: SinkMode? = nil,
+    columns: [TableColumn]? = nil,
     item: String? = nil
   ) -> SQLiteSink {
-    SQLiteSink(path, table: table, key: key, mode: mode, members: members, item: item)
+    SQLiteSink(path, table: table, key: key, mode: mode, columns: columns, item: item)
   }
 
   /// Commits pages of lines in one session each; the last one completes the run.
@@ -41,7 +42,8 @@ final class Tables {
         }
         checkpoint.sequence += 1
         checkpoint.items += lines.count
-        checkpoint.position = completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
+        checkpoint.position =
+          completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
         try await session.commit(checkpoint)
       } catch {
         await session.close()

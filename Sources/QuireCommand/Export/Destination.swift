@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import Quire
 import QuireExport
+import QuirePostgres
+import QuireSQLite
 
 /// What the options say of a destination.
 struct DestinationRequest: Sendable {
@@ -9,7 +11,9 @@ struct DestinationRequest: Sendable {
   var path: String
   var columns: [TableColumn]?
   var mode: SinkMode?
-  var key: PagePath?
+  var key: TableKey?
+  /// The table of a database.
+  var table: String?
   var guardsFormulas = false
 }
 
@@ -30,12 +34,48 @@ struct DestinationKind: Sendable {
 /// The destinations that `-o` knows by their names.
 enum Destination {
   /// Each kind, the more usual ones first.
-  static let kinds: [DestinationKind] = [files]
+  static let kinds: [DestinationKind] = [files, sqlite, postgres]
 
   private static let files = DestinationKind(
     names: FileFormat.endings.flatMap { [$0.ending, $0.ending + ".gz"] }
   ) { request in
     try file(request, FileFormat(path: request.path))
+  }
+
+  private static let sqlite = DestinationKind(names: [".db", ".sqlite", ".sqlite3"]) { request in
+    SQLiteSink(
+      request.path, table: try table(request), key: request.key, mode: try mode(request),
+      columns: request.columns)
+  }
+
+  private static let postgres = DestinationKind(names: ["postgres://", "postgresql://"]) {
+    request in
+    PostgresSink(
+      request.path, table: try table(request), key: request.key, mode: try mode(request),
+      columns: request.columns)
+  }
+
+  /// Whether a path leads to a database, whose tables take a listing each.
+  static func isDatabase(_ path: String) -> Bool {
+    [sqlite, postgres].contains { $0.matches(path) }
+  }
+
+  private static func table(_ request: DestinationRequest) throws -> String {
+    guard !request.guardsFormulas else {
+      throw ValidationError("--guard-formulas is for .csv and .tsv, and -o is a database.")
+    }
+    guard let table = request.table else {
+      throw ValidationError("-o is a database: say by --table which table gets the items.")
+    }
+    return table
+  }
+
+  private static func mode(_ request: DestinationRequest) throws -> SinkMode? {
+    guard request.mode != .upsert || request.key != nil else {
+      throw ValidationError(
+        "--mode upsert: say by --key where an item has its key, such as --key /id.")
+    }
+    return request.mode
   }
 
   /// The sink for `-o`. A path without any ending is a file of JSON Lines; one with an ending that is not
@@ -56,6 +96,9 @@ enum Destination {
 
   private static func file(_ request: DestinationRequest, _ format: FileFormat?) throws -> FileSink
   {
+    guard request.table == nil else {
+      throw ValidationError("-o \(request.path): --table is for databases.")
+    }
     guard request.key == nil, request.mode != .upsert else {
       throw ValidationError(
         "-o \(request.path): a file cannot replace single items by their key (--key, --mode upsert)."

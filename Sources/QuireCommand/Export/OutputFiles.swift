@@ -48,7 +48,8 @@ struct OutputFiles: Sendable {
   private static func request(_ command: ExportCommand) throws -> DestinationRequest? {
     let options = [
       ("--columns", command.columns != nil), ("--mode", command.mode != nil),
-      ("--key", command.key != nil), ("--guard-formulas", command.guardFormulas),
+      ("--key", command.key != nil), ("--table", command.table != nil),
+      ("--guard-formulas", command.guardFormulas),
     ]
     guard let path = command.output, path != "-" else {
       if let option = options.first(where: \.1)?.0 {
@@ -70,7 +71,14 @@ struct OutputFiles: Sendable {
       request.columns = try command.columns.map { text in
         try text.split(separator: ",").map { try TableColumn(String($0)) }
       }
-      request.key = try command.key.map { try PagePath($0.hasPrefix("/") ? $0 : "/" + $0) }
+      request.key = try command.key.map { text in
+        let paths = try text.split(separator: ",").map {
+          try PagePath($0.hasPrefix("/") ? "\($0)" : "/\($0)")
+        }
+        guard !paths.isEmpty else { throw ValidationError("--key: name at least one path.") }
+        return TableKey(paths)
+      }
+      request.table = command.table
     } catch let error as PageError {
       throw ValidationError(error.message)
     }

@@ -27,7 +27,8 @@ package enum JSONText {
           index += 6
         }
       }
-      output.append(contentsOf: UTF8.encode(UnicodeScalar(value) ?? "\u{FFFD}").map(Array.init) ?? [])
+      output.append(
+        contentsOf: UTF8.encode(UnicodeScalar(value) ?? "\u{FFFD}").map(Array.init) ?? [])
     }
   }
 

@@ -11,27 +11,9 @@ package struct TableColumns: Sendable {
     package var type: ColumnType
   }
 
-  /// What a sink wants of its columns; what was stored with others is another table.
-  package struct Settings: Codable, Hashable, Sendable {
-    /// Paths of the key.
-    package var key: [String]
-    /// The members that are kept, in order; nil for all.
-    package var members: [String]?
-    /// The column that holds the whole item.
-    package var item: String?
-
-    package init(key: TableKey?, members: [String]?, item: String?) {
-      self.key = key?.paths.map(\.text) ?? []
-      self.members = members
-      self.item = item
-    }
-  }
-
   /// A part of the key.
   package struct KeyPart: Sendable {
     package let path: PagePath
-    /// The member it is; nil for one that is looked up by its path.
-    package let member: String?
     package let place: Int
   }
 
@@ -59,33 +41,22 @@ package struct TableColumns: Sendable {
   /// The columns of a new table, or those that were `stored`; `foreign` are names of columns that others
   /// have added to it.
   package init(
-    _ settings: Settings, key: TableKey?, in dialect: TableDialect, limit: Int,
-    stored: [Column]? = nil, foreign: [String] = []
+    _ shape: TableShape, in dialect: TableDialect, limit: Int, stored: [Column]? = nil,
+    foreign: [String] = []
   ) {
     self.dialect = dialect
     self.limit = limit
-    keepsAll = settings.members == nil
+    keepsAll = shape.columns == nil
     followers = [(-1, [])]
     for name in foreign + Array(dialect.reserved) { taken.insert(folded(name)) }
-    let names = Self.ownNames(key)
-    taken.formUnion(([Self.rest, settings.item].compactMap { $0 } + names).map(folded))
+    for name in [Self.rest, shape.item] { taken.formUnion(name.map { [folded($0)] } ?? []) }
     for column in stored ?? [] { add(column) }
-    for (path, name) in zip(key?.paths ?? [], names) {
-      let place = path.memberName.map { self.place(ofNew: $0) } ?? self.place(ofOwn: name)
-      self.key.append(KeyPart(path: path, member: path.memberName, place: place))
+    key = zip(shape.key?.paths ?? [], shape.keyNames).map {
+      KeyPart(path: $0, place: place(ofNew: $1))
     }
-    for member in settings.members ?? [] { _ = place(ofNew: member) }
-    itemPlace = settings.item.map { place(ofOwn: $0) }
+    for column in shape.columns ?? [] { _ = place(ofNew: column.name) }
+    itemPlace = shape.item.map { place(ofOwn: $0) }
     restPlace = columns.firstIndex { $0.member == nil && $0.name == Self.rest }
-  }
-
-  /// Names for parts of the key that are deeper in the item; empty for those that are members.
-  private static func ownNames(_ key: TableKey?) -> [String] {
-    (key?.paths ?? []).map { path in
-      guard path.memberName == nil else { return "" }
-      let name = String(path.text.drop { $0 == "/" })
-      return name.isEmpty ? "_key" : name
-    }
   }
 
   // MARK: Members
@@ -124,8 +95,9 @@ package struct TableColumns: Sendable {
 
   /// Makes room for a member's value: finds its column or adds one, and widens it.
   ///
-  /// Returns whether its text fits in it: what does not also needs the column of the rest.
-  package mutating func observe(_ member: RawMember) -> Int? {
+  /// Returns nil where it has no column. What has none, or whose text its column cannot hold, needs the
+  /// column of the rest.
+  mutating func observe(_ member: RawMember) -> Int? {
     guard let place = place(of: member.name) ?? placeOfNew(member.name) else {
       if keepsAll { addRest() }
       return nil
@@ -141,13 +113,8 @@ package struct TableColumns: Sendable {
   /// Whether the column holds a part of the key that is a member.
   @inline(__always)
   package func isKey(_ place: Int) -> Bool {
-    for part in key where part.place == place && part.member != nil { return true }
+    for part in key where part.place == place { return true }
     return false
-  }
-
-  /// Widens the column of a value that was looked up.
-  package mutating func widen(_ place: Int, to type: ColumnType) {
-    columns[place].type = columns[place].type.joined(type)
   }
 
   /// Whether items keep members that have no column.

@@ -26,8 +26,6 @@ public struct TableKey: Hashable, Sendable, ExpressibleByStringLiteral,
   /// A key of several parts.
   public init(arrayLiteral elements: PagePath...) { self.init(elements) }
 
-  /// The paths as text, such as `/repository, /number`.
-  package var text: String { paths.map(\.text).joined(separator: ", ") }
 }
 
 extension PagePath {

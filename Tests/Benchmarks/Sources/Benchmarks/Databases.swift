@@ -19,7 +19,9 @@ enum Databases {
       { try await export(lines, to: folder.appending(path: "quire.db").path) },
       count: 3)
     return [
-      Figure("SQLiteSink's speed by that of `.import`, 10⁶ × 1 KB", rounds.ratio(0, to: 1), "×", .atLeast(0.8)),
+      Figure(
+        "SQLiteSink's speed by that of `.import`, 10⁶ × 1 KB", rounds.ratio(0, to: 1), "×",
+        .atLeast(0.8)),
       Figure("  `.import`", rounds.seconds(0), "s"),
       Figure("  SQLiteSink", rounds.seconds(1), "s"),
       Figure("  bytes of an item", Double(bytes) / Double(count), "B"),

@@ -1,0 +1,229 @@
+import Foundation
+import HTTPTypes
+import Quire
+import QuireCore
+import QuireCurl
+import QuireExport
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+import Yams
+
+/// A sync file, understood: nothing is opened or requested yet.
+struct SyncFile: Sendable {
+  /// The file's own path.
+  let path: String
+  /// The file with what is known between runs.
+  let statePath: String
+  /// The listings, parents before their children, else in the order of the file.
+  let listings: [SyncListing]
+  let configuration: PageClient.Configuration
+  let transport: CurlTransport
+  /// The servers that the file names: those that get its header fields.
+  let origins: Set<Origin>
+
+  /// Reads a file of YAML or JSON. Throws `SyncFileError` that says where it cannot be right.
+  init(path: String) throws {
+    let value = try Self.value(
+      of: try InputFile.read(path, for: "FILE"), isJSON: path.hasSuffix(".json"))
+    try SyncMember.check(value, SyncMember.file, at: "the file")
+    self.path = path
+    let folder = (path as NSString).deletingLastPathComponent
+    let base = (path as NSString).deletingPathExtension
+    statePath = value["state"]?.string.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
+    guard case .object(let members)? = value["listings"] else {
+      throw SyncFileError("listings", "There is none.")
+    }
+    let found = try members.map { try SyncListing($0.name, $0.value, in: value, folder: folder) }
+    listings = try Self.ordered(found)
+    origins = try Set(
+      found.filter { !$0.url.text.hasPrefix("{") }.map { listing in
+        do {
+          return try Origin(url: listing.url.text)
+        } catch let error as PageError {
+          throw SyncFileError("listings.\(listing.name).url", error.message)
+        }
+      })
+    configuration = try Self.configuration(value["client"] ?? .null)
+    transport = try Self.transport(
+      value["client"]?["caFile"]?.string.map { Self.resolved($0, in: folder) })
+    for origin in origins where origin.scheme != "https" && !origin.isLoopback {
+      guard configuration.allowsPlainHTTP else {
+        throw SyncFileError(
+          "listings",
+          "\(origin) would get requests in the clear. Use https, or client.allowPlainHTTP.")
+      }
+    }
+  }
+
+  static func resolved(_ path: String, in folder: String) -> String {
+    path.hasPrefix("/") || path.contains("://") || folder.isEmpty ? path : "\(folder)/\(path)"
+  }
+
+  // MARK: Client
+
+  private static func configuration(_ client: JSONValue) throws -> PageClient.Configuration {
+    var configuration = PageClient.Configuration()
+    configuration.headers = try headers(client["headers"], at: "client.headers")
+    configuration.allowsPlainHTTP = client["allowPlainHTTP"]?.boolean ?? false
+    configuration.retry = .export
+    if let retries = client["retries"]?.integer {
+      configuration.retry.attempts = retries + 1
+      configuration.retry.polls = retries
+    }
+    if let patience = client["patience"]?.scalarText {
+      configuration.retry.patience = try DurationOption.duration(patience, for: "client.patience")
+    }
+    return configuration
+  }
+
+  static func headers(_ value: JSONValue?, at place: String) throws -> HTTPFields {
+    var fields = HTTPFields()
+    guard case .object(let members)? = value else { return fields }
+    for member in members {
+      let text = member.value.scalarText ?? ""
+      do {
+        fields.append(try HeaderOption.field("\(member.name): \(text)"))
+      } catch {
+        throw SyncFileError(place, "\(error)")
+      }
+    }
+    return fields
+  }
+
+  private static func transport(_ file: String?) throws -> CurlTransport {
+    guard let file else { return .shared }
+    guard access(file, R_OK) == 0 else {
+      throw SyncFileError(
+        "client.caFile", "cannot read \(file): \(String(cString: strerror(errno))).")
+    }
+    return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(file)))
+  }
+
+  // MARK: Order
+
+  private static func ordered(_ listings: [SyncListing]) throws -> [SyncListing] {
+    let names = listings.map(\.name)
+    for listing in listings {
+      guard let parent = listing.parent else { continue }
+      guard names.contains(parent) else {
+        throw SyncFileError(
+          "listings.\(listing.name).for",
+          "There is no listing \(ServerText(parent)).\(NearestName.hint(parent, in: names))")
+      }
+    }
+    var ordered: [SyncListing] = []
+    var rest = listings
+    while !rest.isEmpty {
+      let ready = rest.filter { listing in
+        listing.parent.map { parent in ordered.contains { $0.name == parent } } ?? true
+      }
+      guard !ready.isEmpty else {
+        throw SyncFileError(
+          "listings.\(rest[0].name).for",
+          "The listing is its own ancestor: nothing could be read first.")
+      }
+      ordered += ready
+      rest.removeAll { listing in ready.contains { $0.name == listing.name } }
+    }
+    for listing in ordered { try check(listing, ordered) }
+    return ordered
+  }
+
+  /// Throws where a placeholder names what is no ancestor.
+  private static func check(_ listing: SyncListing, _ all: [SyncListing]) throws {
+    var ancestors: [String] = []
+    var next = listing.parent
+    while let name = next {
+      ancestors.append(name)
+      next = all.first { $0.name == name }?.parent
+    }
+    for placeholder in listing.placeholders {
+      guard let name = placeholder.listing ?? ancestors.first, ancestors.contains(name) else {
+        throw SyncFileError(
+          "listings.\(listing.name)",
+          ancestors.isEmpty
+            ? "A placeholder needs a parent: say by for: whose items it is filled from."
+            : "\(ServerText(placeholder.listing ?? "")) is no ancestor of it."
+              + NearestName.hint(placeholder.listing ?? "", in: ancestors))
+      }
+    }
+  }
+
+  // MARK: YAML
+
+  /// Far more than a sync file has, and less than aliases of aliases make.
+  private static let mostNodes = 100_000
+
+  private static func value(of bytes: [UInt8], isJSON: Bool) throws -> JSONValue {
+    if isJSON {
+      do {
+        return try JSONDocument(bytes).value(at: "") ?? .null
+      } catch let error as PageError {
+        throw SyncFileError("the file", error.message)
+      }
+    }
+    do {
+      guard let node = try Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)) else {
+        throw SyncFileError("the file", "It is empty.")
+      }
+      var count = 0
+      return try value(of: node, &count)
+    } catch let error as YamlError {
+      throw SyncFileError("the file", "It is no YAML: \(ServerText("\(error)"))")
+    }
+  }
+
+  private static func value(of node: Node, _ count: inout Int) throws -> JSONValue {
+    count += 1
+    guard count < mostNodes else { throw SyncFileError("the file", "It is too large.") }
+    switch node {
+    case .mapping(let mapping):
+      var members: [JSONValue.Member] = []
+      for (name, child) in mapping {
+        members.append(.init(name.string ?? "", try value(of: child, &count)))
+      }
+      return .object(members)
+    case .sequence(let sequence):
+      var elements: [JSONValue] = []
+      for child in sequence { elements.append(try value(of: child, &count)) }
+      return .array(elements)
+    case .scalar(let scalar):
+      if let flag = node.bool { return .bool(flag) }
+      if node.null != nil { return .null }
+      // A number that JSON writes so; a date or a version stays a text.
+      let isNumber = node.int != nil || node.float != nil
+      if isNumber, case .number? = try? JSONDocument(Array(scalar.string.utf8)).value(at: "") {
+        return .number(scalar.string)
+      }
+      return .string(scalar.string)
+    case .alias: throw SyncFileError("the file", "An alias has no anchor.")
+    }
+  }
+}
+
+extension JSONValue {
+  /// What is written of a text, a number or a truth value.
+  var scalarText: String? {
+    switch self {
+    case .string(let text): text
+    case .number, .bool: description
+    case .null, .array, .object: nil
+    }
+  }
+
+  /// A text as a list of one, or the texts of a list.
+  var texts: [String]? {
+    switch self {
+    case .string(let text): [text]
+    case .array(let elements): elements.compactMap(\.string)
+    case .null, .bool, .number, .object: nil
+    }
+  }
+
+  /// The members of an object as texts.
+  var textsByName: [(name: String, text: String)] {
+    guard case .object(let members) = self else { return [] }
+    return members.map { ($0.name, $0.value.scalarText ?? "") }
+  }
+}

@@ -1,0 +1,271 @@
+import Quire
+import QuireCore
+import QuireCurl
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+
+/// A member of a sync file: its name, what it is, and a note. From these come the reader's checks, the hints
+/// for misspelt names, and the JSON Schema.
+struct SyncMember {
+  indirect enum Kind {
+    case text, wholeNumber, flag
+    /// A text, or a list of texts.
+    case texts
+    /// One of these words.
+    case word([String])
+    /// Names and texts.
+    case textsByName
+    case object([SyncMember])
+    /// Names and objects of one kind.
+    case objectsByName([SyncMember])
+    /// A text, or an object.
+    case textOr([SyncMember])
+    /// A preset's name, or a description.
+    case description
+  }
+
+  let name: String
+  let kind: Kind
+  var isRequired = false
+  let note: String
+
+  init(_ name: String, _ kind: Kind, isRequired: Bool = false, _ note: String) {
+    self.name = name
+    self.kind = kind
+    self.isRequired = isRequired
+    self.note = note
+  }
+}
+
+/// What a sync file can say.
+extension SyncMember {
+  static let file: [SyncMember] = [
+    SyncMember("$schema", .text, "The JSON Schema of this file, for editors."),
+    SyncMember("client", .object(client), "What all requests share."),
+    SyncMember("to", .textOr(destination), "Where listings go that do not say it themselves."),
+    SyncMember(
+      "state", .text,
+      "The file with what is known between runs. Default: beside this one, .state.db."),
+    SyncMember(
+      "listings", .objectsByName(listing), isRequired: true,
+      "The listings by name, which is also that of their table."),
+  ]
+
+  static let client: [SyncMember] = [
+    SyncMember(
+      "headers", .textsByName,
+      "Header fields. env:VARIABLE and @file keep secrets out of this file."),
+    SyncMember(
+      "retries", .wholeNumber, "How often a request is repeated. Default: as quire export."),
+    SyncMember("patience", .text, "How long an outage is waited out, such as 2h."),
+    SyncMember("caFile", .text, "Trust only the certificate authorities in this file."),
+    SyncMember("allowPlainHTTP", .flag, "Send requests in the clear to other machines."),
+  ]
+
+  static let listing: [SyncMember] = [
+    SyncMember(
+      "url", .text, isRequired: true,
+      "The first page. {name} is a value of the parent's item, {+name} one whose slashes stay, "
+        + "{listing:name} one of an earlier ancestor's."),
+    SyncMember("preset", .text, "How the listing is paged: a preset of quire presets."),
+    SyncMember("pagination", .description, "How it is paged: a description, or a file with one."),
+    SyncMember("items", .text, "The path of the items, where the description does not say it."),
+    SyncMember("for", .text, "The parent: this listing is read for each of its items."),
+    SyncMember(
+      "with", .textsByName, "Members that each item gets: names, and values of the parent's item."),
+    SyncMember("key", .texts, "Where an item has its key: a path, or several."),
+    SyncMember(
+      "mode", .word(["once", "append", "replace", "upsert"]),
+      "What a later run does. Default: upsert with a key, else replace."),
+    SyncMember("to", .textOr(destination), "Where the items go."),
+    SyncMember("table", .text, "The table. Default: the listing's name."),
+    SyncMember("columns", .texts, "The columns of a table. Default: all that items have."),
+    SyncMember("since", .object(since), "Read only what has changed since the last run."),
+    SyncMember("headers", .textsByName, "Header fields of this listing's requests."),
+    SyncMember("parameters", .textsByName, "Query parameters of the first request."),
+    SyncMember("pageSize", .wholeNumber, "How many items to ask for in a page."),
+    SyncMember("maxPages", .wholeNumber, "Read at most so many pages in a run."),
+    SyncMember("maxItems", .wholeNumber, "Read at most so many items in a run."),
+    SyncMember(
+      "missing", .word(["fail", "skip"]),
+      "What a parent gets whose listing is not there (404, 410). Default: fail."),
+  ]
+
+  static let since: [SyncMember] = [
+    SyncMember(
+      "field", .text, isRequired: true,
+      "The path in an item of what grows with each change, such as /updated_at."),
+    SyncMember(
+      "parameter", .text, isRequired: true, "The query parameter that gets the greatest one."),
+    SyncMember("start", .text, "What the first run sends. Default: nothing."),
+    SyncMember(
+      "lookBack", .text,
+      "How much earlier to begin, such as 10m, or a number. Default: 5m for times, else 0."),
+  ]
+
+  static let destination: [SyncMember] = [
+    SyncMember("path", .text, isRequired: true, "A file, a database, or postgres://…."),
+    SyncMember("table", .text, "The table. Default: the listing's name."),
+  ]
+}
+
+/// Why a sync file cannot be right: where, and what.
+struct SyncFileError: Error, CustomStringConvertible {
+  var description: String
+
+  init(_ place: String, _ text: String) { description = "\(place): \(text)" }
+}
+
+// MARK: - Checking
+
+extension SyncMember {
+  /// Throws where an object has a member that is not one of these, lacks one, or has another kind of value.
+  static func check(
+    _ value: JSONValue, _ members: [SyncMember], at place: String
+  ) throws(SyncFileError) {
+    guard case .object(let found) = value else {
+      throw SyncFileError(place, "expected an object, not \(value.kindName).")
+    }
+    for member in found {
+      guard let known = members.first(where: { $0.name == member.name }) else {
+        let names = members.map(\.name).joined(separator: ", ")
+        throw SyncFileError(
+          place,
+          "There is no \(ServerText(member.name)).\(NearestName.hint(member.name, in: members.map(\.name)))"
+            + " Known are \(names).")
+      }
+      try known.check(member.value, at: place == "the file" ? known.name : "\(place).\(known.name)")
+    }
+    for member in members where member.isRequired && value[member.name] == nil {
+      throw SyncFileError(place, "\(member.name) is missing. \(member.note)")
+    }
+  }
+
+  private func check(_ value: JSONValue, at place: String) throws(SyncFileError) {
+    switch (kind, value) {
+    case (.text, .string), (.text, .number), (.flag, .bool), (.texts, .string), (.textOr, .string),
+      (.description, .string), (.description, .object):
+      return
+    case (.wholeNumber, .number):
+      guard let number = value.integer, number > 0 || name == "retries" && number == 0 else {
+        throw SyncFileError(place, "expected a whole number that is not negative.")
+      }
+    case (.texts, .array(let elements)):
+      guard elements.allSatisfy({ $0.string != nil }), !elements.isEmpty else {
+        throw SyncFileError(place, "expected texts.")
+      }
+    case (.word(let words), .string(let word)):
+      guard words.contains(word) else {
+        throw SyncFileError(
+          place,
+          "expected one of \(words.joined(separator: ", ")).\(NearestName.hint(word, in: words))")
+      }
+    case (.textsByName, .object(let members)):
+      for member in members {
+        switch member.value {
+        case .string, .number, .bool: continue
+        default: throw SyncFileError("\(place).\(ServerText(member.name))", "expected a text.")
+        }
+      }
+    case (.object(let members), .object), (.textOr(let members), .object):
+      try Self.check(value, members, at: place)
+    case (.objectsByName(let members), .object(let found)):
+      guard !found.isEmpty else { throw SyncFileError(place, "There is none.") }
+      for member in found {
+        try Self.check(member.value, members, at: "\(place).\(ServerText(member.name))")
+      }
+    default:
+      throw SyncFileError(place, "expected \(kind.noun), not \(value.kindName). \(note)")
+    }
+  }
+}
+
+extension SyncMember.Kind {
+  fileprivate var noun: String {
+    switch self {
+    case .text, .word: "a text"
+    case .wholeNumber: "a whole number"
+    case .flag: "true or false"
+    case .texts: "a text or a list of texts"
+    case .textsByName: "names and texts"
+    case .object: "an object"
+    case .objectsByName: "names and objects"
+    case .textOr: "a text or an object"
+    case .description: "a description or a file's name"
+    }
+  }
+}
+
+extension JSONValue {
+  fileprivate var kindName: String {
+    switch self {
+    case .null: "nothing"
+    case .bool: "true or false"
+    case .number: "a number"
+    case .string: "a text"
+    case .array: "a list"
+    case .object: "an object"
+    }
+  }
+}
+
+// MARK: - JSON Schema
+
+extension SyncMember {
+  /// The JSON Schema (2020-12) of a sync file.
+  static var schema: JSONValue {
+    guard case .object(let members) = schema(of: file) else { return .null }
+    return .object(
+      [
+        .init("$schema", "https://json-schema.org/draft/2020-12/schema"),
+        .init("title", "A file of quire sync"),
+      ] + members)
+  }
+
+  private static func schema(of members: [SyncMember]) -> JSONValue {
+    var schema: [JSONValue.Member] = [
+      .init("type", "object"),
+      .init(
+        "properties",
+        .object(
+          members.map { member in
+            guard case .object(let parts) = member.kind.schema else {
+              return .init(member.name, .null)
+            }
+            return .init(member.name, .object(parts + [.init("description", .string(member.note))]))
+          })),
+      .init("additionalProperties", false),
+    ]
+    let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
+    if !required.isEmpty { schema.append(.init("required", .array(required))) }
+    return .object(schema)
+  }
+}
+
+extension SyncMember.Kind {
+  fileprivate var schema: JSONValue {
+    let text: JSONValue = ["type": "string"]
+    return switch self {
+    case .text: ["type": ["string", "number"]]
+    case .wholeNumber: ["type": "integer", "minimum": 0]
+    case .flag: ["type": "boolean"]
+    case .texts: ["anyOf": [text, ["type": "array", "items": text, "minItems": 1]]]
+    case .word(let words): ["enum": .array(words.map { .string($0) })]
+    case .textsByName:
+      ["type": "object", "additionalProperties": ["type": ["string", "number", "boolean"]]]
+    case .object(let members): SyncMember.schemaOf(members)
+    case .objectsByName(let members):
+      [
+        "type": "object", "minProperties": 1,
+        "additionalProperties": SyncMember.schemaOf(members),
+      ]
+    case .textOr(let members): ["anyOf": [text, SyncMember.schemaOf(members)]]
+    case .description: ["anyOf": [text, ["type": "object"]]]
+    }
+  }
+}
+
+extension SyncMember {
+  fileprivate static func schemaOf(_ members: [SyncMember]) -> JSONValue { schema(of: members) }
+}

@@ -1,0 +1,212 @@
+import Foundation
+import Quire
+import QuireCore
+import QuireCurl
+import QuireExport
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+
+/// One run of a sync: its listings, parents before children, each as an export of its own.
+struct SyncRun: Sendable {
+  /// How a listing ended.
+  struct Outcome: Sendable {
+    enum Kind: Sendable {
+      case complete, limited, failed, interrupted, skipped
+    }
+
+    var kind: Kind
+    /// In a sentence.
+    var words: String
+  }
+
+  let file: SyncFile
+  let state: SyncState
+  /// The listings to read; all where none is named.
+  let names: [String]
+  let restarts: Bool
+  let lookAhead: Int
+
+  /// Reads each listing that this round has not read yet. Returns whether all of them are complete;
+  /// throws `CancellationError` where the run was asked to stop.
+  func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
+    let wanted = wantedValues()
+    let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
+    if restarts { for listing in listings { try state.forget(listing.name) } }
+    let round = try state.beginRound(listings.map(\.name))
+    var isComplete = true
+    for listing in listings {
+      let record = try state.record(listing.name)
+      guard record.tried < round else { continue }
+      let outcome = try await read(listing, wanted[listing.name] ?? [], round, tell)
+      tell(SyncNote(listing.name, "\(outcome.kind)", outcome.words, isLast: true))
+      if case .interrupted = outcome.kind { throw CancellationError() }
+      try ended(listing, outcome, round)
+      if case .failed = outcome.kind { isComplete = false }
+      if case .skipped = outcome.kind { isComplete = false }
+    }
+    return isComplete
+  }
+
+  /// For each listing what its descendants need of its items, and of its ancestors' through it.
+  private func wantedValues() -> [String: [SyncPlaceholder]] {
+    var wanted: [String: [SyncPlaceholder]] = [:]
+    for listing in file.listings.reversed() {
+      guard let parent = listing.parent else { continue }
+      let passed = (wanted[listing.name] ?? []).filter { $0.listing != nil }
+      for placeholder in listing.placeholders + passed {
+        let isOwn = placeholder.listing == nil || placeholder.listing == parent
+        let value = isOwn ? SyncPlaceholder(placeholder.path) : placeholder
+        if wanted[parent]?.contains(value) != true { wanted[parent, default: []].append(value) }
+      }
+    }
+    return wanted
+  }
+
+  // MARK: One listing
+
+  private func read(
+    _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int,
+    _ tell: @escaping @Sendable (SyncNote) -> Void
+  ) async throws -> Outcome {
+    guard let record = try begin(listing, round) else {
+      return Outcome(
+        kind: .skipped,
+        words:
+          "\(listing.parent ?? "Its parent") was never read to its end, so there is nothing to read "
+          + "it for.")
+    }
+    if let difference = Self.difference(record.definition, listing.definition) {
+      return Outcome(
+        kind: .failed,
+        words:
+          "An unfinished run was of another listing: the two differ in \(difference). Put it back, "
+          + "or begin anew by --restart --only \(listing.name).")
+    }
+    var configuration = file.configuration
+    configuration.badItems = .throw
+    let client = PageClient(transport: file.transport, configuration: configuration)
+    let source = SyncSource(listing, client, file.origins, state, record, round: round)
+    let sink = SyncSink(
+      base: try Destination.sink(listing.destination), listing: listing, wanted: wanted,
+      source: source, state: state, round: round)
+    var export = Export(Cursor(source).limited(to: listing.limits), to: sink)
+    export.restarts = record.isRestarting
+    export.lookAhead = lookAhead
+    export.onProgress = { report in
+      tell(SyncNote(listing.name, "running", "", report.checkpoint ?? Checkpoint(), report))
+    }
+    let report = await export.outcome()
+    return outcome(report, source, listing)
+  }
+
+  /// The record of a run that goes on or begins; nil where the parent has none to read it for.
+  private func begin(_ listing: SyncListing, _ round: Int) throws -> SyncState.Record? {
+    var record = try state.record(listing.name)
+    // Of a run that is going on, nothing changes.
+    if record.began > record.ended || record.run > 0 { return record }
+    if let parent = listing.parent {
+      record.parentRound = try state.record(parent).done
+      guard record.parentRound > 0 else { return nil }
+    }
+    record.definition = listing.definition
+    record.since = try listing.since.flatMap { since in
+      try record.watermark.map {
+        try SyncIncrement.start($0, began: record.began, since.lookBack)
+      } ?? since.start
+    }
+    record.greatest = record.watermark
+    record.isRestarting = restarts
+    record.began = Date().timeIntervalSince1970
+    record.outcome = "running"
+    try state.save(record)
+    return record
+  }
+
+  private static func difference(_ old: [String: String], _ new: [String: String]) -> String? {
+    let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
+    return names.isEmpty ? nil : names.joined(separator: ", ")
+  }
+
+  private func outcome(
+    _ report: ExportReport, _ source: SyncSource, _ listing: SyncListing
+  ) -> Outcome {
+    var words = "\(report.checkpoint?.items ?? 0) items"
+    if source.skipped > 0 {
+      words += ", \(source.skipped) parents without a listing"
+    }
+    switch report.end {
+    case .complete, .alreadyComplete, .running: return Outcome(kind: .complete, words: words)
+    case .limit(let limit):
+      return Outcome(kind: .limited, words: "\(words); its limit of \(limit.rawValue) ended it")
+    case .truncationSuspected(let declared):
+      return Outcome(kind: .complete, words: "\(words), though \(declared) were declared")
+    case .cancelled: return Outcome(kind: .interrupted, words: words)
+    case .failed(let done as SyncSink.AlreadyDone):
+      return Outcome(kind: .complete, words: "\(done.checkpoint.items) items")
+    case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
+    case .failed(let error as PageError):
+      return Outcome(kind: .failed, words: RemedyWords(isDescribed: true).line(error))
+    case .failed(let error): return Outcome(kind: .failed, words: "\(error)")
+    }
+  }
+
+  /// Notes how a listing ended. One that failed goes on in a later round; the next is not kept waiting.
+  private func ended(_ listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
+    var record = try state.record(listing.name)
+    record.tried = round
+    record.ended = max(Date().timeIntervalSince1970, record.began)
+    record.outcome = "\(outcome.kind): \(outcome.words)"
+    if case .complete = outcome.kind {
+      // One that is read once has its parents where it was read.
+      if listing.destination.mode != .once || record.done == 0 { record.done = round }
+      record.run = 0
+      record.watermark = record.greatest ?? record.watermark
+    }
+    try state.save(record)
+    let readers = try file.listings.filter { $0.parent == listing.name }.map {
+      try state.record($0.name).parentRound
+    }
+    try state.dropParents(of: listing.name, keeping: Set(readers + [record.done, round]))
+  }
+}
+
+/// What a person or a program may want to hear of a run.
+struct SyncNote: Sendable {
+  var listing: String
+  /// `running`, or how the listing ended.
+  var kind: String
+  var words: String
+  var checkpoint: Checkpoint?
+  var report: ExportReport?
+  var isLast = false
+
+  init(_ listing: String, _ kind: String, _ words: String, isLast: Bool) {
+    (self.listing, self.kind, self.words, self.isLast) = (listing, kind, words, isLast)
+  }
+
+  init(
+    _ listing: String, _ kind: String, _ words: String, _ checkpoint: Checkpoint,
+    _ report: ExportReport
+  ) {
+    (self.listing, self.kind, self.words) = (listing, kind, words)
+    (self.checkpoint, self.report) = (checkpoint, report)
+  }
+
+  /// A line of JSON.
+  var json: String {
+    var members: [JSONValue.Member] = [
+      .init("listing", .string(listing)), .init("event", .string(kind)),
+    ]
+    if !words.isEmpty { members.append(.init("message", .string(words))) }
+    if let checkpoint {
+      members.append(.init("items", .number("\(checkpoint.items)")))
+      members.append(.init("pages", .number("\(checkpoint.pages)")))
+    }
+    if let report {
+      members.append(.init("requests", .number("\(report.traffic.requests)")))
+      members.append(.init("retries", .number("\(report.traffic.retries)")))
+    }
+    return "\(JSONValue.object(members))"
+  }
+}

@@ -1,0 +1,211 @@
+import Foundation
+import Quire
+import QuireCore
+import QuireCurl
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+import Synchronization
+
+/// The pages of a listing for each of its parents, one parent after the other, in the order of their
+/// numbers; a listing without one is read once.
+///
+/// A position is the parent's number and the place in its listing: one position covers both levels.
+final class SyncSource: PageSource {
+  /// Where a page is.
+  private struct Place {
+    var parent: SyncState.Parent
+    /// Nil at the beginning of the parent's listing.
+    var inner: Position?
+  }
+
+  /// A walk through one parent's listing, and the position of its next page.
+  private struct Open: Sendable {
+    var walk: Walk<RawItem>
+    var next: Position?
+  }
+
+  private let listing: SyncListing
+  private let client: PageClient
+  private let origins: Set<Origin>
+  private let state: SyncState
+  private let record: SyncState.Record
+  private let round: Int
+  private let open = Mutex<Open?>(nil)
+  /// Parents whose listing was not there, and those that were finished with a page.
+  private let notes = Mutex<(skipped: Int, finished: [Position?: String])>((0, [:]))
+
+  init(
+    _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ state: SyncState,
+    _ record: SyncState.Record, round: Int
+  ) {
+    self.listing = listing
+    self.client = client
+    self.origins = origins
+    self.state = state
+    self.record = record
+    self.round = round
+  }
+
+  /// A walk is left open between pages.
+  var needsClosing: Bool { true }
+
+  /// Parents whose listing was not there.
+  var skipped: Int { notes.withLock(\.skipped) }
+
+  func close(at position: Position?) async {
+    await open.withLock { open in
+      defer { open = nil }
+      return open
+    }?.walk.close()
+  }
+
+  func page(at position: Position?) async throws -> Page<RawItem>? {
+    guard let place = try place(position) else { return nil }
+    let walk = try walk(at: place, position)
+    var iterator = walk.makeAsyncIterator()
+    let found: Page<RawItem>?
+    do {
+      found = try await iterator.next(isolation: nil)
+    } catch let error as PageError where listing.skipsMissing && Self.isMissing(error) {
+      notes.withLock { $0.skipped += 1 }
+      found = nil
+    }
+    var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
+    if let found {
+      page.traffic = found.traffic
+      page.metadata = found.metadata
+      page.warnings = found.warnings
+      page.nextFailure = found.nextFailure
+    }
+    if let inner = found?.next {
+      page.next = Self.position(place.parent.number, try Self.value(of: inner))
+    } else if found?.nextFailure == nil {
+      await close(at: position)
+      page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
+      // Pages are written in order: what follows is asked for when this one is on its way.
+      if listing.since != nil {
+        notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
+      }
+    }
+    open.withLock { $0?.next = page.next }
+    return page
+  }
+
+  /// The values of the parent whose last page is at a position; nil where it is not the last.
+  func finished(at position: Position?) -> String? {
+    notes.withLock { $0.finished.removeValue(forKey: position == .start ? nil : position) }
+  }
+
+  /// The values of the parent to whose listing the page at a position belongs.
+  func values(at position: Position) throws -> JSONValue {
+    try place(position).map { try JSONValue(parsing: $0.parent.values) } ?? .null
+  }
+
+  // MARK: Parents
+
+  private func next(after number: Int) throws -> SyncState.Parent? {
+    guard let parent = listing.parent else {
+      return number < 0 ? SyncState.Parent(number: 0, values: "{}") : nil
+    }
+    return try state.parent(of: parent, in: record.parentRound, after: number)
+  }
+
+  private func place(_ position: Position?) throws -> Place? {
+    guard let value = position?.value else { return try next(after: -1).map { Place(parent: $0) } }
+    guard let number = value["parent"]?.integer, let parent = try next(after: number - 1),
+      parent.number == number
+    else {
+      throw PageError(
+        .invalidArgument,
+        "The parent that the listing \(ServerText(listing.name)) was at is not known any more. Begin the "
+          + "listing anew by --restart.")
+    }
+    guard let inner = value["at"], inner != .null else { return Place(parent: parent) }
+    return Place(
+      parent: parent,
+      inner: try JSONDecoder().decode(Position.self, from: Data("\(inner)".utf8)))
+  }
+
+  private static func position(_ number: Int, _ inner: JSONValue) -> Position {
+    Position(["parent": .number("\(number)"), "at": inner])
+  }
+
+  private static func value(of position: Position) throws -> JSONValue {
+    try JSONValue(parsing: try JSONEncoder().encode(position))
+  }
+
+  private static func isMissing(_ error: PageError) -> Bool {
+    error.response.map { [404, 410].contains($0.status.code) } ?? false
+  }
+
+  // MARK: Requests
+
+  private func walk(at place: Place, _ position: Position?) throws -> Walk<RawItem> {
+    let known = open.withLock { $0 }
+    if let known, let position, known.next == position { return known.walk }
+    let values = try JSONValue(parsing: place.parent.values)
+    let url = listing.url.filled { value($0, in: values) }
+    let origin = try Origin(url: url)
+    guard origins.contains(origin) else {
+      throw PageError(
+        .crossOriginLink,
+        "The listing \(ServerText(listing.name)) leads to \(origin), which the file does not name: it "
+          + "would get the header fields that are meant for others.")
+    }
+    var parameters = listing.parameters
+    if let since = listing.since, let value = record.since,
+      try listing.parent == nil
+        || state.hasSeen(place.parent.values, by: listing.name, before: round)
+    {
+      parameters.removeAll { $0.name == since.parameter }
+      parameters.append((since.parameter, value))
+    }
+    var reference = try URLReference(url)
+    if !parameters.isEmpty {
+      reference.query =
+        QueryString(reference.query).replacing(parameters.map { (name: $0.name, value: $0.text) })
+        .raw
+    }
+    var options = PageClient.RequestOptions()
+    options.headers = listing.headers
+    var cursor = client.cursor(
+      of: RawItem.self, at: reference.text, pagination: listing.pagination,
+      pageSize: listing.pageSize, request: options)
+    if let inner = place.inner { cursor = cursor.resuming(from: inner) }
+    let walk = cursor.walk()
+    open.withLock { $0 = Open(walk: walk, next: position) }
+    return walk
+  }
+
+  // MARK: Items
+
+  private func value(_ placeholder: SyncPlaceholder, in values: JSONValue) -> JSONValue? {
+    values[Self.name(of: placeholder, for: listing.parent)]
+  }
+
+  /// What a value is called in the values of a parent: those of the parent's own item by their path, those
+  /// of earlier ancestors behind the ancestor's name.
+  static func name(of placeholder: SyncPlaceholder, for listing: String?) -> String {
+    guard let ancestor = placeholder.listing, ancestor != listing else {
+      return placeholder.path.text
+    }
+    return "\(ancestor):\(placeholder.path.text)"
+  }
+
+  /// The item with the members that it gets.
+  private func with(_ parent: SyncState.Parent, _ item: RawItem) throws -> RawItem {
+    guard !listing.with.isEmpty else { return item }
+    let values = try JSONValue(parsing: parent.values)
+    let members = listing.with.map { name, placeholder in
+      "\(JSONValue.string(name)):\(value(placeholder, in: values) ?? .null)"
+    }.joined(separator: ",")
+    let bytes = item.bytes.drop { $0 <= 0x20 }
+    guard bytes.first == UInt8(ascii: "{") else {
+      return try RawItem(Array("{\(members),\"value\":".utf8) + bytes + [UInt8(ascii: "}")])
+    }
+    let own = bytes.dropFirst().drop { $0 <= 0x20 }
+    let separator = own.first == UInt8(ascii: "}") ? "" : ","
+    return try RawItem(Array("{\(members)\(separator)".utf8) + own)
+  }
+}

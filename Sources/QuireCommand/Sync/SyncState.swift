@@ -1,0 +1,229 @@
+import Foundation
+import GRDB
+import Quire
+import QuireCore
+import QuireCurl
+import QuireExport
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+
+/// What is known between runs of a sync, in a database beside its file: which round it is in, how each
+/// listing ended, the values of parents, and how far increments reach. How far each listing has come is in its
+/// destination alone.
+///
+/// All is written before what it belongs to is committed there, and is the same when it is written again.
+final class SyncState: Sendable {
+  /// A parent's item, as far as its children need it.
+  struct Parent: Sendable {
+    var number: Int
+    /// The values, as JSON: by placeholders of the ancestor's name and the path.
+    var values: String
+  }
+
+  /// What is known of a listing.
+  struct Record: Sendable {
+    var name: String
+    /// The round in which it was complete last, and in which it ended last, however it did; 0 for none.
+    var done = 0
+    var tried = 0
+    /// The run of its destination that is to be completed in this round; 0 before it began.
+    var run = 0
+    /// Whether the run's first commit is still to take away what the destination holds.
+    var isRestarting = false
+    /// The round whose parents the run reads.
+    var parentRound = 0
+    var definition: [String: String] = [:]
+    /// What the run sends for what has changed since, and the greatest value that it has seen; what the
+    /// last complete run has seen.
+    var since: String?
+    var greatest: JSONValue?
+    var watermark: JSONValue?
+    /// When the run began, in seconds since 1970, and when it ended last.
+    var began = 0.0
+    var ended = 0.0
+    var outcome = ""
+  }
+
+  private let queue: DatabaseQueue
+
+  /// Opens or makes the file.
+  init(_ path: String) throws {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { close(descriptor) }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(60)
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
+    queue = try DatabaseQueue(path: path, configuration: configuration)
+    try queue.write { database in
+      try database.execute(
+        sql: """
+          CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL);
+          CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
+          CREATE TABLE IF NOT EXISTS parents (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
+          round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
+          CREATE INDEX IF NOT EXISTS parents_in_order ON parents (listing, round, number);
+          CREATE TABLE IF NOT EXISTS seen (listing TEXT NOT NULL, parent TEXT NOT NULL, \
+          round INTEGER NOT NULL, PRIMARY KEY (listing, parent)) WITHOUT ROWID
+          """)
+    }
+  }
+
+  // MARK: Rounds
+
+  /// The round that is going on, or a new one where all listings have ended in the last.
+  func beginRound(_ names: [String]) throws -> Int {
+    try queue.write { database in
+      let number = try Int.fetchOne(database, sql: "SELECT max(number) FROM round") ?? 0
+      let isOver = try names.allSatisfy { try Self.record($0, database).tried >= number }
+      guard isOver else { return number }
+      try database.execute(
+        sql: "DELETE FROM round; INSERT INTO round VALUES (?)", arguments: [number + 1])
+      return number + 1
+    }
+  }
+
+  /// The last round; 0 where none was.
+  var round: Int {
+    get throws {
+      try queue.read { try Int.fetchOne($0, sql: "SELECT max(number) FROM round") ?? 0 }
+    }
+  }
+
+  func record(_ name: String) throws -> Record {
+    try queue.read { try Self.record(name, $0) }
+  }
+
+  func save(_ record: Record) throws {
+    try queue.write { try Self.save(record, $0) }
+  }
+
+  private static func record(_ name: String, _ database: Database) throws -> Record {
+    guard
+      let text = try String.fetchOne(
+        database, sql: "SELECT record FROM listings WHERE name = ?", arguments: [name])
+    else { return Record(name: name) }
+    return try JSONDecoder().decode(Record.self, from: Data(text.utf8))
+  }
+
+  private static func save(_ record: Record, _ database: Database) throws {
+    let text = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
+    try database.execute(
+      sql: "INSERT OR REPLACE INTO listings VALUES (?, ?)", arguments: [record.name, text])
+  }
+
+  /// Forgets what is known of a listing.
+  func forget(_ name: String) throws {
+    try queue.write { database in
+      for table in ["parents", "seen"] {
+        try database.execute(sql: "DELETE FROM \(table) WHERE listing = ?", arguments: [name])
+      }
+      try database.execute(sql: "DELETE FROM listings WHERE name = ?", arguments: [name])
+    }
+  }
+
+  // MARK: Parents
+
+  /// Notes parents of this round, the finished parents of a child, and the record.
+  func note(
+    _ record: Record, parents: [String], round: Int, finished: [String], in childRound: Int
+  ) throws {
+    try queue.write { database in
+      let parent = try database.cachedStatement(
+        sql: "INSERT OR IGNORE INTO parents (listing, round, \"values\") VALUES (?, ?, ?)")
+      for values in parents { try parent.execute(arguments: [record.name, round, values]) }
+      let seen = try database.cachedStatement(sql: "INSERT OR IGNORE INTO seen VALUES (?, ?, ?)")
+      for values in finished { try seen.execute(arguments: [record.name, values, childRound]) }
+      try Self.save(record, database)
+    }
+  }
+
+  /// The first parent of a listing's round behind a number.
+  func parent(of listing: String, in round: Int, after number: Int) throws -> Parent? {
+    try queue.read { database in
+      try Row.fetchOne(
+        database,
+        sql: """
+          SELECT number, "values" FROM parents WHERE listing = ? AND round = ? AND number > ? \
+          ORDER BY number LIMIT 1
+          """, arguments: [listing, round, number]
+      ).map { Parent(number: $0[0], values: $0[1]) }
+    }
+  }
+
+  func countParents(of listing: String, in round: Int) throws -> Int {
+    try queue.read { database in
+      try Int.fetchOne(
+        database, sql: "SELECT count(*) FROM parents WHERE listing = ? AND round = ?",
+        arguments: [listing, round]) ?? 0
+    }
+  }
+
+  /// Whether a child's listing was read to its end for a parent in a round before this one.
+  func hasSeen(_ values: String, by listing: String, before round: Int) throws -> Bool {
+    try queue.read { database in
+      try Bool.fetchOne(
+        database,
+        sql: "SELECT EXISTS (SELECT 1 FROM seen WHERE listing = ? AND parent = ? AND round < ?)",
+        arguments: [listing, values, round]) ?? false
+    }
+  }
+
+  /// Drops the parents of rounds that no run needs any more.
+  func dropParents(of listing: String, keeping rounds: Set<Int>) throws {
+    try queue.write { database in
+      let known = try Int.fetchAll(
+        database, sql: "SELECT DISTINCT round FROM parents WHERE listing = ?", arguments: [listing])
+      for round in known where !rounds.contains(round) {
+        try database.execute(
+          sql: "DELETE FROM parents WHERE listing = ? AND round = ?", arguments: [listing, round])
+      }
+    }
+  }
+}
+
+extension SyncState.Record: Codable {
+  private enum Name: String, CodingKey {
+    case name, done, tried, run, isRestarting, parentRound, definition, since, greatest, watermark
+    case began, ended, outcome
+  }
+
+  init(from decoder: any Decoder) throws {
+    let fields = try decoder.container(keyedBy: Name.self)
+    name = try fields.decode(String.self, forKey: .name)
+    done = try fields.decode(Int.self, forKey: .done)
+    tried = try fields.decode(Int.self, forKey: .tried)
+    run = try fields.decode(Int.self, forKey: .run)
+    isRestarting = try fields.decode(Bool.self, forKey: .isRestarting)
+    parentRound = try fields.decode(Int.self, forKey: .parentRound)
+    definition = try fields.decode([String: String].self, forKey: .definition)
+    since = try fields.decodeIfPresent(String.self, forKey: .since)
+    // As text, for an encoder would make a double of a long number.
+    greatest = try fields.decodeIfPresent(String.self, forKey: .greatest).map {
+      try JSONValue(parsing: $0)
+    }
+    watermark = try fields.decodeIfPresent(String.self, forKey: .watermark).map {
+      try JSONValue(parsing: $0)
+    }
+    began = try fields.decode(Double.self, forKey: .began)
+    ended = try fields.decode(Double.self, forKey: .ended)
+    outcome = try fields.decode(String.self, forKey: .outcome)
+  }
+
+  func encode(to encoder: any Encoder) throws {
+    var fields = encoder.container(keyedBy: Name.self)
+    try fields.encode(name, forKey: .name)
+    try fields.encode(done, forKey: .done)
+    try fields.encode(tried, forKey: .tried)
+    try fields.encode(run, forKey: .run)
+    try fields.encode(isRestarting, forKey: .isRestarting)
+    try fields.encode(parentRound, forKey: .parentRound)
+    try fields.encode(definition, forKey: .definition)
+    try fields.encodeIfPresent(since, forKey: .since)
+    try fields.encodeIfPresent(greatest?.description, forKey: .greatest)
+    try fields.encodeIfPresent(watermark?.description, forKey: .watermark)
+    try fields.encode(began, forKey: .began)
+    try fields.encode(ended, forKey: .ended)
+    try fields.encode(outcome, forKey: .outcome)
+  }
+}

@@ -1,0 +1,81 @@
+import Quire
+import QuireCore
+import QuireCurl
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+
+/// A value of a parent's item: `name`, `owner/login`, or of an earlier ancestor's, `listing:name`.
+struct SyncPlaceholder: Hashable, Sendable {
+  /// The ancestor; nil for the parent.
+  let listing: String?
+  let path: PagePath
+
+  init(_ path: PagePath, of listing: String? = nil) {
+    self.path = path
+    self.listing = listing
+  }
+
+  /// Throws `PageError` for a path that is none.
+  init(_ text: String) throws {
+    let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    listing = parts.count == 2 ? String(parts[0]) : nil
+    let path = String(parts.last ?? "")
+    self.path = try PagePath(path.hasPrefix("/") ? path : "/\(path)")
+  }
+}
+
+/// A URL with placeholders (the first two levels of RFC 6570): `{name}` is encoded, of `{+name}` only what
+/// no URL can have.
+struct SyncTemplate: Sendable {
+  private enum Part: Sendable {
+    case text(String)
+    case value(SyncPlaceholder, isReserved: Bool)
+  }
+
+  let text: String
+  private let parts: [Part]
+
+  init(_ text: String, at place: String) throws {
+    self.text = text
+    var parts: [Part] = []
+    var rest = text[...]
+    while let open = rest.firstIndex(of: "{") {
+      guard let close = rest[open...].firstIndex(of: "}") else {
+        throw SyncFileError(place, "A placeholder is not closed: write {name}.")
+      }
+      parts.append(.text(String(rest[..<open])))
+      let name = rest[rest.index(after: open)..<close]
+      let isReserved = name.hasPrefix("+")
+      do {
+        parts.append(
+          .value(
+            try SyncPlaceholder(String(isReserved ? name.dropFirst() : name)),
+            isReserved: isReserved))
+      } catch {
+        throw SyncFileError(place, "{\(ServerText(name))} is no placeholder: write {name}.")
+      }
+      rest = rest[rest.index(after: close)...]
+    }
+    self.parts = parts + [.text(String(rest))]
+  }
+
+  var placeholders: [SyncPlaceholder] {
+    parts.compactMap { if case .value(let placeholder, _) = $0 { placeholder } else { nil } }
+  }
+
+  /// The URL for a parent's values.
+  func filled(by value: (SyncPlaceholder) -> JSONValue?) -> String {
+    parts.map { part in
+      switch part {
+      case .text(let text): return text
+      case .value(let placeholder, let isReserved):
+        let value = value(placeholder)
+        let text = value?.string ?? value?.description ?? ""
+        return isReserved
+          ? PercentEncoding.encode(text, allowing: ":/?#[]@!$&'()*+,;=%")
+          : PercentEncoding.encode(text)
+      }
+    }.joined()
+  }
+}

@@ -1,0 +1,94 @@
+import QuireCore
+import QuireJSON
+package import QuirePagination
+
+/// What of an item goes into a table, and what it is found by.
+package struct TableShape: Sendable {
+  /// What is stored of it: what was written in another shape is another table.
+  package struct Settings: Codable, Hashable, Sendable {
+    /// Paths of the key.
+    package var key: [String]
+    /// Names and paths of the chosen columns; nil for all members.
+    package var columns: [String]?
+    /// The column that holds the whole item.
+    package var item: String?
+  }
+
+  package let key: TableKey?
+  package let columns: [TableColumn]?
+  /// The column that holds the whole item; nil for none.
+  package let item: String?
+  /// The members that are the key.
+  package let keyNames: [String]
+  /// Parts of the key that no member holds yet.
+  private let extras: [(name: String, path: PagePath)]
+
+  package init(key: TableKey?, columns: [TableColumn]?, item: String?) {
+    self.key = key
+    self.columns = columns
+    self.item = item
+    let parts = (key?.paths ?? []).map { path -> (name: String, path: PagePath, isThere: Bool) in
+      if let column = columns?.first(where: { $0.path == path }) {
+        return (column.name, path, true)
+      }
+      let name = String(path.text.drop { $0 == "/" })
+      if let member = path.memberName { return (member, path, columns == nil) }
+      return (name.isEmpty ? "value" : name, path, false)
+    }
+    keyNames = parts.map(\.name)
+    extras = parts.filter { !$0.isThere }.map { ($0.name, $0.path) }
+  }
+
+  package var settings: Settings {
+    Settings(
+      key: key?.paths.map(\.text) ?? [], columns: columns?.map { "\($0.name)=\($0.path.text)" },
+      item: item)
+  }
+
+  /// The object whose members are the row: the item, where nothing else is asked for.
+  ///
+  /// An item that is no object is the member `value` of one. Throws `malformed` for what is no JSON, and
+  /// `SinkError` with the code `unfit` where a part of the key is missing.
+  func object(of item: RawItem) throws -> RawItem {
+    let isIndexed = try item.visitMembers({ _ in }, finish: {})
+    if isIndexed, columns == nil, extras.isEmpty { return item }
+    let isObject = item.bytes.first == UInt8(ascii: "{")
+    guard columns != nil || !extras.isEmpty else {
+      return try RawItem(isObject ? Array(item.bytes) : Self.object(of: [("value", item.bytes)]))
+    }
+    var members: [(String, ArraySlice<UInt8>)] = []
+    for (name, path) in extras where isObject || !path.steps.isEmpty {
+      guard let value = try item.value(at: path) else { throw Self.unfit(path) }
+      members.append((name, ArraySlice(value.description.utf8)))
+    }
+    guard let columns else {
+      guard isObject else { return try RawItem(Self.object(of: members + [("value", item.bytes)])) }
+      // Behind the parts of the key come the item's own members.
+      let own = item.bytes.dropFirst().drop { $0 <= 0x20 }
+      let head = Self.object(of: members).dropLast()
+      return try RawItem(head + (own.first == UInt8(ascii: "}") ? [] : [UInt8(ascii: ",")]) + own)
+    }
+    for column in columns {
+      let value = try item.value(at: column.path) ?? .null
+      members.append((column.name, ArraySlice(value.description.utf8)))
+    }
+    return try RawItem(Self.object(of: members))
+  }
+
+  private static func object(of members: [(String, ArraySlice<UInt8>)]) -> [UInt8] {
+    var text = [UInt8(ascii: "{")]
+    for (index, (name, value)) in members.enumerated() {
+      if index > 0 { text.append(UInt8(ascii: ",")) }
+      text.append(contentsOf: "\(JSONValue.string(name)):".utf8)
+      text.append(contentsOf: value)
+    }
+    return text + [UInt8(ascii: "}")]
+  }
+
+  static func unfit(_ path: PagePath) -> SinkError {
+    SinkError(
+      .unfit,
+      "An item has nothing at \(path.place), where its key should be: no later one could take its "
+        + "place. Name a key that all items have, or none.")
+  }
+}

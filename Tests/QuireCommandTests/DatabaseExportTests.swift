@@ -1,0 +1,140 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@Suite("quire export -o x.db") struct DatabaseExportTests {
+  private final class Place {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
+    var path: String { folder.appending(path: "x.db").path }
+
+    init() throws {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func rows(_ sql: String) throws -> [String] {
+      try DatabaseQueue(path: path).read { database in
+        try Row.fetchAll(database, sql: sql).map { row in
+          row.map { "\($1)".trimmingCharacters(in: ["\""]) }.joined(separator: "|")
+        }
+      }
+    }
+  }
+
+  /// Two thousand items in pages of ten, each page a moment late.
+  private func server(size: Int = 10) throws -> FaultServer {
+    try FaultServer(keepsRequests: false) { request in
+      let page = request.target.split(separator: "page=").dropFirst().first.flatMap { Int($0) } ?? 1
+      let start = (page - 1) * size
+      let items = (start..<min(2_000, start + size)).map {
+        #"{"id":\#($0),"name":"item \#($0)","n":\#($0 % 7 == 0 ? "1.5" : "2")}"#
+      }
+      return [.respond("[\(items.joined(separator: ","))]")]
+    }
+  }
+
+  private static let options = ["--next", "page", "--send", "query:page", "--end", "empty"]
+
+  @Test(
+    "16-Table: an export into a database goes on after SIGKILL at any moment, and holds all once",
+    .timeLimit(.minutes(3)))
+  func survivesKills() async throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededNumbers(seed)
+    let server = try server()
+    defer { server.stop() }
+    for keys in [[], ["--key", "/id"]] {
+      let place = try Place()
+      let arguments =
+        ["export", server.url("/"), "-o", place.path, "--table", "items"] + Self.options + keys
+      var kills = 0
+      while kills < 40 {
+        let command = try Command(arguments)
+        let wait = Task.detached { try? await command.end() }
+        usleep(UInt32.random(in: 20_000...500_000, using: &random))
+        command.send(signal: kills % 3 == 2 ? SIGTERM : SIGKILL)
+        guard await wait.value?.wasKilled == true else { break }
+        kills += 1
+      }
+      let ending = try await Command.quire(arguments)
+      #expect(ending.status == 0, "seed \(seed), kills \(kills): \(ending.errors)")
+      #expect(
+        try place.rows("SELECT count(*), count(DISTINCT id), min(rowid), max(id) FROM items")
+          == ["2000|2000|1|1999"], "seed \(seed), kills \(kills)")
+      #expect(
+        try place.rows("SELECT count(*) FROM items WHERE name <> 'item ' || id OR rowid <> id + 1")
+          == ["0"], "seed \(seed)")
+      #expect(try place.rows("PRAGMA integrity_check") == ["ok"], "seed \(seed)")
+    }
+  }
+
+  @Test("16-Table: a database that runs out of room says so, keeps what it had, and goes on")
+  func runsOutOfRoom() async throws {
+    let server = try server(size: 100)
+    defer { server.stop() }
+    let place = try Place()
+    // A limit on the size of files refuses a write as a full disk does.
+    let line =
+      "\"$quire\" export \(server.url("/")) -o \(place.path) --table items --next page "
+      + "--send query:page --end empty"
+    let full = try await Command.shell("trap '' XFSZ; ulimit -f 40; \(line)").end()
+    #expect(full.status == 1 && full.errors.contains(place.path), "\(full.errors)")
+    let ending = try await Command.shell(line).end()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try place.rows("SELECT count(*), count(DISTINCT id) FROM items") == ["2000|2000"])
+  }
+
+  @Test("16-Table: what a database needs is asked for, and what it cannot is refused")
+  func refuses() async throws {
+    for (arguments, words) in [
+      (["-o", "x.db"], "--table"), (["-o", "x.jsonl", "--table", "t"], "--table is for databases"),
+      (["-o", "x.db", "--table", "t", "--mode", "upsert"], "--key"),
+      (["-o", "x.db", "--table", "sqlite_x"], "sqlite_"),
+      (["-o", "postgres://secret:word@127.0.0.1:1/x", "--table", "t"], "cannot be connected to"),
+    ] {
+      let ending = try await Command.quire(
+        ["export", "http://127.0.0.1:1/"] + arguments + Self.options)
+      #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+      #expect(!ending.errors.contains("word@"), "\(ending.errors)")
+    }
+  }
+
+  @Test(
+    "16-Table: an export into PostgreSQL by the tool goes on after SIGKILL, and holds all once",
+    .disabled(if: PostgresServer.programs == nil, "no PostgreSQL server is installed"),
+    .timeLimit(.minutes(3)))
+  func fillsPostgres() async throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededNumbers(seed)
+    let (server, postgres) = (try server(), try PostgresServer())
+    defer {
+      server.stop()
+      postgres.stop()
+    }
+    let arguments =
+      ["export", server.url("/"), "-o", postgres.url(), "--table", "items", "--key", "/id"]
+      + Self.options
+    var kills = 0
+    while kills < 20 {
+      let command = try Command(arguments)
+      let wait = Task.detached { try? await command.end() }
+      usleep(UInt32.random(in: 50_000...500_000, using: &random))
+      command.send(signal: SIGKILL)
+      guard await wait.value?.wasKilled == true else { break }
+      kills += 1
+    }
+    var ending = try await Command.quire(arguments)
+    // The server may take a moment to notice that the last one is gone.
+    for _ in 0..<50 where ending.errors.contains("another export") {
+      usleep(100_000)
+      ending = try await Command.quire(arguments)
+    }
+    #expect(ending.status == 0, "seed \(seed), kills \(kills): \(ending.errors)")
+    let count = try await Command.run(
+      "/usr/bin/psql", "-At", postgres.url(), "-c",
+      "SELECT count(*), count(DISTINCT id), max(id) FROM items")
+    #expect(count.output == "2000|2000|1999\n", "seed \(seed), kills \(kills)")
+  }
+}

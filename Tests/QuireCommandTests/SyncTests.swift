@@ -1,0 +1,229 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("quire sync") struct SyncTests {
+  @Test(
+    "16-Sync: organisations, their repositories, issues and comments are in one database, once each"
+  )
+  func drains() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let ending = try await Command.quire(["sync", file])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.errors.contains("comments: complete, 160 items"))
+    #expect(try forge.rows("SELECT count(*) FROM organisations") == ["2"])
+    #expect(try forge.rows("SELECT count(*), count(DISTINCT id) FROM repositories") == ["10|10"])
+    #expect(try forge.rows("SELECT count(*), count(DISTINCT repository) FROM issues") == ["40|10"])
+    #expect(
+      try forge.rows("SELECT id, repository, issue FROM comments ORDER BY rowid")
+        == Forge.allComments)
+    // Each page of each parent once.
+    #expect(forge.server.requests.count == 1 + 2 * 2 + 10 * 2 + 40 * 2)
+    let again = try await Command.quire(["sync", file])
+    #expect(again.status == 0, "\(again.errors)")
+    #expect(forge.server.requests.count == 2 * (1 + 2 * 2 + 10 * 2 + 40 * 2))
+    #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
+    let status = try await Command.quire(["sync", file, "--status"])
+    #expect(status.output.contains("complete: 160 items") && status.status == 0)
+  }
+
+  @Test(
+    "16-Sync: killed again and again, a sync of parents and children goes on, and holds all once",
+    .timeLimit(.minutes(3)))
+  func survivesKills() async throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededNumbers(seed)
+    let forge = try Forge()
+    let file = try forge.file()
+    var kills = 0
+    while true {
+      let command = try Command(["sync", file])
+      let wait = Task.detached { try? await command.end() }
+      usleep(UInt32.random(in: 20_000...600_000, using: &random))
+      command.send(signal: SIGKILL)
+      let ending = await wait.value
+      guard ending?.wasKilled == true, kills < 60 else { break }
+      kills += 1
+    }
+    let ending = try await Command.quire(["sync", file])
+    #expect(ending.status == 0, "seed \(seed), kills \(kills): \(ending.errors)")
+    #expect(
+      try forge.rows("SELECT id, repository, issue FROM comments ORDER BY rowid")
+        == Forge.allComments,
+      "seed \(seed), kills \(kills)")
+    #expect(
+      try forge.rows("SELECT count(*), count(DISTINCT id) FROM issues") == ["40|40"], "seed \(seed)"
+    )
+  }
+
+  @Test("16-Sync: a listing that fails keeps no other waiting, and goes on in the next round")
+  func goesOnAfterFailure() async throws {
+    let isFailing = Mutex(true)
+    let forge = try Forge { path in
+      path == "/repos/o1/r2/issues" && isFailing.withLock { $0 } ? 403 : nil
+    }
+    let file = try forge.file()
+    let failed = try await Command.quire(["sync", file])
+    #expect(failed.status == 1, "\(failed.errors)")
+    #expect(failed.errors.contains("issues: failed") && failed.errors.contains("comments: skipped"))
+    let count = try forge.rows("SELECT count(*) FROM issues")
+    #expect(count == ["28"])
+    isFailing.withLock { $0 = false }
+    let ending = try await Command.quire(["sync", file])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try forge.rows("SELECT count(*), count(DISTINCT id) FROM issues") == ["40|40"])
+    #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
+  }
+
+  @Test("16-Sync: a parent's listing that is not there fails, or is skipped where the file says so")
+  func skipsMissing() async throws {
+    let forge = try Forge { $0 == "/repos/o1/r2/issues" ? 404 : nil }
+    let file = try forge.file()
+    let failed = try await Command.quire([
+      "sync", file, "--only", "organisations", "--only", "repositories",
+      "--only", "issues",
+    ])
+    #expect(failed.status == 1, "\(failed.errors)")
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+      .replacing("for: repositories", with: "for: repositories\n    missing: skip")
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    let ending = try await Command.quire(["sync", file])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.errors.contains("36 items, 1 parents without a listing"), "\(ending.errors)")
+  }
+
+  @Test(
+    "16-Sync: a later run asks only for what has changed since, and all of a parent that is new")
+  func readsIncrements() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+      .replacing(
+        "for: repositories",
+        with: "for: repositories\n    since: {field: /t, parameter: since, lookBack: 24h}")
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    let arguments = [
+      "sync", file, "--only", "organisations", "--only", "repositories", "--only", "issues",
+    ]
+    #expect(try await Command.quire(arguments).status == 0)
+    #expect(!forge.server.requests.contains { $0.target.contains("since=") })
+    let count = forge.server.requests.count
+    let again = try await Command.quire(arguments)
+    #expect(again.status == 0, "\(again.errors)")
+    let asked = forge.server.requests.dropFirst(count).filter { $0.path.hasSuffix("/issues") }
+    #expect(asked.count == 10)
+    #expect(
+      asked.allSatisfy { $0.target.contains("since=2026-01-03T00%3A00%3A00Z") },
+      "\(asked.map(\.target))")
+    #expect(try forge.rows("SELECT count(*) FROM issues") == ["40"])
+  }
+
+  @Test("16-Sync: each listing can have its own destination, and files are replaced whole")
+  func writesFiles() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+      .replacing("key: login", with: "to: organisations.jsonl")
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    for _ in 0..<2 {
+      let ending = try await Command.quire(["sync", file])
+      #expect(ending.status == 0, "\(ending.errors)")
+      let lines = try String(
+        contentsOf: forge.folder.appending(path: "organisations.jsonl"), encoding: .utf8)
+      #expect(lines == "{\"login\":\"o0\"}\n{\"login\":\"o1\"}\n")
+    }
+    #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
+  }
+
+  @Test(
+    "16-Sync: what a file cannot say is named with its place and the right word",
+    arguments: [
+      (
+        "    key: login", "    kee: login",
+        "listings.organisations: There is no kee. Did you mean \"key\"?"
+      ),
+      ("for: organisations", "for: organisation", "Did you mean \"organisations\"?"),
+      ("{login}", "{login", "not closed"), ("for: organisations\n", "\n", "needs a parent"),
+      ("listings:", "listing:", "Did you mean \"listings\"?"),
+      ("key: login", "key: login\n    mode: upsrt", "Did you mean \"upsert\"?"),
+      ("{+repositories:full}", "{repositorys:full}", "Did you mean \"repositories\"?"),
+      ("key: login", "key: login\n    pageSize: many", "expected a whole number"),
+      ("to: forge.db", "to: forge.xyz", "nothing is known by that ending"),
+      ("to: forge.db", "to: [", "no YAML"),
+      ("for: organisations", "for: comments", "its own ancestor"),
+    ])
+  func namesMistakes(old: String, new: String, words: String) async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    #expect(text.contains(old))
+    try text.replacing(old, with: new).write(toFile: file, atomically: true, encoding: .utf8)
+    let ending = try await Command.quire(["sync", file])
+    #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+    #expect(forge.server.requests.isEmpty)
+  }
+
+  @Test("16-Sync: the plan names what would be done and requests nothing; a restart begins anew")
+  func plans() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let plan = try await Command.quire(["sync", file, "--plan"])
+    #expect(
+      plan.status == 0 && plan.output.contains("repositories: begins a run"), "\(plan.errors)")
+    #expect(forge.server.requests.isEmpty)
+    #expect(try await Command.quire(["sync", file]).status == 0)
+    let later = try await Command.quire(["sync", file, "--plan"])
+    #expect(
+      later.output.contains("A new round, 2") && later.output.contains("for each of issues (40"))
+    let restarted = try await Command.quire(["sync", file, "--restart"])
+    #expect(restarted.status == 0, "\(restarted.errors)")
+    #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
+  }
+
+  @Test("16-Lock: a second sync of a file is refused while the first one runs")
+  func locks() async throws {
+    let forge = try Forge()
+    let file = try forge.file(
+      more:
+        "  slow:\n    url: \(try slow.url("/x"))\n    key: id\n    pagination: {next: {body: /next}, send: {query: page}, items: /items}\n"
+    )
+    let first = try Command(["sync", file])
+    try await slow.received()
+    let second = try await Command.quire(["sync", file])
+    #expect(second.status == 1 && second.errors.contains("another sync"), "\(second.errors)")
+    first.send(signal: SIGTERM)
+    #expect(try await first.end().status == 143)
+    slow.stop()
+  }
+
+  private let slow: FaultServer
+
+  init() throws { slow = try FaultServer { _ in [.hold] } }
+
+  @Test("16-Sync: the published JSON Schema is that of the tool")
+  func publishesSchema() async throws {
+    let printed = try await Command.quire(["sync", "--schema"]).output
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let published = try String(
+      contentsOf: root.appending(path: "Examples/sync.schema.json"), encoding: .utf8)
+    #expect(printed == published)
+  }
+}
+
+/// Numbers that come again with their seed (SplitMix64).
+struct SeededNumbers: RandomNumberGenerator {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next() -> UInt64 {
+    state &+= 0x9E37_79B9_7F4A_7C15
+    var value = state
+    value = (value ^ (value >> 30)) &* 0xBF58_476D_1CE4_E5B9
+    value = (value ^ (value >> 27)) &* 0x94D0_49BB_1331_11EB
+    return value ^ (value >> 31)
+  }
+}
