@@ -124,7 +124,6 @@ private final class SyncLock {
       throw ValidationError("\(path) cannot be written: \(String(cString: strerror(errno))).")
     }
     if case .held(let process) = FileLock.take(descriptor) {
-      close(descriptor)
       Diagnostics.write(
         "quire: \(statePath): another sync, process \(process), is running. Nothing was requested.")
       throw ExitStatus.failed

@@ -1,5 +1,6 @@
 import CPostgreSQL
 import Dispatch
+import Foundation
 import QuireCore
 import QuireExport
 

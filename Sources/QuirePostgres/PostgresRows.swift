@@ -72,7 +72,8 @@ struct PostgresRows {
       } else if scratch.contains(0) {
         addToRest(member, of: item)
       }
-      scratch.withUnsafeBufferPointer { escape($0) }
+      let text = scratch
+      escape(text)
     case .container:
       scratch.removeAll(keepingCapacity: true)
       item.append(member, to: &scratch)
@@ -105,7 +106,8 @@ struct PostgresRows {
     if !scratch.withUnsafeBufferPointer({ isUTF8($0) }) {
       scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
     }
-    scratch.withUnsafeBufferPointer { escape($0) }
+    let text = scratch
+    escape(text)
   }
 
   private func isUTF8(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
@@ -113,7 +115,7 @@ struct PostgresRows {
   }
 
   /// Appends a text; NUL, which PostgreSQL has not, as its symbol.
-  private mutating func escape(_ text: UnsafeBufferPointer<UInt8>) {
+  private mutating func escape(_ text: some Sequence<UInt8>) {
     for byte in text {
       switch byte {
       case UInt8(ascii: "\\"): values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "\\")])

@@ -56,14 +56,18 @@ final class PostgresWriter: @unchecked Sendable {
             try? connection.execute("ROLLBACK")
             throw error
           }
-          // The answer to a commit may be what was lost.
-          if try ledger.read()?.checkpoint == checkpoint {
+          // The answer to a commit may be what was lost; one that takes all away can be repeated.
+          if !restarts || isRestarted, isSame(try ledger.read()?.checkpoint, checkpoint) {
             (committed, isRestarted) = (checkpoint, true)
             return
           }
         }
       }
     }
+  }
+
+  private func isSame(_ found: Checkpoint?, _ known: Checkpoint?) -> Bool {
+    found?.run == known?.run && found?.sequence == known?.sequence
   }
 
   private func reconnect(until end: Date, _ reason: any Error) throws -> Bool {
@@ -87,7 +91,7 @@ final class PostgresWriter: @unchecked Sendable {
     let record = try ledger.read(locking: true)
     // The fence: an export that lost its lock, and does not know it yet, must not write over another's.
     if !restarts || isRestarted {
-      guard record?.checkpoint == committed else {
+      guard isSame(record?.checkpoint, committed) else {
         throw SinkError(
           .inUse, "Another export has written to the table \(sink.table) meanwhile: this one ends.")
       }

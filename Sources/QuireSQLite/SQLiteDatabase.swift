@@ -55,13 +55,14 @@ struct SQLiteDatabase: Sendable {
 
 extension DatabaseFunction {
   /// A number as the shortest text that is the same number: `CAST` writes 15 digits only.
-  fileprivate static let shortestText = DatabaseFunction(
-    "_quire_text", argumentCount: 1, pure: true
-  ) { values in
-    switch values[0].storage {
-    case .double(let value): value.description
-    case .int64(let value): String(value)
-    case .null, .string, .blob: values[0]
+  fileprivate static var shortestText: DatabaseFunction {
+    DatabaseFunction("_quire_text", argumentCount: 1, pure: true) {
+      values -> (any DatabaseValueConvertible)? in
+      switch values[0].storage {
+      case .double(let value): return value.description
+      case .int64(let value): return String(value)
+      case .null, .string, .blob: return values[0]
+      }
     }
   }
 }

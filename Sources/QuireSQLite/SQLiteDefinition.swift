@@ -71,9 +71,8 @@ struct SQLiteDefinition {
     _ column: String, _ old: String, as new: String, in sql: String
   ) throws(SinkError) -> String {
     let bytes = Array(sql.utf8)
-    var index = bytes.firstIndex(of: UInt8(ascii: "(")) ?? bytes.endIndex
     // The table's name can hold a bracket, in its quotes.
-    index = skipped(bytes, upTo: UInt8(ascii: "("), from: 0)
+    var index = skipped(bytes, upTo: UInt8(ascii: "("), from: 0)
     while index < bytes.count {
       let start = index + 1
       let end = skipped(bytes, upTo: UInt8(ascii: ","), from: start)

@@ -118,7 +118,9 @@ final class SQLiteRow {
   }
 
   /// SQLite's sign that it copies what is bound.
-  private static let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  private static var copied: sqlite3_destructor_type {
+    unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+  }
 
   // MARK: Columns of the sink's own
 

@@ -9,7 +9,7 @@ import QuireExport
 /// ends. The database itself cannot be locked so: closing a descriptor of it would end SQLite's locks.
 final class TableLock {
   private let path: String
-  private var descriptor: Int32
+  private var descriptor: Int32 = -1
 
   /// Throws `SinkError`: `.inUse`, or `.writeFailed` where the file cannot be made.
   init(database: String, table: String) throws(SinkError) {
@@ -19,30 +19,32 @@ final class TableLock {
     var hash: UInt64 = 0xcbf2_9ce4_8422_2325
     for byte in table.lowercased().utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
     while true {
-      descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-      guard descriptor >= 0 else {
+      let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+      guard opened >= 0 else {
         let reason = errno
         throw SinkError(
           .writeFailed,
           "\(database) cannot be written: \(String(cString: strerror(reason))).", reason: reason)
       }
-      switch Self.take(descriptor, at: Int(hash >> 2), length: 1) {
-      case 0:
-        // Another export may have taken the file away before the lock was ours.
-        if Self.isSame(descriptor, path) { return }
-        close(descriptor)
+      let result = Self.take(opened, at: Int(hash >> 2), length: 1)
+      // Another export may have taken the file away before the lock was ours.
+      if result == 0, Self.isSame(opened, path) {
+        descriptor = opened
+        return
+      }
+      close(opened)
+      switch result {
+      case 0: continue
       case EAGAIN, EACCES:
-        close(descriptor)
         throw SinkError(
           .inUse,
           "\(database): another export is writing to the table \(table): the two would repeat items. "
             + "Wait for it, end it, or write to another table. Nothing was requested.")
-      case let reason:
-        close(descriptor)
+      default:
         throw SinkError(
           .unsupported,
-          "\(database) is on a file system without locks (\(String(cString: strerror(reason)))), where "
-            + "no database is safe. Write to another one.", reason: reason)
+          "\(database) is on a file system without locks (\(String(cString: strerror(result)))), where "
+            + "no database is safe. Write to another one.", reason: result)
       }
     }
   }

@@ -129,7 +129,7 @@ def kill_at_calls(base, folder, numbers):
 
 def sync_file(base, folder, name):
     path = os.path.join(folder, name)
-    pagination = {"next": {"page": {}}, "send": {"query": "page"}, "items": "/items",
+    pagination = {"next": {"pageNumber": {"first": 1}}, "send": {"query": "page"}, "items": "/items",
                   "end": [{"flag": "/more"}]}
     json.dump({
         "to": path + ".db",

@@ -37,10 +37,10 @@ struct SyncFile: Sendable {
     let found = try members.map { try SyncListing($0.name, $0.value, in: value, folder: folder) }
     listings = try Self.ordered(found)
     origins = try Set(
-      found.filter { !$0.url.text.hasPrefix("{") }.map { listing in
+      found.filter { !$0.url.text.hasPrefix("{") }.map { listing -> Origin in
         do {
           return try Origin(url: listing.url.text)
-        } catch let error as PageError {
+        } catch {
           throw SyncFileError("listings.\(listing.name).url", error.message)
         }
       })

@@ -51,7 +51,7 @@ final class SyncSource: PageSource {
   var needsClosing: Bool { true }
 
   /// Parents whose listing was not there.
-  var skipped: Int { notes.withLock(\.skipped) }
+  var skipped: Int { notes.withLock { $0.skipped } }
 
   func close(at position: Position?) async {
     await open.withLock { open in

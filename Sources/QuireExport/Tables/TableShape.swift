@@ -65,8 +65,10 @@ package struct TableShape: Sendable {
       guard isObject else { return try RawItem(Self.object(of: members + [("value", item.bytes)])) }
       // Behind the parts of the key come the item's own members.
       let own = item.bytes.dropFirst().drop { $0 <= 0x20 }
-      let head = Self.object(of: members).dropLast()
-      return try RawItem(head + (own.first == UInt8(ascii: "}") ? [] : [UInt8(ascii: ",")]) + own)
+      var text = Self.object(of: members)
+      text[text.count - 1] = own.first == UInt8(ascii: "}") ? 0x20 : UInt8(ascii: ",")
+      text.append(contentsOf: own)
+      return try RawItem(text)
     }
     for column in columns {
       let value = try item.value(at: column.path) ?? .null
