@@ -18,6 +18,9 @@ let flyingFox = product("FlyingFox", of: "FlyingFox", trait: "Tool")
 let yams = product("Yams", of: "Yams", trait: "Tool")
 let grdb = ["GRDB", "GRDBSQLite"].map { product($0, of: "GRDB.swift", trait: "SQLite") }
 
+/// Small programs that the tests run.
+let examples = ["HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket", "TerminalReader"]
+
 /// What reads listings; a test may look into any of them.
 let libraries: [Target.Dependency] = [
   "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP", "QuireCurl",
@@ -109,10 +112,8 @@ let package = Package(
     system("COpenSSL", "openssl", from: "libssl-dev", path: "Tests/COpenSSL"),
     .target(
       name: "TestSupport",
-      dependencies: [
-        "COpenSSL", "QuireTesting", "QuireHTTP", "QuirePagination", "QuireJSON", "QuireCore",
-      ],
-      path: "Tests/Support", swiftSettings: house),
+      dependencies: libraries + ["QuireTesting", "COpenSSL"], path: "Tests/Support",
+      swiftSettings: house),
     tests(of: "QuireCore"),
     tests(of: "QuireJSON", with: [httpTypes]),
     tests(of: "QuireLists"),
@@ -127,19 +128,20 @@ let package = Package(
     tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
     tests(
       of: "QuireCommand",
-      with: [
-        "QuireCommand", "QuireExport", "Quire", httpTypes, argumentParser,
-      ] + grdb + examples.map { .target(name: $0) }),
+      with: ["QuireCommand", "QuireExport", "Quire", httpTypes, argumentParser] + grdb
+        + examples.map { .target(name: $0) }),
   ] + examples.map(example),
   cLanguageStandard: .c2x
 )
 
 func product(_ name: String, of package: String, trait: String? = nil) -> Target.Dependency {
-  .product(name: name, package: package, condition: trait.map { .when(traits: [$0]) })
+  guard let trait else { return .product(name: name, package: package) }
+  return .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
-func system(_ name: String, _ library: String, from package: String, path: String? = nil) -> Target
-{
+func system(
+  _ name: String, _ library: String, from package: String, path: String? = nil
+) -> Target {
   .systemLibrary(name: name, path: path, pkgConfig: library, providers: [.apt([package])])
 }
 
