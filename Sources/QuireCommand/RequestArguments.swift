@@ -1,3 +1,4 @@
+import QuireCurl
 import QuireJSON
 import QuirePagination
 import ArgumentParser

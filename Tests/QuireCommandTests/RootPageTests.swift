@@ -83,7 +83,7 @@ struct RootPageTests {
     for (options, plan) in Self.plans {
       let cursor = client.cursor(
         at: plan.url, pagination: plan.pagination, pageSize: plan.pageSize, request: plan.request,
-        decoder: ExportItem.decoder(for: plan.format, raw: false, xmlLimits: plan.xmlLimits))
+        decoder: RawItem.decoder(for: plan.format, raw: false, xmlLimits: plan.xmlLimits))
       // Later pages of the same server are no first pages any more, and cost only time.
       do {
         let walk = cursor.limited(to: Limits(pages: 1)).walk()

@@ -187,7 +187,7 @@ import Testing
     let forge = try Forge()
     let file = try forge.file(
       more:
-        "  slow:\n    url: \(try slow.url("/x"))\n    key: id\n    pagination: {next: {body: /next}, send: {query: page}, items: /items}\n"
+        "  slow:\n    url: \(slow.url("/x"))\n    key: id\n    pagination: {next: {body: /next}, send: {query: page}, items: /items}\n"
     )
     let first = try Command(["sync", file])
     try await slow.received()

@@ -1,3 +1,4 @@
+import QuirePagination
 import Foundation
 import QuireCore
 import QuireExport

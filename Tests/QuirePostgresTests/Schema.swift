@@ -1,3 +1,4 @@
+import QuirePagination
 import CPostgreSQL
 import Foundation
 import QuireCore
@@ -64,7 +65,7 @@ struct Schema {
     let result = PQexec(connection, sql)
     defer { PQclear(result) }
     guard [PGRES_TUPLES_OK, PGRES_COMMAND_OK].contains(PQresultStatus(result)) else {
-      throw POSIXError(String(cString: PQerrorMessage(connection)))
+      throw Refused(message: String(cString: PQerrorMessage(connection)))
     }
     return (0..<PQntuples(result)).map { row in
       (0..<PQnfields(result)).map { column in
@@ -82,4 +83,9 @@ struct Schema {
       '\(table)' AND table_schema = current_schema() ORDER BY ordinal_position
       """)
   }
+}
+
+/// What the server said instead of rows.
+private struct Refused: Error {
+  let message: String
 }

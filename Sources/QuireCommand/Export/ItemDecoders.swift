@@ -1,3 +1,5 @@
+import QuireJSON
+import QuireXML
 import Foundation
 import Quire
 import QuirePagination

@@ -1,3 +1,5 @@
+import QuireHTTP
+import QuireCurl
 import ArgumentParser
 import Foundation
 import Quire

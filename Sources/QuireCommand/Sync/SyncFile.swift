@@ -38,7 +38,7 @@ struct SyncFile: Sendable {
     listings = try Self.ordered(found)
     origins = try Set(
       found.filter { !$0.url.text.hasPrefix("{") }.map { listing -> Origin in
-        do {
+        do throws(PageError) {
           return try Origin(url: listing.url.text)
         } catch {
           throw SyncFileError("listings.\(listing.name).url", error.message)

@@ -7,8 +7,8 @@ import QuirePagination
 
 /// A member of a sync file: its name, what it is, and a note. From these come the reader's checks, the hints
 /// for misspelt names, and the JSON Schema.
-struct SyncMember {
-  indirect enum Kind {
+struct SyncMember: Sendable {
+  indirect enum Kind: Sendable {
     case text, wholeNumber, flag
     /// A text, or a list of texts.
     case texts

@@ -1,6 +1,6 @@
 import QuireCore
 import QuireJSON
-package import QuirePagination
+import QuirePagination
 
 /// What of an item goes into a table, and what it is found by.
 package struct TableShape: Sendable {
