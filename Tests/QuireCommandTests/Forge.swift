@@ -41,7 +41,7 @@ final class Forge: Sendable {
       items = (0..<repositories).map {
         #"{"id":"\#(words[1])-\#($0)","full":"\#(words[1])/r\#($0)"}"#
       }
-    case 5:
+    case 4:
       items = (0..<issues).map {
         #"{"id":"\#(words[1])-\#(words[2])-\#($0)","n":\#($0),"t":"2026-01-0\#($0 + 1)T00:00:00Z"}"#
       }

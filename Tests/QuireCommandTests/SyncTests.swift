@@ -185,6 +185,8 @@ import Testing
   @Test("16-Lock: a second sync of a file is refused while the first one runs")
   func locks() async throws {
     let forge = try Forge()
+    let slow = try FaultServer { _ in [.hold] }
+    defer { slow.stop() }
     let file = try forge.file(
       more:
         "  slow:\n    url: \(slow.url("/x"))\n    key: id\n    pagination: {next: {body: /next}, send: {query: page}, items: /items}\n"
@@ -195,12 +197,7 @@ import Testing
     #expect(second.status == 1 && second.errors.contains("another sync"), "\(second.errors)")
     first.send(signal: SIGTERM)
     #expect(try await first.end().status == 143)
-    slow.stop()
   }
-
-  private let slow: FaultServer
-
-  init() throws { slow = try FaultServer { _ in [.hold] } }
 
   @Test("16-Sync: the published JSON Schema is that of the tool")
   func publishesSchema() async throws {

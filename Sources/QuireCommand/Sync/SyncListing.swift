@@ -125,13 +125,14 @@ struct SyncListing: Sendable {
     request.mode = mode ?? (request.key == nil ? .replace : .upsert)
     if Destination.isDatabase(path) {
       request.table = value["table"]?.scalarText ?? to["table"]?.scalarText ?? name
-    } else if value["to"] == nil {
+    }
+    // Said now, and not after the first listings have run.
+    _ = try Destination.sink(request)
+    guard request.table != nil || value["to"] != nil else {
       throw SyncFileError(
         "to", "A file holds one listing. Name a database, or a file for each listing by its own to."
       )
     }
-    // Said now, and not after the first listings have run.
-    _ = try Destination.sink(request)
     return request
   }
 }

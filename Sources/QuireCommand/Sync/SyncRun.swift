@@ -33,7 +33,7 @@ struct SyncRun: Sendable {
     let wanted = wantedValues()
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
     if restarts { for listing in listings { try state.forget(listing.name) } }
-    let round = try state.beginRound(listings.map(\.name))
+    let round = try state.beginRound()
     var isComplete = true
     for listing in listings {
       let record = try state.record(listing.name)
@@ -45,6 +45,7 @@ struct SyncRun: Sendable {
       if case .failed = outcome.kind { isComplete = false }
       if case .skipped = outcome.kind { isComplete = false }
     }
+    try state.endRound()
     return isComplete
   }
 
@@ -86,10 +87,10 @@ struct SyncRun: Sendable {
     var configuration = file.configuration
     configuration.badItems = .throw
     let client = PageClient(transport: file.transport, configuration: configuration)
-    let source = SyncSource(listing, client, file.origins, state, record, round: round)
+    let source = SyncSource(listing, client, file.origins, state, record)
     let sink = SyncSink(
       base: try Destination.sink(listing.destination), listing: listing, wanted: wanted,
-      source: source, state: state, round: round)
+      source: source, state: state)
     var export = Export(Cursor(source).limited(to: listing.limits), to: sink)
     export.restarts = record.isRestarting
     export.lookAhead = lookAhead
@@ -117,6 +118,7 @@ struct SyncRun: Sendable {
     }
     record.greatest = record.watermark
     record.isRestarting = restarts
+    record.runRound = round
     record.began = Date().timeIntervalSince1970
     record.outcome = "running"
     try state.save(record)
@@ -159,7 +161,9 @@ struct SyncRun: Sendable {
     record.outcome = "\(outcome.kind): \(outcome.words)"
     if case .complete = outcome.kind {
       // One that is read once has its parents where it was read.
-      if listing.destination.mode != .once || record.done == 0 { record.done = round }
+      if listing.destination.mode != .once || record.done == 0 {
+        record.done = record.runRound
+      }
       record.run = 0
       record.watermark = record.greatest ?? record.watermark
     }
@@ -167,7 +171,7 @@ struct SyncRun: Sendable {
     let readers = try file.listings.filter { $0.parent == listing.name }.map {
       try state.record($0.name).parentRound
     }
-    try state.dropParents(of: listing.name, keeping: Set(readers + [record.done, round]))
+    try state.dropParents(of: listing.name, keeping: Set(readers + [record.done, record.runRound]))
   }
 }
 

@@ -20,7 +20,6 @@ struct SyncSink: Sink {
   let wanted: [SyncPlaceholder]
   let source: SyncSource
   let state: SyncState
-  let round: Int
 
   var mode: SinkMode { base.mode }
 
@@ -79,8 +78,7 @@ struct SyncSink: Sink {
     /// What is noted first comes again where the commit does not come through, and changes nothing then.
     func commit(_ checkpoint: Checkpoint) async throws {
       if !parents.isEmpty || sink.listing.since != nil {
-        try sink.state.note(
-          record, parents: parents, round: sink.round, finished: finished, in: sink.round)
+        try sink.state.note(record, parents: parents, finished: finished)
         (parents, finished) = ([], [])
       }
       try await base.commit(checkpoint)

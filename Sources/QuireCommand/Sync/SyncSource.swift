@@ -30,21 +30,19 @@ final class SyncSource: PageSource {
   private let origins: Set<Origin>
   private let state: SyncState
   private let record: SyncState.Record
-  private let round: Int
   private let open = Mutex<Open?>(nil)
   /// Parents whose listing was not there, and those that were finished with a page.
   private let notes = Mutex<(skipped: Int, finished: [Position?: String])>((0, [:]))
 
   init(
     _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ state: SyncState,
-    _ record: SyncState.Record, round: Int
+    _ record: SyncState.Record
   ) {
     self.listing = listing
     self.client = client
     self.origins = origins
     self.state = state
     self.record = record
-    self.round = round
   }
 
   /// A walk is left open between pages.
@@ -156,7 +154,7 @@ final class SyncSource: PageSource {
     var parameters = listing.parameters
     if let since = listing.since, let value = record.since,
       try listing.parent == nil
-        || state.hasSeen(place.parent.values, by: listing.name, before: round)
+        || state.hasSeen(place.parent.values, by: listing.name, before: record.runRound)
     {
       parameters.removeAll { $0.name == since.parameter }
       parameters.append((since.parameter, value))

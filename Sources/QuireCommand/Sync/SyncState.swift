@@ -24,11 +24,14 @@ final class SyncState: Sendable {
   /// What is known of a listing.
   struct Record: Sendable {
     var name: String
-    /// The round in which it was complete last, and in which it ended last, however it did; 0 for none.
+    /// The round in which its last complete run began, and the round in which it ended last, however it
+    /// did; 0 for none.
     var done = 0
     var tried = 0
     /// The run of its destination that is to be completed in this round; 0 before it began.
     var run = 0
+    /// The round in which the run began, by which its parents are known.
+    var runRound = 0
     /// Whether the run's first commit is still to take away what the destination holds.
     var isRestarting = false
     /// The round whose parents the run reads.
@@ -58,7 +61,7 @@ final class SyncState: Sendable {
     try queue.write { database in
       try database.execute(
         sql: """
-          CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL);
+          CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL, isOver INTEGER NOT NULL);
           CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
           CREATE TABLE IF NOT EXISTS parents (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
           round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
@@ -71,23 +74,28 @@ final class SyncState: Sendable {
 
   // MARK: Rounds
 
-  /// The round that is going on, or a new one where all listings have ended in the last.
-  func beginRound(_ names: [String]) throws -> Int {
+  /// The round that was stopped, or a new one where the last came to its end.
+  func beginRound() throws -> Int {
     try queue.write { database in
-      let number = try Int.fetchOne(database, sql: "SELECT max(number) FROM round") ?? 0
-      let isOver = try names.allSatisfy { try Self.record($0, database).tried >= number }
-      guard isOver else { return number }
+      let last = try Self.round(database)
+      guard last.isOver else { return last.number }
       try database.execute(
-        sql: "DELETE FROM round; INSERT INTO round VALUES (?)", arguments: [number + 1])
-      return number + 1
+        sql: "DELETE FROM round; INSERT INTO round VALUES (?, 0)", arguments: [last.number + 1])
+      return last.number + 1
     }
   }
 
+  /// All listings of the round have ended, however they did.
+  func endRound() throws { try queue.write { try $0.execute(sql: "UPDATE round SET isOver = 1") } }
+
   /// The last round; 0 where none was.
-  var round: Int {
-    get throws {
-      try queue.read { try Int.fetchOne($0, sql: "SELECT max(number) FROM round") ?? 0 }
-    }
+  var round: (number: Int, isOver: Bool) {
+    get throws { try queue.read { try Self.round($0) } }
+  }
+
+  private static func round(_ database: Database) throws -> (number: Int, isOver: Bool) {
+    let row = try Row.fetchOne(database, sql: "SELECT number, isOver FROM round")
+    return row.map { (number: $0[0], isOver: $0[1]) } ?? (0, true)
   }
 
   func record(_ name: String) throws -> Record {
@@ -124,16 +132,18 @@ final class SyncState: Sendable {
 
   // MARK: Parents
 
-  /// Notes parents of this round, the finished parents of a child, and the record.
-  func note(
-    _ record: Record, parents: [String], round: Int, finished: [String], in childRound: Int
-  ) throws {
+  /// Notes parents of the run, those whose listing it has read to its end, and the record.
+  func note(_ record: Record, parents: [String], finished: [String]) throws {
     try queue.write { database in
       let parent = try database.cachedStatement(
         sql: "INSERT OR IGNORE INTO parents (listing, round, \"values\") VALUES (?, ?, ?)")
-      for values in parents { try parent.execute(arguments: [record.name, round, values]) }
+      for values in parents {
+        try parent.execute(arguments: [record.name, record.runRound, values])
+      }
       let seen = try database.cachedStatement(sql: "INSERT OR IGNORE INTO seen VALUES (?, ?, ?)")
-      for values in finished { try seen.execute(arguments: [record.name, values, childRound]) }
+      for values in finished {
+        try seen.execute(arguments: [record.name, values, record.runRound])
+      }
       try Self.save(record, database)
     }
   }
@@ -184,7 +194,8 @@ final class SyncState: Sendable {
 
 extension SyncState.Record: Codable {
   private enum Name: String, CodingKey {
-    case name, done, tried, run, isRestarting, parentRound, definition, since, greatest, watermark
+    case name, done, tried, run, runRound, isRestarting, parentRound, definition, since, greatest
+    case watermark
     case began, ended, outcome
   }
 
@@ -194,6 +205,7 @@ extension SyncState.Record: Codable {
     done = try fields.decode(Int.self, forKey: .done)
     tried = try fields.decode(Int.self, forKey: .tried)
     run = try fields.decode(Int.self, forKey: .run)
+    runRound = try fields.decode(Int.self, forKey: .runRound)
     isRestarting = try fields.decode(Bool.self, forKey: .isRestarting)
     parentRound = try fields.decode(Int.self, forKey: .parentRound)
     definition = try fields.decode([String: String].self, forKey: .definition)
@@ -216,6 +228,7 @@ extension SyncState.Record: Codable {
     try fields.encode(done, forKey: .done)
     try fields.encode(tried, forKey: .tried)
     try fields.encode(run, forKey: .run)
+    try fields.encode(runRound, forKey: .runRound)
     try fields.encode(isRestarting, forKey: .isRestarting)
     try fields.encode(parentRound, forKey: .parentRound)
     try fields.encode(definition, forKey: .definition)

@@ -23,8 +23,7 @@ struct SyncStatus {
   func plan(only names: [String]) throws -> String {
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
     let records = try listings.map { try state?.record($0.name) ?? SyncState.Record(name: $0.name) }
-    let round = try state?.round ?? 0
-    let isOver = records.allSatisfy { $0.tried >= round }
+    let (round, isOver) = try state?.round ?? (0, true)
     var lines = [isOver ? "A new round, \(round + 1):" : "Round \(round) goes on:"]
     for (listing, record) in zip(listings, records) {
       let to =
