@@ -16,7 +16,8 @@ struct QuireCommand: AsyncParsableCommand {
       """,
     version: "0.1.0-dev",
     subcommands: [
-      ExportCommand.self, SyncCommand.self, DetectCommand.self, PresetsCommand.self,
+      ExportCommand.self, SyncCommand.self, FeedCommand.self, DetectCommand.self,
+      PresetsCommand.self,
       DemoCommand.self,
     ])
 

@@ -1,5 +1,6 @@
 import Quire
 import QuireCore
+import QuireFeeds
 import QuirePagination
 
 /// The library's remedies in the words of the command line.
@@ -39,6 +40,8 @@ struct RemedyWords {
     case .position: return values.map { Self.starts[$0] ?? $0 }.joined(separator: " or ")
     case .allowsPlainHTTP: return "use --allow-plain-http"
     case .addresses: return "name their networks by --addresses allow:NETWORK"
+    case .feedAddress: return "run quire feed --discover"
+    case .init("FeedOptions.isStrict"): return "leave --strict out"
     case .pageSize where values.isEmpty: return "say it by --page-size"
     case .failure:
       return "add a failure rule of the kind \"empty\" for \(values.joined(separator: ", ")) to a "

@@ -79,6 +79,13 @@ extension Page {
     set { head.hasMoreParts = newValue }
   }
 
+  /// Whether the server said that the page is what it was the last time (304): it has no items here, and leads
+  /// where it led then. Only walks that keep validators have such pages.
+  public package(set) var isUnchanged: Bool {
+    get { head.isUnchanged }
+    set { head.isUnchanged = newValue }
+  }
+
   /// A hash of what the server sent as items, the same for the same items within a process; nil when
   /// unknown.
   package var fingerprint: Int? {
@@ -173,6 +180,7 @@ package struct PageHead: Sendable {
   package var next: Position?
   package var nextFailure: PageError?
   package var hasMoreParts = false
+  package var isUnchanged = false
   package var fingerprint: Int?
   package var sample: PageSample?
   package var address: Int?

@@ -17,6 +17,9 @@ package struct LinkHeader {
       return parameters.first { $0.name == name }?.value
     }
 
+    /// The value of a parameter, for other modules.
+    package func value(of name: String) -> String? { self[name] }
+
     /// Whether the link has the relation; relations are a list, compared without case.
     func has(relation: String) -> Bool {
       let relation = relation.lowercased()
@@ -50,6 +53,11 @@ package struct LinkHeader {
       link["anchor"] == nil && link.has(relation: relation)
         && conditions.allSatisfy { link[$0.key] == $0.value }
     }
+  }
+
+  /// The links with the relation, in order, but for those about another resource.
+  package func all(relation: String) -> [Link] {
+    links.filter { $0["anchor"] == nil && $0.has(relation: relation) }
   }
 
   /// Takes one field line apart, byte by byte.

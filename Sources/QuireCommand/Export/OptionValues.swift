@@ -66,8 +66,25 @@ enum LimitOption {
     return names.contains(name) ? "--limit \(name)" : nil
   }
 
+  /// What a limit can be of.
+  struct Values {
+    var configuration: PageClient.Configuration
+    var xmlLimits = XMLLimits.api
+    var limits = Limits()
+  }
+
   /// Sets the limit that `text` names, such as `items=200000`.
   static func apply(_ text: String, to plan: inout ExportPlan) throws {
+    var values = Values(
+      configuration: plan.configuration, xmlLimits: plan.xmlLimits, limits: plan.limits)
+    try apply(text, to: &values)
+    (plan.configuration, plan.xmlLimits, plan.limits) = (
+      values.configuration, values.xmlLimits, values.limits
+    )
+  }
+
+  /// Sets the limit that `text` names in values that no export has.
+  static func apply(_ text: String, to plan: inout Values) throws {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     let name = parts.first ?? ""
     let least = pages[name] == nil ? 1 : 0

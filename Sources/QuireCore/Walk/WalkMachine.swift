@@ -120,7 +120,11 @@ struct WalkMachine: Sendable {
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
     if !page.warnings.isEmpty { report.warn(page.warnings) }
-    if !page.items.isEmpty { emptyPages = 0 } else if !isWithinPage { emptyPages += 1 }
+    if !page.items.isEmpty || page.isUnchanged {
+      emptyPages = 0
+    } else if !isWithinPage {
+      emptyPages += 1
+    }
     isWithinPage = page.hasMoreParts
     closing = page.closing
     report.nextFailure = page.nextFailure

@@ -108,6 +108,10 @@ extension FeedEntry {
   /// The text to show: the content, or the summary where that is all there is.
   public var text: FeedText? { content ?? summary }
 
+  /// The entry's own bytes in UTF-8, as its publisher wrote them: an element of XML, with the namespaces that it
+  /// gets from around it, or an object of JSON; empty for an entry that was made by a program.
+  public var rawBytes: [UInt8] { raw.map { $0.markup ?? Array($0.bytes) } ?? [] }
+
   /// When it was published, or else changed: what entries are ordered by.
   public var date: Date? { published ?? updated }
 }

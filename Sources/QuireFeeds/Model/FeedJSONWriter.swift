@@ -33,7 +33,11 @@ struct MemberList {
   }
 
   mutating func add(_ name: String, seconds: Duration?) {
-    add(name, decimal: seconds.map { Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18 })
+    add(
+      name,
+      decimal: seconds.map {
+        Double($0.components.seconds) + Double($0.components.attoseconds) / 1e18
+      })
   }
 
   mutating func add(_ name: String, list: [JSONValue]) {
@@ -58,7 +62,8 @@ enum FeedTime {
     let (year, month, number) = CivilTime.date(ofDay: day)
     let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { pad($0, 2) }
     let fraction = rest % 1_000 == 0 ? "" : "." + pad(rest % 1_000, 3)
-    return "\(pad(year, 4))-\(pad(month, 2))-\(pad(number, 2))T\(time.joined(separator: ":"))\(fraction)Z"
+    return
+      "\(pad(year, 4))-\(pad(month, 2))-\(pad(number, 2))T\(time.joined(separator: ":"))\(fraction)Z"
   }
 
   private static func pad(_ number: Int, _ width: Int) -> String {
@@ -137,9 +142,6 @@ extension FeedEntry {
     more.add("episode", episode.map(\.json))
     more.add("change_frequency", changeFrequency)
     more.add("priority", decimal: priority)
-    if enclosures.contains(where: { $0.width != nil || $0.height != nil }) {
-      more.add("attachment_sizes", list: enclosures.map(\.sizeJSON))
-    }
     more.add("repairs", object: repairs.json)
     return more
   }
@@ -261,13 +263,11 @@ extension FeedEnclosure {
     members.add("title", title)
     members.add("size_in_bytes", length)
     members.add("duration_in_seconds", seconds: duration)
-    return members.value
-  }
-
-  fileprivate var sizeJSON: JSONValue {
-    var members = MemberList()
-    members.add("width", width)
-    members.add("height", height)
+    var more = MemberList()
+    if mediaType == nil { more.add("mime_type_is_made", true) }
+    more.add("width", width)
+    more.add("height", height)
+    members.add("_quire", object: more)
     return members.value
   }
 }

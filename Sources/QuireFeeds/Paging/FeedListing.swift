@@ -45,10 +45,12 @@ extension PageClient {
   ///   `discoverFeeds(at:)`.
   ///   - options: How it is read. Default: leniently.
   ///   - headers: Fields for all pages of the feed, besides the client's; they do not leave its origin.
+  ///   - secrets: Texts that are secret wherever they occur; see `RequestOptions.secrets`.
   ///
   /// A client for feeds from anywhere has the configuration `.feed`.
   public func feed(
-    at url: String, options: FeedOptions = FeedOptions(), headers: HTTPFields = [:]
+    at url: String, options: FeedOptions = FeedOptions(), headers: HTTPFields = [:],
+    secrets: [String] = []
   ) -> FeedListing {
     var client = self
     for field in headers { client.configuration.headers.append(field) }
@@ -62,7 +64,8 @@ extension PageClient {
       let pagination = Pagination(
         next: .body("/"), send: .request, items: .root, policy: policy)
       let listing = try Listing(
-        client: client, pagination: pagination, first: first, custom: paging.next)
+        client: client, pagination: pagination, first: first, secrets: secrets,
+        custom: paging.next)
       let decoder = FeedPageDecoder(options: options)
       return FeedListing(
         pages: Cursor(clock: client.configuration.clock) { _ in
@@ -84,6 +87,8 @@ extension FeedListing {
 extension PageClient.Configuration {
   /// For feeds from anywhere: by http too, 15 MiB on the wire and 32 MiB decoded for a page, 30 s, one
   /// attempt, for a schedule asks again anyway.
+  ///
+  /// Publishers block readers that they cannot ask: `feed(operator:)` names who runs this one.
   public static var feed: PageClient.Configuration {
     var configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = true
@@ -93,6 +98,15 @@ extension PageClient.Configuration {
       headerBytes: 32 << 10, wireBytes: 15 << 20, decodedBytes: 32 << 20, inflateRatio: 50)
     configuration.decodingLimits = .feed
     configuration.retry = RetryPolicy(attempts: 1)
+    return configuration
+  }
+
+  /// The same, with a User-Agent that names who runs the reader.
+  ///
+  /// - Parameter contact: An address that a publisher can turn to, such as `https://reader.example/bot`.
+  public static func feed(operator contact: String) -> PageClient.Configuration {
+    var configuration = feed
+    configuration.headers[.userAgent] = "Quire/0.1 (+\(contact))"
     return configuration
   }
 }

@@ -40,7 +40,8 @@ final class FeedPageReader: PageReader {
   @concurrent func read(at position: Position) async throws -> Page<FeedEntry>? {
     for url in paging.missingIndexes(at: position) {
       let place = Bookmark(.url(url)).position
-      paging.found(try await base.answer(at: place).document, at: url)
+      let answer = try await base.answer(at: place)
+      paging.found(answer.document, at: [url, answer.request.url])
     }
     let isNumbered = FeedPaging.isNumbered(position)
     do {

@@ -17,14 +17,15 @@ final class FeedPaging: Sendable {
     let reference = try URLReference(url)
     let origin = try Origin(url: url)
     guard let authority = reference.authority else { return .sameOrigin }
-    let other = origin.host.hasPrefix("www.") ? String(origin.host.dropFirst(4)) : "www." + origin.host
+    let other =
+      origin.host.hasPrefix("www.") ? String(origin.host.dropFirst(4)) : "www." + origin.host
     return .allow([authority, other])
   }
 
   /// What comes after a page.
   func next(_ page: AnsweredPage) throws -> NextPage? {
     guard let feed = (page.document as? FeedDocument)?.feed else { return nil }
-    if let step = sitemap(after: page, feed) { return step }
+    if let step = try sitemap(after: page, feed) { return step }
     if page.state["sitemaps"] != nil { return nil }
     if let link = feed.pages.older ?? Self.linkField(of: page) {
       return NextPage(PageRequest(url: Self.secured(link, like: page.url)))
@@ -70,7 +71,7 @@ final class FeedPaging: Sendable {
   // MARK: Sitemaps
 
   /// The sitemap behind a page: the first of an index, or the one behind it in the index that lists it.
-  private func sitemap(after page: AnsweredPage, _ feed: Feed) -> NextPage? {
+  private func sitemap(after page: AnsweredPage, _ feed: Feed) throws -> NextPage? {
     var stack = Self.stack(page.state)
     if feed.format.family == .sitemapIndex {
       let url = page.request.url
@@ -79,7 +80,10 @@ final class FeedPaging: Sendable {
       if !stack.contains(where: { $0.index == url }), stack.count < 8 { stack.append((url, -1)) }
     }
     while let (index, place) = stack.popLast() {
-      let list = indexes.withLock { $0[index] } ?? []
+      guard let list = indexes.withLock({ $0[index] }) else {
+        throw PageError(
+          .cursorExpired, "The sitemap index that lists this sitemap is not known. Start again.")
+      }
       guard list.indices.contains(place + 1) else { continue }
       stack.append((index, place + 1))
       forget(allBut: stack.map(\.index))
@@ -113,9 +117,10 @@ final class FeedPaging: Sendable {
     return indexes.withLock { known in stack.map(\.index).filter { known[$0] == nil } }
   }
 
-  /// Takes an index that was read again.
-  func found(_ document: any PageDocument, at url: String) {
+  /// Takes an index that was read again, by its address and by the one that a position has of it, in which
+  /// secrets are redacted.
+  func found(_ document: any PageDocument, at urls: [String]) {
     guard let feed = (document as? FeedDocument)?.feed else { return }
-    indexes.withLock { $0[url] = feed.sitemaps }
+    indexes.withLock { for url in urls { $0[url] = feed.sitemaps } }
   }
 }

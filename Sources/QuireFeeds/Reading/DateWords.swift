@@ -3,7 +3,9 @@ enum DateWords {
   /// A month by its name or the start of it.
   static func month(_ word: String) -> (number: Int, isEnglish: Bool)? {
     let start = String(word.prefix(3))
-    if let index = english.firstIndex(of: start), fullEnglish[index].hasPrefix(word) || word == "sept" {
+    if let index = english.firstIndex(of: start),
+      fullEnglish[index].hasPrefix(word) || word == "sept"
+    {
       return (index + 1, true)
     }
     return foreign[word].map { ($0, false) } ?? foreign[start].map { ($0, false) }
@@ -42,7 +44,8 @@ enum DateWords {
       "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch", "donnerstag",
       "freitag", "samstag", "sonnabend", "sonntag", "lun", "mar", "mer", "jeu", "ven", "sam", "dim",
       "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "mié", "mie", "jue",
-      "vie", "sáb", "sab", "dom", "gio", "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za", "zo",
+      "vie", "sáb", "sab", "dom", "gio", "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za",
+      "zo",
     ].contains(word)
   }
 
@@ -199,7 +202,9 @@ struct ByteReader {
   }
 
   private mutating func fraction(_ time: inout Time) {
-    guard let mark = rest.first, mark == UInt8(ascii: ".") || mark == UInt8(ascii: ",") else { return }
+    guard let mark = rest.first, mark == UInt8(ascii: ".") || mark == UInt8(ascii: ",") else {
+      return
+    }
     let digits = rest.dropFirst().prefix { 0x30...0x39 ~= $0 }
     guard !digits.isEmpty else { return }
     var scale = 0.1

@@ -1,8 +1,16 @@
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  public import FoundationEssentials
 #else
-  import Foundation
+  public import Foundation
 #endif
+
+/// Dates as people and feeds write them.
+public enum FeedDate {
+  /// Reads a date of any habit that feeds have; nil for what is none.
+  public static func read(_ text: String) -> Date? {
+    FeedDateReader.read(text, as: .rfc3339)?.date
+  }
+}
 
 /// Reads dates of every habit, and says whether they are as their format writes them.
 ///
@@ -156,7 +164,8 @@ private struct ISODate {
   }
 
   private static func epoch(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
-    guard text.allSatisfy({ 0x30...0x39 ~= $0 }), text.count == 9 || text.count == 10 || text.count == 13
+    guard text.allSatisfy({ 0x30...0x39 ~= $0 }),
+      text.count == 9 || text.count == 10 || text.count == 13
     else { return nil }
     let number = text.reduce(0) { $0 * 10 + Double($1 - 0x30) }
     return ISODate(seconds: text.count == 13 ? number / 1_000 : number)
@@ -308,7 +317,8 @@ private struct WordDate {
     let (first, second, last) = (numbers[0].value, numbers[1].value, numbers[2])
     let isDayFirst = first > 12 || (second <= 12 && reader.hadDot)
     return isDayFirst
-      ? (Self.year(last), second, first, last.digits) : (Self.year(last), first, second, last.digits)
+      ? (Self.year(last), second, first, last.digits)
+      : (Self.year(last), first, second, last.digits)
   }
 
   /// Two digits are of this century until 69 (RFC 2822, §4.3, puts the border at 49; POSIX at 68), and

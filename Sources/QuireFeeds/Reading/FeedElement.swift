@@ -9,10 +9,12 @@ enum FeedElement: UInt8 {
   case rss, rdf, atomFeed, urlset, sitemapindex, channel, item, entry, sitemapURL, sitemap
   // RSS.
   case title, link, description, language, copyright, editor, webmaster, pubDate, lastBuildDate
-  case category, generator, cloud, ttl, image, skipHours, skipDays, author, comments, enclosure, guid
+  case category, generator, cloud, ttl, image, skipHours, skipDays, author, comments, enclosure,
+    guid
   case source, url, hour, day
   // Atom.
-  case atomTitle, atomSubtitle, atomLink, atomID, atomUpdated, atomPublished, atomCreated, atomAuthor
+  case atomTitle, atomSubtitle, atomLink, atomID, atomUpdated, atomPublished, atomCreated,
+    atomAuthor
   case atomContributor, atomCategory, atomGenerator, atomIcon, atomLogo, atomRights, atomSummary
   case atomContent, atomSource, atomName, atomURI, atomEmail
   // Extensions.
@@ -42,7 +44,8 @@ extension FeedElement {
 
   /// The namespaces, in lower case and without a closing slash or number sign.
   private static let spaces: [String: Space] = [
-    "": .none, "http://purl.org/rss/1.0": .none, "http://channel.netscape.com/rdf/simple/0.9": .none,
+    "": .none, "http://purl.org/rss/1.0": .none,
+    "http://channel.netscape.com/rdf/simple/0.9": .none,
     "http://my.netscape.com/rdf/simple/0.9": .none, "http://purl.org/net/rss1.1": .none,
     "http://backend.userland.com/rss": .none, "http://backend.userland.com/rss2": .none,
     "http://backend.userland.com/rss091": .none, "http://backend.userland.com/rss092": .none,

@@ -25,8 +25,8 @@ extension FeedJSONReader {
     feed.isExplicit = more["explicit"]?.boolean
     feed.sitemaps = list(more["sitemaps"]).compactMap { $0.string }
     feed.repairs = repairs(more["repairs"])
-    feed.schedule.timeToLive = number(more["ttl_seconds"]).map { .seconds($0) }
-    feed.schedule.updateInterval = number(more["update_interval_seconds"]).map { .seconds($0) }
+    feed.schedule.timeToLive = duration(more["ttl_seconds"])
+    feed.schedule.updateInterval = duration(more["update_interval_seconds"])
     feed.schedule.skipHours = Set(list(more["skip_hours"]).compactMap(\.integer))
     feed.schedule.skipDays = Set(list(more["skip_days"]).compactMap(\.integer))
     let pages = more["pages"] ?? .null
@@ -46,11 +46,11 @@ extension FeedJSONReader {
       entry.content = nil
     }
     entry.summary = typed(entry.summary, more["summary_type"], more["summary_base"])
-    entry.content = typed(entry.content, more["content_type"], more["content_base"])
     if let source = string(more["content_url"]) {
-      entry.content = entry.content ?? FeedText("")
+      entry.content = entry.content ?? FeedText("", language: entry.language)
       entry.content?.source = source
     }
+    entry.content = typed(entry.content, more["content_type"], more["content_base"])
     entry.source = source(more["source"])
     entry.comments = comments(more["comments"])
     entry.links = list(more["links"]).compactMap { link($0) }
@@ -62,17 +62,14 @@ extension FeedJSONReader {
     entry.changeFrequency = string(more["change_frequency"])
     entry.priority = number(more["priority"])
     entry.repairs = repairs(more["repairs"])
-    for (index, size) in list(more["attachment_sizes"]).enumerated()
-    where entry.enclosures.indices.contains(index) {
-      entry.enclosures[index].width = size["width"]?.integer
-      entry.enclosures[index].height = size["height"]?.integer
-    }
     if let raw = more["raw"] { entry.raw = try? RawItem(Array(raw.description.utf8)) }
   }
 
   // MARK: Parts
 
-  private mutating func typed(_ text: FeedText?, _ type: JSONValue?, _ base: JSONValue?) -> FeedText? {
+  private mutating func typed(_ text: FeedText?, _ type: JSONValue?, _ base: JSONValue?)
+    -> FeedText?
+  {
     guard var text, let name = type?.string else { return text }
     text.kind = FeedText.Kind(rawValue: name) ?? .other
     if text.kind == .other { text.mediaType = name }
@@ -126,7 +123,7 @@ extension FeedJSONReader {
   private mutating func episode(_ value: JSONValue?) -> FeedEpisode? {
     guard let value else { return nil }
     var episode = FeedEpisode()
-    episode.duration = number(value["duration_in_seconds"]).map { .seconds($0) }
+    episode.duration = duration(value["duration_in_seconds"])
     episode.number = number(value["episode"])
     episode.season = value["season"]?.integer
     episode.kind = string(value["type"])

@@ -67,6 +67,11 @@ struct FeedJSONReader {
     }
   }
 
+  /// A number of seconds that a duration can be.
+  mutating func duration(_ value: JSONValue?) -> Duration? {
+    number(value).flatMap { 0...1e12 ~= $0 ? .seconds($0) : nil }
+  }
+
   mutating func text(_ value: JSONValue?, language: String? = nil) -> FeedText? {
     string(value).map { FeedText($0, language: language) }
   }
@@ -140,12 +145,15 @@ struct FeedJSONReader {
     }
     for attachment in list(item["attachments"]) {
       guard let url = address(attachment["url"]) else { continue }
+      let more = attachment["_quire"] ?? .null
+      let hasType = more["mime_type_is_made"]?.boolean != true
       entry.enclosures.append(
         FeedEnclosure(
-          url, mediaType: string(attachment["mime_type"]),
+          url, mediaType: hasType ? string(attachment["mime_type"]) : nil,
           length: number(attachment["size_in_bytes"]).flatMap { Int(exactly: $0) },
-          duration: number(attachment["duration_in_seconds"]).map { .seconds($0) },
-          title: string(attachment["title"])))
+          duration: duration(attachment["duration_in_seconds"]),
+          title: string(attachment["title"]), width: more["width"]?.integer,
+          height: more["height"]?.integer))
     }
     entry.repairs = repairs.repairs
     if let more = item["_quire"] { readMore(more, into: &entry) }

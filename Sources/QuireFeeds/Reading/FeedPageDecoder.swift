@@ -94,7 +94,8 @@ struct FeedPageDecoding: PageDecoding {
   mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     defer { (bytes, parser) = ([], nil) }
     switch isJSON {
-    case nil: throw PageError(.truncated, "The answer is empty: a feed has at least a root element.")
+    case nil:
+      throw PageError(.truncated, "The answer is empty: a feed has at least a root element.")
     case true?: return try readJSON()
     case false?: return try readXML()
     }
@@ -134,15 +135,7 @@ struct FeedPageDecoding: PageDecoding {
     var tally = RepairTally()
     let start = Self.documentStart(bytes)
     if start > 0 { tally.add(.textBeforeDocument) }
-    let text: [UInt8]
-    do throws(XMLRefusal) {
-      let (utf8, repairs) = try XMLPageText.utf8(
-        of: start == 0 ? bytes : Array(bytes[start...]), charset: charset, leniency: .feed)
-      note(repairs, in: &tally)
-      text = utf8
-    } catch {
-      throw Self.words(for: error)
-    }
+    let text = try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
     var repair = MarkupRepair(text, limits: options.limits, isWhole: context.isProvenWhole)
     let mended = try repair.run()
     if start > 0, repair.repairs.repairs.first?.kind == .textBeforeDocument {
@@ -158,6 +151,24 @@ struct FeedPageDecoding: PageDecoding {
     } catch {
       throw error.error
     }
+  }
+
+  /// The page in UTF-8; where nobody knows the encoding that it says, as if it said UTF-8.
+  private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
+    for label in [charset, "utf-8"] {
+      do throws(XMLRefusal) {
+        let (text, repairs) = try XMLPageText.utf8(of: bytes, charset: label, leniency: .feed)
+        if label == "utf-8", charset != label, refusal?.kind == .encoding {
+          tally.add(.wrongEncoding)
+        } else {
+          note(repairs, in: &tally)
+        }
+        return text
+      } catch {
+        if error.kind != .encoding || label == "utf-8" { throw Self.words(for: error) }
+      }
+    }
+    return []
   }
 
   /// Where the XML declaration is, if other bytes are before it: it tells the encoding.
@@ -197,7 +208,10 @@ struct FeedPageDecoding: PageDecoding {
     try check(nodes.count)
     var entries: [FeedEntry] = []
     entries.reserveCapacity(nodes.count)
-    for node in nodes { entries.append(reader.entry(node, scope)) }
+    for node in nodes {
+      try check(bytes: node.byteCount, ofEntry: entries.count)
+      entries.append(reader.entry(node, scope))
+    }
     var all = tally
     all.add(reader.repairs.repairs)
     feed.repairs = all.repairs
@@ -209,6 +223,15 @@ struct FeedPageDecoding: PageDecoding {
       throw PageError(
         .limitExceeded, "The feed has more than \(options.limits.items) entries in one page.",
         remedies: [.raise(.init("DecodingLimits.items"))])
+    }
+  }
+
+  private func check(bytes: Int, ofEntry number: Int) throws {
+    guard bytes <= options.limits.itemBytes else {
+      throw PageError(
+        .limitExceeded,
+        "Entry \(number) of the page, counted from 0, has more than \(options.limits.itemBytes) bytes.",
+        remedies: [.raise(.init("DecodingLimits.itemBytes"))])
     }
   }
 
@@ -233,7 +256,8 @@ struct FeedPageDecoding: PageDecoding {
     if !isDeclared { reader.repairs.add(.wrongType) }
     let items = hasItems ? try session.items().items : []
     try check(items.count)
-    let entries = try items.map { item in
+    let entries = try items.enumerated().map { number, item in
+      try check(bytes: item.bytes.count, ofEntry: number)
       var entry = reader.entry(try item.value)
       entry.raw = item
       return entry
@@ -259,7 +283,8 @@ struct FeedPageDecoding: PageDecoding {
   private func finished(_ parsed: ParsedFeed) throws -> ParsedFeed {
     if options.isStrict, let repair = parsed.feed.repairs.first {
       throw PageError(
-        .malformed, "The feed is not as its format says: \(repair). Read it leniently if that is right.",
+        .malformed,
+        "The feed is not as its format says: \(repair). Read it leniently if that is right.",
         remedies: [Remedy(.init("FeedOptions.isStrict"), ["false"])])
     }
     guard options.html != .asWritten else { return parsed }

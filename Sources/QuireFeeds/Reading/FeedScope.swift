@@ -31,6 +31,7 @@ struct FeedScope {
   /// Addresses that break RFC 3986 are mended as browsers do: white space at the ends and line breaks
   /// are left out, other forbidden characters are encoded.
   func absolute(_ text: String) -> String? {
+    if Self.isPlainlyAbsolute(text) { return text }
     guard let reference = Self.reference(text) else { return nil }
     if let scheme = reference.scheme {
       // What a browser would run.
@@ -41,6 +42,20 @@ struct FeedScope {
     }
     guard let base, base.scheme != nil else { return reference.text }
     return reference.resolved(against: base).text
+  }
+
+  /// Whether nothing has to be done to an address, as with most.
+  private static func isPlainlyAbsolute(_ text: String) -> Bool {
+    var text = text
+    return text.withUTF8 { bytes in
+      guard bytes.count <= 2_048,
+        bytes.starts(with: "https://".utf8) || bytes.starts(with: "http://".utf8)
+      else { return false }
+      return bytes.allSatisfy {
+        $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") && $0 != UInt8(ascii: "<")
+          && $0 != UInt8(ascii: ">") && $0 != UInt8(ascii: "\"")
+      }
+    }
   }
 
   private static func reference(_ text: String) -> URLReference? {
@@ -57,7 +72,8 @@ struct FeedScope {
       switch byte {
       case 0x09, 0x0A, 0x0D: continue
       case 0x20 where bytes.isEmpty: continue
-      case 0...0x20, 0x7F, UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\""):
+      case 0...0x20, 0x7F, UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"),
+        UInt8(ascii: "\""):
         let digits = String(byte, radix: 16, uppercase: true)
         bytes += Array("%".utf8) + Array((digits.count == 1 ? "0" + digits : digits).utf8)
       default: bytes.append(byte)

@@ -24,6 +24,8 @@ extension FeedXMLReader {
     var longitude: Double?
     var rights: FeedText?
     var duration: Duration?
+    /// Where the file of an address is among the entry's.
+    var files: [String: Int] = [:]
   }
 
   /// Reads one entry; what had to be forgiven in it is its own.
@@ -56,14 +58,15 @@ extension FeedXMLReader {
       .source, .contentEncoded, .xhtmlBody:
       readRSS(element, node, scope, into: &entry, &fallback)
     case .atomTitle, .atomSummary, .atomContent, .atomLink, .atomID, .atomUpdated, .atomPublished,
-      .atomCreated, .atomAuthor, .atomContributor, .atomCategory, .atomSource, .atomRights, .xhtmlLink:
+      .atomCreated, .atomAuthor, .atomContributor, .atomCategory, .atomSource, .atomRights,
+      .xhtmlLink:
       readAtom(element, node, scope, into: &entry, &fallback)
     case .dcTitle, .dcDescription, .dcCreator, .dcContributor, .dcDate, .dcIssued, .dcModified,
       .dcLanguage, .dcRights, .dcSubject, .dcIdentifier, .origLink, .commentFeed, .commentCount,
       .threadTotal:
       readModule(element, node, scope, into: &entry, &fallback)
     case .loc, .lastmod, .changefreq, .priority, .sitemapImage, .sitemapVideo, .news:
-      readSitemap(element, node, scope, into: &entry)
+      readSitemap(element, node, scope, into: &entry, &fallback)
     default: readMedia(element, node, scope, into: &entry, &fallback)
     }
   }
@@ -108,7 +111,7 @@ extension FeedXMLReader {
       } else if let category = category(node) {
         entry.categories.append(category)
       }
-    case .enclosure: readEnclosure(node, scope, into: &entry)
+    case .enclosure: readEnclosure(node, scope, into: &entry, &fallback)
     case .comments:
       let url = address(node.text, scope.within(node))
       entry.comments = FeedComments(
@@ -120,7 +123,8 @@ extension FeedXMLReader {
   }
 
   private mutating func readEnclosure(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
   ) {
     // RSS 1.0's module has rdf:resource.
     let location =
@@ -129,7 +133,8 @@ extension FeedXMLReader {
     let length = node.attribute("length").flatMap { Int($0.trimmedSpaces) }
     entry.add(
       FeedEnclosure(
-        url, mediaType: node.attribute("type"), length: length.flatMap { $0 > 0 ? $0 : nil }))
+        url, mediaType: node.attribute("type"), length: length.flatMap { $0 > 0 ? $0 : nil }),
+      &fallback.files)
   }
 
   // MARK: Atom
@@ -218,7 +223,8 @@ extension FeedXMLReader {
   // MARK: Sitemaps
 
   private mutating func readSitemap(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
   ) {
     switch element {
     case .loc: entry.url = address(node.text, scope)
@@ -231,16 +237,17 @@ extension FeedXMLReader {
         guard let url = address(child.text, scope) else { continue }
         entry.image = entry.image ?? url
         let title = node.children.first { self.element($0) == .imageTitle }?.text
-        entry.add(FeedEnclosure(url, title: title))
+        entry.add(FeedEnclosure(url, title: title), &fallback.files)
       }
-    case .sitemapVideo: readVideo(node, scope, into: &entry)
+    case .sitemapVideo: readVideo(node, scope, into: &entry, &fallback)
     case .news: readNews(node, scope, into: &entry)
     default: break
     }
   }
 
   private mutating func readVideo(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
   ) {
     var video = FeedEnclosure("")
     for child in node.children {
@@ -252,7 +259,7 @@ extension FeedXMLReader {
       default: break
       }
     }
-    if !video.url.isEmpty { entry.add(video) }
+    if !video.url.isEmpty { entry.add(video, &fallback.files) }
     entry.title = entry.title ?? video.title.map { plain($0, scope) }
   }
 
@@ -299,7 +306,8 @@ extension FeedXMLReader {
         entry.enclosures[index].duration = duration
       }
     }
-    entry.settleLinks()
+    var files = fallback.files
+    entry.settleLinks(&files)
     settlePermalink(&entry, fallback)
   }
 
@@ -317,9 +325,10 @@ extension FeedXMLReader {
 }
 
 extension FeedEntry {
-  /// Adds a file, unless it is there already.
-  mutating func add(_ enclosure: FeedEnclosure) {
-    guard let index = enclosures.firstIndex(where: { $0.url == enclosure.url }) else {
+  /// Adds a file, unless it is there already; `files` is where each is.
+  mutating func add(_ enclosure: FeedEnclosure, _ files: inout [String: Int]) {
+    guard let index = files[enclosure.url] else {
+      files[enclosure.url] = enclosures.count
       return enclosures.append(enclosure)
     }
     let old = enclosures[index]
@@ -331,7 +340,7 @@ extension FeedEntry {
   }
 
   /// Takes what the links with a relation say into the properties they are about.
-  mutating func settleLinks() {
+  mutating func settleLinks(_ files: inout [String: Int]) {
     guard !links.isEmpty else { return }
     let alternates = links.filter { $0.relation == "alternate" }
     let pages = alternates.filter { $0.mediaType?.contains("html") ?? true }
@@ -342,7 +351,8 @@ extension FeedEntry {
       case "related": externalURL = externalURL ?? link.url
       case "enclosure":
         add(
-          FeedEnclosure(link.url, mediaType: link.mediaType, length: link.length, title: link.title))
+          FeedEnclosure(
+            link.url, mediaType: link.mediaType, length: link.length, title: link.title), &files)
       case "replies":
         var known = comments ?? FeedComments()
         if link.mediaType.map(FeedLink.isFeedType) ?? false {

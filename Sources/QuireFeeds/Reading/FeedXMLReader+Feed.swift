@@ -230,6 +230,7 @@ extension FeedXMLReader {
 extension Feed {
   /// Takes what the links with a relation say into the properties they are about.
   mutating func settleLinks() {
+    var announced = Set(hubs.map(\.url))
     for link in links {
       switch link.relation.lowercased() {
       case "alternate":
@@ -237,7 +238,7 @@ extension Feed {
           if !(link.mediaType.map(FeedLink.isFeedType) ?? false) { url = url ?? link.url }
         }
       case "self": feedURL = feedURL ?? link.url
-      case "hub": if !hubs.contains(where: { $0.url == link.url }) { hubs.append(FeedHub(link.url)) }
+      case "hub": if announced.insert(link.url).inserted { hubs.append(FeedHub(link.url)) }
       case "next": pages.next = pages.next ?? link.url
       case "prev", "previous": pages.previous = pages.previous ?? link.url
       case "prev-archive": pages.previousArchive = pages.previousArchive ?? link.url

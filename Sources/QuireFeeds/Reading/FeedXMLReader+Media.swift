@@ -73,7 +73,8 @@ extension FeedXMLReader {
         length: node.attribute("fileSize").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil },
         duration: node.attribute("duration").flatMap(Self.duration), title: title,
         width: node.attribute("width").flatMap { Int($0) },
-        height: node.attribute("height").flatMap { Int($0) }))
+        height: node.attribute("height").flatMap { Int($0) }),
+      &fallback.files)
   }
 
   // MARK: Podcasts
@@ -100,7 +101,8 @@ extension FeedXMLReader {
         entry.add(
           FeedEnclosure(
             url, mediaType: node.attribute("type"),
-            length: node.attribute("length").flatMap { Int($0) }, title: node.attribute("title")))
+            length: node.attribute("length").flatMap { Int($0) }, title: node.attribute("title")),
+          &fallback.files)
       }
     case .podcastLocation:
       let point = (node.attribute("geo") ?? "").split { ":,;".contains($0) }
@@ -120,9 +122,11 @@ extension FeedXMLReader {
     var episode = entry.episode ?? FeedEpisode()
     switch element {
     case .itunesEpisode, .podcastEpisode:
-      episode.number = episode.number ?? node.text.flatMap { Double($0) }.flatMap {
-        $0.isFinite ? $0 : nil
-      }
+      episode.number =
+        episode.number
+        ?? node.text.flatMap { Double($0) }.flatMap {
+          $0.isFinite ? $0 : nil
+        }
     case .itunesSeason, .podcastSeason:
       episode.season = episode.season ?? node.text.flatMap { Int($0) }
     case .itunesEpisodeType: episode.kind = node.text?.lowercased()

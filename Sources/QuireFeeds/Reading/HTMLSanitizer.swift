@@ -169,7 +169,9 @@ enum HTMLLinks {
   /// The value of the attribute here, if that is a link; goes behind the attribute.
   private static func value(in input: [UInt8], _ index: inout Int) -> Value? {
     let start = index
-    while index < input.count, !XMLSpace.isSpace(input[index]), ![0x2F, 0x3E, 0x3D].contains(input[index]) {
+    while index < input.count, !XMLSpace.isSpace(input[index]),
+      ![0x2F, 0x3E, 0x3D].contains(input[index])
+    {
       index += 1
     }
     let name = String(decoding: input[start..<index], as: UTF8.self).lowercased()

@@ -7,9 +7,10 @@ enum HTMLText {
     var text = text
     return text.withUTF8 { bytes in
       guard bytes.contains(where: { $0 == 0x3C || $0 == 0x26 }) else { return false }
+      let lastEnd = bytes.lastIndex(of: 0x3E) ?? 0
       var index = 0
       while index < bytes.count {
-        if bytes[index] == 0x3C, HTMLToken.isTag(bytes, at: index) { return true }
+        if bytes[index] == 0x3C, index < lastEnd, HTMLToken.isTag(bytes, at: index) { return true }
         if bytes[index] == 0x26, HTMLReference.read(bytes, at: index) != nil { return true }
         index += 1
       }
@@ -93,13 +94,16 @@ enum HTMLText {
 /// A reference to a character in HTML.
 enum HTMLReference {
   /// The text of the reference at an `&`, and what is behind it; nil where there is none that is known.
-  static func read(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> (text: String, end: Int)? {
+  static func read(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> (text: String, end: Int)?
+  {
     var index = start + 1
     guard index < bytes.count else { return nil }
     if bytes[index] == UInt8(ascii: "#") { return number(bytes, index + 1) }
     let limit = min(bytes.count, index + 32)
     while index < limit, isLetter(bytes[index]) { index += 1 }
-    guard index < bytes.count, bytes[index] == UInt8(ascii: ";"), index > start + 1 else { return nil }
+    guard index < bytes.count, bytes[index] == UInt8(ascii: ";"), index > start + 1 else {
+      return nil
+    }
     let name = String(decoding: bytes[(start + 1)..<index], as: UTF8.self)
     return HTMLNamedCharacter.text(name).map { ($0, index + 1) }
   }
@@ -156,7 +160,9 @@ enum HTMLToken {
   static func isTag(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
     var index = start + 1
     if index < bytes.count, bytes[index] == UInt8(ascii: "/") { index += 1 }
-    if bytes.count - index > 2, bytes[index] == UInt8(ascii: "!"), bytes[index + 1] == UInt8(ascii: "-") {
+    if bytes.count - index > 2, bytes[index] == UInt8(ascii: "!"),
+      bytes[index + 1] == UInt8(ascii: "-")
+    {
       return true
     }
     let first = index
@@ -167,9 +173,7 @@ enum HTMLToken {
       return false
     }
     let name = String(decoding: bytes[first..<index], as: UTF8.self).lowercased()
-    guard known.contains(name) else { return false }
-    // A word that happens to be a name, as in "x <b y", closes nowhere.
-    return bytes[index..<min(bytes.count, index + 8_192)].contains(UInt8(ascii: ">"))
+    return known.contains(name)
   }
 
   static func isName(_ byte: UInt8) -> Bool {

@@ -16,12 +16,29 @@ struct MarkupRepair {
   private(set) var repairs = RepairTally()
   private var open: [Element] = []
   private var index = 0
+  /// How many open elements declare a prefix.
+  private var inScope: [[UInt8]: Int] = [:]
+  /// Whether an instruction may still end.
+  private var hasInstructionEnd = true
 
   /// An open element.
   private struct Element {
     let name: [UInt8]
     /// The prefixes that it declares.
     let prefixes: [[UInt8]]
+    /// The whole name in lower case, and without its prefix.
+    let lowercased: [UInt8]
+    let local: String
+    /// Whether it is a part of a feed, and no HTML.
+    let isPart: Bool
+
+    init(name: [UInt8], prefixes: [[UInt8]]) {
+      self.name = name
+      self.prefixes = prefixes
+      lowercased = MarkupRepair.lowercased(name)
+      local = MarkupRepair.localName(name)
+      isPart = MarkupRepair.parts.contains(local)
+    }
   }
 
   init(_ input: [UInt8], limits: DecodingLimits, isWhole: Bool) {
@@ -94,7 +111,7 @@ struct MarkupRepair {
   private mutating func finish() throws {
     if !open.isEmpty {
       let entries: Set<String> = ["item", "entry", "url", "sitemap"]
-      let isCut = open.contains { entries.contains(Self.localName($0.name)) }
+      let isCut = open.contains { entries.contains($0.local) }
       guard isWhole, !isCut else {
         throw PageError(
           .truncated, "The feed is cut off: it ends before its root element does.")
@@ -201,9 +218,10 @@ struct MarkupRepair {
 
   private mutating func skipInstruction(isExpected: Bool) {
     if !isExpected, starts(with: "<?xml ") { repairs.add(.badMarkup) }
-    if let end = find("?>", from: index + 2) {
+    if hasInstructionEnd, let end = find("?>", from: index + 2) {
       index = end
     } else {
+      hasInstructionEnd = false
       repairs.add(.badMarkup)
       index = find(">", from: index) ?? input.count
     }
@@ -238,11 +256,15 @@ struct MarkupRepair {
 
   private mutating func endTag() {
     let name = nameHere(from: index + 2)
-    let end = find(">", from: index + 2 + name.count) ?? input.count
     if name.isEmpty {
       output += "&lt;".utf8
       index += 1
       return repairs.add(.bareLessThan)
+    }
+    guard let end = find(">", from: index + 2 + name.count) else {
+      // Cut off: it closes nothing.
+      index = input.count
+      return
     }
     index = end
     guard let depth = openElement(closedBy: name) else { return repairs.add(.strayEndTag) }
@@ -255,8 +277,8 @@ struct MarkupRepair {
     let wanted = Self.lowercased(name)
     let isPart = Self.parts.contains(Self.localName(name))
     for depth in open.indices.reversed() {
-      if Self.lowercased(open[depth].name) == wanted { return depth }
-      if !isPart, Self.parts.contains(Self.localName(open[depth].name)) { return nil }
+      if open[depth].lowercased == wanted { return depth }
+      if !isPart, open[depth].isPart { return nil }
     }
     return nil
   }
@@ -277,6 +299,9 @@ struct MarkupRepair {
 
   private mutating func close() {
     guard let element = open.popLast() else { return }
+    for prefix in element.prefixes {
+      inScope[prefix] = inScope[prefix].flatMap { $0 > 1 ? $0 - 1 : nil }
+    }
     output += "</".utf8
     output += element.name
     output.append(0x3E)
@@ -302,6 +327,7 @@ struct MarkupRepair {
     } else {
       output.append(0x3E)
       open.append(Element(name: name, prefixes: tag.prefixes))
+      for prefix in tag.prefixes { inScope[prefix, default: 0] += 1 }
       guard open.count <= limits.depth else {
         throw PageError(
           .limitExceeded,
@@ -319,8 +345,9 @@ struct MarkupRepair {
   private mutating func closeBefore(_ name: String) {
     var depth: Int?
     if name == "item" || name == "entry" {
-      depth = open.firstIndex { Self.localName($0.name) == name }
-    } else if Self.parts.contains(name), let last = open.last, Self.leaves.contains(Self.localName(last.name)),
+      depth = open.firstIndex { $0.local == name }
+    } else if Self.parts.contains(name), let last = open.last,
+      Self.leaves.contains(last.local),
       open.count > 1
     {
       depth = open.count - 1
@@ -334,7 +361,7 @@ struct MarkupRepair {
 
   /// What a start tag has.
   private struct Tag {
-    var names: [[UInt8]] = []
+    var names: Set<[UInt8]> = []
     /// The prefixes that it declares.
     var prefixes: [[UInt8]] = []
     /// The prefixes of its attributes.
@@ -382,7 +409,7 @@ struct MarkupRepair {
       output.removeLast(output.count - start)
       return repairs.add(.badAttribute)
     }
-    tag.names.append(name)
+    tag.names.insert(name)
     guard let colon = name.firstIndex(of: 0x3A) else { return }
     let prefix = Array(name[..<colon])
     if prefix.elementsEqual("xmlns".utf8) {
@@ -436,7 +463,7 @@ struct MarkupRepair {
     if let colon = name.firstIndex(of: 0x3A) { used.append(Array(name[..<colon])) }
     var declared = tag.prefixes
     for prefix in used where !declared.contains(prefix) && !prefix.elementsEqual("xml".utf8) {
-      guard !open.contains(where: { $0.prefixes.contains(prefix) }) else { continue }
+      guard inScope[prefix] == nil else { continue }
       declared.append(prefix)
       let text = String(decoding: prefix, as: UTF8.self)
       output += " xmlns:\(text)=\"\(FeedElement.namespace(ofPrefix: text))\"".utf8

@@ -20,6 +20,8 @@ struct Exchange {
   var requests = 0
   /// Requests that the present attempt may send, silent replays included, redirects not.
   var requestsLeft = 1
+  /// What the page was the last time; then the request is conditional.
+  var condition: PageValidators.Entry?
   /// Where redirects have led the last request; nil without redirects.
   var redirectedTo: String?
   /// Whether the host is away, and it is this request that probes it.
@@ -32,6 +34,8 @@ struct Exchange {
   var wasAnswered = false
   /// What the last retry cost of the host's quota.
   var refund = 0
+  /// Where permanent redirects had led before the first that was not one; nil without them.
+  var movedTo: String?
 
   init(_ listing: Listing, _ request: PageRequest, traffic: Traffic = Traffic(requests: 0)) {
     self.listing = listing
@@ -55,7 +59,8 @@ struct Exchange {
   /// Sends the request and follows redirects to the answer.
   mutating func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
     let configuration = configuration
-    (redirectedTo, wasAnswered) = (nil, false)
+    (redirectedTo, movedTo, wasAnswered) = (nil, nil, false)
+    var isPermanent = true
     var redirects = RedirectMachine(
       try firstHop(), home: listing.home, longest: configuration.maximumRedirects)
     let before = requests
@@ -79,6 +84,8 @@ struct Exchange {
       requests -= 1
       let target = redirects.current.url.text
       redirectedTo = target
+      isPermanent = isPermanent && [301, 308].contains(status.code)
+      if isPermanent { movedTo = target }
       configuration.emit(.debug, .redirect(to: redactor.describe(target)))
     }
   }
@@ -277,6 +284,10 @@ struct Exchange {
     for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
     if hop.origin != listing.home {
       fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
+    }
+    // Wherever redirects lead: what answers in the end gave the validators.
+    if let condition, hop.method == .get {
+      for field in condition.fields { fields[field.name] = field.value }
     }
     var body: [UInt8] = []
     if hop.keepsBody {

@@ -77,6 +77,9 @@ public struct PageClient: Sendable {
     }
     /// A reference, for clients and walks are copied.
     var keeper: CredentialKeeper?
+    /// Where pages leave what they are asked by whether they have changed; then requests are conditional, and
+    /// a 304 is a page with `isUnchanged`. Default: nowhere, and a 304 is an error.
+    public var validators: PageValidators?
     /// Whether plain http may leave this machine. Default: no, only to loopback addresses.
     public var allowsPlainHTTP = false
     /// Whether a body that only the end of its connection ends is accepted where the format cannot

@@ -198,8 +198,14 @@ struct PageFetch<Item: Sendable> {
       return .transfer(transfer)
     }
     delivered.began()
+    if let validators = configuration.validators {
+      exchange.condition = isConditional ? validators.entry(for: validatorKey) : nil
+    }
     let (response, hop) = try await exchange.send()
     let status = response.head.status
+    if status.code == 304, let known = exchange.condition {
+      return .answer(unchanged(response, hop, known))
+    }
     guard status.kind == .successful else { return .answer(try await judge(response, hop)) }
     guard status.code != 206 || isWanted(part: response.head.headerFields) else {
       throw PageError(
@@ -344,7 +350,55 @@ struct PageFetch<Item: Sendable> {
       metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text, recovery: recovery,
       resume: resume, listing: listing, asked: request, sent: sent,
       fieldDecoder: decoder as? any FieldDecoder)
+    page.metadata[HTTPPageInfo.self]?.permanentRedirect = exchange.movedTo
     return page
+  }
+
+  // MARK: Conditional requests
+
+  /// Whether the page can be asked for by its validators: not where a part of it was delivered, nor where the
+  /// caller has conditions.
+  private var isConditional: Bool {
+    let names: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince, .range]
+    let given = configuration.headers.appending(request.headerFields)
+    return request.method == .get && delivered.count == 0
+      && !names.contains { given.contains($0) }
+  }
+
+  /// The request by which validators know the page.
+  private var validatorKey: String { redactor.describe(request.method, request.url) }
+
+  /// A page that is what it was the last time.
+  private func unchanged(
+    _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ known: PageValidators.Entry
+  ) -> Page<Item> {
+    configuration.validators?.renew(response.head.headerFields, for: validatorKey)
+    listing.outage.paid()
+    var page = Page<Item>([], next: known.next)
+    page.isUnchanged = true
+    page.traffic = traffic
+    let metrics = response.body.metrics
+    page.head.readsAtOnce = metrics.requestsAtOnce
+    page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
+      head: response.head, document: EmptyDocument(), badItems: [], metrics: metrics,
+      traffic: page.traffic, url: hop.url.text, recovery: nil, resume: nil, listing: listing,
+      asked: request, sent: sent, fieldDecoder: nil)
+    page.metadata[HTTPPageInfo.self]?.permanentRedirect = exchange.movedTo
+    return page
+  }
+
+  /// Keeps the validators of a page that was read whole; its positions hold no secrets any more.
+  func keepValidators(of page: Page<Item>) {
+    guard let validators = configuration.validators, !page.hasMoreParts, !page.isUnchanged,
+      page.nextFailure == nil, page.endDoubt == nil, request.method == .get,
+      let http = page.http, http.head.status.code == 200
+    else { return }
+    validators.store(
+      PageValidators.Entry(
+        entityTag: http.head.headerFields.first(.eTag),
+        lastModified: http.head.headerFields.first(.lastModified), next: page.next,
+        itemCount: page.items.count),
+      for: validatorKey)
   }
 
   /// Bad items, without secrets in what is said about them.

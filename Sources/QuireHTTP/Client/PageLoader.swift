@@ -153,6 +153,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
       keep(fetch, at: next)
     }
     page.belong(to: listing.identity)
+    fetch.keepValidators(of: page)
     page.traffic.items = page.items.count
     return page
   }

@@ -70,6 +70,12 @@ package struct RawMember {
   }
 }
 
+/// Storage of items that are no JSON as the server wrote them.
+package protocol MarkupStorage: RawItemStorage {
+  /// The item's own bytes.
+  func markup(of node: Int) -> [UInt8]
+}
+
 /// One item of a page as the server wrote it, not yet made into a type of yours: from JSON as it is, from
 /// XML as `XMLItem.value` maps elements to JSON.
 ///
@@ -139,6 +145,9 @@ public struct RawItem: Sendable, CustomStringConvertible {
   ) throws -> Value {
     try storage.decode(type, of: node, with: decoder)
   }
+
+  /// The item's own bytes where they are no JSON; nil where they are.
+  package var markup: [UInt8]? { (storage as? any MarkupStorage)?.markup(of: node) }
 
   /// The compact bytes as text.
   public var description: String { String(decoding: compact, as: UTF8.self) }

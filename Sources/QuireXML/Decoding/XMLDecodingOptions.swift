@@ -96,7 +96,7 @@ public struct XMLLeniency: OptionSet, Hashable, Sendable {
   public static let namedCharacters = XMLLeniency(rawValue: 1 << 4)
   /// A wrong name for the encoding, the commonest mistake of all: what says UTF-8 or US-ASCII and turns
   /// out not to be is read as windows-1252 from there on, and what says windows-1252 or ISO-8859-1 is
-  /// read as UTF-8 for as long as it is.
+  /// read as UTF-8 for as long as it is. In other encodings, bytes that are none of theirs become U+FFFD.
   public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
 
   /// Everything above.

@@ -85,6 +85,9 @@ package struct XMLTreeNode: Sendable {
   /// The element's bytes in UTF-8, with the namespaces that it gets from around it.
   package var bytes: [UInt8] { XMLMarkup(index).bytes(of: node) }
 
+  /// Bytes of the element in the page.
+  package var byteCount: Int { Int(index.record(node).length) }
+
   /// Where the element stands, for messages.
   package var place: String { index.place(of: node) }
 
@@ -111,8 +114,10 @@ extension XMLDocument {
 }
 
 /// The elements of a page as items of JSON, mapped when they are asked for.
-private struct XMLElementStorage: RawItemStorage {
+private struct XMLElementStorage: MarkupStorage {
   let index: XMLIndex
+
+  func markup(of node: Int) -> [UInt8] { XMLMarkup(index).bytes(of: node) }
 
   func bytes(of node: Int) -> ArraySlice<UInt8> {
     var text: [UInt8] = []

@@ -73,8 +73,10 @@ final class SystemConverter {
   deinit { iconv_close(descriptor) }
 
   /// Appends what `bytes` hold, and returns how many bytes were whole characters; nil when they are
-  /// not in the encoding.
-  func convert(_ bytes: [UInt8], into output: inout XMLBuffer<UInt8>) -> Int? {
+  /// not in the encoding, unless `onInvalid` is there: it is told, and U+FFFD stands for the byte.
+  func convert(
+    _ bytes: [UInt8], into output: inout XMLBuffer<UInt8>, onInvalid: (() -> Void)? = nil
+  ) -> Int? {
     var input = bytes.map { CChar(bitPattern: $0) }
     var room = [CChar](repeating: 0, count: 4 << 10)
     var used = 0
@@ -92,7 +94,11 @@ final class SystemConverter {
       output.append(contentsOf: room[..<(room.count - space)].lazy.map { UInt8(bitPattern: $0) })
       used = input.count - left
       if result == Int(bitPattern: UInt.max), failure != E2BIG {
-        return failure == EINVAL ? used : nil
+        if failure == EINVAL { return used }
+        guard let onInvalid else { return nil }
+        onInvalid()
+        output.append("\u{FFFD}" as Unicode.Scalar)
+        used += 1
       }
     }
     return used

@@ -2,6 +2,7 @@
 struct XMLTranscoder {
   private let encoding: XMLEncoding
   private let dropsControls: Bool
+  private let replacesInvalid: Bool
   /// Whether to read UTF-8 as long as the bytes are, despite the label, and windows-1252 from then on.
   private var isGuessing: Bool
   private let converter: SystemConverter?
@@ -15,6 +16,7 @@ struct XMLTranscoder {
     isGuessing = isWestern && leniency.contains(.mislabelledEncodings)
     self.encoding = encoding
     dropsControls = leniency.contains(.controlCharacters)
+    replacesInvalid = leniency.contains(.mislabelledEncodings)
     guard case .system(let name) = encoding else {
       converter = nil
       return
@@ -52,8 +54,11 @@ struct XMLTranscoder {
     case .utf16BigEndian, .utf16LittleEndian: try appendUTF16(slice, to: &output)
     case .system:
       carry.append(contentsOf: slice)
-      let used = converter?.convert(carry, into: &output)
+      var isInvalid = false
+      let used = converter?.convert(
+        carry, into: &output, onInvalid: replacesInvalid ? { isInvalid = true } : nil)
       guard let used else { throw malformed() }
+      if isInvalid { repairs.insert(.mislabelledEncodings) }
       carry.removeFirst(used)
     }
   }

@@ -49,7 +49,9 @@ package struct XMLRefusal: Error {
     case html
     /// The page is JSON.
     case json
-    /// The page is hostile, too large, or in an unknown encoding.
+    /// The page is in an unknown encoding, or not in the one that it says.
+    case encoding
+    /// The page is hostile or too large.
     case final
   }
 
@@ -64,7 +66,8 @@ package struct XMLRefusal: Error {
       case .truncated: .truncated
       case .otherFormat(.html): .html
       case .otherFormat(.json): .json
-      case .refused, .limit, .encoding: .final
+      case .encoding: .encoding
+      case .refused, .limit: .final
       }
     error = fault.pageError
   }

@@ -19,6 +19,7 @@ struct Benchmarks {
     "many": { try await Memory.measureManyCursors($0) },
     "index": { _ in try await JSONIndex.measure() },
     "xml": { _ in try await XMLPages.measure() },
+    "feeds": { _ in try await FeedPages.measure() },
     "first": { _ in try await XMLStreams.measureFirstItem() },
     "sqlite": { _ in try await Databases.measure() },
     "stream": { _ in try await XMLStreams.measureMemory() },

@@ -1,0 +1,220 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireCore
+import QuireFeeds
+
+/// `quire feed`: the entries of a feed in one form, whatever its format.
+struct FeedCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "feed",
+    abstract: "Read a feed of any format, all pages of it.",
+    discussion: """
+      RSS, Atom, JSON Feed or a sitemap: prints each entry as an item of JSON Feed 1.1, one a line, with \
+      what JSON Feed has no member for in "_quire". What is not as its format demands is mended and counted, \
+      or, by --strict, refused. Older pages are found by themselves.
+      """)
+
+  @OptionGroup var request: RequestArguments
+
+  @Flag(help: "Print what the feed says of itself, as the top level of JSON Feed without items.")
+  var feed = false
+
+  @Flag(help: "Print the feeds that the web page at the URL leads to, one a line.")
+  var discover = false
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("Stop after this many pages. Default: all.", valueName: "n"))
+  var pages: Int?
+
+  @Option(
+    help: ArgumentHelp(
+      "Only entries published or changed since then; entries without a date too. Pages are read until one has "
+        + "only older ones.", valueName: "date"))
+  var since: String?
+
+  @Flag(help: "Refuse a feed that is not as its format demands.")
+  var strict = false
+
+  @Flag(help: "Print each entry as its publisher wrote it: an element of XML, an object of JSON.")
+  var raw = false
+
+  @Option(
+    help: ArgumentHelp(
+      "A safety limit, such as items=200000 for the entries of a page; may be repeated.",
+      valueName: "name=n"))
+  var limit: [String] = []
+
+  @Option(help: "HTML in texts: as-written, absolute-links, sanitized.")
+  var html: HTMLChoice = .asWritten
+
+  enum HTMLChoice: String, CaseIterable, ExpressibleByArgument {
+    case asWritten = "as-written"
+    case absoluteLinks = "absolute-links"
+    case sanitized
+
+    var option: FeedOptions.HTML {
+      switch self {
+      case .asWritten: .asWritten
+      case .absoluteLinks: .absoluteLinks
+      case .sanitized: .sanitized
+      }
+    }
+  }
+
+  func run() async throws {
+    try check()
+    let since = try sinceDate()
+    let url = try request.absoluteURL()
+    let requested = try request.options(for: nil)
+    var configuration = PageClient.Configuration.feed
+    configuration.allowsPlainHTTP = request.allowPlainHTTP
+    configuration.retry = PageClient.Configuration().retry
+    var values = LimitOption.Values(configuration: configuration)
+    for text in limit { try LimitOption.apply(text, to: &values) }
+    values.limits.pages = pages
+    let client = PageClient(
+      transport: try request.transport(), configuration: values.configuration)
+    let options = FeedOptions(
+      isStrict: strict, html: html.option, limits: values.configuration.decodingLimits,
+      xmlLimits: values.xmlLimits, links: try request.linkPolicy())
+    let printer = FeedPrinter(since: since, limits: values.limits, isRaw: raw)
+    let (discover, feed) = (discover, feed)
+    let (result, signal) = await Interruption.catching {
+      if discover {
+        try printer.print(try await client.discoverFeeds(at: url))
+      } else {
+        let listing = client.feed(
+          at: url, options: options, headers: requested.headers, secrets: requested.secrets)
+        if feed {
+          try printer.print(try await listing.properties())
+        } else {
+          try await printer.print(listing.pages)
+        }
+      }
+    }
+    if let signal { throw ExitStatus.interrupted(signal: signal) }
+    do {
+      try result.get()
+    } catch let error as PageError {
+      throw Diagnostics.failure(error)
+    } catch is FeedPrinter.OutputClosed {
+      return
+    }
+  }
+
+  private func check() throws {
+    if request.method != nil || request.data != nil || request.format != .auto {
+      throw ValidationError("--method, --data and --format mean nothing to a feed; leave them out.")
+    }
+    if let pages, pages < 1 { throw ValidationError("--pages: it takes one page at least.") }
+    if discover, feed || raw || since != nil || pages != nil {
+      throw ValidationError(
+        "--discover prints addresses; --feed, --raw, --since and --pages go without it.")
+    }
+    if feed, raw || since != nil {
+      throw ValidationError("--feed prints no entries; --raw and --since go without it.")
+    }
+  }
+
+  private func sinceDate() throws -> Date? {
+    guard let since else { return nil }
+    guard let date = FeedDate.read(since) else {
+      throw ValidationError("--since \(since): no date. Write 2025-03-01 or 2025-03-01T12:00:00Z.")
+    }
+    return date
+  }
+}
+
+/// Prints feeds and entries as lines of JSON.
+struct FeedPrinter: Sendable {
+  /// The reader of the output closed it, as `head` does.
+  struct OutputClosed: Error {}
+
+  let since: Date?
+  let limits: Limits
+  let isRaw: Bool
+
+  func print(_ feeds: [DiscoveredFeed]) throws {
+    guard !feeds.isEmpty else {
+      throw PageError(
+        .exhausted, "The page names no feed, and at the usual addresses there is none.")
+    }
+    for feed in feeds {
+      var members: [JSONValue.Member] = [.init("url", .string(feed.url))]
+      if let title = feed.title { members.append(.init("title", .string(title))) }
+      if let type = feed.mediaType { members.append(.init("type", .string(type))) }
+      if let format = feed.format { members.append(.init("format", .string("\(format)"))) }
+      members.append(.init("found", .string(feed.origin.rawValue)))
+      try write(JSONValue.object(members).description)
+    }
+  }
+
+  func print(_ feed: Feed) throws { try write(feed.jsonFeed.description) }
+
+  func print(_ cursor: Cursor<FeedEntry>) async throws {
+    let walk = cursor.limited(to: limits).walk()
+    var repairs: [FeedRepair] = []
+    defer { say(repairs, walk.report) }
+    while let page = try await walk.next() {
+      repairs += page.feed?.repairs ?? []
+      for entry in page.items where isWanted(entry) { try print(entry) }
+      if let since, !page.items.isEmpty, page.items.allSatisfy({ Self.isOlder($0, than: since) }) {
+        return
+      }
+    }
+  }
+
+  private func print(_ entry: FeedEntry) throws {
+    if isRaw {
+      try write(String(decoding: entry.rawBytes, as: UTF8.self))
+    } else {
+      try write(entry.jsonFeedItem().description)
+    }
+  }
+
+  private func isWanted(_ entry: FeedEntry) -> Bool {
+    since.map { !Self.isOlder(entry, than: $0) } ?? true
+  }
+
+  /// Whether neither date of an entry is so late.
+  private static func isOlder(_ entry: FeedEntry, than date: Date) -> Bool {
+    let dates = [entry.published, entry.updated].compactMap(\.self)
+    return !dates.isEmpty && dates.allSatisfy { $0 < date }
+  }
+
+  /// Says what was forgiven and what is doubtful.
+  private func say(_ repairs: [FeedRepair], _ report: WalkReport) {
+    var counts: [(name: String, count: Int)] = []
+    for repair in repairs {
+      if let index = counts.firstIndex(where: { $0.name == "\(repair.kind)" }) {
+        counts[index].count += repair.count
+      } else {
+        counts.append(("\(repair.kind)", repair.count))
+      }
+    }
+    if !counts.isEmpty {
+      let list = counts.map { "\($0.name) × \($0.count)" }.joined(separator: ", ")
+      Diagnostics.write("quire: not as its format demands, and mended: \(list).")
+    }
+    for warning in report.warnings {
+      Diagnostics.write("quire: \(RemedyWords().message(warning))")
+    }
+  }
+
+  private func write(_ line: String) throws {
+    var rest = Array(JSONText.printable(Data(line.utf8)))[...]
+    rest.append(UInt8(ascii: "\n"))
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+      if count < 0 {
+        if errno == EINTR { continue }
+        if errno == EPIPE { throw OutputClosed() }
+        throw PageError(
+          .sourceFailed, "Cannot write to standard output: \(String(cString: strerror(errno))).")
+      }
+      rest = rest.dropFirst(count)
+    }
+  }
+}

@@ -1,0 +1,204 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// When a feed is asked next: a value that decides, without clock and without chance of its own.
+///
+/// ```swift
+/// var schedule = PollSchedule(url: "https://example.org/feed")
+/// if schedule.isDue(at: now) { … schedule.polled(outcome, at: now, random: .random(in: 0..<1)) }
+/// ```
+/// Times are seconds since 1970. The rules are those that publishers measure readers by:
+///
+/// - an hour between polls (`PollRules.shortest`), unless the feed says otherwise: `Cache-Control: max-age` and
+///   `Expires`, `<ttl>`, `sy:updatePeriod` make it longer, never shorter, up to a day (`longest`);
+/// - no poll in `skipHours` and on `skipDays`;
+/// - `Retry-After` is obeyed, up to a week;
+/// - a feed that changes rarely is asked rarely: between the shortest and the longest interval, half of the mean
+///   time between its changes;
+/// - 301 and 308 move the address once the same target was seen twice in a row, by permanent redirects alone;
+/// - 410 is the end;
+/// - failures and 429 put the feed into the penalty box: an hour, doubled with each failure up to a day, with
+///   jitter so that feeds do not come out together.
+public struct PollSchedule: Hashable, Sendable, Codable {
+  /// Whether a feed is asked at all.
+  public enum State: String, Hashable, Sendable, Codable {
+    /// It is asked by its interval.
+    case active
+    /// It failed, and is asked rarely.
+    case penalized
+    /// It said that it is gone (410); it is not asked again.
+    case ended
+  }
+
+  /// The address to ask; a permanent move changes it.
+  public private(set) var url: String
+  /// When to ask next.
+  public private(set) var nextPoll: Double
+  /// Whether it is asked.
+  public private(set) var state: State = .active
+  /// Failures in a row.
+  public private(set) var failures = 0
+  /// The present interval between polls, in seconds.
+  public private(set) var interval: Double
+  /// What limits it.
+  public var rules: PollRules
+  /// When the feed changed last, as far as that was seen.
+  private var lastChange: Double?
+  /// The mean time between changes, in seconds; recent ones count more.
+  private var meanChange: Double?
+  /// A permanent redirect that was seen, and how often in a row.
+  private var move: Move?
+
+  private struct Move: Hashable, Codable {
+    var target: String
+    var count: Int
+  }
+
+  /// A feed that was not asked yet, and is due at once.
+  public init(url: String, rules: PollRules = PollRules(), at now: Double = 0) {
+    self.url = url
+    self.rules = rules
+    nextPoll = now
+    interval = rules.shortest
+  }
+
+  /// Whether it is time to ask.
+  public func isDue(at now: Double) -> Bool { state != .ended && now >= nextPoll }
+
+  /// Takes what came of a poll at `now`; `random`, from 0 up to 1, spreads the next one.
+  public mutating func polled(_ outcome: PollOutcome, at now: Double, random: Double) {
+    guard state != .ended else { return }
+    note(outcome.permanentRedirect)
+    switch outcome.result {
+    case .gone:
+      state = .ended
+      nextPoll = .infinity
+    case .failed: fail(outcome, at: now, random)
+    case .unchanged, .changed: succeed(outcome, at: now, random)
+    }
+  }
+
+  // MARK: Outcomes
+
+  private mutating func succeed(_ outcome: PollOutcome, at now: Double, _ random: Double) {
+    (state, failures) = (.active, 0)
+    if case .changed = outcome.result { noteChange(at: outcome.newestEntry ?? now, now) }
+    meanChange = meanChange ?? outcome.meanGap
+    interval = adapted(at: now, outcome)
+    // Up to a tenth later, so that feeds of one host spread; never earlier than the feed asks.
+    let wait = max(interval * (1 + 0.1 * random), seconds(outcome.retryAfter))
+    nextPoll = rules.allowed(from: now + wait, outcome.schedule)
+  }
+
+  private mutating func fail(_ outcome: PollOutcome, at now: Double, _ random: Double) {
+    state = .penalized
+    failures = min(failures + 1, 64)
+    let doublings = Double(min(failures - 1, 10))
+    let base = min(rules.longest, max(rules.shortest, interval) * exp2(doublings))
+    // Half of it is certain, half is chance.
+    let wait = base * (0.75 + 0.5 * random)
+    nextPoll = now + max(wait, rules.shortest, seconds(outcome.retryAfter))
+  }
+
+  private func exp2(_ power: Double) -> Double {
+    (0..<Int(power)).reduce(1.0) { product, _ in product * 2 }
+  }
+
+  private func seconds(_ duration: Duration?) -> Double {
+    guard let duration else { return 0 }
+    let seconds = Double(duration.components.seconds)
+    return min(max(seconds, 0), rules.longestRetryAfter)
+  }
+
+  // MARK: Rates
+
+  private mutating func noteChange(at time: Double, _ now: Double) {
+    let time = min(time, now)
+    if let lastChange, time > lastChange {
+      let gap = time - lastChange
+      meanChange = meanChange.map { $0 * 0.7 + gap * 0.3 } ?? gap
+    }
+    lastChange = max(lastChange ?? time, time)
+  }
+
+  /// The interval by how often the feed changes and what it asks for.
+  private func adapted(at now: Double, _ outcome: PollOutcome) -> Double {
+    var wanted = rules.shortest
+    if let lastChange {
+      // A feed that has been silent for longer than usual is as slow as it seems.
+      let silence = max(0, now - lastChange)
+      wanted = max(meanChange ?? silence, silence / 2) / 2
+    }
+    let asked =
+      [
+        outcome.maxAge.map { seconds($0) }, outcome.schedule.timeToLive.map { seconds($0) },
+        outcome.schedule.updateInterval.map { seconds($0) / 2 },
+      ].compactMap(\.self).max() ?? 0
+    return min(max(wanted, asked, rules.shortest), rules.longest)
+  }
+
+  // MARK: Moves
+
+  private mutating func note(_ target: String?) {
+    guard let target, target != url else {
+      move = nil
+      return
+    }
+    let count = move?.target == target ? (move?.count ?? 0) + 1 : 1
+    move = Move(target: target, count: count)
+    guard count >= rules.movesAfter else { return }
+    url = target
+    move = nil
+  }
+}
+
+/// The limits of a `PollSchedule`, in seconds.
+public struct PollRules: Hashable, Sendable, Codable {
+  /// Between two polls, at least. Default: an hour.
+  public var shortest: Double
+  /// Between two polls, at most. Default: a day.
+  public var longest: Double
+  /// The longest `Retry-After` that is obeyed. Default: a week.
+  public var longestRetryAfter: Double
+  /// How often in a row a permanent redirect has to be seen. Default: twice.
+  public var movesAfter: Int
+
+  /// Rules; every parameter has the default of its property.
+  public init(
+    shortest: Double = 3_600, longest: Double = 86_400, longestRetryAfter: Double = 604_800,
+    movesAfter: Int = 2
+  ) {
+    self.shortest = max(0, shortest)
+    self.longest = max(longest, self.shortest)
+    self.longestRetryAfter = longestRetryAfter
+    self.movesAfter = max(1, movesAfter)
+  }
+
+  /// The first time from `time` on that is in none of the hours and days to skip. Where all are to be
+  /// skipped, none is.
+  func allowed(from time: Double, _ schedule: FeedSchedule) -> Double {
+    guard abs(time) < 1e12, !schedule.skipHours.isEmpty || !schedule.skipDays.isEmpty else {
+      return time
+    }
+    var hour = Int((time / 3_600).rounded(.down))
+    for step in 0..<(24 * 8) {
+      // 1970 began on a Thursday.
+      let day = (hour.quotient(24) + 3).remainder(7) + 1
+      if !schedule.skipHours.contains(hour.remainder(24)), !schedule.skipDays.contains(day) {
+        return step == 0 ? time : Double(hour) * 3_600
+      }
+      hour += 1
+    }
+    return time
+  }
+}
+
+extension Int {
+  fileprivate func quotient(_ divisor: Int) -> Int {
+    self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
+  }
+  fileprivate func remainder(_ divisor: Int) -> Int { self - quotient(divisor) * divisor }
+}

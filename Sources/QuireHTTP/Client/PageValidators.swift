@@ -1,0 +1,99 @@
+import HTTPTypes
+public import QuireCore
+import QuirePagination
+import Synchronization
+
+/// What servers gave to ask by whether a page has changed: `ETag` and `Last-Modified`, byte for byte.
+///
+/// ```swift
+/// let validators = PageValidators()
+/// client.configuration.validators = validators
+/// for try await page in listing { if page.isUnchanged { continue } … }      // and again an hour later
+/// ```
+/// Every page that is read whole leaves its validators here, those of a 200 with the same content too; the
+/// next request for it sends them back, and the answer 304 makes a page that is unchanged: without items or
+/// body, and followed by the page that followed it the last time. As long as validators are held, a page is
+/// not asked for without them; `forget(_:)` and `removeAll()` drop them.
+///
+/// Pages are told by their requests, secrets redacted: use one store for what one set of credentials can see.
+/// Only GET requests are conditional. Source: RFC 9110, §8.8 and §13.
+public final class PageValidators: Sendable {
+  /// What is known of one page.
+  public struct Entry: Hashable, Sendable, Codable {
+    /// The value of `ETag`, with its quotes and `W/`.
+    public var entityTag: String?
+    /// The value of `Last-Modified`.
+    public var lastModified: String?
+    /// Where the page led.
+    public var next: Position?
+    /// How many items it had.
+    public var itemCount: Int
+  }
+
+  private struct State {
+    var entries: [String: Entry]
+    /// Requests in the order they were stored, to be forgotten.
+    var order: [String]
+  }
+
+  private let state: Mutex<State>
+  private let capacity: Int
+
+  /// A store, empty or of a `snapshot`; of more than `capacity` pages the oldest are forgotten. Default: 100,000.
+  public init(_ snapshot: [String: Entry] = [:], capacity: Int = 100_000) {
+    self.capacity = max(1, capacity)
+    state = Mutex(State(entries: snapshot, order: snapshot.keys.sorted()))
+  }
+
+  /// All that is known, by requests such as `GET https://host/feed`, to be stored.
+  public var snapshot: [String: Entry] { state.withLock { $0.entries } }
+
+  /// Forgets what is known of the requests that `isForgotten` chooses.
+  public func forget(_ isForgotten: (String) -> Bool) {
+    state.withLock { state in
+      state.entries = state.entries.filter { !isForgotten($0.key) }
+      state.order.removeAll { state.entries[$0] == nil }
+    }
+  }
+
+  /// Forgets everything: each page is asked for unconditionally once.
+  public func removeAll() { forget { _ in true } }
+
+  func entry(for request: String) -> Entry? { state.withLock { $0.entries[request] } }
+
+  /// Takes what an answer with a body gave; an answer without validators leaves none.
+  func store(_ entry: Entry, for request: String) {
+    state.withLock { state in
+      guard entry.entityTag != nil || entry.lastModified != nil else {
+        if state.entries.removeValue(forKey: request) != nil {
+          state.order.removeAll { $0 == request }
+        }
+        return
+      }
+      if state.entries.updateValue(entry, forKey: request) == nil { state.order.append(request) }
+      guard state.entries.count > capacity else { return }
+      let dropped = state.order.removeFirst()
+      state.entries[dropped] = nil
+    }
+  }
+
+  /// Takes what a 304 gave: validators that it names replace those that are held (RFC 9110, §15.4.5).
+  func renew(_ fields: HTTPFields, for request: String) {
+    state.withLock { state in
+      guard var entry = state.entries[request] else { return }
+      entry.entityTag = fields.first(.eTag) ?? entry.entityTag
+      entry.lastModified = fields.first(.lastModified) ?? entry.lastModified
+      state.entries[request] = entry
+    }
+  }
+}
+
+extension PageValidators.Entry {
+  /// The fields that make a request conditional.
+  var fields: HTTPFields {
+    var fields = HTTPFields()
+    if let entityTag { fields[.ifNoneMatch] = entityTag }
+    if let lastModified { fields[.ifModifiedSince] = lastModified }
+    return fields
+  }
+}

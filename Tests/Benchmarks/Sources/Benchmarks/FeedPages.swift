@@ -1,0 +1,57 @@
+import Floor
+import Foundation
+import QuireFeeds
+
+/// Reading a page of RSS of 1 MB into the model of feeds, against libxml2 with empty callbacks.
+enum FeedPages {
+  static func measure() async throws -> [Figure] {
+    let page = rss(500)
+    let broken = Array(
+      String(decoding: page, as: UTF8.self).replacing(" and more", with: " & more").utf8)
+    let rounds = try await Measurement.rounds(
+      of: { precondition(page.withUnsafeBytes { floor_parse_xml($0.baseAddress, $0.count) } > 0) },
+      {
+        let count = try ParsedFeed(page, url: "https://example.org/feed").entries.count
+        precondition(count == 500)
+      },
+      {
+        let feed = try ParsedFeed(broken, url: "https://example.org/feed")
+        precondition(feed.entries.count == 500 && feed.feed.repairs.first?.count == 500)
+      })
+    let megabytes = Double(page.count) / 1e6
+    return [
+      Figure("RSS to the feed model, to libxml2 alone", rounds.ratio(1, to: 0), "×", .atMost(3)),
+      Figure("  RSS to the feed model", megabytes / rounds.seconds(1), "MB/s"),
+      Figure("  RSS with 500 mistakes", megabytes / rounds.seconds(2), "MB/s"),
+    ]
+  }
+
+  /// A feed like those of blogs: 2 KB an entry, its text in a CDATA section.
+  private static func rss(_ count: Int) -> [UInt8] {
+    var text = """
+      <?xml version="1.0" encoding="UTF-8"?>
+      <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/">
+      <channel><title>Bench</title><link>https://example.org/</link><description>d</description>
+
+      """
+    var state: UInt32 = 7
+    func words(_ count: Int) -> String {
+      (0..<count).map { _ in
+        state = state &* 1_664_525 &+ 1_013_904_223
+        return "word\(state >> 22)"
+      }.joined(separator: " ")
+    }
+    for index in 0..<count {
+      let body = words(187)
+      text += """
+        <item><title>Entry number \(index) and more</title><link>https://example.org/\(index)</link>
+        <guid isPermaLink="false">urn:\(index)</guid><pubDate>Tue, 03 Jun 2025 09:\(10 + index % 50):21 GMT</pubDate>
+        <dc:creator>Ann Author</dc:creator><category>one</category><category>two</category>
+        <description>&lt;p&gt;\(body.prefix(150))&lt;/p&gt;</description>
+        <content:encoded><![CDATA[<p>\(body)</p><p><a href="/x">y</a></p>]]></content:encoded></item>
+
+        """
+    }
+    return Array((text + "</channel></rss>").utf8)
+  }
+}

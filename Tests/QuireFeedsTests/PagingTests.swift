@@ -1,0 +1,232 @@
+import HTTPTypes
+import QuireCore
+import QuireFeeds
+import QuireHTTP
+import QuirePagination
+import Testing
+
+@Suite("Feeds: pages")
+struct PagingTests {
+  private func ids(_ web: FeedWeb, _ url: String = "https://a.test/feed") async throws -> [String] {
+    let client = PageClient(transport: web)
+    var ids: [String] = []
+    for try await entry in client.feed(at: url).entries { ids.append(entry.id ?? entry.url ?? "") }
+    return ids
+  }
+
+  private func report(
+    _ web: FeedWeb, _ url: String = "https://a.test/feed"
+  ) async throws -> (ids: [String], report: WalkReport) {
+    let walk = PageClient(transport: web).feed(at: url).pages.walk()
+    var ids: [String] = []
+    while let page = try await walk.next() { ids += page.items.compactMap(\.id) }
+    return (ids, walk.report)
+  }
+
+  @Test(
+    "17-Paging: a paged feed leads by rel=next (RFC 5005, section 3), and its first page says what it is"
+  )
+  func paged() async throws {
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([5, 4], "<atom:link rel='next' href='?page=2'/>"),
+      "https://a.test/feed?page=2": rssPage([3, 2], "<atom:link rel='next' href='/feed?page=3'/>"),
+      "https://a.test/feed?page=3": rssPage([1]),
+    ])
+    #expect(try await ids(web) == ["urn:5", "urn:4", "urn:3", "urn:2", "urn:1"])
+    #expect(web.urls.count == 3)
+    let feed = try await PageClient(transport: web).feed(at: "https://a.test/feed").properties()
+    #expect(feed.title?.value == "T" && feed.pages.next == "https://a.test/feed?page=2")
+    #expect(web.urls.count == 4)
+  }
+
+  @Test(
+    "17-Paging: an archived feed leads by rel=prev-archive, and what archives repeat comes once (RFC 5005, section 4)"
+  )
+  func archived() async throws {
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([5, 4], "<atom:link rel='prev-archive' href='/2'/>"),
+      "https://a.test/2": rssPage(
+        [5, 4], "<atom:link rel='prev-archive' href='/1'/><atom:link rel='current' href='/feed'/>"),
+      "https://a.test/1": rssPage([4, 3, 2, 1], "<atom:link rel='current' href='/feed'/>"),
+    ])
+    let (found, report) = try await report(web)
+    #expect(found == [5, 4, 3, 2, 1].map { "urn:\($0)" })
+    #expect(report.duplicatesDropped + report.traffic.duplicates >= 3)
+    #expect(report.isComplete && report.warnings == [])
+  }
+
+  @Test("17-Paging: JSON Feed leads by next_url, and a Link header leads too")
+  func others() async throws {
+    let web = FeedWeb { url, _ in
+      switch url {
+      case "https://a.test/feed":
+        .init(
+          body: """
+            {"version":"https://jsonfeed.org/version/1.1","title":"T","next_url":"https://a.test/2","items":[{"id":"1"}]}
+            """)
+      case "https://a.test/2":
+        .init(body: rssPage([2]), fields: [.link: "</3>; rel=\"next\""])
+      case "https://a.test/3": .init(body: rssPage([3]))
+      default: nil
+      }
+    }
+    #expect(try await ids(web) == ["1", "urn:2", "urn:3"])
+  }
+
+  @Test(
+    "17-Paging: WordPress is asked by ?paged= until there is no page, or the server does not know it"
+  )
+  func wordPress() async throws {
+    let generator = "<generator>https://wordpress.org/?v=6.4.2</generator>"
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([3], generator),
+      "https://a.test/feed?paged=2": rssPage([2], generator),
+      "https://a.test/feed?paged=3": rssPage([1], generator),
+    ])
+    var (found, report) = try await report(web)
+    #expect(found == ["urn:3", "urn:2", "urn:1"])
+    #expect(web.urls.last == "https://a.test/feed?paged=4" && report.isComplete)
+    let deaf = FeedWeb { _, _ in .init(body: rssPage([2, 1], generator)) }
+    (found, report) = try await self.report(deaf)
+    #expect(found == ["urn:2", "urn:1"] && deaf.urls.count == 2)
+    #expect(report.isComplete && report.warnings == [])
+    let plain = FeedWeb(["https://a.test/feed": rssPage([1])])
+    #expect(try await ids(plain) == ["urn:1"])
+    #expect(plain.urls.count == 1)
+  }
+
+  @Test("17-Paging: links that run in a circle are the end, and the report warns")
+  func circle() async throws {
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([2], "<atom:link rel='next' href='/b'/>"),
+      "https://a.test/b": rssPage([1], "<atom:link rel='next' href='/feed'/>"),
+    ])
+    let (found, report) = try await report(web)
+    #expect(found == ["urn:2", "urn:1"] && web.urls.count == 2)
+    #expect(report.warnings.map(\.code) == [.feedLoop])
+    let endless = FeedWeb { url, _ in
+      .init(body: rssPage([1], "<atom:link rel='next' href='\(url)x'/>"))
+    }
+    let other = try await self.report(endless)
+    #expect(other.ids == ["urn:1"] && endless.urls.count == 4)
+    #expect(other.report.warnings.map(\.code) == [.feedLoop])
+  }
+
+  @Test("X19: entries that share an identifier are told by their text, and none is lost")
+  func sharedIdentifiers() async throws {
+    func page(_ titles: [String], _ more: String = "") -> String {
+      "<rss xmlns:atom='http://www.w3.org/2005/Atom'><channel>\(more)"
+        + titles.map { "<item><title>\($0)</title><guid>x</guid><link>http://e/</link></item>" }
+        .joined() + "</channel></rss>"
+    }
+    let web = FeedWeb([
+      "https://a.test/feed": page(["a", "b"], "<atom:link rel='next' href='/2'/>"),
+      "https://a.test/2": page(["b", "c"]),
+    ])
+    var titles: [String] = []
+    for try await entry in PageClient(transport: web).feed(at: "https://a.test/feed").entries {
+      titles.append(entry.title?.value ?? "")
+    }
+    #expect(titles == ["a", "b", "c"])
+  }
+
+  @Test(
+    "17-Sitemap: a sitemap index leads through its sitemaps, nested ones in place, and resumes in the middle"
+  )
+  func sitemapIndex() async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    func index(_ urls: [String]) -> String {
+      "<sitemapindex \(space)>" + urls.map { "<sitemap><loc>\($0)</loc></sitemap>" }.joined()
+        + "</sitemapindex>"
+    }
+    func sitemap(_ url: String) -> String {
+      "<urlset \(space)><url><loc>\(url)</loc></url></urlset>"
+    }
+    let web = FeedWeb([
+      "https://a.test/sitemap.xml": index([
+        "https://a.test/1", "https://a.test/i", "https://a.test/4",
+      ]),
+      "https://a.test/i": index(["https://a.test/2", "https://a.test/3"]),
+      "https://a.test/1": sitemap("https://a.test/p1"),
+      "https://a.test/2": sitemap("https://a.test/p2"),
+      "https://a.test/3": sitemap("https://a.test/p3"),
+      "https://a.test/4": sitemap("https://a.test/p4"),
+    ])
+    let url = "https://a.test/sitemap.xml"
+    let all = try await ids(web, url)
+    #expect(all == (1...4).map { "https://a.test/p\($0)" })
+    #expect(web.urls.count == 6)
+    // From every page on, in a process that has seen nothing.
+    let walk = PageClient(transport: web).feed(at: url).pages.walk()
+    var seen: [String] = []
+    while let page = try await walk.next() {
+      seen += page.items.compactMap(\.url)
+      guard let next = page.next else { continue }
+      var rest: [String] = []
+      let later = PageClient(transport: web).feed(at: url).pages.resuming(from: next)
+      for try await entry in later.items { rest.append(entry.url ?? "") }
+      #expect(seen + rest == all)
+    }
+  }
+
+  @Test(
+    "R5: next links stay on the feed's host, with and without www., and become https where the feed is"
+  )
+  func hosts() async throws {
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([3], "<atom:link rel='next' href='http://a.test/2'/>"),
+      "https://a.test/2": rssPage([2], "<atom:link rel='next' href='https://www.a.test/3'/>"),
+      "https://www.a.test/3": rssPage([1], "<atom:link rel='next' href='https://evil.test/4'/>"),
+    ])
+    let walk = PageClient(transport: web).feed(at: "https://a.test/feed").pages.walk()
+    var ids: [String] = []
+    await #expect(throws: PageError.self) {
+      while let page = try await walk.next() { ids += page.items.compactMap(\.id) }
+    }
+    #expect(ids == ["urn:3", "urn:2", "urn:1"])
+    #expect(!web.urls.contains { $0.contains("evil") })
+  }
+
+  @Test(
+    "X11, N20: a body that only its connection ends is not taken for whole without its end tags")
+  func unproven() async throws {
+    let cut = "<rss><channel><item><title>T</title></item>"
+    let web = FeedWeb { url, _ in
+      .init(body: cut, framing: url.hasSuffix("open") ? .untilClose : .explicit)
+    }
+    let client = PageClient(transport: web)
+    let whole = try await client.feed(at: "https://a.test/whole").pages.collect()
+    #expect(whole.count == 1)
+    let error = await #expect(throws: PageError.self) {
+      try await client.feed(at: "https://a.test/open").pages.collect()
+    }
+    #expect(error?.code == .truncated)
+  }
+
+  @Test("17-Discovery: a page's feeds are found by links, by anchors, at usual paths, or in itself")
+  func discovery() async throws {
+    let web = FeedWeb([
+      "https://a.test/": """
+      <!doctype html><html><head><base href="/blog/"><LINK REL="alternate stylesheet" HREF="x.css" type="text/css">
+      <link rel=alternate type="application/rss+xml" title="Main &amp; all" href=feed.xml>
+      <link rel="alternate" type="application/atom+xml; charset=utf-8" href="/atom">
+      <link rel="alternate" hreflang="de" href="/de"></head></html>
+      """,
+      "https://b.test/":
+        "<html><body><a href='/about'>x</a><a href='/news/rss.xml'>RSS</a></body></html>",
+      "https://c.test/": "<html><body>nothing</body></html>",
+      "https://c.test/feed.xml": rssPage([1]),
+      "https://d.test/": rssPage([1]),
+    ])
+    let client = PageClient(transport: web)
+    let links = try await client.discoverFeeds(at: "https://a.test/")
+    #expect(links.map(\.url) == ["https://a.test/blog/feed.xml", "https://a.test/atom"])
+    #expect(links[0].title == "Main & all" && links[0].origin == .link)
+    let anchors = try await client.discoverFeeds(at: "https://b.test/")
+    #expect(anchors.map(\.url) == ["https://b.test/news/rss.xml"] && anchors[0].origin == .anchor)
+    let usual = try await client.discoverFeeds(at: "https://c.test/")
+    #expect(usual.map(\.url) == ["https://c.test/feed.xml"] && usual[0].origin == .wellKnownPath)
+    let itself = try await client.discoverFeeds(at: "https://d.test/")
+    #expect(itself.map(\.format?.family) == [.rss] && itself[0].origin == .itself)
+  }
+}
