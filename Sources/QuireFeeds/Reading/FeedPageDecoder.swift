@@ -147,6 +147,8 @@ struct FeedPageDecoding: PageDecoding {
       try parser.receive(mended)
       let document = try parser.finish()
       note(parser.repairs, in: &tally)
+      // What was left out without being noticed, such as a declaration of XML 1.1.
+      if tally.repairs.isEmpty { tally.add(.badMarkup) }
       return (document, tally)
     } catch {
       throw error.error

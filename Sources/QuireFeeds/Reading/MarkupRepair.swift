@@ -87,6 +87,7 @@ struct MarkupRepair {
       } else if starts(with: "<!") {
         try skipDeclaration()
       } else if starts(with: "<?") {
+        if index > 0, starts(with: "<?xml ") { isClean = false }
         skipInstruction(isExpected: true)
       } else {
         let name = Self.localName(nameHere(from: index + 1))
