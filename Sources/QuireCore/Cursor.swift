@@ -88,7 +88,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   package var identity: ListingIdentity? { probe.identity }
 
   /// A reader that is asked and reads nothing.
-  private var probe: any PageReader<Item> {
+  var probe: any PageReader<Item> {
     makeReader(ReaderContext(limits: limits, clock: clock))
   }
 

@@ -76,8 +76,20 @@ extension ItemSequence.Iterator: Sendable {}
 /// can still be cut and resumed at exactly one item.
 package struct ItemOrigins: Hashable, Sendable {
   /// Where the source's page starts; its `itemOffset` is 0.
-  var page: Position
-  var offsets: [Int]
+  package var page: Position
+  package var offsets: [Int]
+  /// Of a merged page: what knows where its items lie, of which `offsets` are the indices.
+  var places: MergePlaces?
+
+  /// Where the item at `index` of these lies.
+  func position(at index: Int) -> Position {
+    places?.position(ofItem: offsets[index]) ?? page.at(itemOffset: offsets[index])
+  }
+
+  /// The same run of a page, fewer of its items.
+  func with(offsets: [Int]) -> ItemOrigins {
+    ItemOrigins(page: page, offsets: offsets, places: places)
+  }
 }
 
 /// How many items of its page a loop over items has consumed: written by the loop with each item, read

@@ -255,6 +255,9 @@ extension Page {
   /// `next` and for what was added since.
   var end: Position {
     guard !items.isEmpty else { return position }
+    if let run = origins?.last, let places = run.places {
+      return places.position(ofItem: (run.offsets.last ?? -1) + 1)
+    }
     var last = position(ofItem: items.count - 1)
     last.itemOffset += 1
     return last
@@ -268,7 +271,7 @@ extension Page {
     var rest = index
     for run in origins {
       if rest < run.offsets.count {
-        return run.page.at(itemOffset: run.offsets[rest])
+        return run.position(at: rest)
       }
       rest -= run.offsets.count
     }
@@ -312,7 +315,7 @@ extension Page {
       let offsets = own.map { run.offsets[$0 - start] }
       rest = rest.dropFirst(own.count)
       start += run.offsets.count
-      return offsets.isEmpty ? nil : ItemOrigins(page: run.page, offsets: offsets)
+      return offsets.isEmpty ? nil : run.with(offsets: offsets)
     }
   }
 }

@@ -15,6 +15,7 @@ struct Benchmarks {
     "idle": { _ in try await Paginators.measureIdle() },
     "reports": { _ in try await Paginators.measureReports() },
     "parallel": { _ in try await Paginators.measureParallel() },
+    "merge": { _ in try await Merges.measure() },
     "long": { try await Memory.measureLongWalk($0) },
     "many": { try await Memory.measureManyCursors($0) },
     "index": { _ in try await JSONIndex.measure() },

@@ -1,0 +1,147 @@
+/// Where a merge stands in each of its sources, and which items it delivered last.
+///
+/// Written as `{"merged": [[entry, …], …], "recent": ["…"]}`. An entry is null for a source that was not
+/// begun, true for one that has ended, else `[itemOffset]` or `[itemOffset, value]`. The entries come in
+/// groups, so that all positions of a walk share those that did not change.
+struct MergePositions: Sendable {
+  private static let groupSize = 32
+
+  let sources: Int
+  /// The listing that the positions belong to.
+  var listing: ListingIdentity?
+  private var groups: [JSONValue]
+  /// What was delivered last.
+  var recent: DuplicateWindow
+
+  /// The start of every source.
+  init(sources: Int, window: Int, listing: ListingIdentity?) {
+    self.sources = sources
+    self.listing = listing
+    recent = DuplicateWindow(limit: window)
+    groups = stride(from: 0, to: sources, by: Self.groupSize).map {
+      .array(Array(repeating: .null, count: min(Self.groupSize, sources - $0)))
+    }
+  }
+
+  /// What a position says.
+  ///
+  /// Throws `positionMismatch` where it is none of a merge of as many sources.
+  init(
+    _ position: Position, sources: Int, window: Int, listing: ListingIdentity?
+  ) throws(PageError) {
+    self.init(sources: sources, window: window, listing: listing)
+    guard position.value != nil else {
+      guard position.itemOffset == 0 else { throw Self.mismatch }
+      return
+    }
+    guard position.itemOffset == 0, case .array(let read)? = position.value?["merged"] else {
+      throw Self.mismatch
+    }
+    let sizes = groups.map(\.count)
+    guard read.map(\.count) == sizes else { throw Self.mismatch }
+    groups = read
+    for source in 0..<sources where place(of: source) == nil { throw Self.mismatch }
+    guard case .array(let chunks)? = position.value?["recent"] ?? .array([]),
+      recent.restore(chunks)
+    else { throw Self.mismatch }
+  }
+
+  private static let mismatch = PageError(
+    .positionMismatch,
+    """
+    The position does not belong to a merge of these sources: it is of another listing, or of a merge \
+    of more or fewer sources. Resume with the sources that made it, in their order.
+    """, remedies: [Remedy(.position, ["start"])], attempts: 0)
+
+  /// Where a merge stands in one source.
+  enum Place: Hashable {
+    case start
+    case within(Position)
+    case end
+  }
+
+  /// Where the merge stands in a source; nil where the entry says nothing that can be understood.
+  func place(of source: Int) -> Place? {
+    guard case .array(let entries) = groups[source / Self.groupSize] else { return nil }
+    switch entries[source % Self.groupSize] {
+    case .null: return .start
+    case .bool(true): return .end
+    case .array(let parts):
+      guard let offset = parts.first?.integer, offset >= 0, parts.count <= 2 else { return nil }
+      return .within(Position(parts.count > 1 ? parts[1] : nil, itemOffset: offset))
+    default: return nil
+    }
+  }
+
+  /// The merge has come to `place` in a source; nil is its end.
+  mutating func move(_ source: Int, to place: Position?) {
+    let entry = place.map { place in
+      JSONValue.array([.number(String(place.itemOffset))] + (place.value.map { [$0] } ?? []))
+    }
+    let group = source / Self.groupSize
+    guard case .array(var entries) = groups[group] else { return }
+    groups[group] = .null
+    entries[source % Self.groupSize] = entry ?? .bool(true)
+    groups[group] = .array(entries)
+  }
+
+  /// All of it as one position.
+  var position: Position {
+    var members = [JSONValue.Member("merged", .array(groups))]
+    if !recent.isEmpty { members.append(.init("recent", recent.value)) }
+    var position = Position(.object(members))
+    position.listing = listing
+    return position
+  }
+}
+
+extension JSONValue {
+  /// The number of elements of an array; nil for every other kind.
+  fileprivate var count: Int? {
+    guard case .array(let elements) = self else { return nil }
+    return elements.count
+  }
+}
+
+/// The positions inside a merged page: how each of its items moved the merge on.
+///
+/// They are made when they are asked for, because one position names every source.
+package final class MergePlaces: Sendable {
+  /// One item that was taken from a source, delivered or not.
+  struct Step: Sendable {
+    var source: Int
+    /// Where the source goes on after it; nil at its end.
+    var after: Position?
+    /// By what the item is known again; nil where it was not delivered, or items are not compared.
+    var digest: UInt64?
+  }
+
+  private let base: MergePositions
+  private let steps: [Step]
+  /// How many steps come before each item, and before what follows the last one.
+  private let starts: [Int]
+
+  init(base: MergePositions, steps: [Step], starts: [Int]) {
+    self.base = base
+    self.steps = steps
+    self.starts = starts
+  }
+
+  /// Where the item at `index` lies, or, behind the last one, where the merge goes on.
+  func position(ofItem index: Int) -> Position {
+    var positions = base
+    let count = index < starts.count ? starts[index] : steps.count
+    var latest: [Int: Position?] = [:]
+    for step in steps.prefix(count) { latest[step.source] = .some(step.after) }
+    for (source, place) in latest { positions.move(source, to: place) }
+    _ = positions.recent.append(steps.prefix(count).compactMap(\.digest))
+    return positions.position
+  }
+}
+
+extension MergePlaces: Hashable {
+  /// Whether both belong to the same page.
+  package static func == (left: MergePlaces, right: MergePlaces) -> Bool { left === right }
+  /// Feeds what `==` compares.
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
+}

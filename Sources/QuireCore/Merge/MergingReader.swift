@@ -1,0 +1,269 @@
+import Synchronization
+
+/// Reads many listings as one: asks `MergeMachine`, loads, and feeds back what came.
+///
+/// Every source is read by a walk of its own, so its limits, its loop guard, its retries and its
+/// transforms are those it has alone.
+final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReader {
+  typealias Machine = MergeMachine<Item, Key>
+
+  private struct State: Sendable {
+    var machine: Machine
+    /// A walk for each source; nil where a source had ended before the merge began.
+    var walks: [Walk<Item>?]
+    /// The loads that run, by source, and those that were cancelled, until the next one of the source.
+    var loads: [Int: Task<Void, Never>] = [:]
+    /// What loads brought that had been cancelled: it is the answer to the next one.
+    var early: [Int: Answer] = [:]
+    var waiter: Suspension<Void>?
+    /// What the consumer gets; it stays here when the consumer was cancelled in the same moment.
+    var outcome: Machine.Outcome?
+    var alarm: (task: Task<Void, Never>, time: Duration)?
+    /// Where the page lies that comes next.
+    var position: Position?
+  }
+
+  /// What a source has answered; no page is its end.
+  private struct Answer: Sendable {
+    var page: Page<Item>?
+    var isLast: Bool
+  }
+
+  let identity: ListingIdentity?
+  let needsClosing: Bool
+  private let sources: [Cursor<Item>]
+  private let rules: MergeRules<Item, Key>
+  private let clock: any Clock<Duration>
+  private let stopwatch: Stopwatch
+  private let state = Mutex<State?>(nil)
+
+  init(
+    _ sources: [Cursor<Item>], _ rules: MergeRules<Item, Key>, clock: any Clock<Duration>,
+    identity: ListingIdentity?, needsClosing: Bool
+  ) {
+    self.sources = sources
+    self.rules = rules
+    self.clock = clock
+    self.identity = identity
+    self.needsClosing = needsClosing
+    stopwatch = Stopwatch(clock)
+  }
+
+  deinit { leave() }
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    if let objection = rules.options.objection { throw objection }
+    try begin(at: position)
+    let suspension = Suspension<Void>()
+    perform { state in
+      guard state.outcome == nil else {
+        suspension.resume(returning: ())
+        return Machine.Action()
+      }
+      state.waiter = suspension
+      return state.machine.next(at: self.stopwatch.elapsed())
+    }
+    do {
+      try await suspension.value()
+    } catch {
+      leave()
+      throw error
+    }
+    guard let outcome = state.withLock({ $0?.outcome.take() }) else { throw CancellationError() }
+    switch outcome {
+    case .end: return nil
+    case .failure(let error): throw error
+    case .page(var page):
+      page.position = position
+      page.traffic.items = page.items.count + page.traffic.duplicates
+      state.withLock { $0?.position = page.next }
+      return page
+    }
+  }
+
+  /// Goes on at `position`: with what is here, or, after a jump, with new walks.
+  private func begin(at position: Position) throws {
+    let isNext = state.withLock { $0 != nil && $0?.position == position }
+    if isNext { return }
+    leave()
+    let positions = try MergePositions(
+      position, sources: sources.count, window: rules.options.duplicateWindow, listing: identity)
+    let walks = sources.indices.map { walk(of: $0, at: positions) }
+    let machine = Machine(rules: rules, positions: positions)
+    state.withLock {
+      $0 = State(machine: machine, walks: walks, position: position)
+    }
+  }
+
+  /// A new walk that goes on where the merge stands in a source; nil at its end.
+  private func walk(of source: Int, at positions: MergePositions) -> Walk<Item>? {
+    switch positions.place(of: source) {
+    case .start, nil: sources[source].walk()
+    case .end: nil
+    case .within(let place): sources[source].resuming(from: place).walk()
+    }
+  }
+
+  // MARK: Performing
+
+  /// What is left to do outside of the lock.
+  private struct Effects: Sendable {
+    var cancelled: [Task<Void, Never>] = []
+    var ended: [Walk<Item>] = []
+    var waiter: Suspension<Void>?
+  }
+
+  /// Tells the machine of an event, and does what it says.
+  private func perform(_ event: (inout State) -> Machine.Action) {
+    let effects = state.withLock { state -> Effects in
+      guard var current = state.take() else { return Effects() }
+      defer { state = current }
+      var effects = Effects()
+      let action = event(&current)
+      effects.cancelled = action.cancelled.compactMap { current.loads[$0] }
+      effects.ended = action.ended.compactMap { current.walks[$0] }
+      for load in action.loads {
+        if let walk = current.walks[load.source] {
+          let previous = current.loads[load.source]
+          current.loads[load.source] = task(for: load, of: walk, after: previous)
+        }
+      }
+      if let time = action.alarm { setAlarm(at: time, &current) }
+      if let outcome = action.outcome {
+        current.outcome = outcome
+        effects.waiter = current.waiter.take()
+      }
+      return effects
+    }
+    for task in effects.cancelled { task.cancel() }
+    for walk in effects.ended { walk.settle() }
+    effects.waiter?.resume(returning: ())
+  }
+
+  private func task(
+    for load: Machine.Load, of walk: Walk<Item>, after previous: Task<Void, Never>?
+  ) -> Task<Void, Never> {
+    Task { [weak self] in
+      // A load that was cancelled may not have noticed, and its page must not be lost.
+      await previous?.value
+      do {
+        let early = self?.state.withLock { $0?.early.removeValue(forKey: load.source) }
+        if let early { return self?.ended(load, with: early) ?? () }
+        let page = try await walk.next(isolation: nil)
+        self?.ended(load, with: Answer(page: page, isLast: walk.isOver))
+      } catch {
+        self?.ended(load, throwing: error)
+      }
+    }
+  }
+
+  private func ended(_ load: Machine.Load, with answer: Answer) {
+    let now = stopwatch.elapsed()
+    perform { state in
+      let action = state.machine.received(
+        answer.page, isLast: answer.isLast, by: load, at: now)
+      if action == nil { state.early[load.source] = answer } else { state.loads[load.source] = nil }
+      return action ?? Machine.Action()
+    }
+  }
+
+  private func ended(_ load: Machine.Load, throwing error: any Error) {
+    let now = stopwatch.elapsed()
+    perform { state in
+      guard let action = state.machine.failed(error, by: load, at: now) else {
+        return Machine.Action()
+      }
+      state.loads[load.source] = nil
+      return action
+    }
+  }
+
+  /// Comes back at `time`, unless an earlier alarm does so anyway.
+  private func setAlarm(at time: Duration, _ state: inout State) {
+    if let alarm = state.alarm, alarm.time <= time { return }
+    state.alarm?.task.cancel()
+    let pause = time - stopwatch.elapsed()
+    let task = Task { [weak self, clock] in
+      guard (try? await clock.sleep(for: max(pause, .zero))) != nil else { return }
+      self?.rang(at: time)
+    }
+    state.alarm = (task, time)
+  }
+
+  private func rang(at time: Duration) {
+    perform { state in
+      if state.alarm?.time == time { state.alarm = nil }
+      return state.machine.elapsed(at: max(time, self.stopwatch.elapsed()))
+    }
+  }
+
+  // MARK: The reader's other duties
+
+  func leave() {
+    let tasks = state.withLock { state -> [Task<Void, Never>] in
+      guard var current = state.take() else { return [] }
+      defer { state = current }
+      let tasks = Array(current.loads.values) + (current.alarm.map { [$0.task] } ?? [])
+      _ = current.machine.cancelled()
+      current.alarm = nil
+      current.waiter = nil
+      return tasks
+    }
+    for task in tasks { task.cancel() }
+  }
+
+  func copy() -> any PageReader<Item> {
+    let copy = MergingReader(
+      sources, rules, clock: clock, identity: identity, needsClosing: needsClosing)
+    guard let current = state.withLock({ $0 }) else { return copy }
+    var machine = current.machine
+    _ = machine.cancelled()
+    let walks = current.walks.enumerated().map { source, walk -> Walk<Item>? in
+      // A walk that is still reading may have gone on before its page is here.
+      guard current.loads[source] != nil, current.early[source] == nil else { return walk?.copy() }
+      return self.walk(of: source, at: machine.positions)
+    }
+    copy.state.withLock {
+      $0 = State(
+        machine: machine, walks: walks, early: current.early, outcome: current.outcome,
+        position: current.position)
+    }
+    return copy
+  }
+
+  func close(at position: Position?) async {
+    let walks = state.withLock { $0?.walks ?? [] }
+    await withTaskGroup { group in
+      for walk in walks.compactMap(\.self) { group.addTask { await walk.close() } }
+    }
+  }
+
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
+    guard let (summary, walks) = state.withLock({ $0.map { ($0.machine.summary, $0.walks) } })
+    else { return [] }
+    var warnings = summary.warnings(skew: rules.options.skew)
+    for (source, walk) in walks.enumerated() {
+      guard let report = walk?.report else { continue }
+      if case .truncationSuspected = report.end {
+        warnings.append(
+          WalkReport.Warning(
+            .truncatedSource, "Source \(source) of the merge: \(report.end), \(report)."))
+      }
+      warnings += report.warnings.map { warning in
+        var warning = warning
+        warning.message = "Source \(source) of the merge: \(warning.message)"
+        return warning
+      }
+    }
+    return warnings
+  }
+
+  // The merge takes every source on, and each walk guards itself against loops.
+  var repeatedPositions: RepeatedPositions { .allowed }
+  var allowsLookAhead: Bool { true }
+}
+
+extension WalkReport.Warning.Code {
+  /// A source of a merge delivered fewer items than its server had declared.
+  public static let truncatedSource = Self("truncatedSource")
+}

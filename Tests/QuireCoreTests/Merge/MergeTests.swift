@@ -1,0 +1,334 @@
+import QuireTesting
+import TestSupport
+import Testing
+
+@testable import QuireCore
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// An item of a source: a key to order it by, and what tells it from all others.
+struct Entry: Hashable, Sendable {
+  var key: Int
+  var id: String
+}
+
+@Suite struct MergeTests {
+  private func source(_ pages: [[Int]]) -> ScriptedSource<Int> { ScriptedSource(items: pages) }
+
+  /// The code of the error that `body` throws.
+  private func code(_ body: () async throws -> Void) async -> PageError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? PageError)?.code
+    }
+  }
+
+  private func restored(_ position: Position) throws -> Position {
+    try JSONDecoder().decode(Position.self, from: JSONEncoder().encode(position))
+  }
+
+  @Test(
+    "17-Order: pages of several sources come as one listing, in the order of the key, both ways")
+  func order() async throws {
+    let sources = [
+      source([[1, 4], [7], [], [10, 13]]), source([[2, 5, 8, 11]]), source([[3, 6, 9], [12]]),
+      source([]),
+    ]
+    let up = Cursor.merged(sources.map { Cursor($0) }, by: \.self)
+    #expect(try await up.items.collect() == Array(1...13))
+    let down = [source([[9, 6], [3]]), source([[8, 7, 2]])].map { Cursor($0) }
+    let merged = Cursor.merged(down, by: \.self, options: MergeOptions(order: .descending))
+    #expect(try await merged.items.collect() == [9, 8, 7, 6, 3, 2])
+  }
+
+  @Test("17-Order: items of equal keys come in the order of the sources")
+  func equalKeys() async throws {
+    let entries = ["a", "b", "c"].map { name in
+      Cursor(ScriptedSource(items: [[Entry(key: 1, id: name), Entry(key: 2, id: name)]]))
+    }
+    let merged = Cursor.merged(entries, by: \.key)
+    let ids = try await merged.items.collect().map { "\($0.key)\($0.id)" }
+    #expect(ids == ["1a", "1b", "1c", "2a", "2b", "2c"])
+  }
+
+  @Test("17-Order, C-1: nothing is asked before the first page, and then only what the order needs")
+  func isLazy() async throws {
+    let sources = [source([[1, 2], [3]]), source([[10, 20], [30]])]
+    let merged = Cursor.merged(sources.map { Cursor($0) }, by: \.self)
+    #expect(sources.map(\.requests) == [[], []])
+    var pages = merged.makeAsyncIterator()
+    #expect(try await pages.next()?.items == [1, 2])
+    #expect(sources.map(\.requests) == [[1], [1]])
+    #expect(try await pages.next()?.items == [3, 10, 20])
+    #expect(sources.map(\.requests) == [[1, 2], [1]])
+    #expect(try await pages.next()?.items == [30])
+    #expect(try await pages.next() == nil)
+  }
+
+  @Test("17-Order: a page has pageSize items at most, and no more loads run at once than may")
+  func sizes() async throws {
+    let sources = (0..<20).map { source([[$0, $0 + 20, $0 + 40]]) }
+    let running = Recorder<Int>()
+    let cursors = sources.map { source in
+      Cursor<Int> { position in
+        running.note(sources.reduce(0) { $0 + $1.log.running })
+        await Task.yield()
+        return try await source.page(at: position)
+      }
+    }
+    let options = MergeOptions(pageSize: 7, concurrentLoads: 3)
+    let pages = try await Cursor.merged(cursors, by: \.self, options: options).drained()
+    #expect(pages.flatMap(\.self) == Array(0..<60))
+    #expect(pages.allSatisfy { (1...7).contains($0.count) })
+    #expect(running.values.allSatisfy { $0 < 3 })
+  }
+
+  @Test("17-Order: a source that is not ordered is named in the report, and nothing of it is lost")
+  func unordered() async throws {
+    let walk = Cursor.merged(
+      [source([[1, 9, 2]]), source([[3, 4]])].map { Cursor($0) }, by: \.self
+    ).walk()
+    #expect(try await walk.items.collect().sorted() == [1, 2, 3, 4, 9])
+    #expect(walk.report.warnings.map(\.code) == [.unorderedSource])
+    #expect(walk.report.warnings[0].message.contains("Source 0"))
+  }
+
+  @Test("17-FirstCome: without a key a page is delivered as soon as any source has answered")
+  func firstCome() async throws {
+    let slow = source([[1], [2]])
+    slow.hold(1)
+    let quick = source([[10, 11], [12]])
+    let walk = Cursor.merged([Cursor(slow), Cursor(quick)]).walk()
+    #expect(try await walk.next()?.items == [10, 11])
+    #expect(try await walk.next()?.items == [12])
+    slow.release(1)
+    #expect(try await walk.items.collect() == [1, 2])
+    #expect(walk.report.isComplete)
+  }
+
+  @Test(
+    "17-Skew: a source that does not answer holds up the others for the skew only, and is named")
+  func skew() async throws {
+    let clock = ManualClock()
+    let slow = source([[1, 20]])
+    slow.hold(1)
+    let walk = Cursor.merged(
+      [Cursor(slow), Cursor(source([[5, 6], [7]]))], by: \.self,
+      options: MergeOptions(skew: .seconds(3)), clock: clock
+    ).walk()
+    let first = Task { try await walk.next()?.items }
+    try await clock.waitForSleepers()
+    #expect(walk.report.pages == 0)
+    clock.advance(by: .seconds(3))
+    #expect(try await first.value == [5, 6])
+    #expect(try await walk.next()?.items == [7])
+    #expect(walk.report.warnings.map(\.code) == [.laggingSource])
+    slow.release(1)
+    #expect(try await walk.items.collect() == [1, 20])
+    #expect(walk.report.warnings[0].message.contains("1 item came later"))
+    #expect(walk.report.isComplete)
+  }
+
+  @Test(
+    "17-Skew: hung sources leave room for others; too many of them are given up, and can be retried"
+  )
+  func hungSources() async throws {
+    let clock = ManualClock()
+    let hung = (0..<5).map { source([[100 + $0]]) }
+    for source in hung { source.hold(1) }
+    let well = source([[1, 2]])
+    let walk = Cursor.merged(
+      (hung + [well]).map { Cursor($0) }, by: \.self,
+      options: MergeOptions(concurrentLoads: 2, skew: .seconds(1)), clock: clock
+    ).walk()
+    let first = Task { try await walk.next()?.items }
+    for asked in [2, 4, 5] {
+      try await clock.waitForSleepers()
+      #expect(hung.reduce(0) { $0 + $1.requests.count } <= asked)
+      clock.advance(by: .seconds(1))
+    }
+    #expect(try await first.value == [1, 2])
+    for source in hung { source.release(1) }
+    var rest: [Int] = []
+    do { rest += try await walk.items.collect() } catch PageError.Code.sourcesFailed {}
+    for try await item in walk.items { rest.append(item) }
+    #expect(Set(rest).isSubset(of: Set(100..<105)))
+    #expect(walk.report.items == 7)
+  }
+
+  @Test(
+    "17-Failure: a source that fails costs the others nothing; it is thrown last and can be retried"
+  )
+  func failure() async throws {
+    let bad = source([[1], [4]])
+    bad.fail(2, times: 2)
+    let walk = Cursor.merged([Cursor(bad), Cursor(source([[2, 3], [5]]))], by: \.self).walk()
+    var items: [Int] = []
+    do {
+      for try await item in walk.items { items.append(item) }
+      Issue.record("the failure was not thrown")
+    } catch let error as PageError {
+      #expect(error.code == .sourcesFailed)
+      #expect((error.underlying as? MergeFailure)?.errors.keys.sorted() == [0])
+      let resumed = Cursor.merged(
+        [Cursor(source([[1], [4]])), Cursor(source([[2, 3], [5]]))], by: \.self
+      ).resuming(from: try restored(try #require(error.checkpoint)))
+      #expect(try await resumed.items.collect() == [4])
+    }
+    #expect(items == [1, 2, 3, 5])
+    #expect(walk.report.warnings.map(\.code).contains(.failedSource))
+    #expect(await code { _ = try await walk.next() } == .sourcesFailed)
+    #expect(try await walk.next()?.items == [4])
+    #expect(try await walk.next() == nil)
+    #expect(walk.report.isComplete)
+  }
+
+  @Test(
+    "17-Duplicates: of items with the same identity the first is delivered, and the others counted")
+  func duplicates() async throws {
+    func entries(_ pairs: (Int, String)...) -> Cursor<Entry> {
+      Cursor(ScriptedSource(items: [pairs.map { Entry(key: $0.0, id: $0.1) }]))
+    }
+    let walk = Cursor.merged(
+      [entries((1, "a"), (3, "b"), (5, "c")), entries((1, "a"), (4, "b"), (5, "d"), (6, "d"))],
+      by: \.key, duplicates: \.id
+    ).walk()
+    #expect(try await walk.items.collect().map(\.id) == ["a", "b", "c", "d"])
+    #expect(walk.report.duplicatesDropped == 3)
+    #expect(walk.report.isComplete)
+  }
+
+  @Test("17-Duplicates: the window forgets what was delivered long before, and not sooner")
+  func window() async throws {
+    let ids = (0..<200).map { Entry(key: $0, id: "\($0)") }
+    let again = [Entry(key: 200, id: "190"), Entry(key: 201, id: "0")]
+    let merged = Cursor.merged(
+      [Cursor(ScriptedSource(items: [ids])), Cursor(ScriptedSource(items: [again]))],
+      by: \.key, options: MergeOptions(duplicateWindow: 50), duplicates: \.id)
+    #expect(try await merged.items.collect().suffix(2).map(\.id) == ["199", "0"])
+  }
+
+  @Test(
+    "17-Resume, C-8: stopped at every item in turn, a merge goes on exactly, by JSON, in a new one")
+  func resume() async throws {
+    func sources() -> [Cursor<Entry>] {
+      let lists: [[[Int]]] = [
+        [[1, 4, 4], [9], [11, 12]], [[2, 4], [], [8, 13]], [[3, 3, 14]],
+      ]
+      return lists.enumerated().map { index, pages in
+        Cursor(
+          ScriptedSource(
+            items: pages.map { $0.map { Entry(key: $0, id: $0 == 4 ? "four" : "\(index)/\($0)") } })
+        )
+      }
+    }
+    func merged() -> Cursor<Entry> {
+      Cursor.merged(sources(), by: \.key, options: MergeOptions(pageSize: 3), duplicates: \.id)
+    }
+    let all = try await merged().items.collect()
+    #expect(Set(all.map(\.id)).count == 10)
+    for stop in 0...all.count {
+      let walk = merged().limited(to: Limits(items: stop)).walk()
+      let before = try await walk.items.collect()
+      var after: [Entry] = []
+      if let checkpoint = walk.report.checkpoint {
+        after = try await merged().resuming(from: try restored(checkpoint)).items.collect()
+      }
+      #expect(before + after == all, "stopped after \(stop)")
+    }
+  }
+
+  @Test("17-Resume: a position of other sources is refused, with what to do")
+  func foreignPosition() async throws {
+    let two = Cursor.merged([source([[1], [2]]), source([[3]])].map { Cursor($0) }, by: \.self)
+    let walk = two.limited(to: Limits(items: 1)).walk()
+    _ = try await walk.items.collect()
+    let checkpoint = try #require(walk.report.checkpoint)
+    let three = Cursor.merged((0..<40).map { _ in Cursor(source([[1]])) }, by: \.self)
+    for position in [checkpoint, "token", Position(nil, itemOffset: 3)] {
+      let resumed = three.resuming(from: position.unchecked)
+      #expect(await code { _ = try await resumed.items.collect() } == .positionMismatch)
+    }
+  }
+
+  @Test("17-Order: options that cannot work are refused before anything is asked")
+  func badOptions() async throws {
+    for options in [
+      MergeOptions(pageSize: 0), MergeOptions(concurrentLoads: 0), MergeOptions(skew: .zero),
+      MergeOptions(duplicateWindow: -1),
+    ] {
+      let source = source([[1]])
+      let merged = Cursor.merged([Cursor(source)], by: \.self, options: options)
+      #expect(await code { _ = try await merged.drained() } == .invalidArgument)
+      #expect(source.requests == [])
+    }
+  }
+
+  @Test("17-Order: a merge of nothing is an empty listing")
+  func nothing() async throws {
+    #expect(try await Cursor<Int>.merged([], by: \.self).drained() == [])
+  }
+
+  @Test("17-Order, C-7: leaving the loop cancels every load, and closes each source once")
+  func leaving() async throws {
+    let sources = (0..<3).map { index in
+      ScriptedSource(items: [[index, index + 10], [index + 20]], needsClosing: true)
+    }
+    let walk = Cursor.merged(sources.map { Cursor($0) }, by: \.self).walk()
+    for try await _ in walk.items { break }
+    sources[0].hold(2)
+    let task = Task { for try await _ in walk.items {} }
+    try await sources[0].wait { $0.requests == [1, 2] }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    try await sources[0].wait { $0.cancelled == [2] }
+    await walk.close()
+    #expect(sources.map(\.log.closes.count) == [1, 1, 1])
+  }
+
+  @Test("17-Order: a load that does not notice its cancellation loses no page")
+  func stubbornLoad() async throws {
+    let stubborn = source([[1], [3], [5]])
+    let walk = Cursor.merged([Cursor(stubborn), Cursor(source([[2, 4]]))], by: \.self).walk()
+    #expect(try await walk.next()?.items == [1])
+    stubborn.hold(2, stubborn: true)
+    let task = Task { try await walk.next() }
+    try await stubborn.wait { $0.requests.contains(2) }
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    let copy = Task { try await walk.items.collect() }
+    stubborn.release(2)
+    #expect(try await copy.value == [2, 3, 4, 5])
+    #expect(stubborn.requests == [1, 2, 3])
+  }
+
+  @Test(
+    "17-Order, C-11: a merge can be transformed, paged, looked ahead of, copied and merged again")
+  func composition() async throws {
+    func merge(_ lists: [[Int]]...) -> Cursor<Int> {
+      Cursor.merged(lists.map { Cursor(source($0)) }, by: \.self)
+    }
+    let inner = [merge([[1, 5], [9]], [[2, 6]]), merge([[3], [7]], [[4, 8, 12]])]
+    let outer = Cursor.merged(inner, by: \.self)
+    #expect(try await outer.items.collect() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 12])
+    let paged = outer.filter { $0 != 5 }.paged(by: 4)
+    #expect(try await paged.drained() == [[1, 2, 3, 4], [6, 7, 8, 9], [12]])
+    for stop in 1..<9 {
+      let walk = paged.limited(to: Limits(items: stop)).walk()
+      let before = try await walk.items.collect()
+      let rest = paged.resuming(from: try restored(try #require(walk.report.checkpoint)))
+      #expect(try await before + rest.items.collect() == [1, 2, 3, 4, 6, 7, 8, 9, 12])
+    }
+    #expect(try await Paginator(outer).items.collect().count == 10)
+    let walk = outer.walk()
+    _ = try await walk.next()
+    let copy = walk.copy()
+    #expect(try await copy.items.collect() == walk.items.collect())
+  }
+}
