@@ -80,6 +80,8 @@ let package = Package(
       "QuireCurl", ["QuireHTTP", "QuirePagination", "QuireCore", "CCurl", "CZlib", httpTypes]),
     // Amazon's signatures: brings in libcrypto.
     library("QuireAWS", ["QuireHTTP", "QuirePagination", "CCrypto", httpTypes]),
+    // Pages for one's own clients: sealed cursors, by libcrypto.
+    library("QuireServing", ["QuirePagination", "QuireCore", "CCrypto", httpTypes]),
     // Which description fits an answer.
     library(
       "QuireDetect",
@@ -125,6 +127,7 @@ let package = Package(
     tests(of: "QuireExport", with: ["QuireExport", "Quire", "CZlib"]),
     tests(of: "QuireSQLite", with: ["QuireSQLite", "QuireExport", "Quire"] + grdb),
     tests(of: "QuirePostgres", with: ["QuirePostgres", "QuireExport", "Quire", "CPostgreSQL"]),
+    tests(of: "QuireServing", with: ["QuireServing", httpTypes]),
     tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
     tests(
       of: "QuireCommand",

@@ -1,0 +1,90 @@
+import CCrypto
+import QuireCore
+
+/// AES-256 in Galois/Counter Mode, by libcrypto. Source: NIST SP 800-38D.
+enum AuthenticatedCipher {
+  static let tagSize = 16
+
+  /// The cipher text, and behind it the tag.
+  static func seal(
+    _ plain: [UInt8], key: [UInt8], nonce: [UInt8], authenticating other: [UInt8]
+  ) throws -> [UInt8] {
+    let context = EVP_CIPHER_CTX_new()
+    defer { EVP_CIPHER_CTX_free(context) }
+    var written: Int32 = 0
+    var sealed = [UInt8](repeating: 0, count: plain.count)
+    var tag = [UInt8](repeating: 0, count: tagSize)
+    guard EVP_EncryptInit_ex(context, EVP_aes_256_gcm(), nil, key, nonce) == 1,
+      EVP_EncryptUpdate(context, nil, &written, other, Int32(clamping: other.count)) == 1,
+      EVP_EncryptUpdate(context, &sealed, &written, plain, Int32(clamping: plain.count)) == 1,
+      EVP_EncryptFinal_ex(context, nil, &written) == 1,
+      EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, Int32(tagSize), &tag) == 1
+    else {
+      throw PageError(.sourceFailed, "libcrypto refuses to seal a token.", attempts: 0)
+    }
+    return sealed + tag
+  }
+
+  /// What was sealed; nil where anything was changed.
+  static func open(
+    _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating other: [UInt8]
+  ) -> [UInt8]? {
+    let context = EVP_CIPHER_CTX_new()
+    defer { EVP_CIPHER_CTX_free(context) }
+    var written: Int32 = 0
+    var tag = Array(sealed.suffix(tagSize))
+    let text = Array(sealed.dropLast(tagSize))
+    var plain = [UInt8](repeating: 0, count: text.count)
+    var nothing: [UInt8] = [0]
+    guard EVP_DecryptInit_ex(context, EVP_aes_256_gcm(), nil, key, nonce) == 1,
+      EVP_DecryptUpdate(context, nil, &written, other, Int32(clamping: other.count)) == 1,
+      EVP_DecryptUpdate(context, &plain, &written, text, Int32(clamping: text.count)) == 1,
+      EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tagSize), &tag) == 1,
+      EVP_DecryptFinal_ex(context, &nothing, &written) == 1
+    else { return nil }
+    return plain
+  }
+}
+
+/// Bytes as text of the URL-safe alphabet, without padding. Source: RFC 4648, §5.
+enum Base64URL {
+  private static let alphabet = Array(
+    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+
+  private static let values: [UInt8: UInt32] = Dictionary(
+    uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt32($0)) })
+
+  static func text(of bytes: [UInt8]) -> String {
+    var text: [UInt8] = []
+    text.reserveCapacity((bytes.count * 4 + 2) / 3)
+    var (bits, count): (UInt32, Int) = (0, 0)
+    for byte in bytes {
+      bits = bits << 8 | UInt32(byte)
+      count += 8
+      while count >= 6 {
+        count -= 6
+        text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+      }
+    }
+    if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The bytes; nil for anything that `text(of:)` would not have written, so that a token has one text.
+  static func bytes(of text: String) -> [UInt8]? {
+    guard text.utf8.count % 4 != 1 else { return nil }
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(text.utf8.count * 3 / 4)
+    var (bits, count): (UInt32, Int) = (0, 0)
+    for character in text.utf8 {
+      guard let value = values[character] else { return nil }
+      bits = bits << 6 | value
+      count += 6
+      if count >= 8 {
+        count -= 8
+        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+      }
+    }
+    return bits & ((1 << UInt32(count)) - 1) == 0 ? bytes : nil
+  }
+}
