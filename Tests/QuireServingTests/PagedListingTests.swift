@@ -94,8 +94,8 @@ import Testing
     let server = Server(listing: try listing(.cursor))
     func cursor(_ path: String) throws -> String {
       let body = Data(try server.answer(get(path), principal: "eve").body)
-      struct Body: Decodable { var next_cursor: String }
-      return try JSONDecoder().decode(Body.self, from: body).next_cursor
+      let members = try JSONSerialization.jsonObject(with: body) as? [String: Any]
+      return try #require(members?["next_cursor"] as? String)
     }
     func status(_ path: String, by principal: String) throws -> Int {
       let response = try server.answer(get(path), principal: principal)
