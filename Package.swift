@@ -26,6 +26,10 @@ let libraries: [Target.Dependency] = [
   "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP", "QuireCurl",
 ]
 
+let reading: [Target.Dependency] = [
+  "QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore",
+]
+
 let package = Package(
   name: "Quire",
   // The oldest Apple systems that have the APIs used here. Only Linux is built and tested today.
@@ -33,7 +37,7 @@ let package = Package(
   products: [
     "Quire", "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP",
     "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite", "QuirePostgres",
-    "QuireFeeds", "QuireTesting",
+    "QuireFeeds", "QuireFeedsSQLite", "QuireServing", "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "quire", targets: ["QuireCommand"])
   ],
@@ -42,7 +46,7 @@ let package = Package(
   traits: [
     .default(enabledTraits: ["Tool"]),
     .trait(name: "Tool", description: "The tool quire.", enabledTraits: ["SQLite"]),
-    .trait(name: "SQLite", description: "QuireSQLite: databases of SQLite as sinks."),
+    .trait(name: "SQLite", description: "QuireSQLite and QuireFeedsSQLite."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
@@ -62,46 +66,27 @@ let package = Package(
 
     // The files of presets, embedded.
     .target(name: "CPresets"),
-
-    // Pages, cursors, paginator. Standard library only.
+    // What each library is for is said in CONTRIBUTING.md.
     library("QuireCore"),
-    // Lists that people look at: sections, layout, scroll controls.
     library("QuireLists", ["QuireCore"]),
-    // What a page says and how a listing pages: documents, descriptions, presets. No sockets.
     library("QuirePagination", ["QuireCore", "CPresets", httpTypes], exclude: ["Presets"]),
-    // The JSON index behind PageDecoder.
     library("QuireJSON", ["QuirePagination", "QuireCore"]),
-    // libxml2 (SAX2 push) behind PageDecoder.
     library("QuireXML", ["QuirePagination", "QuireCore", "CXML2"]),
-    // Pages over HTTP, without sockets: fetching, links, secrets, retries.
     library("QuireHTTP", ["QuirePagination", "QuireCore", httpTypes, logging]),
-    // libcurl behind HTTPTransport.
     library(
       "QuireCurl", ["QuireHTTP", "QuirePagination", "QuireCore", "CCurl", "CZlib", httpTypes]),
-    // Amazon's signatures: brings in libcrypto.
     library("QuireAWS", ["QuireHTTP", "QuirePagination", "CCrypto", httpTypes]),
-    // Pages for one's own clients: sealed cursors, by libcrypto.
-    library("QuireServing", ["QuirePagination", "QuireCore", "CCrypto", httpTypes]),
-    // Which description fits an answer.
-    library(
-      "QuireDetect",
-      ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes]),
-    // Feeds of any format in one model: reading, paging, discovery, polling rules.
-    library(
-      "QuireFeeds",
-      ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", httpTypes]),
-    // Checkpoints, sinks and what writes listings into them.
-    library(
-      "QuireExport",
-      ["QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore", "CZlib"]),
-    // Databases as sinks: GRDB for SQLite, libpq for PostgreSQL.
+    library("QuireDetect", reading + [httpTypes]),
+    library("QuireExport", reading + ["CZlib"]),
     library("QuireSQLite", ["QuireExport", "QuirePagination", "QuireCore"] + grdb),
     library("QuirePostgres", ["QuireExport", "QuirePagination", "QuireCore", "CPostgreSQL"]),
-    // The face: one import for users.
+    library("QuireFeeds", reading + [httpTypes]),
+    library("QuireFeedsSQLite", ["QuireFeeds", "QuireCore"] + grdb),
+    library("QuireServing", ["QuirePagination", "QuireCore", "CCrypto", httpTypes]),
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
-    // Fakes, gates, clocks and conformance suites for everyone who implements a door.
     library(
-      "QuireTesting", ["QuireCore", "QuirePagination", "QuireHTTP", "QuireExport", httpTypes]),
+      "QuireTesting",
+      ["QuireCore", "QuirePagination", "QuireHTTP", "QuireExport", "QuireFeeds", httpTypes]),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",
@@ -124,6 +109,7 @@ let package = Package(
     tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),
     tests(of: "QuireAWS", with: ["QuireAWS", httpTypes]),
     tests(of: "QuireFeeds", with: ["QuireFeeds", "Quire", httpTypes]),
+    tests(of: "QuireFeedsSQLite", with: ["QuireFeedsSQLite", "QuireFeeds"] + grdb),
     tests(of: "QuireExport", with: ["QuireExport", "Quire", "CZlib"]),
     tests(of: "QuireSQLite", with: ["QuireSQLite", "QuireExport", "Quire"] + grdb),
     tests(of: "QuirePostgres", with: ["QuirePostgres", "QuireExport", "Quire", "CPostgreSQL"]),

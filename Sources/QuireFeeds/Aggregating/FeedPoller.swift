@@ -1,0 +1,116 @@
+import QuireCore
+import QuireHTTP
+
+/// Asks for one feed, and makes what came into a change of the store.
+struct FeedPoller: Sendable {
+  let client: PageClient
+  let settings: AggregatorSettings
+
+  /// What came of a poll.
+  struct Answer: Sendable {
+    var poll: FeedPoll
+    var traffic: Traffic
+    var isUnchanged: Bool
+    var error: PageError?
+  }
+
+  /// Pages that were read.
+  private struct Reading {
+    var first: Page<FeedEntry>?
+    var entries: [FeedEntry] = []
+    var feed: Feed?
+  }
+
+  /// Polls a feed once. Throws only `CancellationError`.
+  @concurrent func poll(
+    _ subscription: FeedSubscription, at now: Double, random: Double
+  ) async throws -> Answer {
+    let validators = PageValidators(subscription.validators, capacity: 256)
+    var client = client
+    client.configuration.validators = validators
+    let isFirst = subscription.health.lastSuccess == nil
+    let pages = isFirst ? max(1, settings.pagesAtFirst) : 1
+    let walk = client.feed(at: subscription.schedule.url, options: settings.options).pages
+      .limited(to: Limits(pages: pages)).walk()
+    var reading = Reading()
+    var failure: (any Error)?
+    do {
+      for try await page in walk { Self.take(page, &reading) }
+    } catch is CancellationError {
+      throw CancellationError()
+    } catch {
+      failure = error
+    }
+    // Where an older page failed, the feed itself was read.
+    let error = reading.first == nil ? failure ?? Self.nothing : nil
+    var known = subscription
+    known.feed = reading.feed ?? subscription.feed
+    if error == nil { known.validators = validators.snapshot }
+    note(walk.report.traffic, reading, error, at: now, in: &known.health)
+    let poll = FeedPoll(
+      unchanged: scheduled(known, reading, error, isNew: false, now, random),
+      changed: scheduled(known, reading, error, isNew: true, now, random),
+      entries: reading.entries, time: now)
+    return Answer(
+      poll: poll, traffic: walk.report.traffic, isUnchanged: reading.first?.isUnchanged == true,
+      error: error.map(PageError.init(ofPoll:)))
+  }
+
+  private static let nothing = PageError(.exhausted, "The feed has no page.")
+
+  private static func take(_ page: Page<FeedEntry>, _ reading: inout Reading) {
+    if reading.first == nil {
+      reading.first = page
+      reading.feed = page.feed
+    }
+    for var entry in page.items {
+      // It would keep its page in memory.
+      entry.raw = nil
+      reading.entries.append(entry)
+    }
+  }
+
+  private func note(
+    _ traffic: Traffic, _ reading: Reading, _ error: (any Error)?, at now: Double,
+    in health: inout FeedHealth
+  ) {
+    health.polls += 1
+    health.bytes += traffic.bytes
+    health.lastPoll = now
+    if let error {
+      health.failures += 1
+      health.lastError = PageError(ofPoll: error).message
+    } else {
+      health.lastSuccess = now
+      health.lastError = nil
+      if reading.first?.isUnchanged == true { health.unchanged += 1 }
+      if let feed = reading.feed { health.repairs = feed.repairs.count }
+    }
+  }
+
+  /// The subscription with the time of its next poll.
+  private func scheduled(
+    _ subscription: FeedSubscription, _ reading: Reading, _ error: (any Error)?, isNew: Bool,
+    _ now: Double, _ random: Double
+  ) -> FeedSubscription {
+    var outcome: PollOutcome
+    if let page = reading.first, error == nil {
+      outcome = PollOutcome(
+        of: page, isNew: isNew, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
+      // A feed's own word on where it has moved counts as a permanent redirect does.
+      outcome.permanentRedirect = outcome.permanentRedirect ?? reading.feed?.newFeedURL
+    } else {
+      outcome = PollOutcome(of: error ?? Self.nothing, at: now)
+    }
+    var subscription = subscription
+    subscription.schedule.polled(outcome, at: now, random: random)
+    return subscription
+  }
+}
+
+extension PageError {
+  /// What is told of an error of a poll.
+  fileprivate init(ofPoll error: any Error) {
+    self = (error as? PageError) ?? PageError(.sourceFailed, "\(error)", underlying: error)
+  }
+}

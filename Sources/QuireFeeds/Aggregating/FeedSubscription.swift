@@ -1,0 +1,64 @@
+public import QuireHTTP
+import QuirePagination
+
+/// A feed that an aggregator polls, and all that it knows of it.
+public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
+  /// The address that was subscribed to. It stays, also when the feed moves.
+  public let id: String
+  /// What the reader calls it; nil for what it calls itself.
+  public var title: String?
+  /// The reader's folders around it, the outermost first.
+  public var folders: [String]
+  /// When it is polled, and at which address.
+  public var schedule: PollSchedule
+  /// By what its pages are asked for again.
+  public var validators: [String: PageValidators.Entry]
+  /// What it says of itself; nil before the first poll that brought something.
+  public var feed: Feed?
+  /// How it does.
+  public var health: FeedHealth
+
+  /// A subscription that was not polled yet, and is due at `now`, in seconds since 1970.
+  public init(
+    url: String, title: String? = nil, folders: [String] = [], rules: PollRules = PollRules(),
+    at now: Double = 0
+  ) {
+    id = url
+    self.title = title
+    self.folders = folders
+    schedule = PollSchedule(url: url, rules: rules, at: now)
+    validators = [:]
+    health = FeedHealth()
+  }
+
+  /// What to call it: the reader's title, its own, its address.
+  public var name: String { title ?? feed?.title?.plain ?? schedule.url }
+
+  /// The host that is polled for it.
+  var host: String { (try? Origin(url: schedule.url))?.host ?? schedule.url }
+}
+
+/// How a feed does, for those who look after an aggregator.
+public struct FeedHealth: Hashable, Sendable, Codable {
+  /// Polls in all.
+  public var polls = 0
+  /// Polls that were answered by 304, at the cost of no body.
+  public var unchanged = 0
+  /// Polls that failed.
+  public var failures = 0
+  /// Entries found.
+  public var entries = 0
+  /// Decoded bytes in all.
+  public var bytes = 0
+  /// When it was polled last, in seconds since 1970.
+  public var lastPoll: Double?
+  /// When that last went well.
+  public var lastSuccess: Double?
+  /// What went wrong at the last poll, in a sentence; nil when nothing did.
+  public var lastError: String?
+  /// How many things had to be forgiven in what came last.
+  public var repairs = 0
+
+  /// Of a feed that was not polled.
+  public init() {}
+}

@@ -1,0 +1,164 @@
+import QuireCore
+import QuirePagination
+import QuireXML
+
+/// A list of subscriptions, as feed readers exchange them. Source: OPML 2.0 (http://opml.org/spec2.opml).
+public struct OPML: Hashable, Sendable {
+  /// One subscription of a list.
+  public struct Outline: Hashable, Sendable {
+    /// The address of the feed. `xmlUrl`.
+    public var feedURL: String
+    /// What the reader calls it. `text`, else `title`.
+    public var title: String?
+    /// The page that the feed is of. `htmlUrl`.
+    public var url: String?
+    /// The folders around it, the outermost first; without those, the first of its `category`.
+    public var folders: [String]
+
+    /// A subscription.
+    public init(feedURL: String, title: String? = nil, url: String? = nil, folders: [String] = []) {
+      self.feedURL = feedURL
+      self.title = title
+      self.url = url
+      self.folders = folders
+    }
+  }
+
+  /// The title of the list. `head/title`.
+  public var title: String?
+  /// The subscriptions, in the order of the list; each address once.
+  public var outlines: [Outline]
+
+  /// A list of subscriptions.
+  public init(title: String? = nil, outlines: [Outline]) {
+    self.title = title
+    self.outlines = outlines
+  }
+
+  /// The most folders within one another.
+  private static let deepest = 32
+
+  /// Reads a list, as leniently as feeds are read: names of attributes in any case, undeclared entities and
+  /// control characters, at most 32 folders deep.
+  ///
+  /// Throws `PageError` for what is no OPML, and for more than 32 MiB.
+  public init(_ bytes: [UInt8]) throws {
+    guard bytes.count <= 32 << 20 else {
+      throw PageError(
+        .limitExceeded, "The list of subscriptions has \(bytes.count) bytes; 32 MiB are read.",
+        attempts: 0)
+    }
+    let document = try Self.parse(bytes)
+    let root = document.root
+    guard root.localName.lowercased() == "opml" else {
+      throw PageError(
+        .malformed,
+        "The document is no OPML: its root element is <\(root.localName)>. Give a list of subscriptions.",
+        attempts: 0)
+    }
+    self.init(outlines: [])
+    var seen: Set<String> = []
+    for child in root.children {
+      switch child.localName.lowercased() {
+      case "head":
+        title = child.children.first { $0.localName.lowercased() == "title" }?.text
+      case "body": read(child, [], &seen)
+      default: break
+      }
+    }
+  }
+
+  private static func parse(_ bytes: [UInt8]) throws -> XMLDocument {
+    do {
+      let parser = try XMLPageParser(decoding: .feed, leniency: .feed)
+      try parser.receive(bytes)
+      return try parser.finish()
+    } catch let refusal as XMLRefusal {
+      throw refusal.error
+    }
+  }
+
+  private mutating func read(_ parent: XMLTreeNode, _ folders: [String], _ seen: inout Set<String>)
+  {
+    guard folders.count <= Self.deepest else { return }
+    for node in parent.children where node.localName.lowercased() == "outline" {
+      var values: [String: String] = [:]
+      for (name, value) in node.attributes where !value.isEmpty {
+        values[name.lowercased()] = values[name.lowercased()] ?? value
+      }
+      let name = values["text"] ?? values["title"]
+      guard let feed = values["xmlurl"] else {
+        read(node, folders + [name ?? ""].filter { !$0.isEmpty }, &seen)
+        continue
+      }
+      if seen.insert(feed).inserted {
+        let own = folders.isEmpty ? Self.folders(category: values["category"]) : folders
+        outlines.append(
+          Outline(feedURL: feed, title: name, url: values["htmlurl"], folders: own))
+      }
+      read(node, folders, &seen)
+    }
+  }
+
+  /// The first category: `/Technology/Swift,/Work`.
+  private static func folders(category: String?) -> [String] {
+    let first = category?.split(separator: ",").first ?? ""
+    return first.split(separator: "/").map { $0.trimmed }.filter { !$0.isEmpty }
+  }
+
+  /// The list as a document of OPML 2.0 in UTF-8. Folders are outlines around their feeds, sorted by name.
+  public var document: String {
+    var text = #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n"
+    text += #"<opml version="2.0">"# + "\n"
+    text +=
+      "  <head>\n    <title>\(Self.escaped(title ?? "Subscriptions"))</title>\n  </head>\n  <body>\n"
+    Self.write(outlines[...], depth: 0, to: &text)
+    return text + "  </body>\n</opml>\n"
+  }
+
+  private static func write(_ outlines: ArraySlice<Outline>, depth: Int, to text: inout String) {
+    let indent = String(repeating: "  ", count: depth + 2)
+    for outline in outlines where outline.folders.count <= depth {
+      var attributes = [
+        ("text", outline.title ?? outline.feedURL), ("type", "rss"), ("xmlUrl", outline.feedURL),
+      ]
+      if let url = outline.url { attributes.append(("htmlUrl", url)) }
+      let list = attributes.map { " \($0)=\"\(escaped($1))\"" }.joined()
+      text += "\(indent)<outline\(list)/>\n"
+    }
+    let deeper = Dictionary(grouping: outlines.filter { $0.folders.count > depth }) {
+      $0.folders[depth]
+    }
+    for (folder, inside) in deeper.sorted(by: { $0.key < $1.key }) {
+      text += "\(indent)<outline text=\"\(escaped(folder))\">\n"
+      write(inside[...], depth: depth + 1, to: &text)
+      text += "\(indent)</outline>\n"
+    }
+  }
+
+  /// The text for an attribute or an element; characters that XML cannot hold are left out.
+  private static func escaped(_ text: String) -> String {
+    var escaped = ""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "&": escaped += "&amp;"
+      case "<": escaped += "&lt;"
+      case ">": escaped += "&gt;"
+      case "\"": escaped += "&quot;"
+      case "\n", "\r", "\t": escaped += "&#\(scalar.value);"
+      case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": break
+      default: escaped.unicodeScalars.append(scalar)
+      }
+    }
+    return escaped
+  }
+}
+
+extension Substring {
+  /// Without white space around it.
+  fileprivate var trimmed: String {
+    let rest = drop { $0.isWhitespace }
+    guard let end = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
+    return String(rest[...end])
+  }
+}

@@ -1,0 +1,204 @@
+/// How politely an aggregator asks.
+public struct PollingLimits: Hashable, Sendable {
+  /// How many feeds are polled at the same time. Default 32.
+  public var concurrent: Int
+  /// How many of these may be of one host. Default 1: a publisher sees one reader, not many.
+  public var concurrentPerHost: Int
+  /// How long to wait between the beginnings of two polls of one host. Default 2 seconds.
+  public var hostGap: Duration
+
+  /// The defaults of the members, unless given. Values below 1, or below zero, count as these.
+  public init(
+    concurrent: Int = 32, concurrentPerHost: Int = 1, hostGap: Duration = .seconds(2)
+  ) {
+    self.concurrent = max(1, concurrent)
+    self.concurrentPerHost = max(1, concurrentPerHost)
+    self.hostGap = max(.zero, hostGap)
+  }
+}
+
+/// Decides which feeds are polled when: none before its time, and no host too often or by too many.
+///
+/// Times are seconds since 1970. Feeds of a host that has to wait stand in line there, and hold up no
+/// others.
+struct PollQueue: Sendable {
+  private struct Feed {
+    var host: String
+    var phase: Phase
+  }
+
+  private enum Phase {
+    /// Its time has not come. → `ready`
+    case scheduled(at: Double)
+    /// Its time has come, and its host or the limits have to let it. → `polling`
+    case ready
+    /// → `scheduled`
+    case polling
+  }
+
+  private struct Host {
+    var running = 0
+    /// When the next poll may begin.
+    var openAt = -Double.infinity
+    /// The feeds whose time has come, in the order in which it did.
+    var line: [String] = []
+  }
+
+  private let limits: PollingLimits
+  private let gap: Double
+  private var feeds: [String: Feed] = [:]
+  private var hosts: [String: Host] = [:]
+  /// Feeds by the time of their next poll; those whose time was changed since may be among them.
+  private var scheduled = TimedHeap()
+  /// Hosts with a line, by the time at which they may be asked; those that were asked since may be among
+  /// them.
+  private var open = TimedHeap()
+  private(set) var running = 0
+
+  init(limits: PollingLimits) {
+    self.limits = limits
+    gap = limits.hostGap / .seconds(1)
+  }
+
+  /// Whether a feed is known.
+  func contains(_ feed: String) -> Bool { feeds[feed] != nil }
+
+  /// Whether a feed is being polled.
+  func isPolling(_ feed: String) -> Bool {
+    if case .polling? = feeds[feed]?.phase { true } else { false }
+  }
+
+  /// A feed is to be polled at a time; one that is known is to be polled then instead, unless it is being
+  /// polled.
+  mutating func schedule(_ feed: String, host: String, at time: Double) {
+    switch feeds[feed]?.phase {
+    case .polling?: return
+    case .ready?: leaveLine(feed)
+    case .scheduled?, nil: break
+    }
+    feeds[feed] = Feed(host: host, phase: .scheduled(at: time))
+    scheduled.insert(feed, at: time)
+  }
+
+  /// A feed is not to be polled any more. What is being polled ends by itself.
+  mutating func remove(_ feed: String) {
+    switch feeds[feed]?.phase {
+    case .ready?: leaveLine(feed)
+    case .polling?: release(feed)
+    case .scheduled?, nil: break
+    }
+    feeds[feed] = nil
+  }
+
+  /// The feeds to poll now, of those whose time came until `due`; each counts as being polled until it has
+  /// `ended`.
+  mutating func begin(at now: Double, dueBy due: Double) -> [String] {
+    enterLines(at: due)
+    var begun: [String] = []
+    while running < limits.concurrent, let (host, time) = open.first, time <= now {
+      open.removeFirst()
+      guard var state = hosts[host], !state.line.isEmpty, state.openAt <= now,
+        state.running < limits.concurrentPerHost
+      else { continue }
+      let feed = state.line.removeFirst()
+      state.running += 1
+      state.openAt = now + gap
+      hosts[host] = state
+      offer(host)
+      running += 1
+      feeds[feed]?.phase = .polling
+      begun.append(feed)
+    }
+    return begun
+  }
+
+  /// A poll has ended; the next one is at a time, or never.
+  mutating func ended(_ feed: String, host: String, next: Double?) {
+    guard isPolling(feed) else { return }
+    release(feed)
+    feeds[feed] = nil
+    if let next { schedule(feed, host: host, at: next) }
+  }
+
+  /// When something can begin that cannot now; nil where only the end of a poll can help. Where only what
+  /// is in line counts, feeds whose time is still to come do not.
+  func wake(after now: Double, onlyInLine: Bool = false) -> Double? {
+    let next = onlyInLine ? nil : scheduled.first?.time
+    guard running < limits.concurrent, let host = open.first?.time else { return next }
+    return min(next ?? host, host)
+  }
+
+  /// Whether nothing is being polled, and no time has come.
+  func isIdle(at now: Double) -> Bool {
+    running == 0 && (scheduled.first?.time ?? .infinity) > now
+      && hosts.values.allSatisfy(\.line.isEmpty)
+  }
+
+  // MARK: Lines
+
+  private mutating func enterLines(at now: Double) {
+    while let (feed, time) = scheduled.first, time <= now {
+      scheduled.removeFirst()
+      guard let state = feeds[feed], case .scheduled(time) = state.phase else { continue }
+      feeds[feed]?.phase = .ready
+      hosts[state.host, default: Host()].line.append(feed)
+      offer(state.host)
+    }
+  }
+
+  private mutating func leaveLine(_ feed: String) {
+    guard let host = feeds[feed]?.host else { return }
+    hosts[host]?.line.removeAll { $0 == feed }
+    forget(host)
+  }
+
+  /// Lets a host be asked when it may.
+  private mutating func offer(_ host: String) {
+    guard let state = hosts[host], !state.line.isEmpty, state.running < limits.concurrentPerHost
+    else { return }
+    open.insert(host, at: state.openAt)
+  }
+
+  private mutating func release(_ feed: String) {
+    guard let host = feeds[feed]?.host else { return }
+    running -= 1
+    hosts[host]?.running -= 1
+    offer(host)
+    forget(host)
+  }
+
+  /// Hosts of which nothing is known that matters take no memory; the time of their last poll matters.
+  private mutating func forget(_ host: String) {
+    guard let state = hosts[host], state.line.isEmpty, state.running == 0, gap == 0 else { return }
+    hosts[host] = nil
+  }
+}
+
+/// Names by time, the earliest first.
+struct TimedHeap: Sendable {
+  private var entries: [(name: String, time: Double)] = []
+
+  var first: (name: String, time: Double)? { entries.first }
+
+  mutating func insert(_ name: String, at time: Double) {
+    entries.append((name, time))
+    var child = entries.count - 1
+    while child > 0, entries[child].time < entries[(child - 1) / 2].time {
+      entries.swapAt(child, (child - 1) / 2)
+      child = (child - 1) / 2
+    }
+  }
+
+  mutating func removeFirst() {
+    entries.swapAt(0, entries.count - 1)
+    entries.removeLast()
+    var parent = 0
+    while 2 * parent + 1 < entries.count {
+      var child = 2 * parent + 1
+      if child + 1 < entries.count, entries[child + 1].time < entries[child].time { child += 1 }
+      guard entries[child].time < entries[parent].time else { return }
+      entries.swapAt(child, parent)
+      parent = child
+    }
+  }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import GRDB
+public import QuireCore
+public import QuireFeeds
+
+/// Subscriptions and entries in a file of SQLite, for an aggregator of one process.
+///
+/// ```swift
+/// let store = try SQLiteFeedStore(path: "feeds.sqlite")
+/// ```
+/// Every change is one transaction in a write-ahead log: a process that is killed leaves the store as it
+/// was before a change or after it. Others may read the file meanwhile. Tables: `feed` with the subscription
+/// as JSON, `entry` with the entry as an item of JSON Feed.
+public struct SQLiteFeedStore: FeedStore {
+  private let pool: DatabasePool
+
+  /// Opens the file, or makes it, readable by its owner alone.
+  ///
+  /// Throws `PageError.Code.feedStore` where the file cannot be used, and where a later version made it.
+  public init(path: String) throws {
+    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    if descriptor >= 0 { Foundation.close(descriptor) }
+    var configuration = Configuration()
+    configuration.busyMode = .timeout(30)
+    configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+    do {
+      pool = try DatabasePool(path: path, configuration: configuration)
+      try pool.write { try Self.prepare($0) }
+    } catch {
+      throw PageError(ofStore: error)
+    }
+  }
+
+  /// The form of the tables.
+  private static let version = 1
+
+  private static func prepare(_ database: Database) throws {
+    let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
+    guard found <= version else {
+      throw PageError(
+        .feedStore, "The file has the form \(found), and this version of Quire reads \(version).",
+        attempts: 0)
+    }
+    guard found == 0 else { return }
+    try database.execute(
+      sql: """
+        CREATE TABLE feed (id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL);
+        CREATE TABLE entry (
+          number INTEGER PRIMARY KEY AUTOINCREMENT,
+          feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
+          kind TEXT NOT NULL, identity TEXT NOT NULL, digest TEXT NOT NULL,
+          date REAL NOT NULL, isRead INTEGER NOT NULL DEFAULT 0,
+          words TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (feed, kind, identity));
+        CREATE INDEX entryByDate ON entry (date, number);
+        CREATE INDEX entryByFeed ON entry (feed, date, number);
+        CREATE INDEX entryUnread ON entry (date, number) WHERE isRead = 0;
+        PRAGMA user_version = \(version);
+        """)
+  }
+
+  /// All subscriptions, in the order of their identifiers.
+  public func subscriptions() async throws -> [FeedSubscription] {
+    try await read { database in
+      try String.fetchAll(database, sql: "SELECT body FROM feed ORDER BY id").map {
+        try Self.decode(FeedSubscription.self, $0)
+      }
+    }
+  }
+
+  /// Makes a change, in one transaction.
+  @discardableResult
+  public func apply(_ change: FeedChange) async throws -> FeedEffect {
+    do {
+      return try await pool.write { try Self.apply(change, $0) }
+    } catch {
+      throw PageError(ofStore: error)
+    }
+  }
+
+  private static func apply(_ change: FeedChange, _ database: Database) throws -> FeedEffect {
+    switch change {
+    case .subscribe(var subscription):
+      if var known = try self.subscription(subscription.id, database) {
+        known.title = subscription.title
+        known.folders = subscription.folders
+        subscription = known
+      }
+      try keep(subscription, database)
+    case .unsubscribe(let id):
+      try database.execute(sql: "DELETE FROM feed WHERE id = ?", arguments: [id])
+    case .polled(let poll):
+      guard let known = try subscription(poll.unchanged.id, database) else { break }
+      var effect = FeedEffect()
+      // The publisher's first entry is the newest: it gets the greatest number.
+      for entry in poll.entries.reversed() {
+        try keep(entry, of: known.id, at: poll.time, &effect, database)
+      }
+      try keep(poll.subscription(after: effect, known: known), database)
+      return effect
+    case .mark(let numbers, let isRead):
+      for number in numbers {
+        try database.execute(
+          sql: "UPDATE entry SET isRead = ? WHERE number = ?", arguments: [isRead, number])
+      }
+    }
+    return FeedEffect()
+  }
+
+  private static func subscription(
+    _ id: String, _ database: Database
+  ) throws -> FeedSubscription? {
+    try String.fetchOne(database, sql: "SELECT body FROM feed WHERE id = ?", arguments: [id]).map {
+      try decode(FeedSubscription.self, $0)
+    }
+  }
+
+  private static func keep(_ subscription: FeedSubscription, _ database: Database) throws {
+    try database.execute(
+      sql: """
+        INSERT INTO feed (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body
+        """, arguments: [subscription.id, try encode(subscription)])
+  }
+
+  private static func keep(
+    _ entry: FeedEntry, of feed: String, at now: Double, _ effect: inout FeedEffect,
+    _ database: Database
+  ) throws {
+    var entry = entry
+    entry.raw = nil
+    let (identity, digest) = (entry.identity, entry.digest)
+    let known = try Row.fetchOne(
+      database.cachedStatement(
+        sql: "SELECT number, digest FROM entry WHERE feed = ? AND kind = ? AND identity = ?"),
+      arguments: [feed, identity.kind.rawValue, identity.value])
+    if let known, known["digest"] == digest { return }
+    let words = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry).searchText
+    let body = try encode(entry)
+    if let known {
+      try database.cachedStatement(
+        sql: "UPDATE entry SET digest = ?, words = ?, body = ? WHERE number = ?"
+      ).execute(arguments: [digest, words, body, known["number"] as Int64])
+      effect.changed += 1
+    } else {
+      try database.cachedStatement(
+        sql: """
+          INSERT INTO entry (feed, kind, identity, digest, date, words, body)
+          VALUES (?, ?, ?, ?, ?, ?, ?)
+          """
+      ).execute(
+        arguments: [
+          feed, identity.kind.rawValue, identity.value, digest,
+          StoredEntry.date(of: entry, foundAt: now), words, body,
+        ])
+      effect.added += 1
+    }
+  }
+
+  /// A page of entries, the newest first.
+  public func entries(
+    _ selection: EntrySelection, at position: Position?, limit: Int
+  ) async throws -> Page<StoredEntry> {
+    var conditions: [String] = []
+    var arguments: StatementArguments = []
+    if let position {
+      let place = try StoredEntry.place(position)
+      conditions.append("(date, number) < (?, ?)")
+      arguments += [place.date, place.number]
+    }
+    if let feed = selection.subscription {
+      conditions.append("feed = ?")
+      arguments += [feed]
+    }
+    if selection.isUnread { conditions.append("isRead = 0") }
+    if let text = selection.text?.lowercased(), !text.isEmpty {
+      conditions.append("instr(words, ?) > 0")
+      arguments += [text]
+    }
+    // One more than is wanted tells whether there is a next page.
+    arguments += [max(1, limit) + 1]
+    let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
+    let sql = """
+      SELECT number, feed, date, isRead, body FROM entry \(filter)
+      ORDER BY date DESC, number DESC LIMIT ?
+      """
+    let found = try await read { [arguments] database in
+      try Row.fetchAll(database, sql: sql, arguments: arguments).map { row in
+        StoredEntry(
+          number: row["number"], subscription: row["feed"], date: row["date"],
+          isRead: row["isRead"], entry: try Self.decode(FeedEntry.self, row["body"]))
+      }
+    }
+    let items = Array(found.prefix(max(1, limit)))
+    return Page(items, next: items.count < found.count ? items.last?.place : nil)
+  }
+
+  private func read<Value: Sendable>(
+    _ work: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await pool.read(work)
+    } catch {
+      throw PageError(ofStore: error)
+    }
+  }
+
+  // MARK: JSON
+
+  /// The next poll of a feed that is gone is never.
+  private static let never = (positive: "never", negative: "always", other: "unknown")
+
+  private static func encode(_ value: some Encodable) throws -> String {
+    let encoder = JSONEncoder()
+    encoder.nonConformingFloatEncodingStrategy = .convertToString(
+      positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
+  }
+
+  private static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
+    let decoder = JSONDecoder()
+    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+      positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
+    return try decoder.decode(type, from: Data(text.utf8))
+  }
+}
+
+extension PageError {
+  /// An error of SQLite; cancellation and errors of Quire stay as they are.
+  fileprivate init(ofStore error: any Error) {
+    self =
+      (error as? PageError)
+      ?? PageError(
+        .feedStore, "The store of feeds cannot be used: \(error)", attempts: 0, underlying: error)
+  }
+}
+
+extension PageError.Code {
+  /// The file of a store of feeds cannot be opened, read or written; `underlying` is SQLite's error.
+  public static let feedStore = Self("feedStore")
+}

@@ -1,0 +1,162 @@
+import Foundation
+import QuireCore
+public import QuireFeeds
+
+/// Checks the promises that every `FeedStore` makes.
+///
+/// ```swift
+/// try await FeedStoreConformance { MyStore(at: path) }.check()
+/// ```
+/// The first store that is made is empty; each store after it is opened on what the one before it holds,
+/// unless `persists` is false.
+public struct FeedStoreConformance: Sendable {
+  private let persists: Bool
+  private let makeStore: @Sendable () async throws -> any FeedStore
+
+  /// A check of the stores that `makeStore` makes.
+  ///
+  /// - Parameter persists: Whether what a store holds outlives it. Default true.
+  public init(
+    persists: Bool = true, makeStore: @escaping @Sendable () async throws -> any FeedStore
+  ) {
+    self.persists = persists
+    self.makeStore = makeStore
+  }
+
+  /// Checks every promise. Throws a `ConformanceFailure` that names the first broken one.
+  public func check() async throws {
+    var store = try await makeStore()
+    try await checkSubscriptions(store)
+    try await checkPolls(store)
+    if persists { store = try await makeStore() }
+    try await checkPages(store)
+    try await checkSelections(store)
+    try await checkRemoval(store)
+  }
+
+  private func checkSubscriptions(_ store: any FeedStore) async throws {
+    try await expect(store.subscriptions().isEmpty, "A new store holds no subscription.")
+    var first = FeedSubscription(url: "https://a.test/feed", title: "A", at: 5)
+    try await store.apply(.subscribe(FeedSubscription(url: "https://b.test/feed")))
+    try await store.apply(.subscribe(first))
+    try await expect(
+      store.subscriptions().map(\.id) == ["https://a.test/feed", "https://b.test/feed"],
+      "Subscriptions come in the order of their identifiers.")
+    try await expect(
+      store.subscriptions().first == first, "A subscription comes back as it was given.")
+    first.title = "Other"
+    first.folders = ["One", "Two"]
+    try await store.apply(.subscribe(first))
+    let both = try await store.subscriptions()
+    try expect(
+      both.first == first && both.count == 2,
+      "Subscribing again changes title and folders, and adds nothing.")
+  }
+
+  private func checkPolls(_ store: any FeedStore) async throws {
+    let effect = try await store.apply(.polled(try await poll(store, [1, 2, 3], at: 100)))
+    try expect(effect == FeedEffect(added: 3), "New entries are added, and counted.")
+    let again = try await store.apply(.polled(try await poll(store, [1, 2, 3, 4], at: 200)))
+    try expect(again == FeedEffect(added: 1), "Entries that are known are not added again.")
+    let changed = try await store.apply(.polled(try await poll(store, [2], "new", at: 300)))
+    try expect(changed == FeedEffect(changed: 1), "An entry with another text is changed.")
+    let nothing = try await store.apply(.polled(try await poll(store, [2], "new", at: 400)))
+    try expect(nothing == FeedEffect(), "An entry that is the same is left alone.")
+    let subscription = try await store.subscriptions().first
+    try expect(
+      subscription?.health.entries == 4 && subscription?.health.lastError == "unchanged"
+        && subscription?.schedule.url == "https://a.test/feed" && subscription?.title == "Other",
+      "A poll keeps the subscription that belongs to what it brought, and the reader's title.")
+    let other = FeedSubscription(url: "https://gone.test/feed")
+    let foreign = FeedPoll(unchanged: other, changed: other, entries: [entry(9, "")], time: 1)
+    let none = try await store.apply(.polled(foreign))
+    let count = try await store.subscriptions().count
+    try expect(
+      none == FeedEffect() && count == 2,
+      "A poll of a feed whose subscription is gone does nothing.")
+  }
+
+  private func checkPages(_ store: any FeedStore) async throws {
+    let whole = try await store.entries(EntrySelection(), at: nil, limit: 100)
+    try expect(
+      whole.items.map(\.entry.id) == ["urn:4", "urn:3", "urn:2", "urn:1"] && whole.next == nil,
+      "Entries come the newest first, each once.")
+    try expect(
+      whole.items[2].entry.title?.value == "Entry 2 new" && whole.items[2].date == 2,
+      "An entry that was changed stays where it was in the order.")
+    var (ids, position): ([String?], Position?) = ([], nil)
+    for round in 0..<5 {
+      let page = try await store.entries(EntrySelection(), at: position, limit: 1)
+      ids += page.items.map(\.entry.id)
+      position = page.next
+      if round == 0 {
+        try await store.apply(.polled(try await poll(store, [5], at: 500)))
+      }
+      if position == nil { break }
+    }
+    try expect(
+      ids == ["urn:4", "urn:3", "urn:2", "urn:1"],
+      "Entries that are added while pages are read neither shift nor repeat any.")
+    let foreign = try? await store.entries(EntrySelection(), at: "token", limit: 1)
+    try expect(foreign == nil, "A position of another listing is refused.")
+  }
+
+  private func checkSelections(_ store: any FeedStore) async throws {
+    let all = try await store.entries(EntrySelection(), at: nil, limit: 100).items
+    let number = all[0].number
+    try await store.apply(.mark([number], isRead: true))
+    let unread = try await store.entries(EntrySelection(isUnread: true), at: nil, limit: 100).items
+    try expect(
+      unread.map(\.number) == all.dropFirst().map(\.number),
+      "Entries that are marked as read are not among the unread.")
+    try await store.apply(.mark([number], isRead: false))
+    let marked = try await store.entries(EntrySelection(isUnread: true), at: nil, limit: 100).items
+    try expect(marked.count == all.count, "A mark can be taken back.")
+    let found = try await store.entries(EntrySelection(text: "ENTRY 3"), at: nil, limit: 100).items
+    try expect(found.map(\.entry.id) == ["urn:3"], "Texts are searched without regard to case.")
+    let odd = try await store.entries(EntrySelection(text: "100%_'\""), at: nil, limit: 100).items
+    try expect(odd.isEmpty, "A text with signs of a query language is a text.")
+    let none = EntrySelection(subscription: "https://b.test/feed")
+    let other = try await store.entries(none, at: nil, limit: 100).items
+    try expect(other.isEmpty, "A selection of one subscription has no entries of another.")
+  }
+
+  private func checkRemoval(_ store: any FeedStore) async throws {
+    try await store.apply(.unsubscribe(id: "https://a.test/feed"))
+    let left = try await store.entries(EntrySelection(), at: nil, limit: 100)
+    let rest = try await store.subscriptions().map(\.id)
+    try expect(
+      left.items.isEmpty && rest == ["https://b.test/feed"],
+      "A subscription that ends takes its entries with it.")
+  }
+
+  // MARK: Samples
+
+  private func entry(_ number: Int, _ text: String) -> FeedEntry {
+    var entry = FeedEntry()
+    entry.id = "urn:\(number)"
+    entry.title = FeedText(text.isEmpty ? "Entry \(number)" : "Entry \(number) \(text)")
+    entry.published = Date(timeIntervalSince1970: Double(number))
+    return entry
+  }
+
+  /// A poll of the first subscription, the newest of these entries first.
+  private func poll(
+    _ store: any FeedStore, _ numbers: [Int], _ text: String = "", at time: Double
+  ) async throws -> FeedPoll {
+    guard let subscription = try await store.subscriptions().first else {
+      throw ConformanceFailure("A subscription is kept.", evidence: "It is gone.")
+    }
+    var (unchanged, changed) = (subscription, subscription)
+    unchanged.health.lastError = "unchanged"
+    changed.health.lastError = "changed"
+    (unchanged.title, changed.title) = ("stale", "stale")
+    return FeedPoll(
+      unchanged: unchanged, changed: changed,
+      entries: numbers.reversed().map { entry($0, text) }, time: time)
+  }
+
+  private func expect(_ holds: Bool, _ promise: String) throws {
+    guard holds else { throw ConformanceFailure(promise, evidence: "It does not hold.") }
+  }
+}

@@ -1,0 +1,255 @@
+import Foundation
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import QuireTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QuireFeeds
+
+@Suite struct AggregatorTests {
+  /// Feeds of numbered entries that grow, move, fail and end as a test says.
+  private final class Publisher: Sendable {
+    struct Feed {
+      var first = 0
+      var last = 0
+      var status = 200
+      var fields: HTTPFields = [:]
+    }
+
+    let feeds = Mutex<[String: Feed]>([:])
+
+    func change(_ url: String, _ change: (inout Feed) -> Void) {
+      feeds.withLock { change(&$0[url, default: Feed()]) }
+    }
+
+    func answer(_ url: String, _ fields: HTTPFields) -> FeedWeb.Answer? {
+      guard let feed = feeds.withLock({ $0[url] }) else { return nil }
+      guard feed.status == 200 else {
+        return FeedWeb.Answer(status: feed.status, body: "no", fields: feed.fields)
+      }
+      let tag = "\"\(feed.last)\""
+      var own = feed.fields
+      own[.eTag] = tag
+      if fields[.ifNoneMatch] == tag { return FeedWeb.Answer(status: 304, fields: own) }
+      return FeedWeb.Answer(body: rssPage(Array((feed.first...feed.last).reversed())), fields: own)
+    }
+  }
+
+  private final class Clock: Sendable {
+    let time = Mutex(1_800_000_000.0)
+    var now: Double { time.withLock { $0 } }
+    func advance(_ seconds: Double) { time.withLock { $0 += seconds } }
+  }
+
+  private func aggregator(
+    _ store: any FeedStore, _ web: FeedWeb, _ clock: Clock, pagesAtFirst: Int = 1,
+    events: Recorder<FeedPollReport> = Recorder()
+  ) -> Aggregator {
+    var environment = Aggregator.Environment()
+    environment.now = { clock.now }
+    environment.random = { 0.5 }
+    let settings = AggregatorSettings(
+      limits: PollingLimits(hostGap: .zero), pagesAtFirst: pagesAtFirst)
+    return Aggregator(
+      store: store, client: PageClient(transport: web, configuration: .feed), settings: settings,
+      environment: environment
+    ) { event in
+      if case .polled(let report) = event { events.note(report) }
+    }
+  }
+
+  private func ids(_ store: any FeedStore) async throws -> [String] {
+    try await store.entries(EntrySelection(), at: nil, limit: 10_000).items.compactMap(\.entry.id)
+  }
+
+  @Test("17-Aggregator: the store in memory keeps the promises of stores")
+  func memoryStore() async throws {
+    try await FeedStoreConformance(persists: false) { MemoryFeedStore() }.check()
+  }
+
+  @Test(
+    "17-Aggregator, F1: a feed is asked when it is due, conditionally, and each entry is kept once")
+  func polling() async throws {
+    let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
+    let web = FeedWeb { publisher.answer($0, $1) }
+    let events = Recorder<FeedPollReport>()
+    let aggregator = aggregator(store, web, clock, events: events)
+    publisher.change("https://a.test/f") { $0.last = 4 }
+    publisher.change("https://b.test/f") { $0.last = 2 }
+    try await aggregator.subscribe(to: "https://a.test/f", title: "A")
+    try await aggregator.subscribe(to: "https://b.test/f", folders: ["F"])
+    #expect(web.urls.isEmpty)
+    try await aggregator.pollDue()
+    #expect(try await ids(store).count == 8)
+    try await aggregator.pollDue()
+    #expect(web.urls.count == 2)
+    clock.advance(1_800)
+    try await aggregator.pollDue()
+    #expect(web.urls.count == 2)
+    clock.advance(86_400)
+    publisher.change("https://a.test/f") { $0.last = 6 }
+    try await aggregator.pollDue()
+    #expect(web.urls.count == 4)
+    #expect(web.fields.suffix(2).allSatisfy { $0[.ifNoneMatch] != nil })
+    #expect(try await ids(store).count == 10)
+    #expect(events.values.map(\.effect.added).sorted() == [0, 2, 3, 5])
+    #expect(events.values.filter(\.isUnchanged).map(\.subscription.id) == ["https://b.test/f"])
+    let health = try await aggregator.subscriptions().map(\.health)
+    #expect(health.map(\.entries) == [7, 3])
+    #expect(health.map(\.unchanged) == [0, 1])
+    #expect(try await store.subscriptions() == aggregator.subscriptions())
+    #expect(try await aggregator.list().outlines.map(\.title) == ["A", "T"])
+  }
+
+  @Test(
+    "17-Aggregator, F2, F5: a feed that is gone is not asked again, and one that fails more seldom")
+  func failures() async throws {
+    let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
+    let web = FeedWeb { publisher.answer($0, $1) }
+    let aggregator = aggregator(store, web, clock)
+    publisher.change("https://gone.test/f") { $0.status = 410 }
+    publisher.change("https://bad.test/f") { $0.status = 500 }
+    for url in ["https://gone.test/f", "https://bad.test/f"] {
+      try await aggregator.subscribe(to: url)
+    }
+    for _ in 0..<48 {
+      try await aggregator.pollDue()
+      clock.advance(1_800)
+    }
+    #expect(web.urls.filter { $0.contains("gone") }.count == 1)
+    #expect((2...7).contains(web.urls.filter { $0.contains("bad") }.count))
+    let bad = try #require(await aggregator.subscriptions().first)
+    #expect(bad.health.lastError?.contains("500") == true)
+    #expect(bad.schedule.state == .penalized)
+    publisher.change("https://bad.test/f") { $0.status = 200 }
+    clock.advance(200_000)
+    try await aggregator.pollDue()
+    #expect(try await aggregator.subscriptions().first?.health.lastError == nil)
+    #expect(try await ids(store).count == 1)
+  }
+
+  @Test("17-Aggregator: a permanent move is followed after it was seen twice, and the entries stay")
+  func move() async throws {
+    let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
+    let web = FeedWeb { publisher.answer($0, $1) }
+    let aggregator = aggregator(store, web, clock)
+    publisher.change("https://old.test/f") {
+      $0.status = 301
+      $0.fields[.location] = "https://old.test/new"
+    }
+    publisher.change("https://old.test/new") { $0.last = 3 }
+    try await aggregator.subscribe(to: "https://old.test/f")
+    for _ in 0..<3 {
+      try await aggregator.pollDue()
+      clock.advance(90_000)
+    }
+    let subscription = try #require(await aggregator.subscriptions().first)
+    #expect(subscription.id == "https://old.test/f")
+    #expect(subscription.schedule.url == "https://old.test/new")
+    #expect(web.urls.last == "https://old.test/new")
+    #expect(web.urls.filter { $0 == "https://old.test/f" }.count == 2)
+    #expect(try await ids(store).count == 4)
+  }
+
+  /// A store that fails at random, before or after it has made the change.
+  private struct FlakyStore: FeedStore {
+    struct Crash: Error {}
+
+    let base: MemoryFeedStore
+    let generator: @Sendable () -> Int
+
+    func subscriptions() async throws -> [FeedSubscription] { await base.subscriptions() }
+
+    func apply(_ change: FeedChange) async throws -> FeedEffect {
+      let fate = generator()
+      if fate == 0 { throw Crash() }
+      let effect = await base.apply(change)
+      if fate == 1 { throw Crash() }
+      return effect
+    }
+
+    func entries(
+      _ selection: EntrySelection, at position: Position?, limit: Int
+    ) async throws -> Page<StoredEntry> {
+      try await base.entries(selection, at: position, limit: limit)
+    }
+  }
+
+  @Test(
+    "17-Aggregator: stopped before or after any change, 200 times, no entry is lost or stored twice"
+  )
+  func crashes() async throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    let random = Mutex(SeededGenerator(seed: seed))
+    let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
+    let web = FeedWeb { publisher.answer($0, $1) }
+    let urls = (0..<5).map { "https://\($0).test/f" }
+    for url in urls {
+      publisher.change(url) { $0.last = 5 }
+      await store.apply(.subscribe(FeedSubscription(url: url, at: clock.now)))
+    }
+    var crashes = 0
+    for _ in 0..<200 {
+      let flaky = FlakyStore(base: store) {
+        random.withLock { Int.random(in: 0..<6, using: &$0) }
+      }
+      do {
+        try await aggregator(flaky, web, clock).pollDue()
+      } catch is FlakyStore.Crash {
+        crashes += 1
+      }
+      clock.advance(3_700)
+      for url in urls where random.withLock({ Bool.random(using: &$0) }) {
+        // As many entries stay in the feed as come in two days.
+        publisher.change(url) {
+          $0.last += 1
+          $0.first = max(0, $0.last - 60)
+        }
+      }
+    }
+    clock.advance(90_000)
+    try await aggregator(store, web, clock).pollDue()
+    let found = try await store.entries(EntrySelection(), at: nil, limit: 100_000).items
+    for url in urls {
+      let last = publisher.feeds.withLock { $0[url]?.last ?? 0 }
+      let ids = found.filter { $0.subscription == url }.compactMap(\.entry.id)
+      #expect(Set(ids) == Set((0...last).map { "urn:\($0)" }), "seed \(seed)")
+      #expect(ids.count == last + 1, "seed \(seed)")
+    }
+    #expect(crashes > 50)
+  }
+
+  @Test(
+    "17-Aggregator: run goes on until it is cancelled, takes new subscriptions, and runs once at a time"
+  )
+  func running() async throws {
+    let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
+    let web = FeedWeb { publisher.answer($0, $1) }
+    let events = Recorder<FeedPollReport>()
+    let (arrived, arrivals) = AsyncStream.makeStream(of: Void.self)
+    var environment = Aggregator.Environment()
+    environment.now = { clock.now }
+    let aggregator = Aggregator(
+      store: store, client: PageClient(transport: web, configuration: .feed),
+      settings: AggregatorSettings(), environment: environment
+    ) { event in
+      guard case .polled(let report) = event else { return }
+      events.note(report)
+      arrivals.yield()
+    }
+    let running = Task { try await aggregator.run() }
+    publisher.change("https://a.test/f") { $0.last = 1 }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for await _ in arrived { break }
+    await #expect(throws: PageError.self) { try await aggregator.run() }
+    running.cancel()
+    await #expect(throws: CancellationError.self) { try await running.value }
+    #expect(events.values.map(\.effect.added) == [2])
+    await #expect(throws: PageError.self) { try await aggregator.subscribe(to: "no address") }
+    try await aggregator.unsubscribe(id: "https://a.test/f")
+    #expect(try await ids(store) == [])
+  }
+}

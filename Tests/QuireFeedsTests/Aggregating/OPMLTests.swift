@@ -1,0 +1,61 @@
+import QuireCore
+import Testing
+
+@testable import QuireFeeds
+
+@Suite struct OPMLTests {
+  private func read(_ text: String) throws -> OPML { try OPML(Array(text.utf8)) }
+
+  @Test("17-OPML: a list of the specification's form is read with its folders, each address once")
+  func sample() throws {
+    let list = try read(
+      """
+      <?xml version="1.0" encoding="ISO-8859-1"?>
+      <opml version="2.0"><head><title>mySubscriptions.opml</title></head><body>
+      <outline text="CNET" type="rss" xmlUrl="http://news.com/rss.xml" htmlUrl="http://news.com/"/>
+      <outline text="Tech"><outline text="Swift">
+        <outline title="Blog" xmlUrl="https://swift.org/atom.xml" category="/ignored"/>
+        <outline text="Again" xmlUrl="http://news.com/rss.xml"/>
+      </outline><outline text="A note without a feed"/></outline>
+      <outline text="Flat" XMLURL="https://x.test/f" category="/Science/Space,/Other"/>
+      </body></opml>
+      """)
+    #expect(list.title == "mySubscriptions.opml")
+    #expect(
+      list.outlines == [
+        .init(feedURL: "http://news.com/rss.xml", title: "CNET", url: "http://news.com/"),
+        .init(feedURL: "https://swift.org/atom.xml", title: "Blog", folders: ["Tech", "Swift"]),
+        .init(feedURL: "https://x.test/f", title: "Flat", folders: ["Science", "Space"]),
+      ])
+  }
+
+  @Test("17-OPML: what is written is read again as it was, whatever titles and folders hold")
+  func roundTrip() throws {
+    let list = OPML(
+      title: "A \"list\" & <more>",
+      outlines: [
+        .init(feedURL: "https://b.test/?a=1&b=2", title: "B\n<b> 'x' \u{1} ü"),
+        .init(feedURL: "https://a.test/", title: "A", url: "https://a.test", folders: ["F & G"]),
+        .init(feedURL: "https://c.test/", title: "C", folders: ["F & G", "Inner"]),
+      ])
+    let read = try read(list.document)
+    #expect(read.title == list.title)
+    #expect(read.outlines.map(\.feedURL) == list.outlines.map(\.feedURL))
+    #expect(read.outlines.map(\.folders) == list.outlines.map(\.folders))
+    #expect(read.outlines[0].title == "B\n<b> 'x'  ü")
+  }
+
+  @Test("17-OPML: what is no list is refused, and a hostile one costs little")
+  func hostile() throws {
+    for text in ["", "no", "<rss/>", "<opml><body>", "{\"a\": 1}"] {
+      #expect(throws: PageError.self) { try read(text) }
+    }
+    let deep = String(repeating: "<outline text='d'>", count: 60)
+    let end = String(repeating: "</outline>", count: 60)
+    let list = try read(
+      "<opml><body>\(deep)<outline xmlUrl='https://deep.test/'/>\(end)</body></opml>")
+    #expect(list.outlines == [])
+    let bomb = "<!DOCTYPE o [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><opml><body/></opml>"
+    _ = try? read(bomb)
+  }
+}
