@@ -1,6 +1,6 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check lint house demo consumer interop bench fuzz tsan asan docs clean
+.PHONY: help setup build test check lint house demo feeds consumer interop bench fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev libsqlite3-dev libpq-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -38,6 +38,10 @@ demo: setup ## the main job: drain the demo API in every pagination style
 	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
 	@echo "The tool is .build/release/quire."
 
+feeds: setup ## serve fifty feeds of a loopback origin as a page to read
+	swift build --configuration release --package-path Examples/FeedServer
+	Examples/FeedServer/.build/release/FeedServer
+
 consumer: setup ## build a package that depends on this one, from nothing
 	rm -rf Tests/Consumer/.build
 	swift build --package-path Tests/Consumer
@@ -68,4 +72,4 @@ docs: setup ## write the documentation to .build/docs
 	.ci/docs
 
 clean: ## remove everything that was built
-	rm -rf .build .build-tsan .build-asan Tests/Benchmarks/.build Tests/Consumer/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop
+	rm -rf .build .build-tsan .build-asan Examples/FeedServer/.build Tests/Benchmarks/.build Tests/Consumer/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop

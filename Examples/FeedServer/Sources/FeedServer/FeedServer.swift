@@ -1,0 +1,87 @@
+import Foundation
+import Hummingbird
+import Quire
+import QuireFeeds
+import QuireFeedsSQLite
+import QuireServing
+import ServiceLifecycle
+
+/// Polls feeds, merges them, and serves them: as a page to read, as JSON with sealed cursors, and as Atom.
+///
+/// `FeedServer [PORT [FILE]]`: the page is at http://127.0.0.1:PORT/, 8080 unless given, and the entries are
+/// in FILE, `feeds.sqlite` unless given. Fifty feeds of an origin of its own, at the next port, are
+/// subscribed to when the file has none.
+@main
+struct FeedServer {
+  static func main() async throws {
+    let arguments = CommandLine.arguments.dropFirst()
+    let port = arguments.first.flatMap { Int($0) } ?? 8080
+    let store = try SQLiteFeedStore(path: arguments.dropFirst().first ?? "feeds.sqlite")
+    let metrics = Metrics()
+    let aggregator = makeAggregator(store, metrics)
+    let site = Site(
+      store: store, aggregator: aggregator, metrics: metrics,
+      listing: PagedListing(style: .cursor, keys: try keys(), pageSize: 30, maxPageSize: 100))
+
+    let origin = Origin()
+    let originPort = port + 1
+    let feeds = Application(
+      router: origin.router,
+      configuration: .init(address: .hostname("127.0.0.1", port: originPort)))
+    var server = Application(
+      router: site.router, configuration: .init(address: .hostname("127.0.0.1", port: port)),
+      onServerRunning: { _ in
+        print("Feeds to read: http://127.0.0.1:\(port)/")
+        print("Their health:  http://127.0.0.1:\(port)/feeds")
+      })
+    server.addServices(
+      feeds,
+      PollingService(aggregator: aggregator) {
+        guard try await aggregator.subscriptions().isEmpty else { return }
+        let list = try OPML(Array(origin.list(port: originPort).utf8))
+        _ = try await aggregator.add(list)
+      })
+    try await server.runService()
+  }
+
+  private static func makeAggregator(_ store: SQLiteFeedStore, _ metrics: Metrics) -> Aggregator {
+    var configuration = PageClient.Configuration.feed
+    // An operator names a page that tells publishers who asks, and why.
+    configuration.headers[.userAgent] = "QuireFeedServer/1 (+https://example.org/feeds)"
+    let settings = AggregatorSettings(
+      // The origin of the example is one host with fifty feeds: a real one would want longer gaps.
+      limits: PollingLimits(concurrentPerHost: 8, hostGap: .milliseconds(20)),
+      options: FeedOptions(html: .sanitized), pagesAtFirst: 10)
+    return Aggregator(
+      store: store, client: PageClient(configuration: configuration), settings: settings
+    ) { metrics.note($0) }
+  }
+
+  /// The key of the environment, in hexadecimal digits, so that cursors outlive the process; else one that
+  /// does not.
+  private static func keys() throws -> PageToken.Keys {
+    guard let text = ProcessInfo.processInfo.environment["FEED_SERVER_SECRET"] else {
+      return PageToken.Keys(try .random())
+    }
+    let digits = Array(text.utf8)
+    let secret = stride(from: 0, to: digits.count - 1, by: 2).compactMap {
+      UInt8(String(decoding: digits[$0...$0 + 1], as: UTF8.self), radix: 16)
+    }
+    return PageToken.Keys(try PageToken.Key(secret: secret))
+  }
+}
+
+/// The aggregator as a service, which ends with the server.
+struct PollingService: Service {
+  let aggregator: Aggregator
+  let prepare: @Sendable () async throws -> Void
+
+  func run() async throws {
+    try await cancelWhenGracefulShutdown {
+      do {
+        try await prepare()
+        try await aggregator.run()
+      } catch is CancellationError {}
+    }
+  }
+}

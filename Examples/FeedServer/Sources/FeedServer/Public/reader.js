@@ -1,0 +1,101 @@
+"use strict";
+// Loads older entries when the reader nears the end: more than 0.6 of what is loaded has been seen, the
+// standard threshold of Quire's paginator. Without this file the page has a plain link.
+const list = document.getElementById("entries");
+const more = document.getElementById("more");
+const threshold = 0.6;
+
+function make(name, text, fields = {}) {
+  const element = document.createElement(name);
+  if (text) element.textContent = text;
+  for (const [field, value] of Object.entries(fields)) element.setAttribute(field, value);
+  return element;
+}
+
+function row(entry) {
+  const item = make("li", "", { id: `entry-${entry.number}`, "data-number": entry.number });
+  if (entry.isRead) item.classList.add("read");
+  const title = make("h2", entry.url ? "" : entry.title);
+  if (entry.url) title.append(make("a", entry.title, { href: entry.url, rel: "noopener noreferrer" }));
+  const about = make("p", "", { class: "about" });
+  about.append(
+    make("a", entry.source, { href: "/?source=" + encodeURIComponent(entry.sourceID) }), " ",
+    make("time", entry.date.slice(0, 10), { datetime: entry.date }));
+  const form = make("form", "", { method: "post", action: `/api/entries/${entry.number}/read` });
+  form.append(make("button", entry.isRead ? "Mark as unread" : "Mark as read",
+    { name: "read", value: entry.isRead ? "0" : "1" }));
+  const article = make("article");
+  article.append(title, about, make("p", entry.text), form);
+  item.append(article);
+  return item;
+}
+
+if (list) {
+  let loading = false;
+  let cursor = more && new URL(more.href).searchParams.get("cursor");
+
+  const load = async () => {
+    if (loading || !cursor) return;
+    loading = true;
+    const query = new URLSearchParams(location.search);
+    query.set("cursor", cursor);
+    try {
+      const answer = await fetch("/api/entries?" + query);
+      if (!answer.ok) throw new Error(String(answer.status));
+      const page = await answer.json();
+      list.append(...page.data.map(row));
+      cursor = page.next_cursor;
+      if (cursor) {
+        query.set("cursor", cursor);
+        more.href = "/?" + query;
+      } else {
+        more.replaceWith(make("span", "That is all.", { id: "end" }));
+      }
+      loading = false;
+      check();
+    } catch {
+      // The plain link stays, and is the way to try again.
+      loading = false;
+      cursor = null;
+    }
+  };
+
+  const check = () => {
+    const seen = (window.scrollY + window.innerHeight - list.offsetTop) / list.offsetHeight;
+    if (seen > threshold) load();
+  };
+
+  addEventListener("scroll", check, { passive: true });
+  addEventListener("resize", check, { passive: true });
+  check();
+
+  list.addEventListener("submit", async (event) => {
+    event.preventDefault();
+    const button = event.submitter;
+    const item = event.target.closest("li");
+    const answer = await fetch(event.target.action,
+      { method: "POST", body: new URLSearchParams({ read: button.value }) });
+    if (!answer.ok) return;
+    const isRead = button.value === "1";
+    item.classList.toggle("read", isRead);
+    button.value = isRead ? "0" : "1";
+    button.textContent = isRead ? "Mark as unread" : "Mark as read";
+  });
+
+  // j and k go to the next and the previous entry.
+  addEventListener("keydown", (event) => {
+    if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
+    const step = { j: 1, k: -1 }[event.key];
+    if (!step) return;
+    const items = [...list.children];
+    const current = items.indexOf(document.activeElement.closest?.("#entries > li"));
+    const next = items[Math.max(0, current + step)];
+    next?.querySelector("a, button")?.focus();
+    next?.scrollIntoView({ block: "start" });
+  });
+}
+
+// A list of subscriptions from a file goes into the text field.
+document.getElementById("opml-file")?.addEventListener("change", async (event) => {
+  document.getElementById("opml").value = await event.target.files[0].text();
+});
