@@ -9,8 +9,8 @@ import ServiceLifecycle
 /// Polls feeds, merges them, and serves them: as a page to read, as JSON with sealed cursors, and as Atom.
 ///
 /// `FeedServer [PORT [FILE]]`: the page is at http://127.0.0.1:PORT/, 8080 unless given, and the entries are
-/// in FILE, `feeds.sqlite` unless given. Fifty feeds of an origin of its own, at the next port, are
-/// subscribed to when the file has none.
+/// in FILE, `feeds.sqlite` unless given. The fifty feeds of an origin of its own, at the next port, are
+/// subscribed to.
 @main
 struct FeedServer {
   static func main() async throws {
@@ -37,7 +37,7 @@ struct FeedServer {
     server.addServices(
       feeds,
       PollingService(aggregator: aggregator) {
-        guard try await aggregator.subscriptions().isEmpty else { return }
+        // With each start: the one before may have been killed half-way, and what is there stays.
         let list = try OPML(Array(origin.list(port: originPort).utf8))
         _ = try await aggregator.add(list)
       })
