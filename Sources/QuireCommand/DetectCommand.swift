@@ -231,7 +231,7 @@ struct DetectionText {
       words += ["--proxy", isElsewhere || !proxy.contains("@") ? proxy : "…"]
     }
     if let file = arguments.cert { words += ["--cert", file] }
-    if let file = arguments.key { words += ["--key", file] }
+    if let file = arguments.certKey { words += ["--cert-key", file] }
     return words
   }
 }

@@ -94,7 +94,7 @@ struct RequestArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The certificate's key, in PEM. Default: in the file of --cert.", valueName: "file.pem"))
-  var key: String?
+  var certKey: String?
 }
 
 extension RequestArguments {
@@ -164,10 +164,11 @@ extension RequestArguments {
     if let proxy { configuration.proxy = try RouteOption.proxy(proxy) }
     if let cert {
       try Self.checkReadable(cert, "--cert")
-      try key.map { try Self.checkReadable($0, "--key") }
-      configuration.clientCertificate = try ClientCertificate(for: url, file: cert, keyFile: key)
-    } else if key != nil {
-      throw ValidationError("--key needs --cert: a key alone shows nothing.")
+      try certKey.map { try Self.checkReadable($0, "--cert-key") }
+      configuration.clientCertificate = try ClientCertificate(
+        for: url, file: cert, keyFile: certKey)
+    } else if certKey != nil {
+      throw ValidationError("--cert-key needs --cert: a key alone shows nothing.")
     }
     return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
   }
