@@ -31,6 +31,7 @@ failures = 0
 class Handler(http.server.BaseHTTPRequestHandler):
     """/items?page=N; /parents?page=N, a thousand to a page; /parents/N/children?page=M."""
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
     padding = "x" * 100_000
 
     def do_GET(self):
@@ -56,6 +57,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *_):
         pass
+
+
+class Server(http.server.ThreadingHTTPServer):
+    daemon_threads = True
+    parents = 0
+
+    def handle_error(self, *_):
+        """A client that was killed is what this is about."""
 
 
 def check(what, found, wanted):
@@ -179,9 +188,7 @@ def measure_parents(server, base, folder):
 def main():
     print(f"seed {SEED}")
     numbers = random.Random(SEED)
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    server.parents = 0
+    server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     base = f"http://127.0.0.1:{server.server_port}"
     with tempfile.TemporaryDirectory() as folder:
