@@ -47,7 +47,7 @@ struct SyncCommand: AsyncParsableCommand {
     guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
     let sync: SyncFile
     do {
-      sync = try SyncFile(path: file)
+      sync = try SyncFile(path: file, forRequests: !plan && !status)
     } catch let error as SyncFileError {
       throw ValidationError("\(file): \(error)")
     }

@@ -22,8 +22,9 @@ struct SyncFile: Sendable {
   /// The servers that the file names: those that get its header fields.
   let origins: Set<Origin>
 
-  /// Reads a file of YAML or JSON. Throws `SyncFileError` that says where it cannot be right.
-  init(path: String) throws {
+  /// Reads a file of YAML or JSON, and, for requests, what it says is elsewhere. Throws `SyncFileError`
+  /// that says where it cannot be right.
+  init(path: String, forRequests: Bool) throws {
     let value = try Self.value(
       of: try InputFile.read(path, for: "FILE"), isJSON: path.hasSuffix(".json"))
     try SyncMember.check(value, SyncMember.file, at: "the file")
@@ -44,7 +45,7 @@ struct SyncFile: Sendable {
           throw SyncFileError("listings.\(listing.name).url", error.message)
         }
       })
-    configuration = try Self.configuration(value["client"] ?? .null)
+    configuration = try Self.configuration(value["client"] ?? .null, forRequests: forRequests)
     transport = try Self.transport(
       value["client"]?["caFile"]?.string.map { Self.resolved($0, in: folder) })
     for origin in origins where origin.scheme != "https" && !origin.isLoopback {
@@ -62,9 +63,13 @@ struct SyncFile: Sendable {
 
   // MARK: Client
 
-  private static func configuration(_ client: JSONValue) throws -> PageClient.Configuration {
+  private static func configuration(
+    _ client: JSONValue, forRequests: Bool
+  ) throws -> PageClient.Configuration {
     var configuration = PageClient.Configuration()
-    configuration.headers = try headers(client["headers"], at: "client.headers")
+    if forRequests {
+      configuration.headers = try headers(client["headers"], at: "client.headers")
+    }
     configuration.allowsPlainHTTP = client["allowPlainHTTP"]?.boolean ?? false
     configuration.retry = .export
     if let retries = client["retries"]?.integer {
