@@ -118,6 +118,8 @@ extension JSONDocument: RawItemStorage {
     return try names(of: node).map { (try text(at: $0), $0 + 1) }
   }
 
+  package var indexesMembers: Bool { true }
+
   package func visitMembers(
     of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) throws -> Bool {

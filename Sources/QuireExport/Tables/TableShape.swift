@@ -50,8 +50,7 @@ package struct TableShape: Sendable {
   /// An item that is no object is the member `value` of one. Throws `malformed` for what is no JSON, and
   /// `SinkError` with the code `unfit` where a part of the key is missing.
   func object(of item: RawItem) throws -> RawItem {
-    let isIndexed = try item.visitMembers({ _ in }, finish: {})
-    if isIndexed, columns == nil, extras.isEmpty { return item }
+    if columns == nil, extras.isEmpty, item.isIndexedObject { return item }
     let isObject = item.bytes.first == UInt8(ascii: "{")
     guard columns != nil || !extras.isEmpty else {
       return try RawItem(isObject ? Array(item.bytes) : Self.object(of: [("value", item.bytes)]))

@@ -19,6 +19,8 @@ package protocol RawItemStorage: Sendable {
   /// The members of an object, in order, each by its name and the node of its value; nil where the item is
   /// none. Throws `malformed` for a name that is no Unicode.
   func members(of node: Int) throws -> [(name: String, node: Int)]?
+  /// Whether an object's members can be visited.
+  var indexesMembers: Bool { get }
   /// Shows each member of an object, in order, then calls `finish`; false where the item is none. What
   /// is shown lives until `finish` returns.
   func visitMembers(
@@ -38,6 +40,9 @@ extension RawItemStorage {
 
   /// None: there is no index of them.
   package func members(of node: Int) -> [(name: String, node: Int)]? { nil }
+
+  /// False.
+  package var indexesMembers: Bool { false }
 
   /// None, as above.
   package func visitMembers(
@@ -132,6 +137,11 @@ public struct RawItem: Sendable, CustomStringConvertible {
     _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) throws -> Bool {
     try storage.visitMembers(of: node, visit, finish: finish)
+  }
+
+  /// Whether the item is an object whose members can be visited.
+  package var isIndexedObject: Bool {
+    storage.indexesMembers && bytes.first == UInt8(ascii: "{")
   }
 
   /// The value of one of its members.
