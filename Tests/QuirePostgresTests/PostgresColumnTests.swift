@@ -80,7 +80,7 @@ import Testing
     #expect(
       try schema.rows("SELECT n, length(\"ID\") FROM t LIMIT 1 OFFSET 1") == ["\u{FFFD}|5000000"])
     #expect(
-      try schema.rows("SELECT m10, _rest->>'m2999' FROM t LIMIT 1 OFFSET 2") == [
+      try schema.rows("SELECT m10, _rest->>'m2999' FROM t WHERE m10 IS NOT NULL") == [
         "10 is a text of some length|2999 is a text of some length"
       ])
   }
