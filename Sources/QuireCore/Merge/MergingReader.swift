@@ -259,7 +259,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
   }
 
   // The merge takes every source on, and each walk guards itself against loops.
-  var repeatedPositions: RepeatedPositions { .allowed }
+  var repeatedPositions: Position.Repetition { .allowed }
   var allowsLookAhead: Bool { true }
 }
 

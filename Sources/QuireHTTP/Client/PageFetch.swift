@@ -369,11 +369,11 @@ struct PageFetch<Item: Sendable> {
   private var validatorKey: String { redactor.describe(request.method, request.url) }
 
   /// A page that is what it was the last time.
-  private func unchanged(
+  private mutating func unchanged(
     _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ known: PageValidators.Entry
   ) -> Page<Item> {
     configuration.validators?.renew(response.head.headerFields, for: validatorKey)
-    listing.outage.paid()
+    listing.health.paid(refund: exchange.takeRefund())
     var page = Page<Item>([], next: known.next)
     page.isUnchanged = true
     page.traffic = traffic
