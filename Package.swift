@@ -19,7 +19,9 @@ let yams = product("Yams", of: "Yams", trait: "Tool")
 let grdb = ["GRDB", "GRDBSQLite"].map { product($0, of: "GRDB.swift", trait: "SQLite") }
 
 /// Small programs that the tests run.
-let examples = ["HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket", "TerminalReader"]
+let examples = [
+  "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket", "FiftyWalks", "TerminalReader",
+]
 
 /// What reads listings; a test may look into any of them.
 let libraries: [Target.Dependency] = [

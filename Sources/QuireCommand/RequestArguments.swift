@@ -60,6 +60,7 @@ struct RequestArguments: ParsableArguments {
   var allowPlainHTTP = false
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "At most so many requests in a time, such as 5/s, 100/m or 5000/h; 100/m,burst=20 lets 20 come at "
         + "once after a rest. What the server says of its own limits is heeded anyway.",
@@ -67,6 +68,7 @@ struct RequestArguments: ParsableArguments {
   var rate: String?
 
   @Option(
+    parsing: .unconditional,
     help: ArgumentHelp(
       "How many requests of what the server allows to leave for other programs.", valueName: "n"))
   var rateReserve: Double?

@@ -75,6 +75,27 @@ struct ExampleTests {
       ending.lines == ["page 0: MERCURY", "page 1: JUPITER, SATURN", "page 2: URANUS, NEPTUNE"])
   }
 
+  @Test("15-Rate: FiftyWalks drains fifty listings of a server that would refuse them one by one")
+  func fiftyWalks() async throws {
+    let server = try FaultServer { request in
+      let page = request.target.contains("page=2") ? 2 : 1
+      let link = "<\(request.target)&page=2>; rel=\"next\""
+      return [
+        .respond(
+          #"{"items":[\#(page)]}"#,
+          headers: [("Content-Type", "application/json")] + (page == 1 ? [("Link", link)] : []))
+      ]
+    }
+    defer { server.stop() }
+    let ending = try await Command.run("FiftyWalks", server.url("/list"))
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      ending.lines == [
+        "50 walks, 100 items, 100 requests", "some waited for the budget they share",
+      ])
+    #expect(server.requests.count == 100)
+  }
+
   @Test("D-1: ListBucket lists a bucket of a server that speaks S3, every key and every page")
   func listBucket() async throws {
     let keys = ["a b", "a+b&c", "caf\u{E9}", "<tag>", "\u{4E2D}/100%", "z"]

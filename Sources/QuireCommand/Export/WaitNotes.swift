@@ -53,7 +53,7 @@ final class WaitNotes: Sendable {
     }
     guard isNew else { return }
     write(
-      "quire: pausing for \(ProgressLine.span(wait)), and again between requests: the description or "
+      "quire: pausing for \(ProgressLine.span(wait)), and again between requests: a rate, the description or "
         + "the server asks for it.")
   }
 

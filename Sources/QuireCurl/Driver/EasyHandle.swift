@@ -151,6 +151,11 @@ extension EasyHandle {
     }
     // libcurl forgets what it was told once it has used it.
     quire_easy_set_list(raw, CURLOPT_RESOLVE, route)
+    // A proxy that is asked for a page of plain http has to hear where from.
+    if let proxy = request.proxy, proxy.scheme != "socks5h", request.origin.hasPrefix("http:") {
+      quire_easy_set_string(
+        raw, CURLOPT_REQUEST_TARGET, String(request.origin.dropLast()) + request.target)
+    }
     setProxy(request.proxy)
     setCertificate(for: request.origin)
   }
@@ -174,7 +179,8 @@ extension EasyHandle {
 
   private func setCertificate(for origin: String) {
     guard let certificate else { return }
-    let isWanted = certificate.origin.map { "\($0)/" } == (try? Origin(url: origin)).map { "\($0)/" }
+    let isWanted =
+      certificate.origin.map { "\($0)/" } == (try? Origin(url: origin)).map { "\($0)/" }
     guard isWanted != hasCertificate else { return }
     hasCertificate = isWanted
     quire_easy_set_string(raw, CURLOPT_SSLCERT, isWanted ? certificate.file : nil)

@@ -16,18 +16,27 @@ package final class NameResolver: Sendable {
   package typealias Lookup = @Sendable (_ name: String) -> ResolverMachine.Outcome
 
   private struct State {
-    var machine = ResolverMachine()
+    var machine: ResolverMachine
     var waiters: [String: [Suspension<[IPAddress]>]] = [:]
   }
 
   private let lookUp: Lookup
-  private let state = Mutex(State())
+  private let state: Mutex<State>
   private let threads = Atomic<Int>(0)
 
-  package init(_ lookUp: @escaping Lookup = NameResolver.system) { self.lookUp = lookUp }
+  /// A resolver; an answer is good for a minute, because names that change do so for longer.
+  package init(
+    fresh: Duration = .seconds(60), _ lookUp: @escaping Lookup = NameResolver.system
+  ) {
+    self.lookUp = lookUp
+    state = Mutex(State(machine: ResolverMachine(fresh: fresh)))
+  }
 
   /// Threads that are at work.
   package var threadCount: Int { threads.load(ordering: .relaxed) }
+
+  /// Requests that wait for an answer.
+  package var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
   /// The addresses of a name, as they were found in the last minute or are found now; where that fails,
   /// as they were found in the last hour.
@@ -187,8 +196,8 @@ package struct ResolverMachine {
 
   /// Threads at most.
   static let most = 16
-  /// How long an answer is good for: names that change do so for a minute or more.
-  static let fresh = Duration.seconds(60)
+  /// How long an answer is good for.
+  private let fresh: Duration
   /// How long it is good for where no other can be had.
   static let usable = Duration.seconds(3600)
   /// How long a name is not asked for again that there is not.
@@ -196,9 +205,11 @@ package struct ResolverMachine {
   /// Names that are remembered at most.
   static let capacity = 16_384
 
+  init(fresh: Duration) { self.fresh = fresh }
+
   /// A request needs the addresses of a name.
   mutating func wanted(_ name: String, at now: ContinuousClock.Instant) -> Action {
-    if let entry = known[name], now - entry.since < Self.fresh { return .use(entry.addresses) }
+    if let entry = known[name], now - entry.since < fresh { return .use(entry.addresses) }
     if let failure = failed[name], now - failure < Self.patience {
       return stale(name, at: now).map(Action.use) ?? .fail
     }

@@ -25,12 +25,15 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
 
     /// Reads `http://user:password@host:3128`; without a scheme it is http.
     init(_ text: String) throws(PageError) {
-      let parts = text.firstRange(of: "://").map { range in
-        (String(text[..<range.lowerBound]).lowercased(), String(text[range.upperBound...]))
-      } ?? ("http", text)
+      let parts =
+        text.firstRange(of: "://").map { range in
+          (String(text[..<range.lowerBound]).lowercased(), String(text[range.upperBound...]))
+        } ?? ("http", text)
       // A proxy by SOCKS resolves names itself, always: nothing here may ask a resolver.
-      let schemes = ["http": ("http", 3128), "https": ("https", 443), "socks5h": ("socks5h", 1080),
-        "socks5": ("socks5h", 1080), "socks": ("socks5h", 1080)]
+      let schemes = [
+        "http": ("http", 3128), "https": ("https", 443), "socks5h": ("socks5h", 1080),
+        "socks5": ("socks5h", 1080), "socks": ("socks5h", 1080),
+      ]
       var rest = parts.1[...].prefix { $0 != "/" }
       guard let (scheme, port) = schemes[parts.0] else { throw Proxy.unreadable }
       self.scheme = scheme

@@ -73,7 +73,8 @@ final class ClientBudget: Sendable {
     case .wait(let time): if let time, time > now { willWait(time - now) }
     }
     guard let waiter else { return nil }
-    let observer = urgency?.observe { [weak self] level in self?.raise(id, request.lane, to: level) }
+    let observer = urgency?.observe { [weak self] level in self?.raise(id, request.lane, to: level)
+    }
     defer { urgency?.ignore(observer) }
     if let urgency { raise(id, request.lane, to: urgency.level) }
     do {
@@ -144,7 +145,8 @@ final class ClientBudget: Sendable {
 
   /// A body said what its request cost, and what is left.
   func learn(
-    _ allowance: ServerAllowance, cost: Double?, _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant?
+    _ allowance: ServerAllowance, cost: Double?, _ lane: BudgetMachine.Lane,
+    _ grant: RateMachine.Grant?
   ) {
     state.withLock {
       $0.machine.learn(allowance, cost: cost, lane, grant, $0.limits, at: $0.now())

@@ -37,7 +37,9 @@ final class HostHealth: Sendable {
   // MARK: What retries cost
 
   /// Takes what a retry costs from the quota; false where there is not as much.
-  func pay(_ cost: Int, of capacity: Int?) -> Bool { state.withLock { $0.quota.pay(cost, of: capacity) } }
+  func pay(_ cost: Int, of capacity: Int?) -> Bool {
+    state.withLock { $0.quota.pay(cost, of: capacity) }
+  }
 
   /// A request was made again.
   func retried() { state.withLock { $0.debt.retried() } }

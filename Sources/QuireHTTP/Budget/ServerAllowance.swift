@@ -325,6 +325,8 @@ private struct NamedNumbers {
         var window = Self.window(own, subject, now: now)
         window.name = family == "ratelimit" ? "ratelimit-fields" : family
         if !subject.isEmpty { window.name += "-" + subject }
+        // Some say by a limit of nothing that there is none.
+        guard window.limit != 0 else { continue }
         if window.limit != nil || window.remaining != nil { windows.append(window) }
       }
     }

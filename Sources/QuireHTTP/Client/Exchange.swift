@@ -13,7 +13,7 @@ import Synchronization
 /// One request and its answer on the wire: credentials, signatures, redirects, and what it costs.
 struct Exchange {
   let listing: Listing
-  let request: PageRequest
+  var request: PageRequest
   /// What the page has cost since its last part, failed attempts included.
   var traffic: Traffic
   /// Requests that were sent for the page, silent replays included, redirects not.
@@ -26,6 +26,8 @@ struct Exchange {
   var redirectedTo: String?
   /// Whether the host is away, and it is this request that probes it.
   var isProbing = false
+  /// Whether it waits while the host is away, for what another request finds out.
+  var awaitsHost = true
   /// How much longer the host is waited for, where it is away; nil for as long as the policy allows.
   var patience: Duration?
   /// How long another request's probe was waited for, before this one took its place.
@@ -122,6 +124,7 @@ struct Exchange {
     }
     // Read first: a connection held meanwhile may be the one that the renewal needs.
     response.body = .bytes(await beginning(of: response))
+    response.permit?.end()
     guard let second = try await keeper.ticket(after: first, now) else { return response }
     configuration.emit(.notice, .credentialRenewed(origin: "\(origin)"))
     let answer = try await send(try renewed(hop), with: second.credential, replays: 0)
@@ -192,7 +195,8 @@ struct Exchange {
       lane: lane, walk: ObjectIdentifier(listing).hashValue,
       urgency: ReadUrgency.current?.level ?? .waited,
       longest: configuration.retry.maximumRetryAfter, interval: listing.interval)
-    let watchesOutages = configuration.retry.patience > .zero && lane.host == listing.home
+    let watchesOutages =
+      awaitsHost && configuration.retry.patience > .zero && lane.host == listing.home
     do {
       while true {
         if watchesOutages { try await waitForProbe() }
@@ -232,6 +236,8 @@ struct Exchange {
     if configuration.budget.heedsServer || head.status.code >= 400 {
       allowance = ServerAllowance(head.headerFields, now: listing.client.environment.now())
     }
+    // It is about one page that is not ready, and no other one has to wait for that.
+    if head.status.code == 202 { allowance.wait = nil }
     let isThrottling =
       head.status.code == 429 || [403, 503].contains(head.status.code) && allowance.wait != nil
     if let permit {

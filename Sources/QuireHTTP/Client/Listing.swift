@@ -30,6 +30,8 @@ package final class Listing: Sendable {
   private let homeAddress: IPAddress?
   /// How far apart its description wants requests.
   let interval: Duration
+  /// How many items pages are asked for in; nil where that cannot change.
+  let sizes: PageSizes?
   let indexes = IndexCache()
   /// The format of the first page, which binds the later ones.
   let format = PageFormatNote()
@@ -53,6 +55,7 @@ package final class Listing: Sendable {
     homeAddress = IPAddress(home.host)
     health = client.budget.health(of: home)
     interval = .seconds(pagination.policy.pacing.interval)
+    sizes = pagination.size?.send == nil ? nil : engine.pageSize.map(PageSizes.init)
     account = Self.account(client.configuration.keeper, home, ownSecrets)
     for notice in engine.notices { client.configuration.emit(.warning, .adjusted(notice)) }
   }

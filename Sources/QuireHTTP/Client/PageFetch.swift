@@ -1,4 +1,5 @@
 import HTTPTypes
+import Logging
 import QuireCore
 import QuirePagination
 
@@ -24,6 +25,12 @@ struct PageFetch<Item: Sendable> {
   private var transfer: Transfer?
   /// Whether a part of the page was delivered by this fetch, so that only it can continue the page.
   private(set) var isBegun = false
+  /// How many items the page is asked for in, where that is not the listing's own number.
+  private var askedSize: Int?
+  /// Whether it is a page, and not another request.
+  private var isSizable = false
+  /// What there is to be said about page sizes.
+  private var sizeNotes: [WalkReport.Warning] = []
   private var retry: RetryMachine
   private let stopwatch: Stopwatch
 
@@ -96,6 +103,7 @@ struct PageFetch<Item: Sendable> {
       } catch {
         guard let failure = RetryMachine.Failure(error) else { throw error }
         if !failure.isOutage, exchange.wasAnswered { foundBack() }
+        if try await shrink(after: failure) { continue }
         try await wait(after: failure)
       }
     }
@@ -147,12 +155,61 @@ struct PageFetch<Item: Sendable> {
     health.retried()
   }
 
+  // MARK: Page size
+
+  /// Asks for as many items as the server has been found to serve.
+  private mutating func resize() throws {
+    guard let size = listing.sizes?.reduced,
+      engine.allowsOtherSize(at: sent), itemOffset == 0
+    else { return }
+    exchange.request = try engine.request(request, ofSize: size)
+    askedSize = size
+  }
+
+  /// Halves the page where that may cure the failure; false where it cannot.
+  private mutating func shrink(after failure: RetryMachine.Failure) async throws -> Bool {
+    guard let complaint = failure.complaint, let sizes = listing.sizes, isSizable,
+      itemOffset == 0, !isBegun, configuration.retry.attempts > 1, !listing.health.isAway,
+      exchange.isRepeatable, engine.allowsOtherSize(at: sent),
+      let asked = askedSize ?? engine.pageSize,
+      let size = sizes.failed(asked: asked, complaint)
+    else { return false }
+    exchange.request = try engine.request(request, ofSize: size)
+    askedSize = size
+    let reason = failure.error.response.map { $0.status.words } ?? "\(failure.error.code)"
+    let note = "The page size of \(asked) was halved to \(size): \(reason)."
+    sizeNotes.append(
+      WalkReport.Warning(.pageSizeChanged, note, remedy: Remedy(.pageSize, ["\(size)"])))
+    configuration.emit(.notice, .adjusted(note))
+    exchange.traffic.retries += 1
+    listing.health.retried()
+    if complaint == .possible {
+      let longest = configuration.retry.longestDelay(afterFailures: 1, throttled: false)
+      try await configuration.clock.sleep(for: longest * listing.client.environment.random())
+    }
+    return true
+  }
+
+  /// A page of the size asked for came.
+  private mutating func noteSize(_ page: inout Page<Item>) {
+    page.warnings += sizeNotes
+    sizeNotes = []
+    guard isSizable, let asked = askedSize,
+      let size = listing.sizes?.succeeded(asked: asked)
+    else { return }
+    let note = "The page size of \(asked) went well, and the next page is asked for in \(size)."
+    page.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
+    configuration.emit(.notice, .adjusted(note))
+  }
+
   // MARK: Parts
 
   /// The next part of the page, which is the whole page unless items are wanted as they arrive; nil
   /// where the listing ended before the page.
   mutating func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
-    try await repeating { try await $0.attemptPart(delivery) }
+    isSizable = true
+    if !isBegun { try resize() }
+    return try await repeating { try await $0.attemptPart(delivery) }
   }
 
   /// The transfer is kept only where more parts follow: throwing ends it.
@@ -185,7 +242,8 @@ struct PageFetch<Item: Sendable> {
       try delivered.refuteEnd()
       return nil
     }
-    let page = try lastPart(rest, of: transfer, answer: answer)
+    var page = try lastPart(rest, of: transfer, answer: answer)
+    noteSize(&page)
     listing.health.paid(refund: exchange.takeRefund())
     exchange.traffic = Traffic(requests: 0)
     return page
@@ -533,6 +591,7 @@ extension PageFetch {
   /// Sends the request once; its answer is not looked at.
   mutating func discard() async throws {
     let response: TransportResponse
+    exchange.awaitsHost = false
     do {
       (response, _) = try await exchange.send()
     } catch let failure as RetryMachine.Failure {

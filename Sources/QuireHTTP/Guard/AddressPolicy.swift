@@ -80,7 +80,12 @@ public struct AddressPolicy: Hashable, Sendable {
       return "port \(port) is none of \(ports.sorted().map(String.init).joined(separator: ", "))"
     }
     let scope = address.scope
-    if networks.contains(where: { $0.contains(address) }) || reach == .everything { return nil }
+    if reach == .everything { return nil }
+    if networks.contains(where: { $0.contains(address) }) {
+      // As good as public: other private ones are not.
+      if isHome { home.reached(isPublic: true) }
+      return nil
+    }
     if scope == .global {
       if isHome { home.reached(isPublic: true) }
       return nil
@@ -170,12 +175,16 @@ extension PageError {
     PageError(
       .refusedAddress,
       "\(ServerText(host, limit: 80)) must not be reached: \(objection). Nothing was sent there.",
-      remedies: [Remedy(.addresses, condition: "if the servers of this walk may lead there")],
+      remedies: [
+        Remedy(
+          .addresses, [".standard.allowing(…)"],
+          condition: "if the servers of this walk may lead there")
+      ],
       attempts: 0)
   }
 }
 
 extension Remedy.Setting {
   /// Which addresses a walk may reach.
-  public static let addresses = Self("addresses")
+  public static let addresses = Self("configuration.addresses")
 }

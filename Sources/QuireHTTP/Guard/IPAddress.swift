@@ -110,7 +110,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         guard part.split(separator: ".").count == 4, let address = ipv4(part) else { return nil }
         groups += [UInt16(address >> 16), UInt16(truncatingIfNeeded: address)]
       } else {
-        guard (1...4).contains(part.utf8.count), let group = UInt16(part, radix: 16) else { return nil }
+        guard (1...4).contains(part.utf8.count), let group = UInt16(part, radix: 16) else {
+          return nil
+        }
         groups.append(group)
       }
     }
@@ -119,7 +121,10 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
 
   /// Dotted numbers, or hexadecimal groups without any left out.
   public var description: String {
-    if isIPv4 { return (0..<4).reversed().map { "\(UInt8(truncatingIfNeeded: bits >> ($0 * 8)))" }.joined(separator: ".") }
+    if isIPv4 {
+      return (0..<4).reversed().map { "\(UInt8(truncatingIfNeeded: bits >> ($0 * 8)))" }.joined(
+        separator: ".")
+    }
     return (0..<8).reversed()
       .map { String(UInt16(truncatingIfNeeded: bits >> ($0 * 16)), radix: 16) }
       .joined(separator: ":")

@@ -114,7 +114,15 @@ struct AnswerReader: Sendable {
     let echoed = try pagination.size?.echo.flatMap {
       try answer.value(at: .body($0), items: items)?.count
     }
-    return echoed ?? pageSize
+    return echoed ?? asked(for: answer) ?? pageSize
+  }
+
+  /// The size that the answered request asks for; nil where it has none.
+  private func asked(for answer: PageAnswer) -> Int? {
+    guard pageSize != nil, let send = pagination.size?.send, send != .itemRange else { return nil }
+    return RequestEditor(answer.request).pageSize(at: send).map {
+      min($0, pagination.size?.max ?? $0)
+    }
   }
 
   /// How long the page asks to wait before the next one; nil where it does not.

@@ -65,7 +65,9 @@ struct ClientBudgetTests {
     #expect(server.seconds < 2 * 10 * 2_000 / 250, "seed \(seed)")
   }
 
-  @Test("15-Outage: a thousand walks send a server that is away for an hour 1.1 requests a page at most")
+  @Test(
+    "15-Outage: a thousand walks send a server that is away for an hour 1.1 requests a page at most"
+  )
   @SimulationActor func outage() {
     let seed = UInt64.random(in: .min ... .max)
     for (name, policy) in [("api", RetryPolicy.api), ("export", .export), ("feed", .feed)] {
@@ -91,7 +93,9 @@ struct ClientBudgetTests {
     }
   }
 
-  @Test("15-Outage: one request probes a server that is away, and another takes its place when that is given up")
+  @Test(
+    "15-Outage: one request probes a server that is away, and another takes its place when that is given up"
+  )
   @SimulationActor func heirs() {
     let seed = UInt64.random(in: .min ... .max)
     let clock = ManualClock()
@@ -163,7 +167,9 @@ struct ClientBudgetTests {
     #expect(Set(paths).count > 90, "every walk has its turn")
   }
 
-  @Test("15-Rate: a limit of one's own holds for all walks of a client together, from the first request on")
+  @Test(
+    "15-Rate: a limit of one's own holds for all walks of a client together, from the first request on"
+  )
   @SimulationActor func ownRate() {
     let seed = UInt64.random(in: .min ... .max)
     let clock = ManualClock()

@@ -14,7 +14,8 @@ final class SimulatedServer: HTTPTransport {
   /// How it states its limit.
   enum Family: String, CaseIterable, Sendable {
     case retryAfter, draft, draftSeveral, draftDictionary, draft7, draft7Policy, epoch, epochDate
-    case milliseconds, delta, floored, isoDate, goDuration, anthropic, bigCommerce, resetAfter, kong, used
+    case milliseconds, delta, floored, isoDate, goDuration, anthropic, bigCommerce, resetAfter,
+      kong, used
     case hubSpot, crossref, amazon
   }
 
@@ -136,7 +137,8 @@ final class SimulatedServer: HTTPTransport {
       ]
     case .draft7Policy:
       return [
-        ("RateLimit-Limit", "\(limit), \(limit);w=\(Int(window))"), ("RateLimit-Remaining", "\(left)"),
+        ("RateLimit-Limit", "\(limit), \(limit);w=\(Int(window))"),
+        ("RateLimit-Remaining", "\(left)"),
         ("RateLimit-Reset", "\(up)"),
       ] + retry
     case .epoch: return named("X-RateLimit-", left, "\(Int(end.rounded(.up)))")
