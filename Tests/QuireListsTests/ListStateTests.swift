@@ -45,6 +45,58 @@ import Testing
     #expect(events == ["loading", "clear", "empty"])
   }
 
+  @Test("TI-05: a total of pages is as many loads; 0 is an empty listing, and the state says so")
+  func totalPages() async throws {
+    for total in [3, 1] {
+      let cursor = Cursor.numbered { NumberedPage([$0], totalPages: total) }
+      let states = try await states(of: PagedList(cursor)) { list in
+        let pages = try await list.drained()
+        #expect(pages.count == total)
+      }
+      let more = Array(repeating: ["loadingMore", "content"], count: total - 1).flatMap { $0 }
+      #expect(states == ["idle", "loading", "content"] + more + ["exhausted"])
+    }
+    let empty = Cursor<Int>.numbered { _ in NumberedPage([], totalPages: 0) }
+    let states = try await states(of: PagedList(empty)) { list in
+      let items = try await list.items.collected()
+      #expect(items == [])
+    }
+    #expect(states == ["idle", "loading", "empty"])
+  }
+
+  @Test("TI-42: a single load is one request, and the list is exhausted by it")
+  func single() async throws {
+    let calls = Recorder<Int>()
+    let cursor = Cursor.single {
+      calls.note(1)
+      return [1, 2, 3]
+    }
+    let states = try await states(of: PagedList(cursor)) { list in
+      let items = try await list.items.collected()
+      #expect(items == [1, 2, 3])
+      #expect(try await list.loadMore() == false)
+    }
+    #expect(calls.count == 1)
+    #expect(states == ["idle", "loading", "content", "exhausted"])
+  }
+
+  @Test("TI-02: what comes with a page is in the event that brings it, and in the snapshot")
+  func metadata() async throws {
+    struct DefaultBank: Sendable { var name: String }
+    var page = Page([1, 2, 3])
+    page.metadata[DefaultBank.self] = DefaultBank(name: "X")
+    let list = PagedList(Cursor(ScriptedSource([page])).filter { $0 > 1 })
+    var events = list.events.makeAsyncIterator()
+    try await list.loadMore()
+    var banks: [String?] = []
+    while banks.isEmpty, let event = await events.next() {
+      if case .reloaded(let page) = event { banks.append(page.metadata[DefaultBank.self]?.name) }
+    }
+    #expect(banks == ["X"])
+    #expect(list.snapshot.pages.first?.metadata[DefaultBank.self]?.name == "X")
+    #expect(list.snapshot.items == [2, 3])
+  }
+
   @Test("TI-11, TI-06: a source that says it is exhausted before any item is empty, not failed")
   func exhaustedError() async throws {
     for isNil in [true, false] {
