@@ -78,6 +78,9 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// Whether a page may be asked for before the one in front of it was consumed.
   package var allowsLookAhead: Bool { probe.allowsLookAhead }
 
+  /// What walks make of a position that comes back; see `PageSource.repeatedPositions`.
+  package var repeatedPositions: RepeatedPositions { probe.repeatedPositions }
+
   /// Where up to `count` pages behind the one at `position` start; see
   /// `PageSource.positions(after:total:count:)`.
   package func positions(after position: Position, total: Total?, count: Int) -> [Position] {

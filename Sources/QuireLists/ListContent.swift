@@ -3,9 +3,10 @@ import QuireCore
 /// What a list holds of one run through its listing: the pages, how far they reach at both ends, and
 /// how far the consumer is.
 ///
-/// Pages are counted from the first one known, whether it is held or not; a run that begins elsewhere
-/// (`ListStart.pages` > 0) knows of the pages in front of it. Items are consumed and loaded after the run's
-/// start; those in front of it are `prepended`.
+/// A page of the run has an ordinal: 0 where the run began, negative in front of it. Those that a window
+/// dropped are known by their marks, so that pages held lie between marks: `front`, `pages`, `back`. A run
+/// that begins elsewhere (`ListStart.pages` > 0) counts pages in front of it that it never saw. Items are
+/// consumed and loaded after the run's start; those in front of it are `prepended`.
 struct ListContent<Item: Sendable>: Sendable {
   /// What lies behind the last page.
   enum Tail: Sendable {
@@ -27,52 +28,71 @@ struct ListContent<Item: Sendable>: Sendable {
     case exhausted
   }
 
+  /// A page that was dropped: where it starts, how many items it had, and which.
+  struct Mark: Hashable, Sendable {
+    var position: Position
+    var count: Int
+    var fingerprint: Int?
+  }
+
   /// Which page of which content a loop got last.
   struct Place: Hashable, Sendable {
     var generation: Int
-    /// Counted from the run's start; negative in front of it.
+    /// Its ordinal.
     var page: Int
   }
 
   /// How often the content was replaced before.
   let generation: Int
   private(set) var pages: [Page<Item>] = []
+  private(set) var stamps: [PageStamp] = []
+  /// The pages that were dropped at both ends, the nearest last.
+  private(set) var front: [Mark] = []
+  private(set) var back: [Mark] = []
+  /// The ordinal of the first page held.
+  private(set) var first = 0
+  /// How many items lie between the run's start and the first page held; negative in front of it.
+  private(set) var heldStart = 0
+  /// The load that began this run.
+  let run: Int
   /// How many pages, and about how many items, lie before the first one held.
   private(set) var before: (pages: Int, items: Int)
   /// The number of the page at the position where the list starts.
   private(set) var listStart: Int
   /// How many items a page has, by the first one loaded where the list starts.
   private(set) var pageSize: Int
-  /// Which of `pages` was navigated to last.
+  /// Which of `pages` was navigated to last; beyond them where it was dropped.
   var current = 0
   var tail = Tail.open
   var head = Head.open
   /// A page that came although a reload had cancelled its load. The walk is beyond it, so it is added
   /// after all where the reload fails.
-  var late: (load: ListLoad, page: LoadedPage<Item>)?
+  var late: (running: ListMachine<Item>.Running, page: LoadedPage<Item>)?
   /// Whether a page was ever loaded.
   private(set) var hasLoaded = false
   private(set) var consumed = 0
   /// Items loaded from the run's start on, and in front of it.
   private(set) var loaded = 0
   private(set) var prepended = 0
-  private var prependedPages = 0
   private var lastPageCount = 0
   /// The first page after the run's start that is not begun, and the items before it.
   private var unbegun = (page: 0, items: 0)
 
-  init(_ start: ListStart, generation: Int = 0, listStart: Int = 0, pageSize: Int = 0) {
+  init(
+    _ start: ListStart, generation: Int = 0, run: Int = 0, listStart: Int = 0, pageSize: Int = 0
+  ) {
     before = (start.pages, start.items)
     self.generation = generation
+    self.run = run
     self.listStart = listStart
     self.pageSize = pageSize
   }
 
   /// The content that follows this one when a run begins at `start`.
-  func replaced(at start: ListStart) -> ListContent {
+  func replaced(at start: ListStart, run: Int) -> ListContent {
     let isElsewhere = start.pages > 0
     return ListContent(
-      start, generation: generation + 1, listStart: isElsewhere ? listStart : 0,
+      start, generation: generation + 1, run: run, listStart: isElsewhere ? listStart : 0,
       pageSize: isElsewhere ? pageSize : 0)
   }
 
@@ -85,57 +105,228 @@ struct ListContent<Item: Sendable>: Sendable {
   }
 
   /// Whether every page after the run's start is begun, so that another one may be loaded ahead.
-  var isBegun: Bool { unbegun.page == pages.count - prependedPages }
+  var isBegun: Bool { unbegun.page >= known.upperBound }
 
-  mutating func append(_ page: Page<Item>) {
+  mutating func append(_ page: Page<Item>, _ stamp: PageStamp) {
     if !hasLoaded, pageSize == 0 { pageSize = page.items.count }
-    pages.append(page)
+    if back.isEmpty {
+      pages.append(page)
+      stamps.append(stamp)
+    } else {
+      back.insert(Mark(page), at: 0)
+    }
     hasLoaded = true
     loaded += page.items.count
     if !page.items.isEmpty { lastPageCount = page.items.count }
   }
 
-  mutating func prepend(_ page: Page<Item>) {
-    pages.insert(page, at: 0)
-    prependedPages += 1
+  mutating func prepend(_ page: Page<Item>, _ stamp: PageStamp) {
+    let isCounted = before.pages > front.count
     prepended += page.items.count
-    current += 1
-    if before.pages > 0 {
-      before = (before.pages - 1, max(0, before.items - page.items.count))
+    if front.isEmpty {
+      pages.insert(page, at: 0)
+      stamps.insert(stamp, at: 0)
+      first -= 1
+      heldStart -= page.items.count
+      current += 1
     } else {
+      front.insert(Mark(page), at: 0)
+      if !isCounted { before = (before.pages + 1, before.items + page.items.count) }
+    }
+    if !isCounted {
       // What was counted from 0 is counted from the new page.
       listStart += 1
+    } else if front.isEmpty {
+      before = (before.pages - 1, max(0, before.items - page.items.count))
     }
   }
 
-  /// The consumer says how many items it is done with, counted from the first one held.
-  mutating func report(consumed count: Int) {
-    let count = min(count - prepended, loaded)
+  /// The consumer says how many items it is done with, counted from the first one known.
+  mutating func report(consumed count: Int) { note(consumed: count - prepended) }
+
+  /// The consumer is done with so many items behind the run's start.
+  private mutating func note(consumed count: Int) {
+    let count = min(count, loaded)
     while unbegun.items < count, begin() {}
     consumed = max(consumed, count)
   }
 
   /// Notes that the first page not begun is.
   private mutating func begin() -> Bool {
-    let index = unbegun.page + prependedPages
-    guard index < pages.count else { return false }
-    unbegun = (unbegun.page + 1, unbegun.items + pages[index].items.count)
+    guard known.contains(unbegun.page) else { return false }
+    unbegun = (unbegun.page + 1, unbegun.items + count(of: unbegun.page))
     return true
   }
 
+  // MARK: The window
+
+  /// The ordinals of pages that are held, and of those that are held or dropped.
+  var held: Range<Int> { first..<first + pages.count }
+  var known: Range<Int> { first - front.count..<first + pages.count + back.count }
+
+  /// Whether a page was loaded, and was dropped since.
+  func isDropped(_ ordinal: Int) -> Bool { known.contains(ordinal) && !held.contains(ordinal) }
+
+  func mark(of ordinal: Int) -> Mark {
+    if ordinal < first { return front[front.count - (first - ordinal)] }
+    if held.contains(ordinal) { return Mark(pages[ordinal - first]) }
+    return back[back.count - 1 - (ordinal - held.upperBound)]
+  }
+
+  private func count(of ordinal: Int) -> Int { mark(of: ordinal).count }
+
+  func position(of ordinal: Int) -> Position { mark(of: ordinal).position }
+
+  /// A known page was loaded again: beside the pages held it joins them, far from them it takes their
+  /// place.
+  mutating func hold(_ page: Page<Item>, at ordinal: Int, _ stamp: PageStamp) {
+    let old = count(of: ordinal)
+    let growth = page.items.count - old
+    if ordinal < 0 { prepended += growth } else { loaded += growth }
+    if 0..<unbegun.page ~= ordinal { unbegun.items += growth }
+    consumed = min(consumed, loaded)
+    if ordinal < first - 1 || ordinal > held.upperBound { dropAll(around: ordinal) }
+    if held.contains(ordinal) {
+      pages[ordinal - first] = page
+      stamps[ordinal - first] = stamp
+    } else if ordinal < first {
+      front.removeLast()
+      pages.insert(page, at: 0)
+      stamps.insert(stamp, at: 0)
+      first -= 1
+      heldStart -= old
+      before = (before.pages - 1, max(0, before.items - old))
+      current += 1
+    } else {
+      back.removeLast()
+      pages.append(page)
+      stamps.append(stamp)
+    }
+    if ordinal < 0 { heldStart -= growth }
+  }
+
+  /// A page that was loaded again may lead elsewhere than it did: the one behind it is found there, and is
+  /// stale where this one has changed. Returns the end at which a walk has to go on from there.
+  mutating func link(from ordinal: Int, isChanged: Bool) -> Threshold.End? {
+    let page = pages[ordinal - first]
+    let neighbour = ordinal < 0 ? ordinal - 1 : ordinal + 1
+    guard let target = ordinal < 0 ? page.previous : page.next else { return nil }
+    if held.contains(neighbour), isChanged, pages[neighbour - first].position != target {
+      pages[neighbour - first].position = target
+      stamps[neighbour - first].isStale = true
+    } else if neighbour < first, !front.isEmpty {
+      front[front.count - (first - neighbour)].position = target
+    } else if neighbour >= held.upperBound, !back.isEmpty {
+      back[back.count - 1 - (neighbour - held.upperBound)].position = target
+    } else if !known.contains(neighbour), isChanged {
+      return ordinal < 0 ? .leading : .trailing
+    }
+    return nil
+  }
+
+  /// Drops everything held, so that a page elsewhere can be held.
+  private mutating func dropAll(around ordinal: Int) {
+    while first < ordinal, !pages.isEmpty { dropFirst() }
+    while !pages.isEmpty { dropLast() }
+    // No page is held: where the next one comes is only a matter of marks.
+    while first < ordinal, let mark = back.popLast() {
+      front.append(mark)
+      step(mark.count, by: 1)
+    }
+    while first > ordinal, let mark = front.popLast() {
+      back.append(mark)
+      step(-mark.count, by: -1)
+    }
+  }
+
+  private mutating func step(_ items: Int, by pages: Int) {
+    first += pages
+    heldStart += items
+    before = (before.pages + pages, max(0, before.items + items))
+    current -= pages
+  }
+
+  private mutating func dropFirst() {
+    let page = pages.removeFirst()
+    stamps.removeFirst()
+    front.append(Mark(page))
+    step(page.items.count, by: 1)
+  }
+
+  private mutating func dropLast() {
+    stamps.removeLast()
+    if let page = pages.popLast() { back.append(Mark(page)) }
+  }
+
+  /// Drops pages at one end until what is held fits into the window, or what is next is to be kept.
+  mutating func trim(
+    to window: ListWindow, at end: Threshold.End, keeping kept: ClosedRange<Int>?
+  ) {
+    var bytes = window.bytes == nil ? 0 : pages.reduce(0) { $0 + $1.traffic.bytes }
+    while pages.count > window.pages ?? .max || bytes > window.bytes ?? .max, pages.count > 1 {
+      let ordinal = end == .leading ? first : held.upperBound - 1
+      if let kept, kept.contains(ordinal) { return }
+      bytes -= pages[ordinal - first].traffic.bytes
+      if end == .leading { dropFirst() } else { dropLast() }
+    }
+  }
+
+  /// The page that a view of these pages needs next: one it shows, then one beside it, then one that is
+  /// stale.
+  func wanted(by visible: ClosedRange<Int>) -> Int? {
+    let near = visible.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
+    guard !pages.isEmpty else { return nil }
+    if !held.overlaps(near.lowerBound..<near.upperBound + 1) { return near.lowerBound }
+    if near.upperBound >= held.upperBound - 1, !back.isEmpty { return held.upperBound }
+    if near.lowerBound <= first, !front.isEmpty { return first - 1 }
+    return near.first { held.contains($0) && stamps[$0 - first].isStale }
+  }
+
+  /// The pages that have these items, counted from the run's start.
+  func ordinals(ofItems items: Range<Int>) -> ClosedRange<Int>? {
+    guard !pages.isEmpty else { return nil }
+    let lower = page(ofItem: items.lowerBound).ordinal
+    return lower...max(lower, page(ofItem: max(items.lowerBound, items.upperBound - 1)).ordinal)
+  }
+
+  /// The page that has an item, counted from the run's start, or the nearest; and its first item.
+  private func page(ofItem item: Int) -> (ordinal: Int, start: Int) {
+    var (ordinal, start) = (first, heldStart)
+    while item < start, ordinal > known.lowerBound {
+      ordinal -= 1
+      start -= count(of: ordinal)
+    }
+    while ordinal < known.upperBound - 1, item >= start + count(of: ordinal) {
+      start += count(of: ordinal)
+      ordinal += 1
+    }
+    return (ordinal, start)
+  }
+
+  /// A view shows these items: up to there they are consumed.
+  mutating func show(_ items: Range<Int>) { note(consumed: items.upperBound) }
+
   // MARK: Finding pages
 
-  /// The page after `place` for a loop, which counts as consumed; nil where it is not loaded.
+  /// The ordinal of the page after `place` for a loop.
+  func ordinal(after place: Place?) -> Int {
+    place.map { $0.generation == generation ? $0.page + 1 : known.lowerBound } ?? known.lowerBound
+  }
+
+  /// The page after `place` for a loop, which counts as consumed; nil where it is not held.
   mutating func page(after place: Place?) -> (Page<Item>, Place)? {
-    let index =
-      place.map { $0.generation == generation ? $0.page + prependedPages + 1 : 0 } ?? 0
-    guard index < pages.count else { return nil }
-    let place = Place(generation: generation, page: index - prependedPages)
-    if place.page >= unbegun.page {
-      while unbegun.page <= place.page, begin() {}
+    let ordinal = ordinal(after: place)
+    guard held.contains(ordinal) else { return nil }
+    return (pages[ordinal - first], begin(ordinal))
+  }
+
+  /// A loop gets this page.
+  mutating func begin(_ ordinal: Int) -> Place {
+    if ordinal >= unbegun.page {
+      while unbegun.page <= ordinal, begin() {}
       consumed = max(consumed, unbegun.items)
     }
-    return (pages[index], place)
+    return Place(generation: generation, page: ordinal)
   }
 
   /// Which of `pages` a command means, whether there is one or not; nil for an item behind the last.
@@ -149,21 +340,24 @@ struct ListContent<Item: Sendable>: Sendable {
   }
 
   private func index(ofItem item: Int) -> Int? {
-    var rest = item
-    if rest < 0 { return -1 }
-    for (index, page) in pages.enumerated() {
-      if rest < page.items.count { return index }
-      rest -= page.items.count
-    }
-    return nil
+    let item = item + heldStart
+    let (ordinal, start) = page(ofItem: item)
+    if item < start { return -front.count - 1 }
+    return known.contains(ordinal) && item < start + count(of: ordinal) ? ordinal - first : nil
   }
 
-  /// The number of the page that a command means where it is neither held nor the one behind the last:
+  /// The ordinal of the page that a command means where it was dropped.
+  func dropped(for command: PageCommand) -> Int? {
+    guard let index = index(for: command), isDropped(first + index) else { return nil }
+    return first + index
+  }
+
+  /// The number of the page that a command means where it is neither known nor the one behind the last:
   /// one to seek.
   func distantPage(for command: PageCommand) -> Int? {
     let number: Int
     if let index = index(for: command) {
-      if case .item(let item) = command, index < 0, pageSize > 0 {
+      if case .item(let item) = command, index < -front.count, pageSize > 0 {
         number = max(0, item) / pageSize
       } else {
         number = before.pages + index
@@ -173,23 +367,60 @@ struct ListContent<Item: Sendable>: Sendable {
     } else {
       return nil
     }
-    let isNear = (0...pages.count).contains(number - before.pages)
+    let isNear = (-front.count...pages.count + back.count).contains(number - before.pages)
     return number < 0 || isNear || isExhausted && number > before.pages ? nil : number
   }
 }
 
-/// What a list loads: a page at one of its ends, or the first page of a new run.
+extension ListContent.Mark {
+  init(_ page: Page<Item>) {
+    self.init(
+      position: page.position, count: page.items.count, fingerprint: page.fingerprint)
+  }
+}
+
+/// Which load brought a page; one that came from a store is stale until it is loaded again.
+package struct PageStamp: Hashable, Sendable {
+  package var load: Int
+  package var isStale = false
+}
+
+/// What a list loads: a page at one of its ends, a page that is known, or the first page of a new run.
 enum ListLoad: Hashable, Sendable {
   case more, before, reload
+  /// A page that was dropped or is stale, by its ordinal; a loop only passes by.
+  case again(Int, isForLoop: Bool = false)
   /// Begins a run at a page that is not held.
   case seek(ListStart)
+
+  /// Whether it brings nothing to the end of what is held.
+  var isBeside: Bool {
+    switch self {
+    case .before, .again: true
+    case .more, .reload, .seek: false
+    }
+  }
 
   /// Whether a walk of its own is needed.
   var isNewRun: Bool {
     switch self {
-    case .more, .before: false
+    case .more, .before, .again: false
     case .reload, .seek: true
     }
+  }
+}
+
+/// How much a list holds at most.
+public struct ListWindow: Hashable, Sendable {
+  /// How many pages; nil for any number.
+  public var pages: Int?
+  /// How many bytes, as pages came over the wire (`Traffic.bytes`); nil for any number.
+  public var bytes: Int?
+
+  /// A window of so many pages, 3 or more, and so many bytes.
+  public init(pages: Int? = nil, bytes: Int? = nil) {
+    self.pages = pages
+    self.bytes = bytes
   }
 }
 

@@ -6,22 +6,22 @@ extension ListMachine {
   mutating func finished(
     _ id: Int, _ answer: LoadedPage<Item>, at now: Duration? = nil
   ) -> Effects {
-    var effects = Effects()
+    var effects = Effects(hasEnded: true)
     switch activity {
     case .loading(let running) where running.id == id:
       activity = .idle
-      settle(running.load, answer, &effects)
+      settle(running, answer, &effects)
       // A source that fails or cancels by itself would otherwise be asked for ever.
       proceed(&effects, looksAhead: !answer.isFailure)
     case .cancelling(let running) where running.id == id:
       let isReplaced = isReloading
       activity = .idle
-      if !running.load.isNewRun, !answer.isFailure, !startsAnew {
+      if [.more, .before].contains(running.load), !answer.isFailure, !startsAnew {
         // A late page: the walk is beyond it, so it must not be lost.
         if isReplaced {
-          content.late = (running.load, answer)
+          content.late = (running, answer)
         } else {
-          settle(running.load, answer, &effects)
+          settle(running, answer, &effects)
         }
       }
       proceed(&effects, looksAhead: !waiters.isEmpty)
@@ -50,30 +50,134 @@ extension ListMachine {
   }
 
   private mutating func settle(
-    _ load: Load, _ answer: LoadedPage<Item>, _ effects: inout Effects
+    _ running: Running, _ answer: LoadedPage<Item>, _ effects: inout Effects
   ) {
+    let load = running.load
     if answer.isCancellation, case .failed(let error) = answer {
       return wake(.failed(error), &effects) { load == .before ? !$0.wantsMore : $0.wantsMore }
     }
     switch load {
     case .before:
-      settleBefore(answer, &effects)
+      settleBefore(running, answer, &effects)
     case .more:
-      settleAfter(load, answer, &effects)
+      settleAfter(running, answer, &effects)
+    case .again(let ordinal, let isForLoop):
+      settleAgain(ordinal, isForLoop, running, answer, &effects)
     case .reload:
-      if !answer.isFailure { startOver(at: ListStart(position: start), &effects) }
-      settleAfter(load, answer, &effects)
+      if case .page(let page, _) = answer, keeps(page) {
+        return settleUnchanged(page, running, &effects)
+      }
+      if !answer.isFailure {
+        startOver(at: ListStart(position: start), run: running.id, &effects)
+      }
+      settleAfter(running, answer, &effects)
     case .seek(let start):
-      settleSeek(start, answer, &effects)
+      settleSeek(start, running, answer, &effects)
     }
   }
 
-  private mutating func settleAfter(
-    _ load: Load, _ answer: LoadedPage<Item>, _ effects: inout Effects
+  /// Whether a first page that was loaded anew is the one held, so that everything behind it, which came
+  /// from a store, stays.
+  private func keeps(_ page: Page<Item>) -> Bool {
+    guard let isSame, content.first == 0, content.front.isEmpty, let held = content.pages.first,
+      content.stamps.contains(where: \.isStale), page.next == held.next
+    else { return false }
+    return isSame(held, page)
+  }
+
+  private mutating func settleUnchanged(
+    _ page: Page<Item>, _ running: Running, _ effects: inout Effects
   ) {
+    content.hold(page, at: 0, PageStamp(load: running.id))
+    if case .failed = content.tail { content.tail = .open }
+    shown.settled = content.isExhausted ? .exhausted : .content
+    wake(.loaded(true), &effects) { $0.joins(.reload) }
+  }
+
+  /// A page that is known came again. Where there is none any more it has no items.
+  private mutating func settleAgain(
+    _ ordinal: Int, _ isForLoop: Bool, _ running: Running, _ answer: LoadedPage<Item>,
+    _ effects: inout Effects
+  ) {
+    let isTrailing = ordinal >= content.held.upperBound
+    let isLeading = ordinal < content.first
+    func isMeant(_ waiter: Waiter) -> Bool {
+      let isBeside =
+        waiter.wish == .load(.more) && isTrailing || waiter.wish == .load(.before) && isLeading
+      return !isForLoop && (isBeside || waiter.wish == .load(running.load))
+    }
+    var again = Page<Item>([])
+    switch answer {
+    case .failed(let error):
+      if !isForLoop { view.failure = (ordinal, PageError(ofSource: error)) }
+      let load = running.load
+      let meant = waiters.filter { isMeant($0) || self.again(for: $0) == load }.map(\.ticket)
+      return wake(.failed(error), &effects) { meant.contains($0.ticket) }
+    case .page(let page, _): again = page
+    case .end: again.position = content.position(of: ordinal)
+    }
+    if isForLoop { return deliver(again, ordinal, &effects) }
+    let old = content.mark(of: ordinal)
+    content.hold(again, at: ordinal, PageStamp(load: running.id))
+    link(ordinal, from: old, &effects)
+    // A view that was elsewhere has not come along yet.
+    if let visible = view.visible, content.held == ordinal..<ordinal + 1,
+      !visible.contains(ordinal)
+    {
+      view.visible = ordinal...ordinal
+    }
+    trim(at: isLeading ? .trailing : .leading)
+    if isLeading { triggers.before.answered(true) } else { triggers.after.answered(true) }
+    wake(.loaded(true), &effects) { isMeant($0) }
+  }
+
+  /// Follows where a page leads that was loaded again.
+  private mutating func link(
+    _ ordinal: Int, from old: ListContent<Item>.Mark, _ effects: inout Effects
+  ) {
+    let page = content.pages[ordinal - content.first]
+    let isChanged = page.fingerprint.map { $0 != old.fingerprint } ?? true
+    switch content.link(from: ordinal, isChanged: isChanged) {
+    case .trailing:
+      guard let next = page.next else { return }
+      effects.continues = (.trailing, next)
+      content.tail = .open
+      if shown.settled == .exhausted { shown.settled = .content }
+    case .leading:
+      effects.continues = (.leading, page.position)
+      content.head = .open
+    case nil: break
+    }
+  }
+
+  /// Gives loops a page that is not held.
+  private mutating func deliver(_ page: Page<Item>, _ ordinal: Int, _ effects: inout Effects) {
+    guard waiters.contains(where: { waits($0, for: ordinal) }) else { return }
+    let meant = waiters.filter { waits($0, for: ordinal) }.map(\.ticket)
+    wake(.page(page, content.begin(ordinal)), &effects) { meant.contains($0.ticket) }
+  }
+
+  /// Whether a loop waits for this page.
+  private func waits(_ waiter: Waiter, for ordinal: Int) -> Bool {
+    guard case .page(let place) = waiter.wish else { return false }
+    return content.ordinal(after: place) == ordinal
+  }
+
+  /// Drops what a window has no room for, but not what a view shows, nor the pages beside that.
+  private mutating func trim(at end: Threshold.End) {
+    guard let window = options.window else { return }
+    content.trim(
+      to: window, at: end,
+      keeping: view.visible.map { $0.lowerBound - 1...$0.upperBound + 1 })
+  }
+
+  private mutating func settleAfter(
+    _ running: Running, _ answer: LoadedPage<Item>, _ effects: inout Effects
+  ) {
+    let load = running.load
     switch answer {
     case .page(let page, let isLast):
-      settlePage(page, isLast: isLast, &effects)
+      settlePage(page, isLast: isLast, running, &effects)
       wake(.loaded(true), &effects) { $0.joins(load) }
     case .end:
       content.tail = .exhausted
@@ -98,13 +202,13 @@ extension ListMachine {
 
   /// A page that was sought came, or there is none: then everything stays as it was.
   private mutating func settleSeek(
-    _ start: ListStart, _ answer: LoadedPage<Item>, _ effects: inout Effects
+    _ start: ListStart, _ running: Running, _ answer: LoadedPage<Item>, _ effects: inout Effects
   ) {
     let seeker = waiters.first { $0.hasSought }?.ticket
     switch answer {
     case .page(let page, let isLast) where !page.items.isEmpty || !isLast:
-      startOver(at: start, &effects)
-      settlePage(page, isLast: isLast, &effects)
+      startOver(at: start, run: running.id, &effects)
+      settlePage(page, isLast: isLast, running, &effects)
     case .page, .end:
       wake(.end, &effects) { $0.ticket == seeker }
     case .failed(let error):
@@ -113,16 +217,19 @@ extension ListMachine {
   }
 
   private mutating func settleLate(_ effects: inout Effects) {
-    guard let (load, answer) = content.late else { return }
+    guard let (running, answer) = content.late else { return }
     content.late = nil
-    settle(load, answer, &effects)
+    settle(running, answer, &effects)
   }
 
   private mutating func settlePage(
-    _ page: Page<Item>, isLast: Bool, _ effects: inout Effects
+    _ page: Page<Item>, isLast: Bool, _ running: Running, _ effects: inout Effects
   ) {
     let isFirst = !content.hasLoaded
-    content.append(page)
+    let ordinal = content.known.upperBound
+    content.append(page, PageStamp(load: running.id))
+    if content.isDropped(ordinal) { deliver(page, ordinal, &effects) }
+    trim(at: .leading)
     triggers.after.answered(true)
     // The content is as long as before, so that the same offset counts again.
     if page.items.isEmpty { triggers.reset() }
@@ -135,10 +242,13 @@ extension ListMachine {
     if isLast { settleEnd(&effects) }
   }
 
-  private mutating func settleBefore(_ answer: LoadedPage<Item>, _ effects: inout Effects) {
+  private mutating func settleBefore(
+    _ running: Running, _ answer: LoadedPage<Item>, _ effects: inout Effects
+  ) {
     switch answer {
     case .page(let page, let isLast):
-      content.prepend(page)
+      content.prepend(page, PageStamp(load: running.id))
+      trim(at: .trailing)
       content.head = isLast ? .exhausted : .open
       triggers.before.answered(true)
       if page.items.isEmpty { triggers.reset() }
@@ -170,16 +280,38 @@ extension ListMachine {
   }
 
   /// The first page of a new run is here: what was loaded before makes room for it.
-  private mutating func startOver(at start: ListStart, _ effects: inout Effects) {
-    content = content.replaced(at: start)
+  private mutating func startOver(at start: ListStart, run: Int, _ effects: inout Effects) {
+    content = content.replaced(at: start, run: run)
+    view = View()
     triggers.reset()
     options.loadsAhead = true
     effects.adoptsRun = true
   }
 
+  /// Pages of a store take the place of a first load: they are shown as they are, and are stale.
+  mutating func seeded(
+    _ pages: [Page<Item>], isSame: @escaping @Sendable (Page<Item>, Page<Item>) -> Bool
+  ) -> Effects {
+    var effects = Effects()
+    guard case .idle = activity, !content.hasLoaded, let first = pages.first, let last = pages.last
+    else { return effects }
+    self.isSame = isSame
+    for page in pages { content.append(page, PageStamp(load: loads, isStale: true)) }
+    trim(at: .trailing)
+    content.head = first.previous == nil ? .exhausted : .open
+    content.tail = last.next == nil ? .exhausted : .open
+    effects.events.append(.reloaded(first))
+    shown.settled = .content
+    announce(shown.settled, &effects)
+    if last.next == nil { settleEnd(&effects) }
+    announce(&effects)
+    return effects
+  }
+
   /// Drops everything that was loaded.
   mutating func clear(_ effects: inout Effects) {
-    content = content.replaced(at: ListStart(position: start))
+    content = content.replaced(at: ListStart(position: start), run: loads)
+    view = View()
     triggers.reset()
     options.loadsAhead = true
     effects.events.append(.cleared)
@@ -193,11 +325,16 @@ extension ListMachine {
       settleLate(&effects)
       serveLoops(&effects)
       serveNavigations(&effects)
-      if content.isExhausted {
-        wake(.end, &effects) { $0.isLoop }
-        wake(.loaded(false), &effects) { $0.wish == .load(.more) }
+      wake(.loaded(false), &effects) { [content] in
+        if case .load(.again(let ordinal, _)) = $0.wish { return !content.known.contains(ordinal) }
+        return false
       }
-      if case .exhausted = content.head {
+      if content.isExhausted {
+        let ended = waiters.filter { $0.isLoop && again(for: $0) == nil }.map(\.ticket)
+        wake(.end, &effects) { ended.contains($0.ticket) }
+        if content.back.isEmpty { wake(.loaded(false), &effects) { $0.wish == .load(.more) } }
+      }
+      if case .exhausted = content.head, content.front.isEmpty {
         wake(.loaded(false), &effects) { $0.wish == .load(.before) }
       }
     }
@@ -237,6 +374,7 @@ extension ListMachine {
       content.current = index
       return .page(content.pages[index], nil)
     }
+    if content.dropped(for: command) != nil { return nil }
     if seek(for: waiter) != nil { return nil }
     return index.map { $0 < 0 } ?? false || content.isExhausted ? .end : nil
   }

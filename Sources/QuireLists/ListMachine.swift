@@ -59,8 +59,17 @@ struct ListMachine<Item: Sendable>: Sendable {
     var cancel: Int?
     /// The walk of the last load takes the place of the one so far.
     var adoptsRun = false
+    /// Another walk goes on at an end of what is known, from there.
+    var continues: (end: Threshold.End, position: Position)?
     /// For observers, in this order.
     var events: [ListEvent<Item>] = []
+    /// A load has ended.
+    var hasEnded = false
+
+    /// Whether a snapshot may differ from the one before.
+    var isNews: Bool {
+      hasEnded || start != nil || cancel != nil || !wake.isEmpty || !events.isEmpty
+    }
   }
 
   /// What reported offsets have led to, at both ends.
@@ -76,6 +85,13 @@ struct ListMachine<Item: Sendable>: Sendable {
       before.reset()
       filledAt = nil
     }
+  }
+
+  /// What reported items have led to: the pages that a view shows, and the one of these that could not be
+  /// loaded again, which is not tried before a caller asks for it.
+  struct View: Sendable {
+    var visible: ClosedRange<Int>?
+    var failure: (ordinal: Int, error: PageError)?
   }
 
   /// What observers got last, and what the state is while nothing is loaded.
@@ -94,7 +110,11 @@ struct ListMachine<Item: Sendable>: Sendable {
   var waiters: [Waiter] = []
   var shown = Shown()
   var triggers: Triggers
-  private var loads = 0
+  var view = View()
+  /// Whether a page that was loaded again is the one that is held; nil where no page is compared.
+  var isSame: (@Sendable (Page<Item>, Page<Item>) -> Bool)?
+  /// How many loads have begun.
+  private(set) var loads = 0
   /// When a load last ended, where that matters.
   var lastChange: Duration?
   /// Whether no item was held when the last load began.
@@ -129,7 +149,7 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   mutating func start(_ load: Load, _ effects: inout Effects, isRetry: Bool = false) {
     loads += 1
-    if load != .before { isInitial = content.pages.allSatisfy(\.items.isEmpty) }
+    if !load.isBeside { isInitial = content.pages.allSatisfy(\.items.isEmpty) }
     activity = .loading(Running(load: load, id: loads, isRetry: isRetry))
     effects.start = (load, loads)
   }
@@ -150,6 +170,8 @@ struct ListMachine<Item: Sendable>: Sendable {
     {
       waiters[index].hasSought = true
       self.start(.seek(start), &effects)
+    } else if let load = waiters.lazy.compactMap(again(for:)).first {
+      start(load, &effects, isRetry: isRetry)
     } else if content.hasLoaded, !waiters.contains(where: \.wantsMore) {
       start(.before, &effects)
     } else {
@@ -161,9 +183,41 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
+  /// The load of a page that is known, where that is what is waited for.
+  func again(for waiter: Waiter) -> ListLoad? {
+    switch waiter.wish {
+    case .load(.again(let ordinal, _)):
+      content.known.contains(ordinal) ? .again(ordinal) : nil
+    case .load(.more): content.back.isEmpty ? nil : .again(content.held.upperBound)
+    case .load(.before): content.front.isEmpty ? nil : .again(content.first - 1)
+    case .load: nil
+    case .navigate(let command): content.dropped(for: command).map { .again($0) }
+    case .page(let place):
+      content.isDropped(content.ordinal(after: place))
+        ? .again(content.ordinal(after: place), isForLoop: true) : nil
+    }
+  }
+
+  /// The load at an end of what is held, where there can be one.
+  private func load(at end: Threshold.End) -> ListLoad? {
+    switch end {
+    case .trailing:
+      if !content.back.isEmpty { return .again(content.held.upperBound) }
+      if case .open = content.tail { return .more }
+    case .leading:
+      if !content.front.isEmpty { return .again(content.first - 1) }
+      if case .open = content.head { return .before }
+    }
+    return nil
+  }
+
   /// Loads the next page if it is due and every page is begun.
   mutating func lookAhead(_ effects: inout Effects) {
-    guard case .idle = activity, case .open = content.tail, options.loadsAhead else { return }
+    guard case .idle = activity, options.loadsAhead else { return }
+    if let visible = view.visible, view.failure == nil, let ordinal = content.wanted(by: visible) {
+      return start(.again(ordinal), &effects)
+    }
+    guard case .open = content.tail, content.back.isEmpty else { return }
     let isShort =
       options.viewportItems.map { content.hasLoaded && content.loaded <= $0 } ?? false
     guard isShort || options.threshold.isExceeded(content.progress) && content.isBegun else {
@@ -189,7 +243,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// The next page is wanted.
   mutating func loadMore(ticket: Int) -> Effects {
     var effects = Effects()
-    if content.isExhausted, !isReloading {
+    if content.isExhausted, content.back.isEmpty, !isReloading {
       effects.outcome = .loaded(false)
     } else {
       wait(ticket, for: .load(.more), &effects)
@@ -201,8 +255,8 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// The next page is due by a rule of the caller's, which does not wait for it.
   mutating func requested() -> Effects {
     var effects = Effects()
-    guard case .idle = activity, case .open = content.tail else { return effects }
-    start(.more, &effects)
+    guard case .idle = activity, let load = load(at: .trailing) else { return effects }
+    start(load, &effects)
     announce(&effects)
     return effects
   }
@@ -210,7 +264,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// The page before the first one is wanted.
   mutating func loadBefore(ticket: Int) -> Effects {
     var effects = Effects()
-    if case .exhausted = content.head, !isReloading {
+    if case .exhausted = content.head, content.front.isEmpty, !isReloading {
       effects.outcome = .loaded(false)
     } else {
       wait(ticket, for: .load(.before), &effects)
@@ -222,11 +276,16 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// What failed is to be tried again.
   mutating func retry(ticket: Int) -> Effects {
     var effects = Effects()
+    let failed = view.failure?.ordinal
+    view.failure = nil
     switch (activity, content.tail) {
     case (.loading(let running), _) where running.isRetry:
       waiters.append(Waiter(ticket: ticket, wish: .load(running.load)))
     case _ where hasFailedToReload:
       waiters.append(Waiter(ticket: ticket, wish: .load(.reload)))
+      demandLoad(&effects, isRetry: true)
+    case _ where failed != nil:
+      if let failed { waiters.append(Waiter(ticket: ticket, wish: .load(.again(failed)))) }
       demandLoad(&effects, isRetry: true)
     case (_, .failed(let load, _, _)):
       wait(ticket, for: .load(load), &effects)
@@ -252,6 +311,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   mutating func reload(ticket: Int) -> Effects {
     var effects = Effects()
     waiters.append(Waiter(ticket: ticket, wish: .load(.reload)))
+    view.failure = nil
     if case .loading(let running) = activity, running.load == .reload { return effects }
     if options.onReload == .clear {
       clear(&effects)
@@ -281,6 +341,8 @@ struct ListMachine<Item: Sendable>: Sendable {
     if let (page, place) = content.page(after: place) {
       effects.outcome = .page(page, place)
       lookAhead(&effects)
+    } else if content.isDropped(content.ordinal(after: place)) {
+      wait(ticket, for: .page(after: place), &effects)
     } else if case .failed(let load, let error, isShown: false) = content.tail {
       content.tail = .failed(load, error, isShown: true)
       effects.outcome = .failed(error)
@@ -339,19 +401,44 @@ struct ListMachine<Item: Sendable>: Sendable {
     let isShort =
       options.fillsViewport && viewport.extent > 0 && viewport.scrollRange <= 0
       && viewport.content != triggers.filledAt
-    if case .open = content.tail, triggers.after.report(offset, in: viewport) != nil || isShort {
+    if let load = load(at: .trailing), triggers.after.report(offset, in: viewport) != nil || isShort
+    {
       triggers.after.latch()
-      start(.more, &effects)
-    } else if case .open = content.head, options.thresholdBefore != .onDemand,
+      start(load, &effects)
+    } else if let load = load(at: .leading),
+      load != .before || options.thresholdBefore != .onDemand,
       triggers.before.report(offset, in: viewport) != nil || isShort
     {
       triggers.before.latch()
-      start(.before, &effects)
+      start(load, &effects)
     } else {
       return effects
     }
     if isShort { triggers.filledAt = viewport.content }
     announce(&effects)
+    return effects
+  }
+
+  /// A view shows these items, counted from the run's start.
+  ///
+  /// What it shows is loaded again where it was dropped, and so is the page beside it; then the page before
+  /// the first one is due by its threshold, or the next one.
+  mutating func reported(visible items: Range<Int>, at now: Duration? = nil) -> Effects {
+    var effects = Effects()
+    content.show(items)
+    view.visible = content.ordinals(ofItems: items)
+    guard case .idle = activity, !isSettling(at: now) else { return effects }
+    lookAhead(&effects)
+    let ahead = Progress(
+      consumed: content.loaded - items.lowerBound, loaded: content.loaded + content.prepended,
+      lastPage: content.pages.first?.items.count ?? 0)
+    if effects.start == nil, options.loadsAhead, case .open = content.head, content.front.isEmpty,
+      triggers.before.isArmed, options.thresholdBefore.isExceeded(ahead)
+    {
+      triggers.before.latch()
+      start(.before, &effects)
+    }
+    if effects.start != nil { announce(&effects) }
     return effects
   }
 
@@ -371,17 +458,30 @@ extension ListMachine {
       switch running.load {
       case .reload, .seek: .loading
       case .more: content.hasLoaded ? .loadingMore : .loading
-      case .before: shown.settled
+      case .again(content.held.upperBound, isForLoop: false): .loadingMore
+      case .again, .before: settled
       }
     case .cancelling:
       if isReloading {
         .loading
       } else if !waiters.contains(where: \.wantsMore) {
-        shown.settled
+        settled
       } else {
         content.hasLoaded ? .loadingMore : .loading
       }
-    case .idle: shown.settled
+    case .idle: settled
+    }
+  }
+
+  /// The state while nothing is loaded at the end of what is held.
+  private var settled: ListState {
+    if let failure = view.failure, failure.ordinal >= content.held.upperBound {
+      return .loadingMoreError(failure.error)
+    }
+    // More follows what is held, whatever there is behind it.
+    switch shown.settled {
+    case .exhausted, .loadingMoreError: return content.back.isEmpty ? shown.settled : .content
+    default: return shown.settled
     }
   }
 
@@ -413,16 +513,24 @@ extension ListMachine {
     var snapshot = ListSnapshot(
       state: state, pages: content.pages, loaded: content.loaded + content.prepended,
       prepended: content.prepended, pagesBefore: content.before.pages,
-      itemsBefore: content.before.items, currentPage: content.current,
+      itemsBefore: content.before.items,
+      currentPage: min(max(0, content.current), max(0, content.pages.count - 1)),
       isRefreshing: isReloading, isInitial: isInitial, canLoadMore: canLoadMore(in: state),
       canLoadBefore: true, isLoadingBefore: false)
+    snapshot.content = .init(content)
+    snapshot.loads = loads
     switch content.head {
     case .open: snapshot.canLoadBefore = content.hasLoaded
     case .failed(let error): snapshot.errorBefore = error
     case .exhausted: snapshot.canLoadBefore = false
     }
+    if !content.front.isEmpty {
+      snapshot.canLoadBefore = true
+      snapshot.errorBefore = view.failure.flatMap { $0.ordinal < content.first ? $0.error : nil }
+    }
     if case .loading(let running) = activity {
-      snapshot.isLoadingBefore = running.load == .before
+      snapshot.isLoadingBefore = [.before, .again(content.first - 1)].contains(running.load)
+      if case .again = running.load { snapshot.isLoadingAgain = true }
       if running.load.isNewRun { snapshot.isRefreshing = true }
     }
     return snapshot

@@ -44,6 +44,13 @@ public struct ListOptions: Sendable {
   /// Default true: such content cannot be scrolled.
   public var fillsViewport: Bool
 
+  /// How much is held at most: what lies furthest from the load is dropped, and loaded again when a view
+  /// or a caller comes back to it. Default nil: everything.
+  ///
+  /// The pages that `PagedList.report(visible:)` names, and one on either side, are never dropped. Where
+  /// positions are handles that read on (`RepeatedPositions.allowed`), nothing is.
+  public var window: ListWindow?
+
   /// Whether a listing without items is a page without items, and not `ListState.empty`.
   /// Default false.
   public var deliversEmptyFirstPage: Bool
@@ -52,7 +59,8 @@ public struct ListOptions: Sendable {
   public init(
     threshold: Threshold = .standard, thresholdBefore: Threshold = .onDemand,
     loadsAhead: Bool = true, onReload: ReloadPolicy = .keep, settling: Duration = .zero,
-    viewportItems: Int? = nil, fillsViewport: Bool = true, deliversEmptyFirstPage: Bool = false
+    viewportItems: Int? = nil, fillsViewport: Bool = true, deliversEmptyFirstPage: Bool = false,
+    window: ListWindow? = nil
   ) {
     self.threshold = threshold
     self.thresholdBefore = thresholdBefore
@@ -62,6 +70,7 @@ public struct ListOptions: Sendable {
     self.viewportItems = viewportItems
     self.fillsViewport = fillsViewport
     self.deliversEmptyFirstPage = deliversEmptyFirstPage
+    self.window = window
   }
 
   /// Why no list can be served like this; nil where one can.
@@ -71,6 +80,10 @@ public struct ListOptions: Sendable {
         "fill a view of \(viewportItems) items; give 0 or more."
       } else if settling < .zero {
         "settle for \(settling); give zero or more."
+      } else if let pages = window?.pages, pages < 3 {
+        "scroll in a window of \(pages) pages; give 3 or more."
+      } else if let bytes = window?.bytes, bytes < 1 {
+        "hold \(bytes) bytes; give 1 or more."
       } else {
         nil
       }

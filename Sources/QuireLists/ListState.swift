@@ -76,16 +76,16 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
   public internal(set) var state: ListState
   /// The pages it holds, in the order of the listing.
   public internal(set) var pages: [Page<Item>]
-  /// How many items these have.
+  /// How many items were loaded, those that a window dropped included.
   public internal(set) var loaded: Int
   /// How many of these were loaded before the start.
   public internal(set) var prepended: Int
-  /// How many pages lie before the first one held: after a jump to a page whose position was known. 0
-  /// otherwise.
+  /// How many pages lie before the first one held: dropped by a window, or passed by a jump to a page whose
+  /// position was known.
   public internal(set) var pagesBefore: Int
   /// How many items those pages have, as far as all pages are as long as the first.
   public internal(set) var itemsBefore: Int
-  /// Which of `pages` was navigated to last.
+  /// Which of `pages` was navigated to last, or the nearest to it.
   public internal(set) var currentPage: Int
   /// Whether the first page is being loaded anew, or a page that was jumped to.
   public internal(set) var isRefreshing: Bool
@@ -100,6 +100,31 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
   public internal(set) var isLoadingBefore: Bool
   /// Why the page before the first one could not be loaded, if that failed last.
   public internal(set) var errorBefore: PageError?
+
+  /// How many items lie behind the last page held, as far as they were loaded before and dropped.
+  public var itemsAfter: Int { content.itemsAfter }
+  /// Whether a page held came from a store, and was not loaded since.
+  public var isStale: Bool { content.stamps.contains(where: \.isStale) }
+
+  /// What tells the pages of one snapshot from those of another.
+  package struct Content: Sendable {
+    package var run = 0
+    package var generation = 0
+    /// The ordinal of the first page held, and what brought each of them.
+    package var first = 0
+    package var stamps: [PageStamp] = []
+    /// Where the first page held lies, counted from the run's start.
+    package var heldStart = 0
+    var itemsAfter = 0
+    /// Whether the page after the last one held is known not to exist.
+    package var isEnd = false
+  }
+
+  package var content = Content()
+  /// Whether a page is loaded again that a window dropped, or that is stale.
+  public internal(set) var isLoadingAgain = false
+  /// How many loads have begun.
+  package var loads = 0
 
   /// The items of all pages held. O(n).
   public var items: [Item] { pages.flatMap(\.items) }
@@ -147,4 +172,16 @@ public enum PageCommand: Hashable, Sendable {
   case page(Int)
   /// The page that has the item with this number.
   case item(Int)
+}
+
+extension ListSnapshot.Content {
+  init(_ content: ListContent<Item>) {
+    run = content.run
+    generation = content.generation
+    first = content.first
+    stamps = content.stamps
+    heldStart = content.heldStart
+    itemsAfter = content.back.reduce(0) { $0 + $1.count }
+    isEnd = content.isExhausted && content.back.isEmpty
+  }
 }

@@ -36,7 +36,7 @@ public struct ListUpdates<Element: Sendable>: AsyncSequence, Sendable {
 extension ListUpdates.Iterator: Sendable {}
 
 /// The queue of one observer.
-final class EventQueue<Element: Sendable>: Sendable {
+package final class EventQueue<Element: Sendable>: Sendable {
   private struct State {
     /// What was posted, in order, and what is taken next, in reverse: taking costs O(1) on average.
     var incoming: [Element] = []
@@ -59,8 +59,13 @@ final class EventQueue<Element: Sendable>: Sendable {
   }
 
   private let state: Mutex<State>
+  /// Whether only the last element is kept.
+  private let isConflated: Bool
 
-  init(_ elements: [Element] = []) { state = Mutex(State(incoming: elements)) }
+  package init(_ elements: [Element] = [], isConflated: Bool = false) {
+    state = Mutex(State(incoming: elements))
+    self.isConflated = isConflated
+  }
 
   /// Puts an element into the queue. Returns what wakes the observer, to be called outside of
   /// any lock.
@@ -69,6 +74,7 @@ final class EventQueue<Element: Sendable>: Sendable {
   /// wakes loses nothing.
   func post(_ element: Element) -> (@Sendable () -> Void)? {
     let woken = state.withLock { state in
+      if isConflated { (state.incoming, state.outgoing) = ([], []) }
       state.incoming.append(element)
       return state.wake()
     }
@@ -92,7 +98,7 @@ final class EventQueue<Element: Sendable>: Sendable {
     return queue
   }
 
-  func next() async -> Element? {
+  package func next() async -> Element? {
     while !Task.isCancelled {
       let suspension = Suspension<Void>()
       let (element, waits) = state.withLock { state -> (Element?, Bool) in
@@ -112,18 +118,18 @@ final class EventQueue<Element: Sendable>: Sendable {
 }
 
 /// An observer as its list knows it: without keeping it.
-struct Observer<Event: Sendable>: Sendable {
+package struct Observer<Event: Sendable>: Sendable {
   private let queue: @Sendable () -> (any Sendable)?
   /// Puts an event into the observer's queue; see `EventQueue.post(_:)`.
-  let post: @Sendable (Event) -> (@Sendable () -> Void)?
+  package let post: @Sendable (Event) -> (@Sendable () -> Void)?
   /// Nothing comes any more.
-  let finish: @Sendable () -> Void
+  package let finish: @Sendable () -> Void
 
   /// Whether the queue is still held.
-  var isObserving: Bool { queue() != nil }
+  package var isObserving: Bool { queue() != nil }
 
   /// An observer of those events of which `observation` makes something.
-  init<Element>(
+  package init<Element>(
     _ queue: EventQueue<Element>, observation: @escaping @Sendable (Event) -> Element?
   ) {
     self.queue = { [weak queue] in queue }

@@ -29,34 +29,40 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     var machine: Machine
     /// Made with the first load.
     var walk: Walk<Item>?
-    /// The walk of a reload or of a jump, until its first page is there.
+    /// The walk of a reload or of a jump, until its first page is there; or one that reads a page again.
     var newWalk: Walk<Item>?
+    /// The walk for what comes before, where it is not the one for what follows.
+    var walkBefore: Walk<Item>?
     var waiting: [Int: Suspension<Machine.Outcome>] = [:]
     var tickets = 0
     var task: (id: Int, task: Task<Void, Never>)?
     var observers: [Observer<ListEvent<Item>>] = []
+    /// How often the snapshot may have changed, and what is told of that.
+    var version = 0
+    var listeners: [Observer<Void>] = []
   }
 
   private let cursor: Cursor<Item>
-  private let allowsLookAhead: Bool
+  private let allows: (lookAhead: Bool, window: Bool)
   private let stopwatch: Stopwatch
   private let state: Mutex<State>
 
   /// A list of what `cursor` reads. Nothing is loaded before a call or a loop asks for it.
   public init(_ cursor: Cursor<Item>, options: ListOptions = ListOptions()) {
     self.cursor = cursor
-    allowsLookAhead = cursor.allowsLookAhead
+    allows = (cursor.allowsLookAhead, cursor.repeatedPositions == .refused)
     stopwatch = Stopwatch(cursor.clock)
     let machine = Machine(
-      start: cursor.start, options: options.allowed(allowsLookAhead),
+      start: cursor.start, options: options.allowed(allows),
       positions: cursor.positions(after:total:count:))
     state = Mutex(State(machine: machine))
   }
 
   deinit {
-    let (task, observers) = state.withLock { ($0.task, $0.observers) }
+    let (task, observers, listeners) = state.withLock { ($0.task, $0.observers, $0.listeners) }
     task?.task.cancel()
     for observer in observers { observer.finish() }
+    for listener in listeners { listener.finish() }
   }
 
   /// How the list loads. Options can be changed at any time, with effect from the next page or report
@@ -64,7 +70,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   public var options: ListOptions {
     get { state.withLock { $0.machine.options } }
     set {
-      state.withLock { [allowsLookAhead] in $0.machine.use(newValue.allowed(allowsLookAhead)) }
+      state.withLock { [allows] in $0.machine.use(newValue.allowed(allows)) }
     }
   }
 
@@ -72,6 +78,18 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 
   /// What there is and what is being done, all from the same moment. O(1).
   public var snapshot: ListSnapshot<Item> { state.withLock { $0.machine.snapshot } }
+
+  /// The snapshot, and a number that grows whenever it may have changed.
+  package var reading: (snapshot: ListSnapshot<Item>, version: Int) {
+    state.withLock { ($0.machine.snapshot, $0.version) }
+  }
+
+  /// Tells that the snapshot may have changed.
+  package func listen() -> EventQueue<Void> {
+    let queue = EventQueue<Void>(isConflated: true)
+    state.withLock { $0.listeners.append(Observer(queue) { $0 }) }
+    return queue
+  }
 
   /// The state now, and then every state it changes to, in order.
   ///
@@ -170,6 +188,41 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 
   // MARK: Reports of a view
 
+  /// Says which items a view shows, counted from the first one known: `itemsBefore` is the number of the
+  /// first one held. Report as often as you like.
+  ///
+  /// Pages that a window dropped, or that are stale, are loaded again when they come into view, and the
+  /// pages beside it before that. `ListOptions.threshold` and `thresholdBefore` decide on further ones, in
+  /// items from the last one shown to the end, and from the first one shown to the start.
+  public func report(visible: Range<Int>) {
+    perform { [stopwatch] machine in
+      let shift = machine.content.heldStart - machine.content.before.items
+      return machine.reported(
+        visible: visible.lowerBound + shift..<visible.upperBound + shift,
+        at: machine.now(by: stopwatch))
+    }
+  }
+
+  /// The same, counted from the run's start, which does not move when a page comes before it.
+  package func report(visibleInRun items: Range<Int>) {
+    perform { [stopwatch] in $0.reported(visible: items, at: $0.now(by: stopwatch)) }
+  }
+
+  /// Pages of a store take the place of a first load, unless there was one.
+  package func seed(
+    _ pages: [Page<Item>], isSame: @escaping @Sendable (Page<Item>, Page<Item>) -> Bool
+  ) {
+    guard let first = pages.first, let last = pages.last else { return }
+    let walk = cursor.resuming(from: last.next ?? last.position).walk()
+    let walkBefore = cursor.resuming(from: first.position).walk()
+    let decision = state.withLock { state in
+      let decision = Self.decide(&state) { $0.seeded(pages, isSame: isSame) }
+      if !decision.effects.events.isEmpty { (state.walk, state.walkBefore) = (walk, walkBefore) }
+      return decision
+    }
+    perform(decision)
+  }
+
   /// Says how many items from the first one on are consumed. The number only ever counts up.
   public func report(consumed: Int) {
     perform { [stopwatch] in $0.reported(consumed: consumed, at: $0.now(by: stopwatch)) }
@@ -194,12 +247,11 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 }
 
 extension ListOptions {
-  /// These options, without look-ahead where the source does not allow it.
-  fileprivate func allowed(_ allowsLookAhead: Bool) -> ListOptions {
-    guard !allowsLookAhead else { return self }
+  /// These options, without what the source does not allow.
+  fileprivate func allowed(_ allows: (lookAhead: Bool, window: Bool)) -> ListOptions {
     var options = self
-    options.threshold = .onDemand
-    options.thresholdBefore = .onDemand
+    if !allows.lookAhead { (options.threshold, options.thresholdBefore) = (.onDemand, .onDemand) }
+    if !allows.window { options.window = nil }
     return options
   }
 }
@@ -299,6 +351,12 @@ extension PagedList {
     _ state: inout State, _ event: (inout Machine) -> Machine.Effects
   ) -> Decision {
     var decision = Decision(effects: event(&state.machine))
+    if decision.effects.isNews {
+      state.version += 1
+      for listener in state.listeners {
+        if let notice = listener.post(()) { decision.notices.append(notice) }
+      }
+    }
     guard !decision.effects.events.isEmpty, !state.observers.isEmpty else { return decision }
     state.observers.removeAll { !$0.isObserving }
     for event in decision.effects.events {
@@ -347,6 +405,13 @@ extension PagedList {
   private func walk(for load: ListLoad) -> Walk<Item> {
     state.withLock { state in
       switch load {
+      case .before where state.walkBefore != nil:
+        return state.walkBefore ?? cursor.walk()
+      case .again(let ordinal, _):
+        // One page, by a walk that is not continued.
+        let walk = cursor.resuming(from: state.machine.content.position(of: ordinal)).walk()
+        state.newWalk = walk
+        return walk
       case .more, .before:
         let walk = state.walk ?? cursor.walk()
         state.walk = walk
@@ -369,7 +434,15 @@ extension PagedList {
       let decision = Self.decide(&state) { $0.finished(id, answer, at: now) }
       // Releasing a walk frees what its source holds, which must not happen under the lock.
       var left = state.newWalk
-      if decision.effects.adoptsRun { swap(&state.walk, &left) }
+      if decision.effects.adoptsRun {
+        swap(&state.walk, &left)
+        state.walkBefore = nil
+      }
+      switch decision.effects.continues {
+      case (.trailing, let position)?: state.walk = cursor.resuming(from: position).walk()
+      case (.leading, let position)?: state.walkBefore = cursor.resuming(from: position).walk()
+      case nil: break
+      }
       state.newWalk = nil
       if state.task?.id == id { state.task = nil }
       return (decision, left)

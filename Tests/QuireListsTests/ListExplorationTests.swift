@@ -109,6 +109,7 @@ import Testing
         var page = Page([number])
         page.previous = 0
         return .page(page, isLast: number == Self.pages)
+      case .again: fatalError("Without a window nothing is loaded again.")
       }
     }
 
@@ -211,7 +212,7 @@ import Testing
           content.before.pages, content.before.items, content.consumed, content.loaded,
           content.prepended, waiting.count, content.current, position, before,
         ],
-        pages: [delivered] + content.pages.map(\.items), late: content.late?.load,
+        pages: [delivered] + content.pages.map(\.items), late: content.late?.running.load,
         waiters: machine.waiters.map { waiter in
           Summary.Waiter(
             order: waiting.firstIndex(of: waiter.ticket) ?? -1, wish: waiter.wish,
