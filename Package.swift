@@ -21,11 +21,13 @@ let grdb = ["GRDB", "GRDBSQLite"].map { product($0, of: "GRDB.swift", trait: "SQ
 /// Small programs that the tests run.
 let examples = [
   "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket", "FiftyWalks", "TerminalReader",
+  "IssueList",
 ]
 
 /// What reads listings; a test may look into any of them.
 let libraries: [Target.Dependency] = [
-  "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP", "QuireCurl",
+  "QuireCore", "QuireLists", "QuireListModel", "QuirePagination", "QuireJSON", "QuireXML",
+  "QuireHTTP", "QuireCurl",
 ]
 
 let reading: [Target.Dependency] = [
@@ -37,7 +39,8 @@ let package = Package(
   // The oldest Apple systems that have the APIs used here. Only Linux is built and tested today.
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
-    "Quire", "QuireCore", "QuireLists", "QuirePagination", "QuireJSON", "QuireXML", "QuireHTTP",
+    "Quire", "QuireCore", "QuireLists", "QuireListModel", "QuirePagination", "QuireJSON",
+    "QuireXML", "QuireHTTP",
     "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite", "QuirePostgres",
     "QuireFeeds", "QuireFeedsSQLite", "QuireServing", "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
@@ -71,6 +74,7 @@ let package = Package(
     // What each library is for is said in CONTRIBUTING.md.
     library("QuireCore"),
     library("QuireLists", ["QuireCore"]),
+    library("QuireListModel", ["QuireLists", "QuireCore"]),
     library("QuirePagination", ["QuireCore", "CPresets", httpTypes], exclude: ["Presets"]),
     library("QuireJSON", ["QuirePagination", "QuireCore"]),
     library("QuireXML", ["QuirePagination", "QuireCore", "CXML2"]),
@@ -106,6 +110,7 @@ let package = Package(
     tests(of: "QuireCore"),
     tests(of: "QuireJSON", with: [httpTypes]),
     tests(of: "QuireLists"),
+    tests(of: "QuireListModel"),
     tests(of: "QuireXML"),
     tests(of: "QuireHTTP", with: ["QuireDetect", httpTypes, logging]),
     tests(of: "QuireCurl", with: ["CCurl", "CZlib", httpTypes]),
@@ -144,7 +149,7 @@ func library(
 
 func example(_ name: String) -> Target {
   .executableTarget(
-    name: name, dependencies: ["Quire", "QuireLists"], path: "Examples/\(name)",
+    name: name, dependencies: ["Quire", "QuireLists", "QuireListModel"], path: "Examples/\(name)",
     swiftSettings: house)
 }
 

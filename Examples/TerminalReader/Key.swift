@@ -1,26 +1,42 @@
-/// The keys that mean something here; their names are the words of scripts.
-enum Key: String {
-  case up, down, left, right, pageUp, pageDown, home, end, enter, quit
+/// The keys that mean something here: their names are the words of scripts, and other words are typed.
+enum Key: Hashable {
+  case up, down, pageUp, pageDown, home, end, enter, escape, backspace, quit
+  case character(Character)
+
+  private static let names: [String: Key] = [
+    "up": .up, "down": .down, "pageUp": .pageUp, "pageDown": .pageDown, "home": .home, "end": .end,
+    "enter": .enter, "escape": .escape, "backspace": .backspace, "quit": .quit,
+  ]
 
   /// What a terminal sends for them. Ctrl-C is a key like any other in raw mode.
   private static let sequences: [(bytes: [UInt8], key: Key)] = [
-    ("\u{1B}[A", Key.up), ("\u{1B}[B", .down), ("\u{1B}[C", .right), ("\u{1B}[D", .left),
-    ("\u{1B}[5~", .pageUp), ("\u{1B}[6~", .pageDown),
+    ("\u{1B}[A", Key.up), ("\u{1B}[B", .down), ("\u{1B}[5~", .pageUp), ("\u{1B}[6~", .pageDown),
     ("\u{1B}[H", .home), ("\u{1B}[1~", .home), ("\u{1B}[F", .end), ("\u{1B}[4~", .end),
-    ("\r", .enter), ("q", .quit), ("\u{3}", .quit),
+    ("\r", .enter), ("\u{7F}", .backspace), ("\u{8}", .backspace), ("\u{3}", .quit),
   ].map { (Array($0.utf8), $1) }
+
+  /// The keys that a word of a script presses.
+  static func keys(inWord word: String) -> [Key] {
+    names[word].map { [$0] } ?? word.map(Key.character)
+  }
 
   /// The keys in what was read at once; everything else is left out.
   static func keys(in bytes: some Sequence<UInt8>) -> [Key] {
     var rest = Array(bytes)[...]
     var keys: [Key] = []
-    while !rest.isEmpty {
+    while let first = rest.first {
       if let (bytes, key) = sequences.first(where: { rest.starts(with: $0.bytes) }) {
         keys.append(key)
         rest = rest.dropFirst(bytes.count)
-      } else {
-        rest = rest.dropFirst()
+        continue
       }
+      // Escape stands alone; what else begins with it is a key without a meaning here.
+      if first == 0x1B {
+        if rest.count == 1 { keys.append(.escape) }
+        return keys
+      }
+      if (0x20..<0x7F).contains(first) { keys.append(.character(Character(Unicode.Scalar(first)))) }
+      rest = rest.dropFirst()
     }
     return keys
   }

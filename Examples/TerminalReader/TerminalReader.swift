@@ -1,33 +1,51 @@
 import Foundation
 import Quire
+import QuireListModel
 
-struct Record: Decodable, Sendable {
-  let id: Int
-  let name: String
-}
-
-/// A list without an end, in a terminal: `TerminalReader [--script] [URL]`.
+/// A list without an end, in a terminal: `TerminalReader [--script] [--offset] [--store FILE] [URL]`.
 ///
-/// Arrow and page keys scroll, left and right turn pages as high as the window; pages of the listing are
-/// loaded before their rows are reached. Pulled down at its top
-/// by three more rows the list is loaded anew, and a row at its end tries again what failed. With
-/// `--script` the keys are words on stdin, and `show` prints what the screen would show.
+/// Arrow and page keys choose a record, and pages are loaded before their rows are reached, at both ends; ten
+/// are held, however long the listing is. Pulled down at its top by three more rows the list is loaded anew;
+/// `d` deletes a record here and `u` takes it back, `/` filters while a text is typed, `g` goes to a number,
+/// Enter tries again what failed. With `--store` the pages are kept in a file, and shown without a server, too.
+///
+/// Pages lead on by Link headers; with `--offset` by offset, limit and a total, so that rows to come are known
+/// and any of them can be gone to in one request. With `--script` the keys are words on stdin: `wait` waits
+/// until nothing is loaded, `size:ROWSxCOLUMNS` changes the screen, `show` prints it.
 @main
 struct TerminalReader {
   static func main() async throws {
     var arguments = Array(CommandLine.arguments.dropFirst())
-    let isScript = arguments.first == "--script"
-    if isScript { arguments.removeFirst() }
-    let url = arguments.first ?? "http://127.0.0.1:8080/link-header"
-
-    let records = PageClient().cursor(of: Record.self, at: url, pagination: .linkHeader)
-    let (inputs, feed) = AsyncStream<Input>.makeStream()
-    let list = RecordList(records) { feed.yield(.change) }
-    if isScript {
-      await play(list, inputs)
-    } else {
-      try await Terminal.whileOpen(feed) { await show(list, inputs) }
+    func flag(_ name: String) -> Bool {
+      guard let index = arguments.firstIndex(of: name) else { return false }
+      arguments.remove(at: index)
+      return true
     }
+    let (isScript, isOffset) = (flag("--script"), flag("--offset"))
+    var store: FileListStore<Record>?
+    if let index = arguments.firstIndex(of: "--store"), index + 1 < arguments.count {
+      store = FileListStore(arguments[index + 1])
+      arguments.removeSubrange(index...index + 1)
+    }
+    let url =
+      arguments.first ?? "http://127.0.0.1:8080/" + (isOffset ? "offset-limit" : "link-header")
+    var pagination = Pagination.linkHeader
+    pagination.previous = PreviousRule(.linkHeader(rel: "prev"))
+    if isOffset {
+      pagination = Pagination(
+        next: .offset, send: .query("offset"), end: [.total("/total")], items: "/items",
+        total: "/total")
+    }
+    let records = PageClient().cursor(of: Record.self, at: url, pagination: pagination)
+
+    let (inputs, feed) = AsyncStream<Input>.makeStream()
+    let reader = Reader(records, store: store) { feed.yield(.change) }
+    if isScript {
+      await play(reader, inputs)
+    } else {
+      try await Terminal.whileOpen(feed) { await show(reader, inputs) }
+    }
+    await reader.model.settleStore()
   }
 
   /// What makes the list be drawn again.
@@ -37,36 +55,42 @@ struct TerminalReader {
   }
 
   /// Serves the terminal until a key quits.
-  private static func show(_ list: RecordList, _ inputs: AsyncStream<Input>) async {
-    var list = list
-    draw(&list)
+  @MainActor private static func show(_ reader: Reader, _ inputs: AsyncStream<Input>) async {
+    draw(reader)
     for await input in inputs {
       if case .key(let key) = input {
-        if key == .quit { return }
-        list.press(key)
+        if key == .quit || key == .character("q") && reader.mode == .list { return }
+        reader.press(key)
       }
-      draw(&list)
+      draw(reader)
     }
   }
 
-  private static func draw(_ list: inout RecordList) {
+  @MainActor private static func draw(_ reader: Reader) {
     let size = Terminal.size
-    list.height = max(1, size.rows - RecordList.frameHeight)
-    Terminal.draw(list.lines(width: size.columns))
+    let height = max(1, size.rows - Reader.frameHeight)
+    if reader.height != height { reader.height = height }
+    Terminal.draw(reader.lines(width: size.columns))
   }
 
-  /// Serves a script: a key's name presses it, `wait` waits until nothing is loaded, `show` prints.
-  private static func play(_ list: RecordList, _ inputs: AsyncStream<Input>) async {
-    var list = list
+  /// Serves a script.
+  @MainActor private static func play(_ reader: Reader, _ inputs: AsyncStream<Input>) async {
     var changes = inputs.makeAsyncIterator()
+    var width = 60
     while let line = readLine() {
-      for word in line.split(separator: " ") {
+      for word in line.split(separator: " ").map(String.init) {
+        // What was decided by a change comes before the next key.
+        await Task.yield()
         switch word {
-        case "wait": while list.isLoading, await changes.next() != nil {}
-        case "show": print(list.lines(width: 60).joined(separator: "\n"))
-        default:
-          guard let key = Key(rawValue: String(word)) else { fatalError("no such key: \(word)") }
-          list.press(key)
+        case "wait":
+          reader.follow()
+          while reader.isLoading, await changes.next() != nil { reader.follow() }
+        case "show": print(reader.lines(width: width).joined(separator: "\n"))
+        case _ where word.hasPrefix("size:"):
+          let size = word.dropFirst(5).split(separator: "x").compactMap { Int($0) }
+          reader.height = max(1, size[0] - Reader.frameHeight)
+          width = size[1]
+        default: for key in Key.keys(inWord: word) { reader.press(key) }
         }
       }
     }

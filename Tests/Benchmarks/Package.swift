@@ -24,6 +24,7 @@ let package = Package(
         .product(name: "Quire", package: "Quire"),
         .product(name: "QuireCore", package: "Quire"),
         .product(name: "QuireLists", package: "Quire"),
+        .product(name: "QuireListModel", package: "Quire"),
         .product(name: "QuireHTTP", package: "Quire"),
         .product(name: "QuireCurl", package: "Quire"),
         .product(name: "QuireXML", package: "Quire"),

@@ -11,7 +11,7 @@ struct DocumentationTests {
   /// What a user may import.
   private static let libraries = [
     "Quire", "QuireAWS", "QuireCore", "QuireCurl", "QuireDetect", "QuireHTTP", "QuireJSON",
-    "QuireLists", "QuirePagination", "QuireXML",
+    "QuireListModel", "QuireLists", "QuirePagination", "QuireXML",
   ]
   private static let root = URL(fileURLWithPath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()

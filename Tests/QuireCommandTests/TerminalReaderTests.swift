@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The example TerminalReader", .timeLimit(.minutes(3)))
 struct TerminalReaderTests {
-  /// A server with pages of ten records; its nth answer may fail, or wait for a gate.
+  /// A server with pages of ten records that lead on and back; its nth answer may fail, or wait for a gate.
   private func listing(
     pages: Int, failing: Set<Int> = [], gates: [Int: StallGate] = [:]
   ) throws -> FaultServer {
@@ -16,8 +16,12 @@ struct TerminalReaderTests {
       let records = (10 * page - 9...10 * page).map {
         "{\"id\": \($0), \"name\": \"Record \($0)\"}"
       }
-      let link = page < pages ? [("Link", "</list?page=\(page + 1)>; rel=\"next\"")] : []
-      let answer = FaultStep.respond("[\(records.joined(separator: ","))]", headers: link)
+      var links: [String] = []
+      if page < pages { links.append("</list?page=\(page + 1)>; rel=\"next\"") }
+      if page > 1 { links.append("</list?page=\(page - 1)>; rel=\"prev\"") }
+      let answer = FaultStep.respond(
+        "[\(records.joined(separator: ","))]",
+        headers: links.isEmpty ? [] : [("Link", links.joined(separator: ", "))])
       return gates[request.ordinal].map { [.stall(until: $0), answer] } ?? [answer]
     }
   }
@@ -26,134 +30,263 @@ struct TerminalReaderTests {
     server.requests.map { $0.target.split(separator: "=").last.map(String.init) ?? "" }
   }
 
-  /// What the window shows after each `show` of a script: its title, and its eight rows.
-  private func play(
-    _ script: String, at url: String
-  ) async throws -> [(title: String, rows: [String])] {
-    let file = TemporaryFile(script)
-    let ending = try await Command(
-      ["--script", url], of: "TerminalReader",
-      input: FileHandle(forReadingFrom: URL(fileURLWithPath: file.path))
-    ).end()
-    #expect(ending.status == 0, "\(ending.errors)")
-    let lines = ending.output.components(separatedBy: "\n").dropLast()
-    return stride(from: 0, to: lines.count, by: 12).map { start in
-      let rows = lines[start + 2..<start + 10].map { $0.trimmingCharacters(in: .whitespaces) }
-      return (lines[start].split(separator: " ").joined(separator: " "), rows)
+  /// A screen that `show` prints: its title, the day above the rows, the rows, and the last line.
+  private struct Screen {
+    var title: String
+    var day: String
+    var rows: [String]
+    var bottom: String
+
+    /// Rows without what stands at their right.
+    var records: [String] { rows.map { $0.components(separatedBy: "   ")[0] } }
+
+    init(_ lines: ArraySlice<String>) {
+      let lines = Array(lines)
+      title = lines[0].split(separator: " ").joined(separator: " ")
+      day = lines[1].trimmingCharacters(in: CharacterSet(charactersIn: "─ "))
+      rows = lines[2..<lines.count - 2].map { $0.trimmingCharacters(in: .whitespaces) }
+      bottom = lines[lines.count - 1].trimmingCharacters(in: .whitespaces)
     }
   }
 
-  private func rows(_ range: ClosedRange<Int>) -> [String] { range.map { "\($0)  Record \($0)" } }
+  private func print(
+    _ script: String, at url: String, _ options: [String] = []
+  ) async throws -> [String] {
+    let file = TemporaryFile(script)
+    let ending = try await Command(
+      ["--script"] + options + [url], of: "TerminalReader",
+      input: FileHandle(forReadingFrom: URL(fileURLWithPath: file.path))
+    ).end()
+    #expect(ending.status == 0, "\(ending.errors)")
+    return ending.output.components(separatedBy: "\n").dropLast()
+  }
 
-  @Test("P-7: it loads before the end is in sight, at the end, and anew when it is pulled down")
+  /// The screens of a script; each has eight rows.
+  private func play(
+    _ script: String, at url: String, _ options: String...
+  ) async throws -> [Screen] {
+    let lines = try await print(script, at: url, options)
+    return stride(from: 0, to: lines.count - 11, by: 12).map { Screen(lines[$0..<$0 + 12]) }
+  }
+
+  private func rows(_ range: ClosedRange<Int>, chosen: Int? = nil) -> [String] {
+    range.map { ($0 == chosen ? ">" : "") + "\($0)  Record \($0)" }
+  }
+
+  @Test(
+    "18-Reader, P-7: it loads before the end is in sight, to the end, and anew when it is pulled down"
+  )
   func scrolls() async throws {
     let server = try listing(pages: 3)
     defer { server.stop() }
     let shown = try await play(
       """
       wait show
-      down show
-      down wait show
-      end wait show
-      end show
+      down down show
+      pageDown down show
+      wait end wait end wait show
       pageUp show
-      home up down show up up
+      home wait show up up show
       up wait show
       """, at: server.url("/list?page=1"))
-    #expect(
-      shown.map(\.title) == [
-        "Records: 10 records content", "Records: 10 records content",
-        "Records: 20 records content", "Records: 30 records exhausted",
-        "Records: 30 records exhausted", "Records: 30 records exhausted",
-        "Records: 30 records exhausted", "Records: 10 records content",
-      ])
-    #expect(
-      shown.map(\.rows) == [
-        rows(1...8), rows(2...9), rows(3...10), rows(14...21), rows(24...30) + ["that is all"],
-        rows(16...23), rows(1...8), rows(1...8),
-      ])
-    #expect(pages(server) == ["1", "2", "3", "1"])
+    try #require(shown.count == 8)
+    #expect(shown[0].title == "Records: 20 content")
+    #expect(shown[0].records == rows(1...8, chosen: 1))
+    #expect(shown[1].records == rows(1...8, chosen: 3))
+    #expect(shown[2].records == rows(5...12, chosen: 12))
+    #expect(shown[3].title == "Records: 30 exhausted")
+    #expect(shown[3].rows.last == "that is all" && shown[3].records.prefix(7) == rows(24...30)[...])
+    #expect(shown[4].records == rows(23...30, chosen: 23))
+    #expect(shown[5].records == rows(1...8, chosen: 1))
+    #expect(shown[6].rows.prefix(3) == ["pull to refresh: 66 %", "", ">1  Record 1"])
+    #expect(shown[7].title == "Records: 20 content")
+    #expect(shown[7].records == rows(1...8, chosen: 1))
+    #expect(pages(server) == ["1", "2", "3", "1", "2"])
   }
 
-  @Test("TI-26, TI-49: what fails has a row that tries again, and what was there stays")
+  @Test(
+    "18-Reader, 18-Section: records are sectioned by day, and the day of the first one stays above them"
+  )
+  func days() async throws {
+    let server = try listing(pages: 9)
+    defer { server.stop() }
+    let shown = try await play(
+      "wait show pageDown show pageDown show", at: server.url("/list?page=1"))
+    try #require(shown.count == 3)
+    #expect(shown.map(\.day) == ["2026-03-01", "2026-03-01", "2026-02-28"])
+    #expect(
+      shown[1].rows.first { $0.hasPrefix("9 ") || $0.hasPrefix(">9 ") }?.hasSuffix("2026-02-28")
+        == true)
+    #expect(shown[0].rows.allSatisfy { !$0.contains("2026") })
+  }
+
+  @Test("18-Reader, TI-26, TI-49: what fails has a row that tries again, and what was there stays")
   func retries() async throws {
     let server = try listing(pages: 2, failing: [1, 3, 5])
     defer { server.stop() }
     let shown = try await play(
       """
       wait show enter wait show
-      end wait show enter wait show
+      end show enter wait show
       home up up up wait show
       enter wait show
       """, at: server.url("/list?page=1"))
-    #expect(
-      shown.map(\.title) == [
-        "Records: 0 records loadingError", "Records: 10 records content",
-        "Records: 10 records loadingMoreError", "Records: 20 records exhausted",
-        "Records: 20 records loadingError", "Records: 10 records content",
-      ])
-    #expect(shown[0].rows[4].contains("404"))
-    #expect(shown[1].rows == rows(1...8))
-    #expect(shown[2].rows == rows(4...10) + ["Retry load more (Enter)"])
-    #expect(shown[3].rows == rows(4...11))
-    #expect(shown[4].rows == rows(1...8))
-    #expect(pages(server) == ["1", "1", "2", "2", "1", "1"])
+    try #require(shown.count == 6)
+    #expect(shown[0].title == "Records: 0 loadingError" && shown[0].rows[4].contains("404"))
+    #expect(shown[1].title == "Records: 10 loadingMoreError")
+    #expect(shown[1].records == rows(1...8, chosen: 1))
+    #expect(shown[2].rows.last == "could not be loaded (Enter)")
+    #expect(shown[3].title == "Records: 20 exhausted" && shown[3].records.last == ">11  Record 11")
+    #expect(shown[4].title == "Records: 20 offline" && shown[4].bottom.contains("404"))
+    #expect(shown[4].records == rows(1...8, chosen: 1))
+    #expect(shown[5].title == "Records: 20 exhausted")
+    #expect(pages(server) == ["1", "1", "2", "2", "1", "1", "2"])
   }
 
   @Test(
-    "CP-15, OU-03: left and right turn pages as high as the window, across pages of the listing")
-  func turns() async throws {
-    let server = try listing(pages: 2)
+    "18-Reader, IN-27: a reader that begins in the midst loads what comes before, and nothing jumps"
+  )
+  func bothEnds() async throws {
+    let server = try listing(pages: 9)
     defer { server.stop() }
     let shown = try await play(
-      "wait down right wait show right wait show right show left left left show",
-      at: server.url("/list?page=1"))
-    // The second window-high page is begun with ten records, and full once more are there.
-    #expect(
-      shown.map(\.rows.first) == ["4  Record 4", "9  Record 9", "14  Record 14", "1  Record 1"])
+      "wait show home wait show pageUp pageUp pageUp pageUp wait pageUp pageUp wait pageUp wait home wait show",
+      at: server.url("/list?page=5"))
+    try #require(shown.count == 3)
+    #expect(shown[0].records.contains(">41  Record 41"))
+    #expect(shown[2].records == rows(1...8, chosen: 1))
   }
 
-  @Test("It reads the demo API")
+  @Test("18-Reader, 18-Edit: a record is deleted, stays deleted over loads, and comes back")
+  func deletes() async throws {
+    let server = try listing(pages: 9)
+    defer { server.stop() }
+    let shown = try await play(
+      """
+      wait down d show d show
+      pageDown pageDown wait home wait show
+      u show u show u show
+      """, at: server.url("/list?page=1"))
+    try #require(shown.count == 6)
+    #expect(shown[0].records == ["1  Record 1"] + rows(3...9, chosen: 3))
+    #expect(shown[0].bottom == "Record 2 is deleted; u takes it back")
+    #expect(shown[1].records == ["1  Record 1"] + rows(4...10, chosen: 4))
+    #expect(shown[2].records == [">1  Record 1"] + rows(4...10))
+    #expect(shown[3].records == [">1  Record 1"] + rows(3...9))
+    #expect(shown[4].records == rows(1...8, chosen: 1) && shown[4].bottom == "Record 2 is back")
+    #expect(shown[5].bottom == "nothing to take back")
+  }
+
+  @Test(
+    "18-Reader, 18-View: a filter acts while it is typed, loads what it needs, and goes with escape"
+  )
+  func filters() async throws {
+    let server = try listing(pages: 4)
+    defer { server.stop() }
+    let shown = try await play(
+      "wait / 2 show 9 wait show x show backspace enter show / escape show",
+      at: server.url("/list?page=1"))
+    try #require(shown.count == 5)
+    #expect(shown[0].bottom == "filter: 2_")
+    #expect(
+      shown[0].records.first == ">2  Record 2" && shown[0].title.contains("3 found in 20 "))
+    #expect(shown[1].records.first == ">29  Record 29")
+    #expect(shown[1].title == "Records: 1 found in 40 exhausted")
+    #expect(shown[2].rows[4] == "no record is like that")
+    #expect(shown[3].records.first == ">29  Record 29" && !shown[3].bottom.hasPrefix("filter"))
+    #expect(shown[4].title == "Records: 40 exhausted")
+  }
+
+  @Test(
+    "18-Reader, 18-Window: any of 10,000 records is gone to in one request, and few pages are held")
+  func jumps() async throws {
+    let shown = try await DemoServer.whileServing(port: 0) { origin in
+      try await play(
+        "wait show g 7 7 7 7 enter wait show pageUp pageUp wait show g 1 enter wait show",
+        at: origin + "/offset-limit", "--offset")
+    }
+    try #require(shown.count == 4)
+    #expect(shown[0].title.contains("of 10000"))
+    #expect(shown[1].records.contains(">7777  Record 7777"))
+    #expect(shown[2].records.contains(">7761  Record 7761"))
+    #expect(shown[3].records == rows(1...8, chosen: 1))
+  }
+
+  @Test("18-Reader: the screen is as large as it is told, and keeps the chosen record in view")
+  func resizes() async throws {
+    let server = try listing(pages: 3)
+    defer { server.stop() }
+    let lines = try await print(
+      "wait pageDown show size:7x24 show", at: server.url("/list?page=1"))
+    #expect(lines.count == 12 + 7)
+    #expect(lines.dropFirst(12).allSatisfy { $0.count <= 24 })
+    #expect(
+      lines.suffix(7) == [
+        " Records: 20    content ", "── 2026-03-01 ──────────", " 7  Record 7", " 8  Record 8",
+        ">9  Record 9 2026-02-28 ",
+        "────────────────────────", " ↑ ↓ PgUp PgDn Home End ",
+      ])
+  }
+
+  @Test(
+    "18-Reader, 18-Store: without its server it shows what it has kept, and says that it is offline"
+  )
+  func offline() async throws {
+    let server = try listing(pages: 3)
+    let url = server.url("/list?page=1")
+    let file = TemporaryFile()
+    let online = try await play("wait end wait show", at: url, "--store", file.path)
+    #expect(online.first?.title == "Records: 30 exhausted")
+    #expect(try file.lines().count == 3)
+    server.stop()
+    let offline = try await play("wait show pageDown wait show", at: url, "--store", file.path)
+    try #require(offline.count == 2)
+    #expect(offline[0].title == "Records: 30 offline, stale")
+    #expect(offline[0].records == rows(1...8, chosen: 1))
+    #expect(offline[1].records.contains(">9  Record 9"))
+  }
+
+  @Test("18-Reader: it reads the demo API")
   func demo() async throws {
     let shown = try await DemoServer.whileServing(port: 0) { origin in
       try await play("wait pageDown wait end wait show", at: origin + "/link-header")
     }
     #expect(shown.count == 1)
-    #expect(shown[0].title.hasSuffix("content"))
-    #expect(shown[0].rows.allSatisfy { $0.contains("Record ") })
+    #expect(shown[0].rows.prefix(7).allSatisfy { $0.contains("Record ") })
   }
 
-  @Test("In a terminal keys are heard, what loads is seen, and Ctrl-C leaves all as it was")
+  @Test(
+    "18-Reader: in a terminal keys are read, what loads is seen, and Ctrl-C leaves all as it was")
   func terminal() async throws {
     let gates = [1: StallGate(), 2: StallGate(), 3: StallGate()]
-    let server = try listing(pages: 5, gates: gates)
+    let server = try listing(pages: 2, gates: gates)
     defer { server.stop() }
     let terminal = try PseudoTerminal(rows: 12, columns: 60)
     let modes = terminal.modes
     let command = try Command(
       [server.url("/list?page=1")], of: "TerminalReader", terminal: terminal)
 
-    #expect(await terminal.screen { $0.contains { $0.contains("Loading …") } } != nil)
+    #expect(await terminal.screen { $0.contains { $0.contains("░░░░") } } != nil)
     #expect(terminal.modes != modes)
     gates[1]?.open()
-    let first = try #require(await terminal.screen { $0.contains(" 1  Record 1") })
+    let first = try #require(await terminal.screen { $0.contains(">1  Record 1") })
     #expect(first.count == 12)
-    #expect(first[0].hasSuffix("content "))
-
     terminal.type("\u{1B}[F")
     #expect(await terminal.screen { $0.contains { $0.contains("loading more …") } } != nil)
     gates[2]?.open()
-    #expect(await terminal.screen { $0.contains(" 11  Record 11") } != nil)
+    #expect(await terminal.screen { $0.contains(">11  Record 11") } != nil)
 
     terminal.type("\u{1B}[H")
-    #expect(await terminal.screen { $0.contains(" 1  Record 1") } != nil)
+    #expect(await terminal.screen { $0.contains(">1  Record 1") } != nil)
     terminal.type("\u{1B}[A\u{1B}[A")
     #expect(await terminal.screen { $0.contains { $0.contains("pull to refresh: 66 %") } } != nil)
     terminal.type("\u{1B}[A")
     let refreshing = await terminal.screen { $0.contains { $0.contains("refreshing …") } }
-    #expect(refreshing?.contains(" 1  Record 1") == true)
+    #expect(refreshing?.contains(">1  Record 1") == true)
     gates[3]?.open()
-    let again = await terminal.screen { $0[0].contains("10 records") && $0[2] == " 1  Record 1" }
+    let again = await terminal.screen {
+      !$0.contains { $0.contains("refreshing …") } && $0[2] == ">1  Record 1"
+    }
     #expect(again != nil)
 
     terminal.type("\u{3}")
@@ -163,7 +296,9 @@ struct TerminalReaderTests {
     #expect(await terminal.output(endingWith: "\u{1B}[?25h\u{1B}[?1049l"))
   }
 
-  @Test("A signal that ends it leaves the terminal as it was, too", arguments: [SIGTERM, SIGINT])
+  @Test(
+    "18-Reader: a signal that ends it leaves the terminal as it was, too",
+    arguments: [SIGTERM, SIGINT])
   func signals(signal: Int32) async throws {
     let server = try listing(pages: 1)
     defer { server.stop() }
@@ -171,7 +306,7 @@ struct TerminalReaderTests {
     let modes = terminal.modes
     let command = try Command(
       [server.url("/list?page=1")], of: "TerminalReader", terminal: terminal)
-    #expect(await terminal.screen { $0.contains(" 1  Record 1") } != nil)
+    #expect(await terminal.screen { $0.contains(">1  Record 1") } != nil)
     command.send(signal: signal)
     let ending = try await command.end()
     #expect(ending.status == 0, "\(ending.errors)")

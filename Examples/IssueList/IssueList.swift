@@ -1,0 +1,16 @@
+import Quire
+import QuireListModel
+
+/// The model behind a list of issues in SwiftUI, without a view: `IssueList URL` prints what it shows first.
+///
+/// The view is `IssueListView`, where SwiftUI exists.
+@main
+struct IssueList {
+  static func main() async throws {
+    let url = CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:8080/issues"
+    let cursor = PageClient().cursor(of: Issue.self, at: url, pagination: .linkHeader)
+    let model = IssueListModel(cursor) { _ in }
+    try await model.issues.start()
+    for issue in model.issues.items { print(issue.id, issue.title) }
+  }
+}

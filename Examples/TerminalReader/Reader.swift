@@ -1,0 +1,236 @@
+import Foundation
+import Quire
+import QuireListModel
+
+/// A list of records in a window: what each key does to it.
+///
+/// All measures are rows, and a record is one row high. Nothing here knows of a terminal; what the rows
+/// show is in `ReaderScreen`.
+@MainActor final class Reader {
+  /// What typed characters mean.
+  enum Mode: Equatable {
+    case list
+    case filter(String)
+    case jump(String)
+  }
+
+  /// How far the list is pulled down to be loaded anew.
+  static let pull = 3
+
+  /// The rows of the window.
+  var height = 8 { didSet { scroll(to: selected) } }
+  let model: ListModel<Record, Int>
+  /// The control in front of the records, and where it is pulled to.
+  let refresh: ScrollControl
+  private(set) var pulled = 0
+  /// The row in the window's first line, and the one chosen; rows that stand before the records count.
+  private(set) var top = 0
+  private(set) var selected = 0
+  private(set) var mode = Mode.list
+  /// What the last key has done, for the last line.
+  private(set) var note: String?
+  private(set) var days = ListSections { (record: Record) in record.day }
+  /// The records in the first row and in the chosen one.
+  private var anchors: (top: Int?, selected: Int?)
+  private var removals: [(edit: ListEdit, name: String)] = []
+  private var busy = 0
+  /// The first row when records were last sought for the window, so that what is not there is sought once.
+  private var sought: Int?
+  private let changed: @Sendable () -> Void
+
+  /// A reader that loads its first page, behind what the store has. `changed` is called for changes
+  /// without a key.
+  init(
+    _ cursor: Cursor<Record>, store: (any ListStore<Record>)?,
+    changed: @escaping @Sendable () -> Void
+  ) {
+    // A window of ten pages, however long the listing is.
+    let options = ListOptions(
+      threshold: .remaining(items: 10), thresholdBefore: .remaining(items: 10),
+      window: ListWindow(pages: 10))
+    let model = ListModel(cursor, options: options, store: store)
+    self.model = model
+    self.changed = changed
+    refresh = .refresh(ControlOptions(extent: Double(Self.pull))) {
+      _ = try? await model.reload()
+    }
+    refresh.observe(by: Pulls(tell: changed))
+    let changes = model.changes
+    Task { for await _ in changes { changed() } }
+    run { try await $0.start() }
+  }
+
+  private struct Pulls: ControlObserver {
+    let tell: @Sendable () -> Void
+    func controlChanged(to state: ControlState) { tell() }
+  }
+
+  /// Whether anything is on its way.
+  var isLoading: Bool {
+    let list = model.snapshot.list
+    return busy > 0 || list.state.isLoading || list.isLoadingBefore || list.isLoadingAgain
+      || refresh.shown == .loading
+  }
+
+  /// How many rows there are, with those known to come, and one that says what becomes of the end.
+  var rowCount: Int {
+    let snapshot = model.snapshot
+    return snapshot.expectedBefore + snapshot.items.count + (snapshot.expectedAfter ?? 0) + 1
+  }
+
+  /// The record in a row; nil where none is held.
+  func record(inRow row: Int) -> (index: Int, record: Record)? {
+    let index = row - model.snapshot.expectedBefore
+    return model.items.indices.contains(index) ? (index, model.items[index]) : nil
+  }
+
+  /// Does something that takes time.
+  private func run(_ work: @escaping @MainActor (ListModel<Record, Int>) async throws -> Void) {
+    busy += 1
+    Task {
+      try? await work(model)
+      busy -= 1
+      follow()
+      changed()
+    }
+  }
+
+  /// Takes what the list has become: the records that were shown stay where they are.
+  func follow() {
+    days.update(model.items)
+    if refresh.shown == .none { pulled = 0 }
+    let before = model.snapshot.expectedBefore
+    if let id = anchors.top, let index = model.index(of: id) { top = before + index }
+    let id = anchors.selected.flatMap { model.index(of: $0) }
+    scroll(to: id.map { before + $0 } ?? selected)
+  }
+
+  // MARK: Keys
+
+  func press(_ key: Key) {
+    note = nil
+    follow()
+    switch (mode, key) {
+    case (_, .up): up()
+    case (_, .down): select(selected + 1)
+    case (_, .pageUp): select(selected - height)
+    case (_, .pageDown): select(selected + height)
+    case (_, .home): select(0)
+    case (_, .end): select(.max)
+    case (.list, .character(let character)): command(character)
+    case (.list, .enter): retry()
+    case (.list, _): break
+    case (.filter(let text), _): edit(key, text, Mode.filter) { self.filter($0) }
+    case (.jump(let text), _): edit(key, text, Mode.jump) { _ in }
+    }
+  }
+
+  private func command(_ character: Character) {
+    switch character {
+    case "d": remove()
+    case "u": undo()
+    case "/": mode = .filter("")
+    case "g": mode = .jump("")
+    default: break
+    }
+  }
+
+  /// A key of a text that is typed; `changed` gets the text as it is then.
+  private func edit(
+    _ key: Key, _ text: String, _ mode: (String) -> Mode, changed: (String) -> Void
+  ) {
+    var text = text
+    switch key {
+    case .character(let character): text.append(character)
+    case .backspace: text = String(text.dropLast())
+    case .enter:
+      if case .jump = self.mode, let number = Int(text) { jump(to: number) }
+      self.mode = .list
+      return
+    default:
+      self.mode = .list
+      return changed("")
+    }
+    self.mode = mode(text)
+    changed(text)
+  }
+
+  private func filter(_ text: String) {
+    let matches: @Sendable (Record) -> Bool = { $0.name.localizedCaseInsensitiveContains(text) }
+    model.filter = text.isEmpty ? nil : matches
+    days.update(model.items)
+    top = model.snapshot.expectedBefore
+    selected = top
+    scroll(to: selected)
+  }
+
+  private func jump(to number: Int) {
+    run { [weak self] model in
+      let row = try await model.navigate(to: .item(number - 1))
+      guard let self else { return }
+      // The page is there; the record itself lies so many rows behind its first one.
+      if row == nil { self.note = "there is no record \(number)" } else { self.select(number - 1) }
+    }
+  }
+
+  private func remove() {
+    guard let (_, record) = record(inRow: selected), let edit = model.remove(record.id) else {
+      return
+    }
+    removals.append((edit, record.name))
+    note = "\(record.name) is deleted; u takes it back"
+    follow()
+  }
+
+  private func undo() {
+    while let (edit, name) = removals.popLast() {
+      guard model.undo(edit) else { continue }
+      note = "\(name) is back"
+      return follow()
+    }
+    note = "nothing to take back"
+  }
+
+  private func retry() {
+    let snapshot = model.snapshot
+    guard snapshot.list.state.error != nil || snapshot.list.errorBefore != nil else { return }
+    run { try await $0.retry() }
+  }
+
+  // MARK: Scrolling
+
+  /// At the first row the list is pulled down, and let go of when it cannot be pulled further.
+  private func up() {
+    guard selected == 0, model.snapshot.expectedBefore == 0 else { return select(selected - 1) }
+    pulled = min(pulled + 1, Self.pull)
+    let viewport = Viewport(content: Double(rowCount), extent: Double(height))
+    refresh.scrolled(to: -Double(pulled), in: viewport, isTracking: true)
+    // A key is no finger that could be lifted: all the way down is a release.
+    if pulled == Self.pull { refresh.released() }
+  }
+
+  private func select(_ row: Int) {
+    if pulled > 0, refresh.shown != .loading {
+      refresh.scrolled(to: 0, in: Viewport(content: 1, extent: 1), isTracking: true)
+      pulled = 0
+    }
+    scroll(to: row)
+  }
+
+  /// Chooses a row, moves the window no further than it has to, and tells the model what it shows.
+  private func scroll(to row: Int) {
+    let count = max(1, rowCount)
+    selected = max(0, min(row, count - 1))
+    top = max(0, min(max(top, selected - height + 1), selected, count - height))
+    anchors = (record(inRow: top)?.record.id, record(inRow: selected)?.record.id)
+    if model.state != .idle { model.report(visible: top..<top + height) }
+    // Far from all that was ever loaded, where a total says that there are records.
+    if !model.items.isEmpty, !isLoading, count > height, sought != top,
+      (top..<top + height).allSatisfy({ record(inRow: $0) == nil })
+    {
+      sought = top
+      let item = min(top + height / 2, count - 2)
+      run { try await $0.navigate(to: .item(item)) }
+    }
+  }
+}

@@ -1,0 +1,94 @@
+import Quire
+import QuireListModel
+
+/// What a reader looks like: lines of text.
+extension Reader {
+  /// The lines around the window: a title and the day of the first record above it, and what happens below.
+  static var frameHeight: Int { 4 }
+
+  /// The window and its frame.
+  func lines(width: Int) -> [String] {
+    follow()
+    let rows = (top - pulled..<top - pulled + height).map { line(ofRow: $0, width) }
+    let rule = String(repeating: "─", count: width)
+    return ([title(width), pinned(width)] + rows + [rule, " " + bottom]).map { line in
+      String(line.prefix(width))
+    }
+  }
+
+  private func title(_ width: Int) -> String {
+    let snapshot = model.snapshot
+    var count = "\(snapshot.list.loaded)"
+    if let total = snapshot.list.total, total.kind == .items { count += " of \(total.value)" }
+    if snapshot.isFiltered { count = "\(snapshot.items.count) found in " + count }
+    let state = snapshot.refreshError != nil ? "offline" : "\(snapshot.list.state)"
+    return spread(" Records: \(count)", state + (snapshot.list.isStale ? ", stale " : " "), width)
+  }
+
+  /// The day of the first record in the window stays above it.
+  private func pinned(_ width: Int) -> String {
+    let first = (top..<top + height).lazy.compactMap { self.record(inRow: $0)?.index }.first
+    let day = first.flatMap { self.days.header(atItem: $0)?.key }
+    let label = day.map { "── \($0) " } ?? ""
+    return label + String(repeating: "─", count: max(0, width - label.count))
+  }
+
+  private func line(ofRow row: Int, _ width: Int) -> String {
+    if row < top { return row == top - pulled ? centred(header, width) : "" }
+    switch model.snapshot.content {
+    case .loading: return row - top < 3 ? "   ░░░░  ░░░░░░░░░░" : ""
+    case .empty: return row - top == height / 2 ? centred("no records", width) : ""
+    case .noMatches: return row - top == height / 2 ? centred("no record is like that", width) : ""
+    case .failed(let error):
+      return row - top == height / 2 ? centred(error.message + " (Enter)", width) : ""
+    case .items: break
+    }
+    guard let (index, record) = record(inRow: row) else { return edge(ofRow: row, width) }
+    let mark = row == selected ? ">" : " "
+    let isFirst = days.path(ofItem: index)?.row == 0
+    let text = "\(mark)\(record.id)  \(record.name)"
+    return isFirst && row > top ? spread(text, record.day + " ", width) : text
+  }
+
+  /// A row in which no record is held: one that is known to come, or what becomes of the list there.
+  private func edge(ofRow row: Int, _ width: Int) -> String {
+    let snapshot = model.snapshot
+    let isBefore = row < snapshot.expectedBefore
+    let mark = row == selected ? ">" : " "
+    let isBeside =
+      row == snapshot.expectedBefore - 1 || row == snapshot.expectedBefore + snapshot.items.count
+    switch snapshot.edge(isBefore ? .leading : .trailing) {
+    case .failed where isBeside: return centred("could not be loaded (Enter)", width)
+    case .loading where isBeside: return centred("loading more …", width)
+    case .end where !isBefore && row == rowCount - 1: return centred("that is all", width)
+    default: return row < rowCount - 1 ? mark + "·" : ""
+    }
+  }
+
+  /// What stands above the list while it is pulled down.
+  private var header: String {
+    switch refresh.shown {
+    case .none: ""
+    case .releasing(let progress): "pull to refresh: \(Int(progress * 100)) %"
+    case .loading: "refreshing …"
+    }
+  }
+
+  private var bottom: String {
+    switch mode {
+    case .filter(let text): "filter: \(text)_"
+    case .jump(let text): "go to record: \(text)_"
+    case .list:
+      note ?? model.snapshot.refreshError?.message
+        ?? "↑ ↓ PgUp PgDn Home End   d: delete  u: undo  /: filter  g: go to"
+    }
+  }
+
+  private func spread(_ left: String, _ right: String, _ width: Int) -> String {
+    left + String(repeating: " ", count: max(1, width - left.count - right.count)) + right
+  }
+
+  private func centred(_ text: String, _ width: Int) -> String {
+    String(repeating: " ", count: max(0, (width - text.count) / 2)) + text
+  }
+}

@@ -1,0 +1,128 @@
+public import QuireCore
+import QuireLists
+import Synchronization
+
+/// The door to where a list's pages are kept from one run of a program to the next: memory, a file, SQLite.
+///
+/// ```swift
+/// actor MemoryStore: ListStore {
+///   var kept: [StoredPage<Mail>] = []
+///   func pages() -> [StoredPage<Mail>] { kept }
+///   func keep(_ page: StoredPage<Mail>, at index: Int, isLast: Bool) {
+///     kept = kept.prefix(index) + [page] + (isLast ? [] : kept.dropFirst(index + 1))
+///   }
+/// }
+/// ```
+/// Calls come one after the other, in order. A store that fails costs a list nothing but its store:
+/// `ListModel.Snapshot.storeError` says why.
+public protocol ListStore<Item>: Sendable {
+  associatedtype Item: Sendable
+
+  /// The pages kept, from the first one on; none where nothing is.
+  func pages() async throws -> [StoredPage<Item>]
+
+  /// Keeps a page in place of the one with this number. Those behind it are of an earlier listing where it is
+  /// the last, and go; there is never a gap in front of it.
+  func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) async throws
+}
+
+/// A page as a store keeps it. Codable where items are.
+public struct StoredPage<Item: Sendable>: Sendable {
+  /// The items, in the server's order.
+  public var items: [Item]
+  /// Where the page starts.
+  public var position: Position
+  /// Where the next page starts; nil on the last one.
+  public var next: Position?
+  /// Where the page before this one starts, where the server says so.
+  public var previous: Position?
+  /// The total that the server declared with it.
+  public var total: Total?
+
+  /// What is kept of a page.
+  public init(_ page: Page<Item>) {
+    items = page.items
+    (position, next, previous, total) = (page.position, page.next, page.previous, page.total)
+  }
+
+  var page: Page<Item> {
+    var page = Page(items, next: next, previous: previous, total: total)
+    page.position = position
+    return page
+  }
+}
+
+extension StoredPage: Codable where Item: Codable {}
+extension StoredPage: Equatable where Item: Equatable {}
+
+/// Keeps pages in memory, for lists that are made anew while the program runs.
+public actor MemoryListStore<Item: Sendable>: ListStore {
+  private var kept: [StoredPage<Item>]
+
+  /// A store that has these pages.
+  public init(_ pages: [StoredPage<Item>] = []) { kept = pages }
+
+  /// The pages kept.
+  public func pages() -> [StoredPage<Item>] { kept }
+
+  /// Keeps a page.
+  public func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {
+    kept = kept.prefix(index) + [page] + (isLast ? [] : kept.dropFirst(index + 1))
+  }
+}
+
+/// Keeps what a list loads, page by page, one after the other.
+@MainActor final class ListKeeper<Item: Sendable> {
+  private let store: any ListStore<Item>
+  /// Which load brought each of the pages kept, and of which listing.
+  private var kept: [Int] = []
+  private var generation = 0
+  private var last: Task<Void, Never>?
+  private(set) var error: (any Error)?
+
+  init(_ store: any ListStore<Item>) { self.store = store }
+
+  /// The pages that the store has; none where it fails.
+  func restore() async -> [Page<Item>] {
+    do {
+      let pages = try await store.pages().map(\.page)
+      kept = pages.map { _ in 0 }
+      return pages
+    } catch {
+      self.error = error
+      return []
+    }
+  }
+
+  /// Keeps the pages that came since, as far as the listing is known from its start.
+  func keep(_ list: ListSnapshot<Item>) {
+    let content = list.content
+    guard list.pagesBefore == max(0, content.first) else { return }
+    if content.generation != generation, !list.pages.isEmpty {
+      (kept, generation) = ([], content.generation)
+    }
+    for (index, page) in list.pages.enumerated() {
+      let (ordinal, stamp) = (content.first + index, content.stamps[index])
+      if ordinal > kept.count { return }
+      guard ordinal >= 0, !stamp.isStale, ordinal == kept.count || kept[ordinal] != stamp.load
+      else { continue }
+      if ordinal == kept.count { kept.append(stamp.load) } else { kept[ordinal] = stamp.load }
+      write(StoredPage(page), at: ordinal, isLast: ordinal == kept.count - 1)
+    }
+  }
+
+  private func write(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {
+    last = Task { [store, last] in
+      await last?.value
+      do {
+        try await store.keep(page, at: index, isLast: isLast)
+        error = nil
+      } catch {
+        self.error = error
+      }
+    }
+  }
+
+  /// Waits until everything is kept.
+  func settle() async { await last?.value }
+}

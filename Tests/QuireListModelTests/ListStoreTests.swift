@@ -1,0 +1,142 @@
+import Foundation
+import QuireCore
+import QuireTesting
+import TestSupport
+import Testing
+
+@testable import QuireListModel
+
+/// Lists that begin with what a store has kept.
+@MainActor @Suite struct ListStoreTests {
+  /// A listing of so many pages of two, as a run of the program has stored it.
+  private func stored(_ pages: Int, of source: ScriptedSource<Row>) async throws -> MemoryListStore<
+    Row
+  > {
+    let store = MemoryListStore<Row>()
+    let model = ListModel(Cursor(source), options: .byHand, store: store)
+    for _ in 0..<pages { try await model.loadMore() }
+    await model.settleStore()
+    #expect(await store.pages().count == pages)
+    return store
+  }
+
+  @Test(
+    "18-Store: stored pages are shown at once and are stale; behind them the first page is loaded")
+  func restores() async throws {
+    let source = rows([[0, 1], [2, 3], [4, 5]])
+    let store = try await stored(2, of: source)
+    let model = ListModel(Cursor(source), options: .byHand, store: store)
+    source.hold(1)
+    let start = Task { try await model.start() }
+    try await source.wait { $0.running == 1 }
+    #expect(model.shown == "0 1 2 3" && model.snapshot.list.isStale)
+    #expect(model.snapshot.list.isRefreshing && model.state == .loading)
+    source.release(1)
+    #expect(try await start.value)
+    // Nothing has changed there: everything stays, and the page that was read is stale no more.
+    #expect(model.shown == "0 1 2 3" && model.state == .content)
+    #expect(model.snapshot.list.isStale)
+    model.report(visible: 0..<4)
+    while model.snapshot.list.isStale { await Task.yield() }
+    #expect(source.requests.suffix(2) == [1, 2])
+    try await model.loadMore()
+    #expect(model.shown == "0 1 2 3 4 5" && model.state == .exhausted)
+    await model.settleStore()
+    #expect(await store.pages().map { $0.items.map(\.id) } == [[0, 1], [2, 3], [4, 5]])
+  }
+
+  @Test("18-Store: where the first page has changed, it takes the place of all, in the store, too")
+  func replaces() async throws {
+    let store = try await stored(2, of: rows([[0, 1], [2, 3]]))
+    let source = rows([[7, 0], [1, 2], [3]])
+    let model = ListModel(Cursor(source), options: .byHand, store: store)
+    try await model.start()
+    #expect(model.shown == "7 0" && !model.snapshot.list.isStale)
+    await model.settleStore()
+    #expect(await store.pages().map { $0.items.map(\.id) } == [[7, 0]])
+    try await model.loadMore()
+    #expect(model.shown == "7 0 1 2")
+  }
+
+  @Test(
+    "18-Store: offline the list goes on showing what it has, says so, and goes on once it is back")
+  func offline() async throws {
+    let source = rows([[0, 1], [2, 3], [4, 5]])
+    let store = try await stored(2, of: source)
+    source.fail(1, times: 2)
+    let model = ListModel(Cursor(source), options: .byHand, store: store)
+    await #expect(throws: PageError.self) { try await model.start() }
+    #expect(model.shown == "0 1 2 3" && model.snapshot.list.isStale)
+    #expect(model.snapshot.refreshError?.underlying is ScriptedFailure)
+    #expect(model.state.description == "loadingError")
+    // What is stale and in view is tried once.
+    model.report(visible: 0..<2)
+    while model.list.report.pages == 0, source.requests.filter({ $0 == 1 }).count < 3 {
+      await Task.yield()
+    }
+    while model.snapshot.list.isLoadingAgain { await Task.yield() }
+    for _ in 0..<100 { model.report(visible: 0..<2) }
+    #expect(model.shown == "0 1 2 3")
+    try await model.retry()
+    #expect(model.snapshot.refreshError == nil && model.shown == "0 1 2 3")
+    try await model.loadMore()
+    #expect(model.shown == "0 1 2 3 4 5")
+  }
+
+  @Test(
+    "18-Store: a stored page that has changed is shown as it is now, and what follows is looked for anew"
+  )
+  func revalidates() async throws {
+    let store = try await stored(3, of: rows([[0, 1], [2, 3], [4, 5]]))
+    // One page further on than the first, rows have come, and everything has moved.
+    let source = rows([[0, 1], [8, 2], [3, 4], [5]])
+    let model = ListModel(Cursor(source), options: .byHand, store: store)
+    try await model.start()
+    for _ in 0..<6 {
+      model.report(visible: 0..<6)
+      while model.snapshot.list.isLoadingAgain || model.state.isLoading { await Task.yield() }
+    }
+    while try await model.loadMore() {}
+    #expect(model.shown == "0 1 8 2 3 4 5")
+    #expect(!model.snapshot.list.isStale && model.state == .exhausted)
+  }
+
+  @Test("18-Store: a store that fails is told of, and costs the list nothing else")
+  func fails() async throws {
+    struct Broken: ListStore {
+      func pages() throws -> [StoredPage<Row>] { throw ScriptedFailure("read") }
+      func keep(_ page: StoredPage<Row>, at index: Int, isLast: Bool) throws {
+        throw ScriptedFailure("write")
+      }
+    }
+    let model = ListModel(Cursor(rows([[0], [1]])), options: .byHand, store: Broken())
+    try await model.start()
+    #expect(model.shown == "0")
+    await model.settleStore()
+    try await model.loadMore()
+    #expect(model.snapshot.storeError as? ScriptedFailure == ScriptedFailure("write"))
+  }
+
+  @Test("18-Store: a window stores every page that came, and restores no more than it holds")
+  func window() async throws {
+    let source = rows((0..<6).map { [$0] })
+    let options = ListOptions(threshold: .onDemand, window: ListWindow(pages: 3))
+    let store = MemoryListStore<Row>()
+    let model = ListModel(Cursor(source), options: options, store: store)
+    for _ in 0..<5 { try await model.loadMore() }
+    await model.settleStore()
+    #expect(await store.pages().flatMap { $0.items.map(\.id) } == [0, 1, 2, 3, 4])
+    let other = ListModel(Cursor(source), options: options, store: store)
+    try await other.start()
+    #expect(other.shown == "0 1 2" && other.snapshot.expectedAfter == 2)
+  }
+
+  @Test("18-Store: a stored page is JSON and back")
+  func coding() throws {
+    var page = Page([Row(id: 1)], next: "b", previous: "a", total: Total(9))
+    page.items.append(Row(id: 2, text: "ä"))
+    let kept = StoredPage(page)
+    let data = try JSONEncoder().encode(kept)
+    #expect(try JSONDecoder().decode(StoredPage<Row>.self, from: data) == kept)
+  }
+}
