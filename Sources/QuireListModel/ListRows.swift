@@ -256,6 +256,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     for (id, predecessor) in waiting {
       if let predecessor, let ordinal = page(showing: predecessor) {
         place(id, Spot(page: ordinal, predecessor: predecessor))
+        if predecessor == front { front = id }
       } else if isAtStart {
         place(id, Spot(page: first, predecessor: front))
         front = id

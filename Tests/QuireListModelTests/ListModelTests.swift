@@ -228,8 +228,9 @@ import Testing
     "18-Window, CP-25: a jump shows an item, far or near, dropped or never loaded, and says which row it is"
   )
   func jumps() async throws {
-    let cursor = Cursor.numbered { number in
-      NumberedPage((0..<10).map { Row(id: (number - 1) * 10 + $0) }, isLast: number == 50)
+    let cursor = Cursor<Row>.numbered { number in
+      if number > 50 { return nil }
+      return NumberedPage((0..<10).map { Row(id: (number - 1) * 10 + $0) }, isLast: number == 50)
     }
     let model = ListModel(
       cursor, options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
@@ -261,10 +262,10 @@ import Testing
     model.filter = nil
     #expect(model.shown == "6 5 4 2 1")
     model.order = nil
-    #expect(model.shown == "5 2 6 1 4")
+    #expect(model.shown == "6 5 2 1 4")
     // Rows that are equal in the order stay in that of the listing.
     model.order = { $0.id % 2 < $1.id % 2 }
-    #expect(model.shown == "2 6 4 5 1")
+    #expect(model.shown == "6 2 4 5 1")
   }
 
   @Test("18-View: a filter looks once into each page, and what it leaves out is loaded past")
