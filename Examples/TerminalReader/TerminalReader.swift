@@ -30,7 +30,7 @@ struct TerminalReader {
     let url =
       arguments.first ?? "http://127.0.0.1:8080/" + (isOffset ? "offset-limit" : "link-header")
     var pagination = Pagination.linkHeader
-    pagination.previous = PreviousRule(.linkHeader(rel: "prev"))
+    pagination.previous = Pagination.PreviousRule(.linkHeader(rel: "prev"))
     if isOffset {
       pagination = Pagination(
         next: .offset, send: .query("offset"), end: [.total("/total")], items: "/items",

@@ -79,7 +79,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   package var allowsLookAhead: Bool { probe.allowsLookAhead }
 
   /// What walks make of a position that comes back; see `PageSource.repeatedPositions`.
-  package var repeatedPositions: RepeatedPositions { probe.repeatedPositions }
+  package var repeatedPositions: Position.Repetition { probe.repeatedPositions }
 
   /// Where up to `count` pages behind the one at `position` start; see
   /// `PageSource.positions(after:total:count:)`.

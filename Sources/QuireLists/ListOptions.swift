@@ -48,7 +48,7 @@ public struct ListOptions: Sendable {
   /// or a caller comes back to it. Default nil: everything.
   ///
   /// The pages that `PagedList.report(visible:)` names, and one on either side, are never dropped. Where
-  /// positions are handles that read on (`RepeatedPositions.allowed`), nothing is.
+  /// positions are handles that read on (`Position.Repetition.allowed`), nothing is.
   public var window: ListWindow?
 
   /// Whether a listing without items is a page without items, and not `ListState.empty`.

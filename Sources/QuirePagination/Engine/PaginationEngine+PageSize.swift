@@ -29,7 +29,7 @@ extension PaginationEngine {
     }
   }
 
-  private func isByItems(_ source: NextSource) -> Bool {
+  private func isByItems(_ source: Pagination.Next) -> Bool {
     switch source {
     case .lastItem, .firstItem, .maxItem, .offset(_, .itemsReturned): true
     default: false

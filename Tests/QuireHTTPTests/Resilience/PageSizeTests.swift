@@ -28,13 +28,13 @@ struct PageSizeTests {
   private struct Row: Decodable, Sendable { var id: Int }
 
   private func drain(
-    _ server: CannedServer, _ next: NextSource, _ place: String, end: [EndRule] = [.emptyPage]
+    _ server: CannedServer, _ next: Pagination.Next, _ place: String, end: [Pagination.End] = [.emptyPage]
   ) async throws -> ([Int], WalkReport) {
     var configuration = PageClient.Configuration()
     configuration.clock = InstantClock()
     let client = PageClient(transport: server, configuration: configuration)
     let pagination = Pagination(
-      next: next, send: .query(place), end: end, items: "/items", size: PageSize(.query("limit")))
+      next: next, send: .query(place), end: end, items: "/items", size: Pagination.PageSize(.query("limit")))
     let walk = client.cursor(
       of: Row.self, at: "https://api.test/", pagination: pagination, pageSize: 32
     ).walk()
@@ -48,9 +48,9 @@ struct PageSizeTests {
     arguments: ["413", "504", "timeout", "complaint"])
   func halves(_ kind: String) async throws {
     for (next, place) in [
-      (NextSource.lastItem("/id"), "after"), (.offset(), "offset"),
+      (Pagination.Next.lastItem("/id"), "after"), (.offset(), "offset"),
     ] {
-      for end in [[EndRule.emptyPage], [.shortPage]] {
+      for end in [[Pagination.End.emptyPage], [.shortPage]] {
         let server = server(kind == "504" || kind == "timeout" ? 16 : 8, by: place) {
           switch kind {
           case "413": return .status(413)
