@@ -10,7 +10,7 @@ import QuireListModel
     var text = ""
   }
 
-  private static let pageSize = 100
+  private nonisolated static let pageSize = 100
 
   /// Pages of a hundred rows, as fast as they can be made.
   private static func model(pages: Int, window: ListWindow? = nil) async throws -> ListModel<
