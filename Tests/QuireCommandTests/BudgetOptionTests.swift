@@ -1,3 +1,4 @@
+import QuireHTTP
 import ArgumentParser
 import Quire
 import QuireTesting

@@ -39,7 +39,8 @@ final class FeedPageReader: PageReader {
   // Leaves the consumer's actor, as the loader does.
   @concurrent func read(at position: Position) async throws -> Page<FeedEntry>? {
     for url in paging.missingIndexes(at: position) {
-      let place = Bookmark(.url(url)).position
+      let link: JSONValue = ["href": .string(url), "method": "GET"]
+      let place = Bookmark(.request(link)).position
       let answer = try await base.answer(at: place)
       paging.found(answer.document, at: [url, answer.request.url])
     }

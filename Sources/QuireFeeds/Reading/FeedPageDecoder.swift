@@ -62,7 +62,9 @@ struct FeedPageDecoding: PageDecoding {
 
   private var charset: String? { MediaType(context.contentType).charset }
 
-  private var leniency: XMLLeniency { options.isStrict ? [.legacyEncodings] : .feed }
+  private var leniency: XMLLeniency {
+    options.isStrict ? [.legacyEncodings] : .feed.union(.invalidBytes)
+  }
 
   private func makeParser(charset: String?) throws -> XMLPageParser {
     try XMLPageParser(
@@ -159,7 +161,8 @@ struct FeedPageDecoding: PageDecoding {
   private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
     for label in [charset, "utf-8"] {
       do throws(XMLRefusal) {
-        let (text, repairs) = try XMLPageText.utf8(of: bytes, charset: label, leniency: .feed)
+        let (text, repairs) = try XMLPageText.utf8(
+          of: bytes, charset: label, leniency: .feed.union(.invalidBytes))
         if label == "utf-8", charset != label, refusal?.kind == .encoding {
           tally.add(.wrongEncoding)
         } else {
@@ -197,7 +200,7 @@ struct FeedPageDecoding: PageDecoding {
       case .trailingContent: tally.add(.trailingContent, count)
       case .controlCharacters: tally.add(.controlCharacter, count)
       case .namedCharacters: tally.add(.undeclaredEntity, count)
-      case .mislabelledEncodings: tally.add(.wrongEncoding, count)
+      case .mislabelledEncodings, .invalidBytes: tally.add(.wrongEncoding, count)
       default: tally.add(.badMarkup, count)
       }
     }

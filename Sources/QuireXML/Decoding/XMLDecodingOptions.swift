@@ -96,16 +96,19 @@ public struct XMLLeniency: OptionSet, Hashable, Sendable {
   public static let namedCharacters = XMLLeniency(rawValue: 1 << 4)
   /// A wrong name for the encoding, the commonest mistake of all: what says UTF-8 or US-ASCII and turns
   /// out not to be is read as windows-1252 from there on, and what says windows-1252 or ISO-8859-1 is
-  /// read as UTF-8 for as long as it is. In other encodings, bytes that are none of theirs become U+FFFD.
+  /// read as UTF-8 for as long as it is.
   public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
 
   /// Everything above.
-  public static let feed = XMLLeniency(all)
+  public static let feed = XMLLeniency(all).subtracting(.invalidBytes)
+
+  /// In encodings other than Unicode's and windows-1252, bytes that are none of theirs; they become U+FFFD.
+  package static let invalidBytes = XMLLeniency(rawValue: 1 << 6)
 
   /// Each of them.
   static let all: [XMLLeniency] = [
     .legacyEncodings, .leadingWhiteSpace, .trailingContent, .controlCharacters, .namedCharacters,
-    .mislabelledEncodings,
+    .mislabelledEncodings, .invalidBytes,
   ]
 }
 

@@ -16,7 +16,7 @@ struct XMLTranscoder {
     isGuessing = isWestern && leniency.contains(.mislabelledEncodings)
     self.encoding = encoding
     dropsControls = leniency.contains(.controlCharacters)
-    replacesInvalid = leniency.contains(.mislabelledEncodings)
+    replacesInvalid = leniency.contains(.invalidBytes)
     guard case .system(let name) = encoding else {
       converter = nil
       return
@@ -58,7 +58,7 @@ struct XMLTranscoder {
       let used = converter?.convert(
         carry, into: &output, onInvalid: replacesInvalid ? { isInvalid = true } : nil)
       guard let used else { throw malformed() }
-      if isInvalid { repairs.insert(.mislabelledEncodings) }
+      if isInvalid { repairs.insert(.invalidBytes) }
       carry.removeFirst(used)
     }
   }
