@@ -165,7 +165,7 @@ def theirs(entry):
         "title": plain(entry.get("title")),
         "date": stamp(entry.get("published_parsed") or entry.get("updated_parsed")),
         "author": entry.get("author"),
-        "tags": [tag["term"] for tag in entry.get("tags", [])],
+        "tags": [html.unescape(tag["term"]) for tag in entry.get("tags", [])],
         "files": [(file.get("href"), file.get("type"), int(file.get("length", 0))) for file in entry.get("enclosures", [])],
         "text": plain(content),
     }
@@ -178,7 +178,8 @@ def ours(item):
         "title": plain(item.get("title")),
         "date": seconds(item.get("date_published") or item.get("date_modified")),
         "author": next((person["name"] for person in item.get("authors", [])), None),
-        "tags": item.get("tags", []),
+        # feedparser leaves repeated tags out.
+        "tags": list(dict.fromkeys(item.get("tags", []))),
         "files": [(file["url"], file["mime_type"], file.get("size_in_bytes", 0)) for file in item.get("attachments", [])],
         "text": plain(item.get("content_html") or html.escape(item.get("content_text", ""))),
     }
@@ -213,7 +214,9 @@ def main():
         entries += len(mine)
         if mine != others:
             failures += 1
-            print(f"feed {number} (seed {SEED}): {run.stderr}\n{body.decode('utf-16' if body[:2] in (b'\xff\xfe', b'\xfe\xff') else 'utf-8')}")
+            wide = body[:2] in (b"\xff\xfe", b"\xfe\xff")
+            text = body.decode("utf-16" if wide else "utf-8")
+            print(f"feed {number} (seed {SEED}): {run.stderr}\n{text}")
             for one, other in zip(mine, others):
                 for name in one:
                     if one[name] != other[name]:
