@@ -1,0 +1,84 @@
+import Quire
+import Testing
+
+/// What a walk's report says besides how it ended.
+@Suite("What a program is warned of", .timeLimit(.minutes(1)))
+struct WarningTests {
+  /// A listing of one page, what speaks against its description, and how to mend that.
+  struct Doubt: Sendable, CustomTestStringConvertible {
+    var code: WalkReport.Warning.Code
+    var page: String
+    var pagination: Pagination
+    var remedy: Remedy
+    var testDescription: String { "\(code)" }
+  }
+
+  static let doubts = [
+    Doubt(
+      code: .placeNotFound, page: #"{"data":[1],"next_cursor":null}"#,
+      pagination: Pagination(next: .body("/nextcursor"), send: .query("cursor"), items: "/data"),
+      remedy: Remedy(.next)),
+    Doubt(
+      code: .placeNotFound, page: #"{"data":[1],"next":null,"total":1}"#,
+      pagination: Pagination(next: .body("/next"), items: "/data", total: "/totl"),
+      remedy: Remedy(.total, ["/total"])),
+    Doubt(
+      code: .placeNotFound, page: #"{"data":[],"has_more":false}"#,
+      pagination: Pagination(
+        next: .offset, send: .query("offset"), end: [.flag("/hasmore"), .emptyPage],
+        items: "/data"), remedy: Remedy(.end)),
+    Doubt(
+      code: .itemsNotFound, page: #"{"records":[1],"next":null}"#,
+      pagination: Pagination(next: .body("/next"), items: .optional("/items")),
+      remedy: Remedy(.items, ["/records"])),
+    Doubt(
+      code: .linkSentAsValue, page: #"{"data":[1],"next":"https://l.test/?page=2"}"#,
+      pagination: Pagination(next: .body("/next"), send: .query("page"), items: "/data"),
+      remedy: Remedy(.send, ["url"])),
+  ]
+
+  private func report(_ page: String, _ pagination: Pagination) async throws -> WalkReport {
+    let client = PageClient(transport: Answers([Answers.Answer(stringLiteral: page)]))
+    let walk = client.cursor(of: Int.self, at: "https://l.test/", pagination: pagination)
+      .limited(to: Limits(pages: 1)).walk()
+    for try await _ in walk {}
+    let raw = client.cursor(of: RawItem.self, at: "https://l.test/", pagination: pagination)
+      .limited(to: Limits(pages: 1)).walk()
+    for try await _ in raw {}
+    #expect(raw.report.warnings == walk.report.warnings)
+    return walk.report
+  }
+
+  @Test(
+    "12-A2: what a description looks for in vain is in the report of a walk, with what to change",
+    arguments: doubts)
+  func warned(_ doubt: Doubt) async throws {
+    let report = try await report(doubt.page, doubt.pagination)
+    let warning = try #require(
+      report.warnings.first { $0.code == doubt.code }, "\(report.warnings)")
+    #expect(warning.remedy == doubt.remedy)
+    #expect(report.description.contains("warning"))
+  }
+
+  @Test("12-A2: a walk whose pages are as described is warned of nothing")
+  func quiet() async throws {
+    let pagination = Pagination(next: .body("/next"), items: "/data", total: "/total")
+    let report = try await report(#"{"data":[1],"next":null,"total":1}"#, pagination)
+    #expect(report.warnings.isEmpty, "\(report.warnings)")
+  }
+
+  @Test("12-A2: a first page that is shorter than was asked for is in the report as a doubt")
+  func shortFirstPage() async throws {
+    let pagination = Pagination(
+      next: .offset, send: .query("offset"), end: [.shortPage], items: "/data",
+      size: Pagination.PageSize(.query("limit")))
+    let client = PageClient(transport: Answers([#"{"data":[1,2]}"#]))
+    let walk = client.cursor(
+      of: Int.self, at: "https://l.test/", pagination: pagination, pageSize: 10
+    ).walk()
+    for try await _ in walk {}
+    #expect(walk.report.isComplete)
+    #expect(walk.report.warnings.map(\.code) == [.shortFirstPage])
+    #expect(walk.report.warnings.first?.remedy?.values == ["2"])
+  }
+}
