@@ -1,6 +1,6 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check lint house demo feeds consumer interop bench fuzz tsan asan docs clean
+.PHONY: help setup build test check lint house demo feeds consumer interop bench prove-export fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev libsqlite3-dev libpq-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -11,7 +11,7 @@ ASAN      := --scratch-path .build-asan --sanitize=address
 
 help: ## show this list
 	@echo "Quire: async pagination for Swift. Targets:"
-	@awk -F':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install the system libraries that are missing (apt)
 	@.ci/setup $(LIBRARIES)
@@ -55,6 +55,11 @@ interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …
 bench: setup ## measure speed and memory against the bars; ROWS="idle reports" only these
 	@.ci/setup nginx-light
 	Tests/Benchmarks/run $(ROWS)
+
+prove-export: setup ## kill exports at every call and KILLS (200) random moments, and lose power; compare
+	@.ci/setup python3
+	swift build --build-tests $(STRICT)
+	Tests/Exporting/prove
 
 fuzz: setup ## try RUNS (100,000) pages on each decoder, with libFuzzer and AddressSanitizer
 	Tests/Fuzzing/run

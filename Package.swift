@@ -21,7 +21,7 @@ let grdb = ["GRDB", "GRDBSQLite"].map { product($0, of: "GRDB.swift", trait: "SQ
 /// Small programs that the tests run.
 let examples = [
   "HelloQuire", "ExportWithResume", "ClosureSource", "ListBucket", "FiftyWalks", "TerminalReader",
-  "IssueList",
+  "IssueList", "OwnSink",
 ]
 
 /// What reads listings; a test may look into any of them.
@@ -92,7 +92,10 @@ let package = Package(
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
     library(
       "QuireTesting",
-      ["QuireCore", "QuirePagination", "QuireHTTP", "QuireExport", "QuireFeeds", httpTypes]),
+      [
+        "QuireCore", "QuirePagination", "QuireJSON", "QuireHTTP", "QuireExport", "QuireFeeds",
+        httpTypes,
+      ]),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",
@@ -149,7 +152,8 @@ func library(
 
 func example(_ name: String) -> Target {
   .executableTarget(
-    name: name, dependencies: ["Quire", "QuireLists", "QuireListModel"], path: "Examples/\(name)",
+    name: name, dependencies: ["Quire", "QuireLists", "QuireListModel", "QuireExport"],
+    path: "Examples/\(name)",
     swiftSettings: house)
 }
 

@@ -201,6 +201,28 @@ struct ExportCommand: AsyncParsableCommand {
   @Flag(help: "Put an apostrophe in front of texts that a spreadsheet would take for formulas.")
   var guardFormulas = false
 
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "How long what came may wait before it is committed, in seconds, or as 90s, 15m or 2h; 0 commits "
+        + "each page. Default: 5s, and sooner by size.",
+      valueName: "time"))
+  var commitEvery: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp(
+      "Pages to load at once where their positions are known in advance. Default: 1.",
+      valueName: "n"))
+  var parallel: Int?
+
+  @Option(
+    help: "How stderr says what happens: text, or json for a line of JSON for each page and wait.")
+  var log: LogFormat = .text
+
+  /// How stderr says what happens.
+  enum LogFormat: String, CaseIterable, ExpressibleByArgument { case text, json }
+
   @Option(help: "auto, always or never. auto shows progress on a terminal.")
   var progress: ProgressMeter.Mode = .auto
 
@@ -218,7 +240,7 @@ struct ExportCommand: AsyncParsableCommand {
     let (result, _) = await Interruption.catching(untilExit: true) {
       try await plan.run { outcome in
         try await outcome.publish(
-          signal: Interruption.caught, report: plan.files.report, items: plan.files.items)
+          signal: Interruption.caught, report: plan.files.report)
       }
     }
     do {

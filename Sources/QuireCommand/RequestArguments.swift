@@ -8,12 +8,13 @@ import Quire
 
 /// Where a listing is and how it is asked for: what every command takes that requests one.
 struct RequestArguments: ParsableArguments {
-  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml }
+  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml, csv, jsonl }
 
   @Argument(help: "The first page's URL.")
   var url: String
 
-  @Option(help: "auto, json or xml. auto goes by Content-Type, then by the first bytes.")
+  @Option(
+    help: "auto, json, xml, csv or jsonl. auto goes by Content-Type, then by the first bytes.")
   var format: Format = .auto
 
   @Option(

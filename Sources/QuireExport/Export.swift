@@ -32,7 +32,9 @@ public struct Export: Sendable {
   /// not committed yet.
   public var onProgress: (@Sendable (ExportReport) -> Void)?
 
-  let cursor: Cursor<RawItem>
+  /// The listing, or what has changed in it since a value.
+  let makeCursor: @Sendable (JSONValue?) -> Cursor<RawItem>
+  let increment: Increment?
   let sink: any Sink
   let clock: any Clock<Duration>
 
@@ -43,7 +45,24 @@ public struct Export: Sendable {
   public init(
     _ cursor: Cursor<RawItem>, to sink: some Sink, clock: any Clock<Duration> = ContinuousClock()
   ) {
-    self.cursor = cursor
+    self.init(to: sink, increment: nil, clock: clock) { _ in cursor }
+  }
+
+  /// An export whose later runs bring what has changed: `cursor` makes the listing of it, and gets nil for all
+  /// of it.
+  public init(
+    to sink: some Sink, increment: Increment, clock: any Clock<Duration> = ContinuousClock(),
+    _ cursor: @escaping @Sendable (_ since: JSONValue?) -> Cursor<RawItem>
+  ) {
+    self.init(to: sink, increment: increment as Increment?, clock: clock, cursor)
+  }
+
+  private init(
+    to sink: some Sink, increment: Increment?, clock: any Clock<Duration>,
+    _ cursor: @escaping @Sendable (JSONValue?) -> Cursor<RawItem>
+  ) {
+    makeCursor = cursor
+    self.increment = increment
     self.sink = sink
     self.clock = clock
   }

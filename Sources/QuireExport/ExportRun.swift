@@ -13,6 +13,7 @@ final class ExportRun {
   private var next = Checkpoint()
   /// Counts of pages that are not committed.
   private var pending = ExportReport()
+  private var increment: IncrementMachine?
 
   init(_ export: Export, _ stop: ExportStop) {
     self.export = export
@@ -45,8 +46,9 @@ final class ExportRun {
     report.checkpoint = session.checkpoint
     switch try ExportStart(export, finding: session.checkpoint) {
     case .nothing(let end): report.end = end
-    case .walk(let cursor, let checkpoint, let isResumed):
+    case .walk(let cursor, let checkpoint, let increment, let isResumed):
       next = checkpoint
+      self.increment = increment
       report.isResumed = isResumed
       let feed = PageFeed(cursor, lookAhead: export.lookAhead, clock: export.clock)
       stop.watch(feed)
@@ -71,8 +73,17 @@ final class ExportRun {
       }
       switch await feed.next(within: patience) {
       case .page(let page):
-        try await session.write(SinkPage(page))
-        wrote(page)
+        var (written, isOver) = (page, false)
+        if let (new, isKnown) = try increment?.take(page.items) {
+          (written.items, isOver) = (new, isKnown)
+        }
+        try await session.write(SinkPage(written))
+        wrote(written)
+        guard isOver else { continue }
+        // What follows is older than what is known.
+        report.end = .complete
+        next.position = nil
+        return try await commit(to: session)
       case .late: try await commit(to: session)
       case .end: return try await finish(feed.report, session)
       case .failed(let error): return try await finish(after: error, session)
@@ -84,6 +95,7 @@ final class ExportRun {
     let bytes = page.items.reduce(0) { $0 + $1.bytes.count }
     machine.wrote(bytes: bytes, items: page.items.count, at: stopwatch.elapsed())
     next.position = page.checkpoint
+    next.memory = increment?.memory ?? next.memory
     next.pages += 1
     next.items += page.items.count
     pending.pages += 1
@@ -142,34 +154,39 @@ enum ExportStart {
   /// There is nothing to do.
   case nothing(ExportReport.End)
   /// Pages are read by `cursor`, and committed behind `checkpoint`.
-  case walk(Cursor<RawItem>, Checkpoint, isResumed: Bool)
+  case walk(Cursor<RawItem>, Checkpoint, IncrementMachine?, isResumed: Bool)
 
   /// Throws `SinkError` with the code `otherRequest` where the destination holds something else.
   init(_ export: Export, finding found: Checkpoint?) throws(SinkError) {
-    let (cursor, mode) = (export.cursor, export.sink.mode)
+    let isNewRun = found?.isComplete ?? true
+    let machine = try export.increment.map { increment throws(SinkError) in
+      try IncrementMachine(increment, memory: found?.memory, isNewRun: isNewRun)
+    }
+    let cursor = export.makeCursor(machine?.since)
     let listing = cursor.identity?.digests ?? [:]
     guard let found else {
-      self = .walk(cursor, Checkpoint(start: cursor.start, listing: listing), isResumed: false)
+      self = .walk(
+        cursor, Checkpoint(start: cursor.start, listing: listing), machine, isResumed: false)
       return
     }
-    try Self.check(cursor, found)
+    try Self.check(export.makeCursor(export.increment == nil ? nil : found.memory?["since"]), found)
     guard found.isComplete else {
-      self = Self.resuming(cursor, found, countsAnew: export.countsLimitsAnew)
+      self = Self.resuming(cursor, found, machine, countsAnew: export.countsLimitsAnew)
       return
     }
-    guard mode != .once else {
+    guard export.sink.mode != .once || machine != nil else {
       self = .nothing(.alreadyComplete)
       return
     }
     var next = Checkpoint(
       sequence: found.sequence, run: found.run + 1, start: cursor.start, listing: listing)
-    next.memory = found.memory
-    self = .walk(cursor, next, isResumed: false)
+    next.memory = machine?.memory ?? found.memory
+    self = .walk(cursor, next, machine, isResumed: false)
   }
 
   /// Goes on behind what was committed. Limits of the caller's count over the whole run.
   private static func resuming(
-    _ cursor: Cursor<RawItem>, _ found: Checkpoint, countsAnew: Bool
+    _ cursor: Cursor<RawItem>, _ found: Checkpoint, _ machine: IncrementMachine?, countsAnew: Bool
   ) -> ExportStart {
     var limits = cursor.limits
     if !countsAnew {
@@ -180,7 +197,7 @@ enum ExportStart {
     if let items = limits.items, items <= 0 { return .nothing(.limit(.items)) }
     return .walk(
       cursor.resuming(from: found.position ?? cursor.start).limited(to: limits), found,
-      isResumed: true)
+      machine, isResumed: true)
   }
 
   private static func check(

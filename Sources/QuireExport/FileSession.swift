@@ -15,6 +15,8 @@ final class FileSession: SinkSession {
   private var isUntouched = true
   /// Whether something was written behind what is committed.
   private var isDirty = false
+  /// Whether it is open which of two generations counts: saving the newer one has failed.
+  private var isInDoubt = false
   /// Whether the file is to be emptied first.
   private var restarts: Bool
   private var isNew: Bool
@@ -127,12 +129,12 @@ final class FileSession: SinkSession {
 
   /// A complete run whose file was about to take the destination's place does so now.
   private func settle(_ found: inout FileCommit) throws {
-    guard let staged = found.staged else { return }
+    guard let staged = found.staged, !found.isOpen else { return }
     found.staged = nil
     guard let file = try? open(staged, 0) else { return }
     defer { calls.close(file.descriptor) }
     try verify(found, in: file)
-    try GenerationFile.rename(file.path, to: target, calls)
+    try takePlace(staged)
     guard sink.isLocked else {
       calls.close(destination.descriptor)
       let descriptor = calls.open(target, O_RDWR)
@@ -226,7 +228,8 @@ final class FileSession: SinkSession {
   func commit(_ checkpoint: Checkpoint) throws {
     try flush(ends: true)
     var next = FileCommit(
-      length: end, sum: sum.text, isOpen: !checkpoint.isComplete, staged: stored.staged,
+      length: end, sum: sum.text, isOpen: !checkpoint.isComplete,
+      staged: staged == nil ? nil : stored.staged ?? .replacement,
       format: stored.format, columns: content.foundColumns, isRagged: content.isRagged)
     next.checkpoint = Checkpoint.Stored(checkpoint)
     if checkpoint.isComplete, content.isRagged { try fill(&next) }
@@ -238,13 +241,27 @@ final class FileSession: SinkSession {
     }
     next.closing = closing.count
     try file.sync()
-    try generations.save(next)
-    (stored, self.checkpoint, isDirty) = (next, checkpoint, false)
-    if checkpoint.isComplete, let staged {
+    try save(next)
+    (self.checkpoint, isDirty) = (checkpoint, false)
+    if checkpoint.isComplete, let staged, let kind = next.staged {
       self.staged = nil
       defer { calls.close(staged.descriptor) }
-      try GenerationFile.rename(staged.path, to: target, calls)
+      try takePlace(kind)
     }
+  }
+
+  private func save(_ next: FileCommit) throws(SinkError) {
+    isInDoubt = true
+    try generations.save(next)
+    isInDoubt = false
+    stored = next
+  }
+
+  /// What is complete takes the destination's place.
+  private func takePlace(_ kind: FileCommit.Staged) throws(SinkError) {
+    try GenerationFile.rename(path(kind), to: target, calls)
+    // Of a replacement that was filled, what it was made of is left.
+    if kind == .filled, sink.mode == .replace { _ = calls.remove(path(.replacement)) }
   }
 
   /// Writes what is in memory; the end of a commit ends a gzip member, too.
@@ -272,14 +289,14 @@ final class FileSession: SinkSession {
         _ = calls.remove(path(.filled))
       }
     } else if stored.isComplete, sink.mode == .replace, !isNew {
-      next = FileCommit(isOpen: true, staged: .replacement, format: stored.format)
-      next.checkpoint = stored.checkpoint
+      // The destination stays what it is, and what is in the other file counts for nothing before its first
+      // commit.
       staged = try fresh(.replacement)
-      (end, sum) = (0, FileSum())
+      (end, sum, isUntouched) = (0, FileSum(), false)
       content.beginAnew(sink)
+      return
     }
-    try generations.save(next)
-    stored = next
+    try save(next)
     let file = staged ?? destination
     if try file.size > next.length { try file.truncate(to: next.length) }
     (isUntouched, restarts) = (false, false)
@@ -311,7 +328,10 @@ final class FileSession: SinkSession {
 
   func close() {
     // What is not committed counts for nothing; as far as that goes, it is taken out of sight as well.
-    if isDirty, let closing = try? content.closing(after: stored.length) {
+    let isReplacement = staged != nil && stored.staged == nil
+    if isReplacement, !isInDoubt { _ = calls.remove(path(.replacement)) }
+    if isDirty, !isInDoubt, !isReplacement, let closing = try? content.closing(after: stored.length)
+    {
       let file = staged ?? destination
       try? file.truncate(to: stored.length)
       if stored.closing > 0 { try? file.write(closing, at: stored.length) }

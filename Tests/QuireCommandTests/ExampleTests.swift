@@ -16,6 +16,29 @@ struct ExampleTests {
     #expect(ending.lines == (1...DemoRecords.count).map { "\($0) Record \($0)" })
   }
 
+  @Test("16-Sinks: OwnSink fills a folder of its own, and goes on where it was stopped")
+  func ownSink() async throws {
+    let isBroken = Mutex(true)
+    let server = try FaultServer { request in
+      let page = Int(request.target.split(separator: "=").last ?? "1") ?? 1
+      if page == 3, isBroken.withLock({ $0 }) { return [.respond("", status: "404 Not Found")] }
+      let link = page < 4 ? [("Link", "</list?page=\(page + 1)>; rel=\"next\"")] : []
+      return [.respond("[{\"id\": \(page)}]", headers: link)]
+    }
+    defer { server.stop() }
+    let folder = TemporaryFile()
+    defer { try? FileManager.default.removeItem(atPath: folder.path + ".state") }
+    let arguments = [server.url("/list?page=1"), folder.path]
+    let stopped = try await Command(arguments, of: "OwnSink").end()
+    #expect(stopped.status != 0)
+    isBroken.withLock { $0 = false }
+    let rest = try await Command(arguments, of: "OwnSink").end()
+    #expect(
+      rest.status == 0 && rest.output.contains("complete: 2 pages, 2 items"), "\(rest.output)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names == ["1.json", "2.json", "3.json", "4.json"])
+  }
+
   @Test("C-8: ExportWithResume goes on where it was stopped, in a new process")
   func exportWithResume() async throws {
     let isBroken = Mutex(true)

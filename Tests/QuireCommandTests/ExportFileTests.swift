@@ -47,7 +47,7 @@ struct ExportFileTests {
     let file = TemporaryFile("yesterday\n")
     let refused = try await export(server, "-o", file.path, "--from", "@\(report.path)")
     #expect(refused.status == 2)
-    #expect(refused.errors.contains("Leave --from out to write the file anew"))
+    #expect(refused.errors.contains("Begin anew by --restart"))
     #expect(try file.text() == "yesterday\n")
     #expect(server.requests.isEmpty)
     let new = TemporaryFile()

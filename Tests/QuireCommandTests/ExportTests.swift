@@ -65,13 +65,13 @@ struct ExportTests {
     }
   }
 
-  @Test("Without --from, an existing file is replaced")
+  @Test("With --restart, an existing file is replaced")
   func replacing() async throws {
     let file = TemporaryFile("old\n")
     try await DemoServer.whileServing(port: 0) { origin in
       let ending = try await Command.quire(
         ["export", "\(origin)/cursor"] + Self.cursorOptions
-          + ["--max-items", "1", "-o", file.path])
+          + ["--max-items", "1", "-o", file.path, "--restart"])
       #expect(ending.status == 0)
       #expect(ending.output.isEmpty)
     }

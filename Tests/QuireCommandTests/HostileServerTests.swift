@@ -98,9 +98,14 @@ struct HostileServerTests {
         ] + output)
       #expect(ending.status == 1)
       #expect(!ending.errors.contains("SERVERS-OWN-TOKEN"))
+      guard output.isEmpty else {
+        #expect(ending.errors.contains("run the same command again"), "\(ending.errors)")
+        var status = stat()
+        #expect(stat(items.path + ".checkpoint", &status) == 0 && status.st_mode & 0o777 == 0o600)
+        continue
+      }
       let path = String(try #require(ending.resumption).dropFirst())
       defer { unlink(path) }
-      if !output.isEmpty { #expect(path == items.path + ".resume.json") }
       var status = stat()
       #expect(stat(path, &status) == 0)
       #expect(status.st_mode & 0o777 == 0o600)

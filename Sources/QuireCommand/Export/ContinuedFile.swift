@@ -129,7 +129,7 @@ struct ContinuedFile {
   /// What to do where the file cannot be continued.
   private var anew: String {
     file.path != nil
-      ? "Leave --from out to write the file anew, or write the rest to another file."
+      ? "Begin anew by --restart, or write the rest to another file."
       : "Leave --from out to fetch everything again, or write the rest to another file. A shell's > "
         + "empties a file before the export begins; >> and -o continue it."
   }

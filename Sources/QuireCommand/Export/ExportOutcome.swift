@@ -155,7 +155,7 @@ extension ExportOutcome {
   /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is
   /// a success.
   func publish(
-    signal: Int32?, report file: ReportFile?, items: String? = nil
+    signal: Int32?, report file: ReportFile?
   ) async throws {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
@@ -169,7 +169,7 @@ extension ExportOutcome {
       (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }
     if file == nil, isResumable, !keepsCheckpoint, let report = try? json(signal: signal) {
-      written = ResumeFile.write(report, items: items).map(ReportFile.file)
+      written = ResumeFile.write(report).map(ReportFile.file)
     }
     if let advice = advice(report: written) { Diagnostics.write("quire: \(advice)") }
     Diagnostics.write(line(signal: signal))

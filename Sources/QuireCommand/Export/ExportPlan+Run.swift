@@ -36,19 +36,21 @@ extension ExportPlan {
   private func export(
     _ meter: ProgressMeter, _ record: WrittenRecord, _ outcome: inout ExportOutcome
   ) async throws {
-    let notes = WaitNotes(isOn: !meter.isShown)
+    let notes = WaitNotes(isOn: !meter.isShown && log == nil)
     let wire = WireObserver(meter, notes)
     let (sink, start) = try await continued()
-    let cursor = cursor(wire).limited(to: limits).resuming(from: start)
+    var cursor = cursor(wire).limited(to: limits).resuming(from: start)
+    if let parallel { cursor = cursor.parallel(parallel) }
     var export = Export(
       cursor, to: ExportDestination(files: files, base: sink, meter: meter, record: record))
     // Each page of a stream is out before the next is waited for.
-    if sink == nil { export.commits = .eachPage }
+    export.commits = sink == nil ? .eachPage : commits
     export.lookAhead = lookAhead
     export.restarts = restarts
     export.countsLimitsAnew = files.point != nil
     export.onProgress = { [self] report in
       notes.delivered()
+      log?.wrote(report)
       show(report, on: meter)
     }
     let report = await export.outcome()
@@ -112,7 +114,10 @@ extension ExportPlan {
 
   private func cursor(_ wire: WireObserver) -> Cursor<RawItem> {
     var configuration = configuration
-    configuration.onEvent = { wire.received($0) }
+    configuration.onEvent = { [log] event in
+      wire.received(event)
+      log?.received(event)
+    }
     return PageClient(transport: transport, configuration: configuration).audited.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))

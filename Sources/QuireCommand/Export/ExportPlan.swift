@@ -3,6 +3,7 @@ import QuireXML
 import ArgumentParser
 import Foundation
 import Quire
+import QuireExport
 
 /// An export, ready to run: every option understood, nothing requested yet.
 struct ExportPlan: Sendable {
@@ -19,10 +20,15 @@ struct ExportPlan: Sendable {
   var start: Position
   /// Whether the destination is begun anew, whatever it holds.
   var restarts: Bool
+  var commits: CommitPolicy
+  /// Pages that load at once, where their positions are known.
+  var parallel: Int?
   var files: OutputFiles
   var badItems: BadItemsOption
   var xmlLimits = XMLLimits.api
   var progress: ProgressMeter.Mode
+  /// What writes lines of JSON; nil where people read.
+  var log: EventLog?
   var configuration: PageClient.Configuration
   var transport: CurlTransport
 
@@ -59,8 +65,11 @@ struct ExportPlan: Sendable {
     }
     start = point?.position ?? .start
     restarts = command.restart
+    commits = try Self.commits(command)
+    parallel = try Self.positive(command.parallel, "--parallel")
     badItems = try BadItemsOption(command.badItems)
-    progress = command.progress
+    log = command.log == .json ? EventLog() : nil
+    progress = log == nil ? command.progress : .never
     configuration = PageClient.Configuration()
     try command.request.limit(&configuration)
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
@@ -112,6 +121,13 @@ struct ExportPlan: Sendable {
       method: request.method, url: url, headerFields: request.headers, body: request.body)
     return try PaginationEngine(
       pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
+  }
+
+  /// How often what came is committed.
+  private static func commits(_ command: ExportCommand) throws -> CommitPolicy {
+    guard let text = command.commitEvery else { return CommitPolicy() }
+    let time = try DurationOption.duration(text, for: "--commit-every")
+    return time == .zero ? .eachPage : CommitPolicy(time: time)
   }
 
   private static func positive(_ value: Int?, _ option: String) throws -> Int? {

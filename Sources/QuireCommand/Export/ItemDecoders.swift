@@ -23,6 +23,8 @@ extension RawItem {
     case .auto: AutomaticPageDecoder(json: json, xml: xml)
     case .json: json
     case .xml: xml
+    case .csv: RowsPageDecoder(.csv, json: json)
+    case .jsonl: RowsPageDecoder(.jsonLines, json: json)
     }
   }
 }

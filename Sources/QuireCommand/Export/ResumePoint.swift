@@ -97,13 +97,9 @@ struct ResumePoint: Equatable {
 /// Where the report goes of an export that stopped early and was not told where: a position may hold
 /// what a server means for one client alone, and a terminal or a log shows it to others.
 enum ResumeFile {
-  /// Writes a report for `--from`, readable by its owner only: beside the file of the items, or else
-  /// where programs keep their state. Returns its path; nil where it cannot be written.
-  static func write(_ report: Data, items: String?) -> String? {
-    var status = stat()
-    if let items, stat(items, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
-      return write(report, to: items + ".resume.json") ? items + ".resume.json" : nil
-    }
+  /// Writes a report for `--from`, readable by its owner only, where programs keep their state. Returns its
+  /// path; nil where it cannot be written.
+  static func write(_ report: Data) -> String? {
     let name = "resume-\(String(UInt64.random(in: .min ... .max), radix: 36)).json"
     for folder in folders {
       try? FileManager.default.createDirectory(

@@ -77,7 +77,7 @@ final class FileClaim: Sendable {
       let descriptor = created >= 0 ? created : open(path, flags, 0o600)
       guard descriptor >= 0 else {
         if errno == EINTR { continue }
-        return .failure(SinkFile.failure(errno, "open", path))
+        return .failure(SinkFile.failure(errno, "write to", path))
       }
       if case .held(let process) = FileLock.take(descriptor) {
         close(descriptor)

@@ -47,11 +47,11 @@ final class GzipMember {
 }
 
 /// Reads the text of a file of gzip members.
-final class GzipReader {
+package final class GzipReader {
   private var stream = z_stream()
 
   /// Reads from the beginning.
-  init() throws(SinkError) {
+  package init() throws(SinkError) {
     guard quire_inflate_init(&stream, 15 + 16) == Z_OK else {
       throw SinkError(.writeFailed, "zlib has no room to decompress.")
     }
@@ -60,7 +60,7 @@ final class GzipReader {
   deinit { inflateEnd(&stream) }
 
   /// The text of the next bytes; they may be cut anywhere.
-  func add(_ bytes: [UInt8]) throws(SinkError) -> [UInt8] {
+  package func add(_ bytes: [UInt8]) throws(SinkError) -> [UInt8] {
     var bytes = bytes
     var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 256 << 10)

@@ -302,7 +302,9 @@ struct PageFetch<Item: Sendable> {
     let response = transfer.response
     // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
     let isBodyless = [204, 205].contains(response.head.status.code)
-    let proven = response.framing == .explicit || decoder.isSelfDelimiting
+    let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
+    let proven =
+      response.framing == .explicit || decoder.isSelfDelimiting && isSelfDelimiting
     guard proven || configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,

@@ -1,6 +1,6 @@
 import QuireCore
 
-/// Decodes pages of JSON or XML, whichever a server sends.
+/// Decodes pages of JSON or XML, whichever a server sends, and of CSV and JSON Lines.
 ///
 /// The Content-Type decides where it names one of the two, and the page's first byte where it does
 /// not: `<` starts XML. A page of HTML is neither, and both decoders say so. Where the context says
@@ -76,15 +76,22 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     /// The format of a page that begins so.
     private func format(_ first: UInt8?) throws -> PageFormat {
       let allowed = context.formats
+      if let declared, !declared.isSelfDelimiting, startsAsHTML { return .json }
+      // Neither can be told from JSON by its first byte.
+      if let rows = [declared, allowed.count == 1 ? allowed.first : nil].lazy.compactMap({ $0 })
+        .first(where: { !$0.isSelfDelimiting && (allowed.isEmpty || allowed.contains($0)) }),
+        !startsAsHTML
+      {
+        return rows
+      }
       guard let first else { return declared ?? (allowed == [.xml] ? .xml : .json) }
       let looks: PageFormat = first == UInt8(ascii: "<") ? .xml : .json
       guard !allowed.isEmpty else { return declared ?? looks }
       if allowed.contains(looks) {
         return declared.map { allowed.contains($0) ? $0 : looks } ?? looks
       }
-      let start = String(decoding: head.prefix(1024), as: UTF8.self).lowercased()
       // What came from a login page or a proxy, the decoder of JSON says in better words.
-      if start.contains("<html") || start.contains("<!doctype html") { return .json }
+      if startsAsHTML { return .json }
       let names = allowed.map(\.words).joined(separator: " or ")
       throw PageError(
         .unexpectedMediaType,
@@ -93,10 +100,20 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
           + "\"formats\" out of its description.")
     }
 
+    private var startsAsHTML: Bool {
+      let start = String(decoding: head.prefix(1024), as: UTF8.self).lowercased()
+      return start.contains("<html") || start.contains("<!doctype html")
+    }
+
     private mutating func choose(_ first: UInt8?) throws {
       let format = try format(first)
       context.note?.bind(format)
-      let decoder = format == .xml ? xml : json
+      let decoder: any PageDecoder<Item> =
+        switch format {
+        case .xml: xml
+        case .json: json
+        case .csv, .jsonLines: RowsPageDecoder(format, json: json)
+        }
       var session = try decoder.begin(context)
       if !head.isEmpty { try session.receive(head) }
       head = []

@@ -12,11 +12,19 @@ package struct MediaType {
     parameters = Array(parts.dropFirst())
   }
 
-  /// The format that the type names (RFC 8259, section 11; RFC 7303, section 9); nil for any other.
+  /// The format that the type names (RFC 8259, section 11; RFC 7303, section 9; RFC 4180,
+  /// section 3; the names in use for JSON Lines, which has none of its own); nil for any other.
   package var format: PageFormat? {
     if name.hasSuffix("/json") || name.hasSuffix("+json") { return .json }
     if name.hasSuffix("/xml") || name.hasSuffix("+xml") { return .xml }
-    return nil
+    switch name {
+    case "text/csv", "application/csv", "text/tab-separated-values": return .csv
+    case "application/x-ndjson", "application/ndjson", "application/jsonl",
+      "application/x-jsonlines",
+      "application/jsonlines", "application/json-lines", "application/json-seq":
+      return .jsonLines
+    default: return nil
+    }
   }
 
   /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.

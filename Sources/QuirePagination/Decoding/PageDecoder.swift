@@ -241,9 +241,23 @@ public enum PageFormat: String, Hashable, Sendable, CaseIterable {
   case json
   /// XML 1.0.
   case xml
+  /// A table with a line of names (RFC 4180), its cells apart by commas, semicolons, bars or tabs.
+  case csv
+  /// A JSON value a line (jsonlines.org, ndjson.org).
+  case jsonLines
 
   /// The name in a sentence.
-  var words: String { self == .json ? "JSON" : "XML" }
+  var words: String {
+    switch self {
+    case .json: "JSON"
+    case .xml: "XML"
+    case .csv: "CSV"
+    case .jsonLines: "JSON Lines"
+    }
+  }
+
+  /// Whether a page shows by itself that it is whole.
+  package var isSelfDelimiting: Bool { self == .json || self == .xml }
 }
 
 /// A place where a decoder notes the format that a page came in.

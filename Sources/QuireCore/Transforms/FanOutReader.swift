@@ -1,0 +1,279 @@
+import Synchronization
+
+extension Cursor {
+  /// The items of the listings that belong to this one's items, one listing after the other, in order: the
+  /// issues of all repositories, the comments of all issues.
+  ///
+  /// ```swift
+  /// let comments = issues.flatMap(concurrency: 4) { issue in
+  ///   client.cursor(of: Comment.self, at: issue.commentsURL, pagination: .github)
+  /// }
+  /// ```
+  /// Up to `concurrency` listings are begun ahead, each by its first page, and waited for in order. A
+  /// position covers both levels, and calls can be nested: a new process goes on in the middle of a
+  /// child's listing. Listings without items are passed over. What `children` throws is
+  /// `transformFailed`. A child's page keeps its metadata, total and traffic. The parents' limits on
+  /// pages and items count parents; those of the result count children. A `concurrency` below 1 is
+  /// `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun ahead.
+  public func flatMap<Child: Sendable>(
+    concurrency: Int = 1, _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
+  ) -> Cursor<Child> {
+    let parents = self
+    var limits = limits
+    (limits.pages, limits.items) = (nil, nil)
+    return Cursor<Child>(limits: limits, clock: clock) { _ in
+      FanOutReader(parents, concurrency: concurrency, children: children)
+    }
+  }
+}
+
+/// Reads the listings of a listing's items.
+final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
+  /// A child's listing that was begun.
+  private struct Child: Sendable {
+    let walk: Walk<Item>
+    /// Where its parent lies, and where the parents go on behind it; nil behind the last one.
+    let parent: Position
+    let after: Position?
+    /// Its next page, on the way or there.
+    var page: Task<Page<Item>?, any Error>?
+  }
+
+  /// A parent whose listing is not begun yet.
+  private struct Waiting: Sendable {
+    let item: Parent
+    let position: Position
+    let after: Position?
+  }
+
+  private struct State: Sendable {
+    /// Where the next page starts.
+    var position: Position?
+    var parents: Walk<Parent>?
+    /// The rest of a page of parents.
+    var waiting: [Waiting] = []
+    var isOver = false
+    var children: [Child] = []
+    /// Where the first child is to begin, other than at its start.
+    var childStart: Position?
+  }
+
+  private let cursor: Cursor<Parent>
+  private let concurrency: Int
+  private let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
+  private let state = Mutex(State())
+
+  init(
+    _ cursor: Cursor<Parent>, concurrency: Int,
+    children: @escaping @Sendable (Parent) throws -> Cursor<Item>
+  ) {
+    self.cursor = cursor
+    self.concurrency = concurrency
+    makeChildren = children
+  }
+
+  deinit { leave() }
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    guard concurrency >= 1 else {
+      throw PageError(
+        .invalidArgument,
+        "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
+        attempts: 0)
+    }
+    try begin(at: position)
+    while true {
+      try await open()
+      guard let child = state.withLock({ $0.children.first }) else { return nil }
+      guard let page = try await next(of: child), !(page.items.isEmpty && page.checkpoint == nil)
+      else {
+        finish(nil)
+        continue
+      }
+      return deliver(page, of: child, at: position)
+    }
+  }
+
+  private func next(of child: Child) async throws -> Page<Item>? {
+    let task =
+      child.page ?? Task { [walk = child.walk] in try await walk.next(isolation: nil) }
+    state.withLock { $0.children[0].page = task }
+    do {
+      return try await withTaskCancellationHandler {
+        try await task.value
+      } onCancel: {
+        task.cancel()
+      }
+    } catch {
+      // Asking again asks the walk again, which goes on with the same page.
+      state.withLock { state in
+        if !state.children.isEmpty { state.children[0].page = nil }
+      }
+      throw error
+    }
+  }
+
+  /// The child's page as one of the whole, with the place behind it.
+  private func deliver(_ page: Page<Item>, of child: Child, at position: Position) -> Page<Item> {
+    var page = page
+    let next =
+      page.checkpoint.map { Self.position(child.parent, child: $0) }
+      ?? child.after.map { Self.position($0) }
+    let isOver = page.checkpoint == nil
+    page.position = position.page
+    page.origins = nil
+    page.next = next
+    page.previous = nil
+    page.closing = nil
+    // The child's own walk compares its pages; two children may well have the same items.
+    page.fingerprint = nil
+    page.sample = nil
+    // Its failure comes with the page that is asked for next.
+    page.nextFailure = nil
+    if isOver { finish(next) }
+    if let identity { page.belong(to: identity) }
+    let skipped = position.itemOffset
+    state.withLock { state in
+      state.position = next
+      if !isOver { state.children[0].page = nil }
+    }
+    guard skipped > 0 else { return page }
+    page = page.dropping(items: skipped)
+    page.position = position
+    return page
+  }
+
+  /// The first child has no more.
+  private func finish(_ next: Position?) {
+    state.withLock { state in
+      if !state.children.isEmpty { state.children.removeFirst() }
+      state.position = next
+    }
+  }
+
+  /// Takes up where the position says, unless that is where the last page ended.
+  private func begin(at position: Position) throws {
+    if state.withLock({ $0.parents != nil && $0.position == position.page }) { return }
+    let (parent, child) = try Self.parts(of: position)
+    leave()
+    let parents = cursor.resuming(from: parent).walk()
+    state.withLock {
+      $0 = State(position: position.page, parents: parents, childStart: child)
+    }
+  }
+
+  /// Begins listings until there are as many as may be. Parents are read only where no child is left, and
+  /// what goes wrong with a later child waits until it is the first.
+  private func open() async throws {
+    while true {
+      let (count, hasWaiting, isOver) = state.withLock {
+        ($0.children.count, !$0.waiting.isEmpty, $0.isOver)
+      }
+      if count >= concurrency { return }
+      if hasWaiting {
+        do {
+          try openNext()
+        } catch {
+          if count > 0 { return }
+          throw error
+        }
+      } else if isOver || count > 0 {
+        return
+      } else {
+        try await readParents()
+      }
+    }
+  }
+
+  private func readParents() async throws {
+    guard let parents = state.withLock({ $0.parents }),
+      let page = try await parents.next(isolation: nil)
+    else {
+      state.withLock { $0.isOver = true }
+      return
+    }
+    let waiting = page.items.enumerated().map { index, item in
+      Waiting(
+        item: item, position: page.position(ofItem: index),
+        after: page.position(afterItems: index + 1))
+    }
+    state.withLock { $0.waiting = waiting }
+  }
+
+  private func openNext() throws {
+    let (parent, start) = state.withLock { ($0.waiting[0], $0.childStart) }
+    var cursor: Cursor<Item>
+    do {
+      cursor = try makeChildren(parent.item)
+    } catch let error where !(error is CancellationError || error is PageError) {
+      throw PageError(
+        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
+    }
+    if let start { cursor = cursor.resuming(from: start) }
+    let walk = cursor.walk()
+    state.withLock { state in
+      state.waiting.removeFirst()
+      state.childStart = nil
+      let isAhead = !state.children.isEmpty
+      state.children.append(
+        Child(
+          walk: walk, parent: parent.position, after: parent.after,
+          page: isAhead ? Task { try await walk.next(isolation: nil) } : nil))
+    }
+  }
+
+  // MARK: Positions
+
+  /// `{"parent": …, "child": …}`, each with the members of a position.
+  private static func position(_ parent: Position, child: Position? = nil) -> Position {
+    var members = [JSONValue.Member("parent", value(of: parent))]
+    if let child { members.append(.init("child", value(of: child))) }
+    return Position(.object(members))
+  }
+
+  private static func value(of position: Position) -> JSONValue {
+    var members: [JSONValue.Member] = []
+    if let value = position.value { members.append(.init("value", value)) }
+    if position.itemOffset > 0 {
+      members.append(.init("itemOffset", .number("\(position.itemOffset)")))
+    }
+    return .object(members)
+  }
+
+  private static func parts(of position: Position) throws -> (parent: Position, child: Position?) {
+    guard let value = position.value else { return (.start, nil) }
+    guard let parent = value["parent"] else {
+      throw PageError(
+        .positionMismatch,
+        "The position is not one of a listing of listings: it was made by another one.", attempts: 0
+      )
+    }
+    return (self.position(in: parent), value["child"].map(self.position(in:)))
+  }
+
+  private static func position(in value: JSONValue) -> Position {
+    Position(value["value"], itemOffset: max(0, value["itemOffset"]?.integer ?? 0))
+  }
+
+  // MARK: The rest
+
+  func leave() {
+    let tasks = state.withLock { state in
+      let tasks = state.children.compactMap(\.page)
+      state = State()
+      return tasks
+    }
+    for task in tasks { task.cancel() }
+  }
+
+  func copy() -> any PageReader<Item> {
+    FanOutReader(cursor, concurrency: concurrency, children: makeChildren)
+  }
+
+  /// Walks over parents and children close what they hold when they are left.
+  func close(at position: Position?) async { leave() }
+  var needsClosing: Bool { false }
+  var repeatedPositions: RepeatedPositions { .refused }
+  var allowsLookAhead: Bool { true }
+  var identity: ListingIdentity? { cursor.identity }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import QuireCore
+public import QuirePagination
+
+/// How a later run of an export asks only for what has changed: the greatest value of a field that was seen is
+/// kept with the data, and sent back.
+///
+/// ```swift
+/// let export = Export(to: sink, increment: Increment("/updated_at", key: "/id")) { since in
+///   client.cursor(at: url + (since?.string.map { "&since=\($0)" } ?? ""), pagination: .github)
+/// }
+/// ```
+/// Servers send what has the very value again, and what lies in the look-back: items that are as they were the
+/// last time, by their key and content, are dropped, so that nothing comes twice and nothing at a tie is lost.
+public struct Increment: Sendable {
+  /// A value that grows with every change: a time (RFC 3339), a number, or a text that sorts.
+  public var field: PagePath
+  /// What tells items apart.
+  public var key: PagePath
+  /// How far behind the greatest value the next run begins, for servers whose clocks or indexes lag. Numbers
+  /// count seconds since 1970, or milliseconds beyond 10¹¹. Default: nothing.
+  public var lookBack: Duration
+  /// Whether the listing begins with the newest item: it is left at the first one that is older than what
+  /// was asked for. Default false.
+  public var isNewestFirst: Bool
+
+  /// An increment by a field.
+  public init(
+    _ field: PagePath, key: PagePath, lookBack: Duration = .zero, isNewestFirst: Bool = false
+  ) {
+    self.field = field
+    self.key = key
+    self.lookBack = lookBack
+    self.isNewestFirst = isNewestFirst
+  }
+}
+
+/// Knows what a run asks for, and which of its items are new.
+struct IncrementMachine {
+  private let increment: Increment
+  /// What this run asks for; nil for everything.
+  private(set) var since: JSONValue?
+  /// The greatest value of all runs.
+  private var greatest: JSONValue?
+  /// Digests of the items at or behind the place where the next run begins, by their keys.
+  private var recent: [JSONValue: Known] = [:]
+  /// The same as the last run left them.
+  private var before: [JSONValue: Known] = [:]
+
+  private struct Known {
+    var value: JSONValue
+    var digest: String
+  }
+
+  /// Goes on with a run, or begins the next one behind it, by what is stored.
+  init(_ increment: Increment, memory: JSONValue?, isNewRun: Bool) throws(SinkError) {
+    self.increment = increment
+    since = memory?["since"]
+    greatest = memory?["greatest"]
+    recent = Self.known(memory?["recent"])
+    before = Self.known(memory?["before"])
+    guard isNewRun else { return }
+    since = try greatest.map { value throws(SinkError) in try Self.start(of: value, increment) }
+    before = recent
+  }
+
+  /// What is stored with the checkpoint.
+  var memory: JSONValue {
+    var members: [JSONValue.Member] = []
+    if let since { members.append(.init("since", since)) }
+    if let greatest { members.append(.init("greatest", greatest)) }
+    members.append(.init("recent", Self.stored(recent)))
+    members.append(.init("before", Self.stored(before)))
+    return .object(members)
+  }
+
+  /// The new ones of a page's items, and whether the listing has come to known ground.
+  mutating func take(_ items: [RawItem]) throws -> (new: [RawItem], isOver: Bool) {
+    var new: [RawItem] = []
+    for item in items {
+      guard let value = try item.value(at: increment.field), value != .null else {
+        new.append(item)
+        continue
+      }
+      if increment.isNewestFirst, let since, try Self.isLess(value, since) { return (new, true) }
+      guard let key = try item.value(at: increment.key) else {
+        throw SinkError(
+          .unfit, "An item has nothing at \(increment.key.place), where its key should be.")
+      }
+      var sum = FileSum()
+      sum.add(item.compact)
+      let digest = "\(sum.text).\(item.compact.count)"
+      let isKnown = (recent[key] ?? before[key])?.digest == digest
+      try note(key, Known(value: value, digest: digest))
+      if !isKnown { new.append(item) }
+    }
+    return (new, false)
+  }
+
+  private mutating func note(_ key: JSONValue, _ known: Known) throws {
+    let isGreatest = try greatest.map { try Self.isLess($0, known.value) } ?? true
+    if isGreatest {
+      greatest = known.value
+      let start = try Self.start(of: known.value, increment)
+      recent = try recent.filter { try !Self.isLess($0.value.value, start) }
+    }
+    guard let greatest else { return }
+    if try !Self.isLess(known.value, Self.start(of: greatest, increment)) { recent[key] = known }
+  }
+
+  private static func stored(_ known: [JSONValue: Known]) -> JSONValue {
+    .array(
+      known.map { JSONValue.array([$0.key, $0.value.value, .string($0.value.digest)]) }
+        .sorted { $0.description < $1.description })
+  }
+
+  private static func known(_ stored: JSONValue?) -> [JSONValue: Known] {
+    guard case .array(let entries)? = stored else { return [:] }
+    var known: [JSONValue: Known] = [:]
+    for case .array(let parts) in entries where parts.count == 3 {
+      known[parts[0]] = Known(value: parts[1], digest: parts[2].string ?? "")
+    }
+    return known
+  }
+}
+
+// MARK: - Values
+
+extension IncrementMachine {
+  /// Where the next run begins behind a value.
+  private static func start(
+    of value: JSONValue, _ increment: Increment
+  ) throws(SinkError) -> JSONValue {
+    guard increment.lookBack > .zero else { return value }
+    let seconds = increment.lookBack / .seconds(1)
+    switch value {
+    case .number(let text):
+      guard let number = Double(text), number.isFinite else { break }
+      let unit = abs(number) > 1e11 ? 1000.0 : 1
+      return .number("\(Int64((number - seconds * unit).rounded(.down)))")
+    case .string(let text):
+      guard let date = date(text) else { break }
+      return .string((date - seconds).formatted(.iso8601))
+    default: break
+    }
+    throw SinkError(
+      .unfit,
+      "\(value.description.prefix(40)) at \(increment.field.place) is neither a time (RFC 3339) nor a "
+        + "number: there is no look-back from it.")
+  }
+
+  /// Whether a value comes before another one.
+  static func isLess(_ left: JSONValue, _ right: JSONValue) throws(SinkError) -> Bool {
+    switch (left, right) {
+    case (.number(let left), .number(let right)):
+      if let left = Int64(left), let right = Int64(right) { return left < right }
+      if let left = Double(left), let right = Double(right) { return left < right }
+    case (.string(let left), .string(let right)):
+      if let one = date(left), let other = date(right), one != other { return one < other }
+      if date(left) != nil, date(right) != nil { return false }
+      return left.utf8.lexicographicallyPrecedes(right.utf8)
+    default: break
+    }
+    throw SinkError(
+      .unfit,
+      "\(left.description.prefix(40)) and \(right.description.prefix(40)) cannot be compared: a field that "
+        + "increments are told by has one type.")
+  }
+
+  private static func date(_ text: String) -> Date? {
+    let isTime = text.utf8.count >= 20 && text.utf8.prefix(11).last == UInt8(ascii: "T")
+    guard isTime else { return nil }
+    return (try? Date(text, strategy: .iso8601))
+      ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+  }
+}

@@ -1,0 +1,81 @@
+import QuireCore
+import QuireTesting
+import TestSupport
+import Testing
+
+@Suite("Listings of listings")
+struct FanOutTests {
+  /// Parents 0, 1, 2, …; parent n has n pages of two items, 100 n and so on.
+  private static func children(of parent: Int) -> Cursor<Int> {
+    let pages = (0..<parent).map { page in [100 * parent + 2 * page, 100 * parent + 2 * page + 1] }
+    return Cursor(ScriptedSource(items: pages.isEmpty ? [[]] : pages))
+  }
+
+  private func all(_ parents: Int) -> [Int] {
+    (0..<parents).flatMap { parent in (0..<2 * parent).map { 100 * parent + $0 } }
+  }
+
+  @Test("16-Levels: the items of all children come in order, whatever the concurrency")
+  func keepsOrder() async throws {
+    for concurrency in [1, 2, 7] {
+      let parents = Cursor(ScriptedSource(sizes: 2, 0, 3))
+      let cursor = parents.flatMap(concurrency: concurrency) { Self.children(of: $0) }
+      #expect(try await cursor.collect() == all(5))
+    }
+  }
+
+  @Test("16-Levels: one position covers all levels: a walk goes on at every item")
+  func resumes() async throws {
+    for concurrency in [1, 3] {
+      let cursor = Cursor(ScriptedSource(sizes: 2, 3)).flatMap(concurrency: concurrency) {
+        Self.children(of: $0)
+      }
+      var seen: [Int] = []
+      for try await page in cursor {
+        for count in 0...page.items.count {
+          let items = seen + page.items[..<count]
+          guard let position = page.position(afterItems: count) else {
+            #expect(items == all(5))
+            continue
+          }
+          let rest = try await cursor.resuming(from: position).collect()
+          #expect(items + rest == all(5), "\(position)")
+        }
+        seen += page.items
+      }
+    }
+  }
+
+  @Test("16-Levels: three levels are one listing, with one position")
+  func nests() async throws {
+    let cursor = Cursor(ScriptedSource(sizes: 1, 2)).flatMap { parent in
+      Cursor(ScriptedSource(items: [[10 * parent, 10 * parent + 1], [10 * parent + 2]]))
+        .flatMap { child in Cursor(ScriptedSource(items: [[100 * child], [100 * child + 1]])) }
+    }
+    let whole = try await cursor.collect()
+    #expect(whole.count == 18)
+    var seen: [Int] = []
+    for try await page in cursor {
+      seen += page.items
+      guard let next = page.next else { continue }
+      #expect(try await seen + cursor.resuming(from: next).collect() == whole)
+    }
+    #expect(seen == whole)
+  }
+
+  @Test("16-Levels: a child that fails is asked for again, after all that came before it")
+  func retries() async throws {
+    let failing = ScriptedSource(sizes: 2, 2)
+    failing.fail(2)
+    let cursor = Cursor(ScriptedSource(sizes: 3)).flatMap(concurrency: 2) { parent in
+      Cursor(parent == 1 ? failing : ScriptedSource(sizes: 1))
+    }
+    var pages = cursor.makeAsyncIterator()
+    #expect(try await pages.next()?.items == [0])
+    #expect(try await pages.next()?.items == [0, 1])
+    await #expect(throws: PageError.self) { try await pages.next() }
+    #expect(try await pages.next()?.items == [2, 3])
+    #expect(try await pages.next()?.items == [0])
+    #expect(try await pages.next()?.items == nil)
+  }
+}

@@ -1,0 +1,129 @@
+import QuireCore
+import QuireExport
+import QuirePagination
+import QuireTesting
+import Synchronization
+import Testing
+
+@Suite("Exports of what has changed")
+struct IncrementTests {
+  /// Items as the server has them: a number of their own, and the time of their last change.
+  private struct Server: Sendable {
+    var items: [(id: Int, time: Int)] = []
+
+    /// Those at or behind a value, in pages of two.
+    func cursor(since: Int?, newestFirst: Bool = false) -> Cursor<RawItem> {
+      var items = items.filter { newestFirst || $0.time >= since ?? .min }
+        .sorted { ($0.time, $0.id) < ($1.time, $1.id) }
+      if newestFirst { items.reverse() }
+      let texts = items.map { "{\"id\":\($0.id),\"time\":\($0.time)}" }
+      return Cursor(
+        listing(
+          stride(from: 0, to: max(1, texts.count), by: 2).map {
+            Array(texts[$0..<min($0 + 2, texts.count)])
+          }))
+    }
+  }
+
+  private func export(
+    _ server: Server, to sink: MemorySink, newestFirst: Bool = false, lookBack: Duration = .zero
+  ) -> Export {
+    Export(
+      to: sink,
+      increment: Increment("/time", key: "/id", lookBack: lookBack, isNewestFirst: newestFirst)
+    ) { server.cursor(since: $0?.integer, newestFirst: newestFirst) }
+  }
+
+  private func text(_ id: Int, _ time: Int) -> String { "{\"id\":\(id),\"time\":\(time)}" }
+
+  @Test(
+    "16-Increment: a later run brings what is new, exact at ties, in either order",
+    arguments: [false, true])
+  func ties(newestFirst: Bool) async throws {
+    let sink = MemorySink(mode: .append)
+    var server = Server(items: [(1, 10), (2, 20), (3, 30), (4, 30)])
+    try await export(server, to: sink, newestFirst: newestFirst).run()
+    #expect(sink.items.count == 4)
+    try await export(server, to: sink, newestFirst: newestFirst).run()
+    #expect(sink.items.count == 4)
+    // One at the very value that was the greatest, one behind it, and one that changed.
+    server.items += [(5, 30), (6, 40)]
+    server.items[0].time = 35
+    try await export(server, to: sink, newestFirst: newestFirst).run()
+    #expect(Set(sink.items.suffix(3)) == [text(5, 30), text(6, 40), text(1, 35)])
+    #expect(sink.items.count == 7)
+    #expect(sink.checkpoint?.run == 3)
+  }
+
+  @Test("16-Increment: a newest-first listing is left at known ground")
+  func stops() async throws {
+    let sink = MemorySink(mode: .append)
+    var server = Server(items: (0..<20).map { ($0, $0) })
+    try await export(server, to: sink, newestFirst: true).run()
+    server.items.append((20, 20))
+    let report = try await export(server, to: sink, newestFirst: true).run()
+    #expect(report.isComplete && report.items == 1)
+    #expect(report.pages == 2)
+    #expect(sink.items.count == 21)
+  }
+
+  @Test(
+    "16-Increment: what came late is found in the look-back, and what was there is not repeated")
+  func looksBack() async throws {
+    let sink = MemorySink(mode: .append)
+    var server = Server(items: [(1, 1000), (2, 1050), (3, 1100)])
+    try await export(server, to: sink, lookBack: .seconds(60)).run()
+    server.items += [(4, 1045), (5, 1001)]
+    try await export(server, to: sink, lookBack: .seconds(60)).run()
+    #expect(sink.items.suffix(1) == [text(4, 1045)])
+    #expect(sink.items.count == 4)
+  }
+
+  @Test("16-Increment: a run that was interrupted goes on with what it had asked for")
+  func goesOn() async throws {
+    for newestFirst in [false, true] {
+      let sink = MemorySink(mode: .append)
+      let first = Server(items: (0..<4).map { ($0, 10 * $0) })
+      try await export(first, to: sink, newestFirst: newestFirst).run()
+      let second = Server(items: (0..<12).map { ($0, 10 * $0) })
+      let asked = Asked()
+      var failing = Export(
+        to: sink, increment: Increment("/time", key: "/id", isNewestFirst: newestFirst)
+      ) { since in
+        asked.append(since)
+        return second.cursor(since: since?.integer, newestFirst: newestFirst).limited(
+          to: Limits(pages: 2))
+      }
+      failing.commits = .eachPage
+      #expect(try await "\(failing.run().end)" == "limit (pages)")
+      try await export(second, to: sink, newestFirst: newestFirst).run()
+      #expect(Set(sink.items) == Set((0..<12).map { text($0, 10 * $0) }))
+      #expect(sink.items.count == 12)
+      #expect(asked.values.allSatisfy { $0 == nil || $0?.integer == 30 })
+    }
+  }
+
+  @Test("16-Increment: times are compared as times, and what cannot be compared is an error")
+  func values() async throws {
+    let sink = MemorySink(mode: .append)
+    func run(_ values: [String], lookBack: Duration = .zero) async throws -> JSONValue? {
+      let asked = Asked()
+      let items = values.enumerated().map { "{\"id\":\($0.offset),\"t\":\($0.element)}" }
+      try await Export(to: sink, increment: Increment("/t", key: "/id", lookBack: lookBack)) {
+        asked.append($0)
+        return Cursor(listing([items]))
+      }.run()
+      return asked.values.last ?? nil
+    }
+    #expect(try await run(["\"2026-01-01T02:00:00+02:00\"", "\"2026-01-01T00:30:00.5Z\""]) == nil)
+    #expect(try await run([], lookBack: .seconds(30)) == "2026-01-01T00:29:30Z")
+    await #expect(throws: SinkError.self) { try await run(["5"]) }
+  }
+}
+
+/// What was asked for.
+private final class Asked: Sendable {
+  private let state = Mutex<[JSONValue?]>([])
+  var values: [JSONValue?] { state.withLock { $0 } }
+  func append(_ value: JSONValue?) { state.withLock { $0.append(value) } }
+}

@@ -1,0 +1,177 @@
+import Foundation
+import QuireCore
+import QuireExport
+import QuirePagination
+import QuireTesting
+import Testing
+
+/// An export into a simulated file, and what must have become of it.
+struct KillScenario: CustomTestStringConvertible, Sendable {
+  var name: String
+  var mode = SinkMode.once
+  var pages = ProcessInfo.processInfo.environment["PAGES"].flatMap { Int($0) } ?? 6
+  var testDescription: String { "\(name) \(mode)" }
+
+  static let all: [KillScenario] =
+    ["a.jsonl", "a.json", "a.csv", "a.tsv", "a.jsonl.gz", "a.json.gz", "a.csv.gz", "a.tsv.gz"]
+    .flatMap {
+      [
+        KillScenario(name: $0), KillScenario(name: $0, mode: .replace),
+        .init(name: $0, mode: .append),
+      ]
+    }
+
+  var path: String { "/d/\(name)" }
+
+  /// Two items a page; from the fourth page on they have a member that earlier ones lack.
+  static func items(run: Int, pages: Int) -> [[String]] {
+    (0..<pages).map { page in
+      (0..<2).map { index in
+        let late = page > 2 ? ",\"late\":\(page)" : ""
+        return "{\"run\":\(run),\"n\":\(2 * page + index)\(late)}"
+      }
+    }
+  }
+
+  /// Runs the export as often as it takes, the first time with something that goes wrong.
+  func run(_ number: Int, in files: SimulatedFiles) async -> ExportReport {
+    let sink = FileSink(
+      path, format: nil, columns: nil, guardsFormulas: false, mode: mode, calls: files.calls,
+      isLocked: false)
+    var export = Export(
+      Cursor(listing(Self.items(run: number, pages: pages))), to: sink)
+    export.commits = .eachPage
+    export.lookAhead = 0
+    return await export.outcome()
+  }
+
+  /// The items that the file must hold after so many complete runs, as the format writes them.
+  func expected(runs: Int) -> [String] {
+    let numbers = mode == .append ? Array(1...runs) : [mode == .replace ? runs : 1]
+    let items = numbers.flatMap { Self.items(run: $0, pages: pages).joined() }
+    guard FileFormat(path: path)?.isTable == true else { return items }
+    let comma = name.contains("csv") ? "," : "\t"
+    let rows = numbers.flatMap { run in
+      (0..<2 * pages).map { "\(run)\(comma)\($0)\(comma)\($0 / 2 > 2 ? "\($0 / 2)" : "")" }
+    }
+    return ["run\(comma)n\(comma)late"] + rows
+  }
+
+  /// The items that the file holds.
+  func found(in files: SimulatedFiles) throws -> [String] {
+    var bytes = files.content(path) ?? []
+    if name.hasSuffix(".gz") { bytes = try GzipReader().add(bytes) }
+    let text = String(decoding: bytes, as: UTF8.self)
+    if name.contains(".json") && !name.contains("jsonl") {
+      let lines = text.split(separator: "\n")
+      #expect(lines.first == "[" && lines.last == "]")
+      return lines.dropFirst().dropLast().map { String($0.hasSuffix(",") ? $0.dropLast() : $0) }
+    }
+    return text.split(whereSeparator: \.isNewline).map(String.init)
+  }
+}
+
+@Suite("Exports that are killed, at every call")
+struct KillPointTests {
+  /// The file system after the runs before the one that is looked at.
+  private func prepared(_ scenario: KillScenario) async -> (SimulatedFiles, run: Int) {
+    let files = SimulatedFiles()
+    guard scenario.mode != .once else { return (files, 1) }
+    _ = await scenario.run(1, in: files)
+    return (files, 2)
+  }
+
+  private func calls(of run: Int, _ scenario: KillScenario, from files: SimulatedFiles) async -> Int
+  {
+    let copy = files.copy()
+    copy.restart()
+    _ = await scenario.run(run, in: copy)
+    return copy.count
+  }
+
+  /// Until a run that replaces is complete, a reader sees what was there, and then all of what is there now.
+  private func checkShown(
+    _ scenario: KillScenario, _ files: SimulatedFiles, _ what: String
+  ) throws {
+    guard scenario.mode == .replace else { return }
+    let found = try scenario.found(in: files)
+    let isWhole = found == scenario.expected(runs: 1) || found == scenario.expected(runs: 2)
+    #expect(isWhole, "\(what): \(found)")
+  }
+
+  /// Runs the export again, as after any death. Where the one that died had come to its end already, an
+  /// export that replaces or appends begins another run with it.
+  private func checkWhole(
+    _ scenario: KillScenario, _ run: Int, _ files: SimulatedFiles, _ what: String
+  ) async throws {
+    files.restart()
+    let report = await scenario.run(run, in: files)
+    #expect(report.isComplete, "\(what): \(report.end)")
+    var expected = scenario.expected(runs: run)
+    if scenario.mode == .append, report.checkpoint?.run == run + 1 {
+      expected += expected.suffix(2 * scenario.pages)
+    }
+    #expect(try scenario.found(in: files) == expected, "\(what)")
+    let left = files.names.filter { $0.contains(".quire-") || $0.hasSuffix(".new") }
+    #expect(left.isEmpty, "\(what)")
+  }
+
+  @Test(
+    "K1: an export that is killed at any call is whole after the next run",
+    arguments: KillScenario.all)
+  func killed(scenario: KillScenario) async throws {
+    let (files, run) = await prepared(scenario)
+    let count = await calls(of: run, scenario, from: files)
+    #expect(count > 15)
+    for call in 1...count {
+      let copy = files.copy()
+      copy.restart(fault: (call, .killed))
+      _ = await scenario.run(run, in: copy)
+      try checkShown(scenario, copy, "\(scenario) killed at call \(call)")
+      try await checkWhole(scenario, run, copy, "\(scenario) killed at call \(call) of \(count)")
+    }
+  }
+
+  @Test(
+    "K3, K4, K5: a call that fails or writes less costs nothing that the next run does not bring",
+    arguments: KillScenario.all)
+  func failing(scenario: KillScenario) async throws {
+    let (files, run) = await prepared(scenario)
+    let count = await calls(of: run, scenario, from: files)
+    let faults: [SimulatedFiles.Fault] = [
+      .error(ENOSPC), .error(EIO), .error(EDQUOT), .error(EROFS), .error(EINTR), .short,
+    ]
+    for fault in faults {
+      for call in 1...count {
+        let copy = files.copy()
+        copy.restart(fault: (call, fault))
+        _ = await scenario.run(run, in: copy)
+        try await checkWhole(scenario, run, copy, "\(scenario) \(fault) at call \(call)")
+      }
+    }
+  }
+
+  @Test(
+    "K2: an export whose machine loses power at any call is whole after the next run",
+    arguments: KillScenario.all)
+  func powerless(scenario: KillScenario) async throws {
+    let states = ProcessInfo.processInfo.environment["POWER_LOSSES"].flatMap { Int($0) } ?? 3
+    let (files, run) = await prepared(scenario)
+    let count = await calls(of: run, scenario, from: files)
+    let seed = UInt64.random(in: .min ... .max)
+    var generator = SeededGenerator(seed: seed)
+    for call in 1...count {
+      let dead = files.copy()
+      dead.restart(fault: (call, .killed))
+      _ = await scenario.run(run, in: dead)
+      for state in 0..<states {
+        let copy = dead.copy()
+        copy.losePower(&generator)
+        try checkShown(scenario, copy, "power lost at call \(call), state \(state), seed \(seed)")
+        try await checkWhole(
+          scenario, run, copy,
+          "\(scenario) power lost at call \(call), state \(state), seed \(seed)")
+      }
+    }
+  }
+}

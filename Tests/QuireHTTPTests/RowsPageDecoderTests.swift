@@ -1,0 +1,70 @@
+import QuireCore
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+import QuireXML
+import Testing
+
+@Suite("Pages of CSV and JSON Lines")
+struct RowsPageDecoderTests {
+  private func items(
+    _ page: String, type: String?, formats: [PageFormat] = [], sliced size: Int = .max
+  ) throws -> [String] {
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    var session = decoder.begin(DecodingContext(contentType: type, formats: formats))
+    var rest = Array(page.utf8)[...]
+    while !rest.isEmpty {
+      try session.receive(Array(rest.prefix(size)))
+      rest = rest.dropFirst(size)
+    }
+    _ = try session.finish()
+    return try session.items().items.map(\.description)
+  }
+
+  @Test(
+    "16-Rows: a row is an object of texts by the first line's names, however it is quoted or cut")
+  func tables() throws {
+    let page = "id,\"na\"\"me\",c\r\n1,\"a,\r\nb\",\r\n\"2\",x\"y,\"\"\r\n"
+    let expected = [
+      ##"{"id":"1","na\"me":"a,\u000d\u000ab","c":null}"##, ##"{"id":"2","na\"me":"x\"y","c":""}"##,
+    ]
+    for size in [1, 3, 7, .max] {
+      #expect(try items(page, type: "text/csv; charset=utf-8", sliced: size) == expected)
+    }
+    #expect(try items(page.replacing("\r\n", with: "\n"), type: "text/csv").count == 2)
+    #expect(try items(String(page.dropLast()), type: "text/csv") == expected)
+    #expect(try items("a\tb\n1\t2\n", type: "text/tab-separated-values") == [#"{"a":"1","b":"2"}"#])
+    #expect(try items("a;b\n1;2,5\n", type: "text/csv") == [#"{"a":"1","b":"2,5"}"#])
+    #expect(try items("\u{FEFF}a\n1\n", type: "text/csv") == [#"{"a":"1"}"#])
+    #expect(try items("", type: "text/csv") == [])
+    #expect(try items("a,b\n", type: "text/csv") == [])
+    #expect(try items("a,b\n1,2", type: "text/plain", formats: [.csv]) == [#"{"a":"1","b":"2"}"#])
+  }
+
+  @Test("16-Rows: a table that is cut, ragged or ambiguous is refused with the line")
+  func brokenTables() {
+    for (page, words) in [
+      ("a,b\n1\n", "line 2"), ("a,b\n1,2\n\n3,4,5\n", "line 4"), ("a,b\n1,\"x\n", "line 2"),
+      ("a,b\n\"1\"x,2\n", "line 2"), ("a,a\n1,2\n", "twice"),
+    ] {
+      #expect { try items(page, type: "text/csv") } throws: { error in
+        guard let error = error as? PageError, error.code == .malformed else { return false }
+        return error.message.contains(words)
+      }
+    }
+    #expect { try items("<!DOCTYPE html><html>", type: "text/csv") } throws: {
+      ($0 as? PageError)?.code == .unexpectedMediaType
+    }
+  }
+
+  @Test("16-Rows: each line of JSON Lines is one value, and what is none is refused with the line")
+  func lines() throws {
+    for type in ["application/x-ndjson", "application/jsonl"] {
+      #expect(try items("{\"a\":1}\r\n\n[2]\n3", type: type) == ["{\"a\":1}", "[2]", "3"])
+    }
+    #expect(try items("{\"a\":\"}\"}\n", type: nil, formats: [.jsonLines]) == ["{\"a\":\"}\"}"])
+    for page in ["1,2\n", "[\n1]\n", "{\"a\":1\n}", "1\n]\n", "\"a\n"] {
+      #expect(throws: PageError.self, "\(page)") { try items(page, type: "application/x-ndjson") }
+    }
+  }
+}
