@@ -9,8 +9,8 @@ struct OwnSink {
   static func main() async throws {
     guard CommandLine.arguments.count == 3 else { fatalError("usage: OwnSink URL FOLDER") }
     let folder = CommandLine.arguments[2]
-    let issues: Cursor<RawItem> = PageClient().cursor(
-      at: CommandLine.arguments[1], pagination: .linkHeader)
+    let issues = PageClient().cursor(
+      of: RawItem.self, at: CommandLine.arguments[1], pagination: .linkHeader)
     // The folder holds no checkpoint, so that a store keeps one: an item of the last commit may be written
     // twice, which changes nothing where it is a file of its own.
     let sink = FolderSink(folder: folder, key: "/id")

@@ -273,7 +273,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }
   var needsClosing: Bool { false }
-  var repeatedPositions: RepeatedPositions { .refused }
+  var repeatedPositions: Position.Repetition { .refused }
   var allowsLookAhead: Bool { true }
   var identity: ListingIdentity? { cursor.identity }
 }
