@@ -31,9 +31,11 @@ import Testing
       ([#""007""#, "7"], "TEXT", ["007", "7"]), (["7", #""007""#], "TEXT", ["7", "007"]),
       (["true", "1"], "TEXT", ["true", "1"]),
       (["false", "null", #""n""#], "TEXT", ["false", "null", "n"]),
-      (["0.1", #""x""#], "TEXT", ["0.1", "x"]), (["[1]", #""[1]""#], "TEXT", ["[1]", "[1]"]),
+      (["0.1", #""x""#], "TEXT", ["0.1", "x"]),
+      (["0.30000000000000004", #""x""#], "TEXT", ["0.30000000000000004", "x"]),
+      (["[1]", #""[1]""#], "TEXT", ["[1]", "[1]"]),
       (["1", "[1]"], "TEXT", ["1", "[1]"]), (["1", #""1e5""#], "TEXT", ["1", "1e5"]),
-      (["3.1415926535897931", #""x""#], "TEXT", ["3.141592653589793", "x"]),
+      (["3.1415926535897931", #""x""#], "TEXT", ["3.1415926535897931", "x"]),
     ])
   func widens(values: [String], type: String, rows: [String]) async throws {
     for together in [true, false] {
@@ -48,9 +50,7 @@ import Testing
         try await tables.write(tables.sink(), [lines[lines.count - 1]])
       }
       #expect(try tables.columns() == ["a \(type)"], "together \(together)")
-      let found = try tables.rows("SELECT a FROM t")
-      // A long decimal keeps its text where its column is text when it comes.
-      #expect(found == rows || together && found[0].hasPrefix("3.14159"), "together \(together)")
+      #expect(try tables.rows("SELECT a FROM t") == rows, "together \(together)")
       #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
     }
   }
