@@ -40,14 +40,13 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     "Quire", "QuireCore", "QuireLists", "QuireListModel", "QuirePagination", "QuireJSON",
-    "QuireXML", "QuireHTTP",
-    "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite", "QuirePostgres",
-    "QuireFeeds", "QuireFeedsSQLite", "QuireServing", "QuireTesting",
+    "QuireXML",
+    "QuireHTTP", "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite",
+    "QuirePostgres", "QuireFeeds", "QuireFeedsSQLite", "QuireServing", "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "quire", targets: ["QuireCommand"])
   ],
-  // A package that uses the libraries alone depends with `traits: []`, and resolves nothing that only
-  // the tool needs.
+  // A package that uses the libraries alone depends with `traits: []`: nothing of the tool is resolved.
   traits: [
     .default(enabledTraits: ["Tool"]),
     .trait(name: "Tool", description: "The tool quire.", enabledTraits: ["SQLite"]),
@@ -69,9 +68,8 @@ let package = Package(
     system("CXML2", "libxml-2.0", from: "libxml2-dev"),
     system("CPostgreSQL", "libpq", from: "libpq-dev"),
 
-    // The files of presets, embedded.
+    // What each library is for is said in CONTRIBUTING.md; CPresets embeds the files of presets.
     .target(name: "CPresets"),
-    // What each library is for is said in CONTRIBUTING.md.
     library("QuireCore"),
     library("QuireLists", ["QuireCore"]),
     library("QuireListModel", ["QuireLists", "QuireCore"]),
@@ -107,9 +105,8 @@ let package = Package(
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
     system("COpenSSL", "openssl", from: "libssl-dev", path: "Tests/COpenSSL"),
     .target(
-      name: "TestSupport",
-      dependencies: libraries + ["QuireTesting", "COpenSSL"], path: "Tests/Support",
-      swiftSettings: house),
+      name: "TestSupport", dependencies: libraries + ["QuireTesting", "COpenSSL"],
+      path: "Tests/Support", swiftSettings: house),
     tests(of: "QuireCore"),
     tests(of: "QuireJSON", with: [httpTypes]),
     tests(of: "QuireLists"),
@@ -153,8 +150,7 @@ func library(
 func example(_ name: String) -> Target {
   .executableTarget(
     name: name, dependencies: ["Quire", "QuireLists", "QuireListModel", "QuireExport"],
-    path: "Examples/\(name)",
-    swiftSettings: house)
+    path: "Examples/\(name)", swiftSettings: house)
 }
 
 func tests(of module: String, with more: [Target.Dependency] = []) -> Target {

@@ -28,13 +28,15 @@ struct PageSizeTests {
   private struct Row: Decodable, Sendable { var id: Int }
 
   private func drain(
-    _ server: CannedServer, _ next: Pagination.Next, _ place: String, end: [Pagination.End] = [.emptyPage]
+    _ server: CannedServer, _ next: Pagination.Next, _ place: String,
+    end: [Pagination.End] = [.emptyPage]
   ) async throws -> ([Int], WalkReport) {
     var configuration = PageClient.Configuration()
     configuration.clock = InstantClock()
     let client = PageClient(transport: server, configuration: configuration)
     let pagination = Pagination(
-      next: next, send: .query(place), end: end, items: "/items", size: Pagination.PageSize(.query("limit")))
+      next: next, send: .query(place), end: end, items: "/items",
+      size: Pagination.PageSize(.query("limit")))
     let walk = client.cursor(
       of: Row.self, at: "https://api.test/", pagination: pagination, pageSize: 32
     ).walk()
