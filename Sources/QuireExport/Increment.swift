@@ -170,7 +170,8 @@ extension IncrementMachine {
   private static func date(_ text: String) -> Date? {
     let isTime = text.utf8.count >= 20 && text.utf8.prefix(11).last == UInt8(ascii: "T")
     guard isTime else { return nil }
-    return (try? Date(text, strategy: .iso8601))
-      ?? (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+    // The strategy without fractions takes such times too, and drops what it does not read.
+    return (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+      ?? (try? Date(text, strategy: .iso8601))
   }
 }

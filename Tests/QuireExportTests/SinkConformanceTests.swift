@@ -24,7 +24,9 @@ import Testing
         return FileSink(folder("\(count)-\(name)"), mode: mode)
       },
       items: { sink in
-        guard FileManager.default.fileExists(atPath: sink.path) else { return [] }
+        // A file that is open and has nothing committed is empty, which is no file of gzip.
+        let size = try? FileManager.default.attributesOfItem(atPath: sink.path)[.size]
+        guard let size = size as? Int, size > 0 else { return [] }
         let file = URL(fileURLWithPath: sink.path).lastPathComponent
         let text = name.hasSuffix(".gz") ? try folder.unzipped(file) : folder.text(file)
         return text.split(separator: "\n").filter { $0.hasPrefix("{") }
