@@ -50,6 +50,10 @@ final class PostgresConnection: @unchecked Sendable {
   }
 
   func close() {
+    // The server hears of the end some time after it: the next run need not wait for its lock.
+    if PQtransactionStatus(handle) == PQTRANS_IDLE {
+      PQclear(PQexec(handle, "SELECT pg_advisory_unlock_all()"))
+    }
     PQfinish(handle)
     handle = nil
   }

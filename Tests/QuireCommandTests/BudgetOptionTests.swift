@@ -66,7 +66,7 @@ struct BudgetOptionTests {
         .description
         == "http://p.test:3128")
     #expect(!refusal("--proxy", "ftp://u:hunter22@p.test").contains("hunter22"))
-    #expect(refusal("--key", "/dev/null").contains("--cert"))
+    #expect(refusal("--cert-key", "/dev/null").contains("--cert"))
     #expect(refusal("--cert", "/no/such/file").contains("--cert"))
   }
 

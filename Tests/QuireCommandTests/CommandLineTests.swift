@@ -10,7 +10,7 @@ struct CommandLineTests {
     "What cannot be right exits with 2 and says so on stderr",
     arguments: [
       ["nonsense"], ["export"], ["export", "https://h.test/", "--preset", "githb"],
-      ["export", "https://h.test/", "--preset", "github", "--format", "csv"],
+      ["export", "https://h.test/", "--preset", "github", "--format", "yaml"],
       ["export", "https://h.test/", "--preset", "github", "--max-items", "many"],
       ["export", "https://h.test/"], ["export", "not a url", "--preset", "github"],
       ["presets", "nothing"], ["demo", "--port", "70000"], ["--nonsense"],
@@ -56,7 +56,7 @@ struct CommandLineTests {
     for (arguments, words) in [
       (["exprot", "https://h.test/"], "no subcommand \"exprot\". Did you mean \"export\"?"),
       (["help", "exprot"], "no subcommand \"exprot\". Did you mean \"export\"?"),
-      (["frobnicate"], "There are export, detect, presets, demo."),
+      (["frobnicate"], "There are export, sync, feed, detect, presets, demo."),
       (["presets", "dfr"], "Did you mean \"drf\"?"),
       (["export", "https://h.test/", "--max-itmes", "1"], "Did you mean '--max-items'?"),
       (["export", "https://h.test/", "--csv"], "Unknown option '--csv'.\n"),

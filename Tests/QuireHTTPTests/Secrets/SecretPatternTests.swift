@@ -76,7 +76,7 @@ struct SecretPatternTests {
   func hostileEscapes() {
     let secret = String(repeating: "\\", count: 40) + "x"
     let redactor = Redactor(fields: [:], urls: [], known: [Array(secret.utf8)])
-    let text = String(repeating: "\\", count: 2_000)
+    let text = String(repeating: "\\", count: 500)
     #expect(redactor.scrub(text).utf8.count <= text.utf8.count)
   }
 

@@ -133,7 +133,7 @@ struct BoundFormatTests {
     pagination.policy.marks = ["/kind"]
     #expect(try Pagination(json: pagination.json.utf8) == pagination)
     #expect(throws: PageError.self) {
-      try Pagination(json: #"{"next":"linkHeader","formats":["csv"]}"#.utf8)
+      try Pagination(json: #"{"next":"linkHeader","formats":["yaml"]}"#.utf8)
     }
   }
 }
