@@ -56,6 +56,7 @@ public struct FileSink: Sink {
   /// A file at `path`.
   ///
   /// - Parameters:
+  ///   - path: The file.
   ///   - format: How items stand in it. Default: as the ending says, `.jsonl`, `.ndjson`, `.json`, `.csv`
   ///     or `.tsv`, each with `.gz` behind it to be compressed.
   ///   - columns: The columns of a table. Default: all that the items have, in the order in which they

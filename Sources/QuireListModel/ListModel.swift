@@ -48,6 +48,8 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   /// A model of what `list` loads, whose items `id` tells apart.
   ///
   /// - Parameters:
+  ///   - list: The list that the model shows.
+  ///   - id: What tells an item from all others.
   ///   - store: Where pages are kept from one run of the program to the next. Default nil: nowhere.
   ///   - isEqual: Whether an item has the same value as another of its identity: views need not be drawn
   ///     again then, and stored pages may stay.

@@ -68,8 +68,10 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
   /// One proxy for everything but the hosts `except`: names, which stand for those below them too,
   /// addresses, or `*`.
   ///
-  /// - Parameter url: `http://host:3128`, with `user:password@` before the host where the proxy wants that;
-  ///   `https://` where the proxy itself is asked over TLS, `socks5h://` for SOCKS.
+  /// - Parameters:
+  ///   - url: `http://host:3128`, with `user:password@` before the host where the proxy wants that;
+  ///     `https://` where the proxy itself is asked over TLS, `socks5h://` for SOCKS.
+  ///   - except: Hosts that are reached without it. Default: none.
   /// - Throws: `invalidArgument`. No message repeats the URL.
   public init(_ url: String, except: [String] = []) throws(PageError) {
     let server = try Server(url)

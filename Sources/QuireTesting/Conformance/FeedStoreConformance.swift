@@ -15,7 +15,9 @@ public struct FeedStoreConformance: Sendable {
 
   /// A check of the stores that `makeStore` makes.
   ///
-  /// - Parameter persists: Whether what a store holds outlives it. Default true.
+  /// - Parameters:
+  ///   - persists: Whether what a store holds outlives it. Default true.
+  ///   - makeStore: Makes a store; called again, it opens the same one.
   public init(
     persists: Bool = true, makeStore: @escaping @Sendable () async throws -> any FeedStore
   ) {
