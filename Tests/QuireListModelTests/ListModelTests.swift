@@ -224,6 +224,7 @@ import Testing
       #expect(model.items[index].id == top)
       #expect(model.snapshot.list.pages.count <= 4)
     }
+    withKnownIssue(isIntermittent: true) { #expect(top == 0) }
   }
 
   @Test(
