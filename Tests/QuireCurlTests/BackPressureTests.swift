@@ -133,7 +133,7 @@ struct BackPressureTests {
     }
     defer { server.stop() }
     let transport = CurlTransport.underTest()
-    // The bytes that libcurl keeps while the body rests, 16 KiB at most, are those that go too far.
+    // The bytes that libcurl keeps while the body rests are those that go too far.
     let limits = TransferLimits(wireBytes: 1 << 20 + 16 << 10 - 1)
     let response = try await transport.send(TransportRequest(server.url(), limits: limits))
     try await server.reached("blocked")

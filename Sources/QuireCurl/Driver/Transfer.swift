@@ -51,7 +51,8 @@ final class Transfer {
     let request = exchange.request
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
-      limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable)
+      limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable,
+      memory: handle.headMemory)
   }
 
   // MARK: Callbacks
@@ -83,7 +84,8 @@ final class Transfer {
     if headArrived == nil, let head = machine.head {
       headArrived = clock.now
       handle.headArrived(isHTTP2: head.isHTTP2)
-      if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20)) }
+      // A decoder may need a few bytes of its own behind the page.
+      if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20) + 16) }
     }
     return perform(verdict)
   }

@@ -31,11 +31,16 @@ struct ResponseHeadParser {
   /// The value of the last field, if other lines have continued it.
   private var unfolded: [UInt8]?
   private var interimResponses = 0
+  private let memory: HeadMemory?
+  /// Lines of fields so far.
+  private var fieldLines = 0
 
   /// Header bytes so far, trailers included.
   private(set) var bytes = 0
 
-  init(host: String, isHead: Bool, limits: TransferLimits) {
+  /// `memory` is that of the handle, whose transfers come one after the other.
+  init(host: String, isHead: Bool, limits: TransferLimits, memory: HeadMemory? = nil) {
+    self.memory = memory
     self.host = host
     self.isHead = isHead
     self.limits = limits
@@ -54,6 +59,7 @@ struct ResponseHeadParser {
     if end > 0, raw[end - 1] == 0x0A { end -= 1 }
     if end > 0, raw[end - 1] == 0x0D { end -= 1 }
     let line = UnsafeRawBufferPointer(rebasing: raw[..<end])
+    if case .fields = state, !line.isEmpty, repeats(line) { return .more }
     guard line.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
       throw violation("a line break or NUL inside a header line")
     }
@@ -103,21 +109,35 @@ struct ResponseHeadParser {
     return (status, line.starts(with: "HTTP/2".utf8))
   }
 
+  /// Takes a line that was read before.
+  private mutating func repeats(_ line: UnsafeRawBufferPointer) -> Bool {
+    guard let field = memory?.field(fieldLines, line) else { return false }
+    endUnfolding()
+    fieldLines += 1
+    if fields.isEmpty { fields.reserveCapacity(16) }
+    fields.append(field)
+    return true
+  }
+
   private mutating func field(_ line: UnsafeRawBufferPointer) throws(TransferFailure) {
     if line[0] == 0x20 || line[0] == 0x09 { return try unfold(line) }
     endUnfolding()
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-      let name = HTTPField.Name(
-        String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self))
+      let name = memory?.name(fieldLines, line)
+        ?? HTTPField.Name(
+          String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self))
     else { throw violation("a header line has no valid name") }
     let value = Self.trimmed(line[(colon + 1)...])
     // Making a string of anything but text is slower, so that it is done only where it must be.
     let isText = value.allSatisfy { (0x20...0x7E).contains($0) }
     if fields.isEmpty { fields.reserveCapacity(16) }
-    fields.append(
+    let field =
       isText
-        ? HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
-        : HTTPField(name: name, lenientValue: value))
+      ? HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
+      : HTTPField(name: name, lenientValue: value)
+    fields.append(field)
+    memory?.note(fieldLines, line, nameLength: colon, field)
+    fieldLines += 1
   }
 
   /// Takes an obsolete continuation line (RFC 9112 §5.2): its line break stands for one space.
@@ -146,7 +166,7 @@ struct ResponseHeadParser {
     status: Int, isHTTP2: Bool
   ) throws(TransferFailure) -> Progress {
     endUnfolding()
-    defer { fields = HTTPFields() }
+    defer { (fields, fieldLines) = (HTTPFields(), 0) }
     if status < 200 {
       interimResponses += 1
       guard interimResponses <= limits.interimResponses else {

@@ -52,7 +52,7 @@ struct TransferMachine {
 
   init(
     host: String, isHead: Bool, timeouts: Timeouts, limits: TransferLimits, replays: Int,
-    isRepeatable: Bool
+    isRepeatable: Bool, memory: HeadMemory? = nil
   ) {
     self.host = host
     self.isHead = isHead
@@ -60,7 +60,7 @@ struct TransferMachine {
     self.limits = limits
     self.isRepeatable = isRepeatable
     maximumRequests = replays > 0 ? 2 : 1
-    parser = ResponseHeadParser(host: host, isHead: isHead, limits: limits)
+    parser = ResponseHeadParser(host: host, isHead: isHead, limits: limits, memory: memory)
   }
 
   /// Whether the request may go out, once more if it already has.

@@ -478,9 +478,11 @@ struct PageFetch<Item: Sendable> {
   private func context(
     of response: TransportResponse, _ delivery: PageDelivery = .whole
   ) -> DecodingContext {
-    DecodingContext(
+    var context = DecodingContext(
       contentType: response.head.headerFields.first(.contentType), items: engine.items,
       badItems: configuration.badItems, limits: configuration.decodingLimits, delivery: delivery)
+    context.expectedBytes = response.head.headerFields.first(.contentLength).flatMap { Int($0) }
+    return context
   }
 
   private func answer(
