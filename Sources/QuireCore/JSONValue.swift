@@ -206,7 +206,9 @@ extension JSONValue: Codable {
 
   /// Reads any JSON value.
   public init(from decoder: any Decoder) throws {
-    if let source = Self.sourceKey.flatMap({ decoder.userInfo[$0] }) as? any JSONValueSource,
+    if let decoder = decoder as? any JSONValueDecoding {
+      self = try decoder.jsonValue()
+    } else if let source = Self.sourceKey.flatMap({ decoder.userInfo[$0] }) as? any JSONValueSource,
       let value = try source.value(at: decoder.codingPath)
     {
       self = value
@@ -272,6 +274,12 @@ extension JSONValue: Codable {
       }
     }
   }
+}
+
+/// A decoder that has the value it is reading without loss.
+package protocol JSONValueDecoding: Decoder {
+  /// The value.
+  func jsonValue() throws -> JSONValue
 }
 
 /// What a decoder is reading, for values that must keep more of it than the decoder can hand out.

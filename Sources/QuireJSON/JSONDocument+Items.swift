@@ -69,6 +69,14 @@ extension JSONDocument {
     return digest.value
   }
 
+  /// A digest of what the server wrote as one item.
+  func digest(of node: Int) -> Int {
+    var digest = ContentDigest()
+    let range = range(of: node)
+    bytes.withUnsafeBytes { digest.add(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    return digest.value
+  }
+
   private func misfit(_ node: Int, at path: PagePath, wanted: JSONWord.Kind) -> PageError {
     let found =
       switch word(at: node).kind {
@@ -209,7 +217,9 @@ private struct ItemComposer {
     // The page was within its depth, and an item is within an array and an object more.
     var limits = limits
     limits.depth = limits.depth.plus(2)
-    return try JSONDocument(output, limits: limits)
+    var document = try JSONDocument(output, limits: limits)
+    document.isPage = false
+    return document
   }
 
   /// A list's elements; nothing for null; anything else as one item.

@@ -10,14 +10,16 @@ public import QuirePagination
 /// not cost its page. Building takes one pass without recursion and keeps the bytes plus eight
 /// bytes a value; names are compared byte by byte, never normalized.
 public struct JSONDocument: PageDocument {
-  /// The page as it came, and zeros behind it.
-  let bytes: [UInt8]
-  /// Where the page ends in `bytes`.
-  let end: Int
-  /// See `JSONWord`.
-  let tape: [UInt64]
-  /// Whether any value on the tape is flawed.
-  let hasFlaws: Bool
+  /// One reference, so that handing a document or an item on costs no copy and no memory.
+  let index: JSONIndex
+
+  var bytes: [UInt8] { index.bytes }
+  var end: Int { index.end }
+  var tape: [UInt64] { index.tape }
+  var hasFlaws: Bool { index.hasFlaws }
+  /// Whether this is a page as it came, whose bytes can be counted in messages; false for one that was
+  /// composed of parts of another.
+  var isPage = true
 
   /// Checks and indexes a page.
   ///
@@ -25,6 +27,13 @@ public struct JSONDocument: PageDocument {
   /// ends before its value does, `limitExceeded` when it nests deeper or holds more than `limits`
   /// allow.
   public init(_ bytes: consuming [UInt8], limits: DecodingLimits = .api) throws {
+    try self.init(bytes, limits: limits, shift: nil)
+  }
+
+  /// As above; `shift` says where bytes were taken out of the page, and how many.
+  init(
+    _ bytes: consuming [UInt8], limits: DecodingLimits, shift: (from: Int, by: Int)?
+  ) throws {
     let end = bytes.count
     guard end <= JSONWord.maximumOffset else {
       throw PageError(
@@ -37,8 +46,8 @@ public struct JSONDocument: PageDocument {
     // Without any, the array would be the one that all empty arrays of the process share, and its
     // count written by all of them.
     let capacity = max(1, JSONScanner.wordCapacity(for: end - start, limits: limits))
-    tape = bytes.withUnsafeBufferPointer { page in
-      Array(unsafeUninitializedCapacity: capacity) { words, used in
+    let tape = bytes.withUnsafeBufferPointer { page in
+      [UInt64](unsafeUninitializedCapacity: capacity) { words, used in
         // Neither is empty: the page has its padding.
         guard let page = page.baseAddress, let words = words.baseAddress else { return }
         var scanner = JSONScanner(
@@ -48,11 +57,27 @@ public struct JSONDocument: PageDocument {
         hasFlaws = scanner.hasFlaws
       }
     }
-    if let fault { throw fault.pageError(in: bytes[..<end]) }
-    self.bytes = bytes
-    self.end = end
-    self.hasFlaws = hasFlaws
+    if let fault { throw fault.pageError(in: bytes[..<end], shift) }
+    index = JSONIndex(bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws)
   }
+
+  private init(_ index: JSONIndex) { self.index = index }
+
+  /// The envelope of a page, of whose items only the last is left.
+  func forgetting(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
+    guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
+    var document = JSONDocument(
+      JSONIndex(
+        bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, forgotten: (list, count)))
+    document.isPage = false
+    return document
+  }
+
+  /// The page `null`, which stands for a value that is missing.
+  static let null = JSONDocument(
+    JSONIndex(
+      bytes: Array("null".utf8) + repeatElement(0, count: JSONScanner.padding), end: 4,
+      tape: [JSONWord(.null, at: 0, length: 4).bits], hasFlaws: false))
 
   /// The value at `path`, or nil where there is none. An explicit null is `.null`.
   ///
@@ -74,6 +99,7 @@ public struct JSONDocument: PageDocument {
   }
 
   private func count(of node: Int) -> Int {
+    if let forgotten = index.forgotten, forgotten.list == node { return forgotten.count }
     let word = word(at: node)
     return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
   }
@@ -116,13 +142,54 @@ public struct JSONDocument: PageDocument {
   }
 }
 
+/// A page and what was found in it.
+final class JSONIndex: Sendable {
+  /// The page as it came, and zeros behind it.
+  let bytes: [UInt8]
+  /// Where the page ends in `bytes`.
+  let end: Int
+  /// See `JSONWord`.
+  let tape: [UInt64]
+  /// Whether any value on the tape is flawed.
+  let hasFlaws: Bool
+
+  /// The list of the items, and how many it had, where they were delivered as they arrived.
+  let forgotten: (list: Int, count: Int)?
+
+  init(
+    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool,
+    forgotten: (list: Int, count: Int)? = nil
+  ) {
+    self.forgotten = forgotten
+    self.bytes = bytes
+    self.end = end
+    self.tape = tape
+    self.hasFlaws = hasFlaws
+  }
+
+  /// The page's bytes and its tape.
+  @inline(__always)
+  func withPointers<Result, Failure: Error>(
+    _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt64>) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try bytes.withUnsafeBufferPointer { bytes throws(Failure) in
+      try tape.withUnsafeBufferPointer { tape throws(Failure) in
+        guard let bytes = bytes.baseAddress, let tape = tape.baseAddress else {
+          preconditionFailure("A page has its padding and its tape the word of its root.")
+        }
+        return try body(bytes, tape)
+      }
+    }
+  }
+}
+
 /// Moving over the tape. A node is the tape index of a value; 0 is the whole page.
 extension JSONDocument {
   func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
 
   /// The node behind `node` and everything in it.
   func next(after node: Int) -> Int {
-    word(at: node).kind.isContainer ? Int(tape[node + 1] >> 32) : node + 1
+    word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
   }
 
   /// Where the value stands in the page, brackets and quotes included.
@@ -135,7 +202,7 @@ extension JSONDocument {
 
   /// The element at `index`, found by walking over those before it; nil beyond the end.
   func element(of array: Int, at index: Int) -> Int? {
-    guard word(at: array).kind == .array, index < word(at: array).length else { return nil }
+    guard word(at: array).kind == .array, 0..<word(at: array).length ~= index else { return nil }
     var node = array + 2
     for _ in 0..<index { node = next(after: node) }
     return node
@@ -248,49 +315,12 @@ extension JSONDocument {
 
   /// The text between quotes with its escapes resolved, as UTF-8. The scanner has checked them.
   func unescaped(_ range: Range<Int>) -> [UInt8] {
-    var result: [UInt8] = []
-    result.reserveCapacity(range.count)
-    var index = range.lowerBound
-    while index < range.upperBound {
-      guard bytes[index] == UInt8(ascii: "\\") else {
-        result.append(bytes[index])
-        index += 1
-        continue
-      }
-      if bytes[index + 1] == UInt8(ascii: "u") {
-        let (scalar, length) = escapedScalar(at: index)
-        result.append(contentsOf: UTF8.encode(scalar).map(Array.init) ?? [])
-        index += length
-      } else {
-        result.append(Self.character(forEscape: bytes[index + 1]))
-        index += 2
+    index.withPointers { bytes, _ in
+      [UInt8](unsafeUninitializedCapacity: range.count) { output, count in
+        guard let start = output.baseAddress else { return }
+        count = JSONEscapes.resolve(bytes + range.lowerBound, range.count, into: start)
       }
     }
-    return result
-  }
-
-  private static func character(forEscape letter: UInt8) -> UInt8 {
-    switch letter {
-    case UInt8(ascii: "b"): 0x08
-    case UInt8(ascii: "f"): 0x0C
-    case UInt8(ascii: "n"): 0x0A
-    case UInt8(ascii: "r"): 0x0D
-    case UInt8(ascii: "t"): 0x09
-    default: letter
-    }
-  }
-
-  /// The character that `\uXXXX`, or a pair of them, stands for, and their length.
-  private func escapedScalar(at index: Int) -> (UnicodeScalar, length: Int) {
-    let unit = unit(at: index + 2)
-    if let scalar = UnicodeScalar(unit) { return (scalar, 6) }
-    let low = self.unit(at: index + 8)
-    let value = 0x10000 + (UInt32(unit & 0x3FF) << 10 | UInt32(low & 0x3FF))
-    return (UnicodeScalar(value) ?? "\u{FFFD}", 12)
-  }
-
-  private func unit(at index: Int) -> UInt16 {
-    bytes[index..<index + 4].reduce(0) { $0 << 4 | (JSONStringScanner.hexadecimal($1) ?? 0) }
   }
 }
 

@@ -20,10 +20,11 @@ struct JSONFields: FieldDecoder {
     else { return .some(nil) }
     if let flaw = document.flaw(in: node) { throw document.flawError(at: flaw) }
     do {
-      return try decoder.decode(type, from: Data(document.bytes[document.range(of: node)]))
-    } catch let error as DecodingError {
-      let failure = ItemFailure(error.located(in: document, node, by: decoder), at: 0)
-      throw PageError.field(at: path, place: failure.path, failure.message, underlying: error)
+      return try JSONItemReader(decoder).values(type, of: document)(node)
+    } catch let error as LocatedDecodingError {
+      let failure = ItemFailure(error, at: 0)
+      throw PageError.field(
+        at: path, place: failure.path, failure.message, underlying: error.underlying)
     }
   }
 }
@@ -46,8 +47,11 @@ extension JSONRawPageDecoder: FieldDecoder {
 
 extension DecodingError {
   /// The error with its place in the page: a key strategy shows names that are not in it.
+  ///
+  /// `unfitNumber` is a number that the error has no path to.
   func located(
-    in document: JSONDocument, _ node: Int, by decoder: JSONDecoder
+    in document: JSONDocument, _ node: Int, by strategy: JSONDecoder.KeyDecodingStrategy,
+    unfitNumber: Int? = nil
   ) -> LocatedDecodingError {
     var missing: String?
     let keys: [any CodingKey]
@@ -57,24 +61,29 @@ extension DecodingError {
       keys = context.codingPath
     case .keyNotFound(let key, let context):
       keys = context.codingPath
-      if case .convertFromSnakeCase = decoder.keyDecodingStrategy {
+      if case .convertFromSnakeCase = strategy {
         missing = SnakeCase.name(for: key.stringValue)
       }
     @unknown default: keys = []
     }
+    var place = document.place(of: keys, from: node, strategy: strategy)
+    if case .dataCorrupted = self, keys.isEmpty, let unfitNumber {
+      place = (document.pointer(to: unfitNumber, from: node), unfitNumber)
+    }
     return LocatedDecodingError(
-      self,
-      path: document.pointer(to: keys, from: node, strategy: decoder.keyDecodingStrategy),
-      missingName: missing)
+      self, path: place.pointer, missingName: missing,
+      byte: document.isPage ? document.range(of: place.node).lowerBound : nil)
   }
 }
 
 extension JSONDocument {
-  /// The pointer from `start` to where a decoder was, by the names in the page.
-  fileprivate func pointer(
-    to keys: [any CodingKey], from start: Int, strategy: JSONDecoder.KeyDecodingStrategy
-  ) -> String {
+  /// The pointer from `start` to where a decoder was, by the names in the page, and the last node on the
+  /// way that is there.
+  fileprivate func place(
+    of keys: [any CodingKey], from start: Int, strategy: JSONDecoder.KeyDecodingStrategy
+  ) -> (pointer: String, node: Int) {
     var node: Int? = start
+    var last = start
     var pointer = ""
     for (depth, key) in keys.enumerated() {
       var step = key.intValue.map(String.init) ?? key.stringValue
@@ -90,9 +99,10 @@ extension JSONDocument {
       } else {
         node = nil
       }
+      last = node ?? last
       pointer += PagePath.pointer(to: step)
     }
-    return pointer
+    return (pointer, last)
   }
 
   private static func converted(
@@ -102,42 +112,9 @@ extension JSONDocument {
     switch strategy {
     case .useDefaultKeys: name
     case .convertFromSnakeCase: SnakeCase.key(for: name)
-    case .custom(let convert): convert(path + [MemberName(name)]).stringValue
+    case .custom(let convert): convert(path + [JSONKey(name)]).stringValue
     @unknown default: name
     }
-  }
-
-  private struct MemberName: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-    init(_ name: String) { stringValue = name }
-    init?(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-}
-
-/// Names as `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` changes them.
-private enum SnakeCase {
-  /// `_created_at` as `_createdAt`.
-  static func key(for name: String) -> String {
-    let lead = name.prefix { $0 == "_" }
-    guard lead.count < name.count else { return name }
-    let core = name.dropFirst(lead.count)
-    let trail = core.reversed().prefix { $0 == "_" }
-    let words = core.dropLast(trail.count).split(separator: "_")
-    guard words.count > 1 else { return name }
-    let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst().lowercased() }
-    return lead + words[0].lowercased() + rest.joined() + String(trail)
-  }
-
-  /// `createdAt` as `created_at`.
-  static func name(for key: String) -> String {
-    var name = ""
-    for character in key {
-      if character.isUppercase, !name.isEmpty { name += "_" }
-      name += character.lowercased()
-    }
-    return name
   }
 }
 
@@ -209,7 +186,7 @@ final class JSONValueReader: JSONValueSource {
   /// What a member's name is called after the key strategy.
   private func name(_ name: String, at path: ArraySlice<any CodingKey>) -> String {
     switch keys {
-    case .custom(let convert): convert(path + [Name(stringValue: name)]).stringValue
+    case .custom(let convert): convert(path + [JSONKey(name)]).stringValue
     default: self.name(name)
     }
   }
@@ -217,14 +194,6 @@ final class JSONValueReader: JSONValueSource {
   /// A name without what `convertFromSnakeCase` changes, so that both sides can be compared.
   private func name(_ name: String) -> String {
     if case .convertFromSnakeCase = keys { name.filter { $0 != "_" }.lowercased() } else { name }
-  }
-
-  private struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
   }
 }
 

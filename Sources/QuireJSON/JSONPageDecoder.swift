@@ -7,11 +7,17 @@ public import QuirePagination
   public import Foundation
 #endif
 
-/// Decodes pages of JSON whose items are types of yours, with Foundation's `JSONDecoder`.
+/// Decodes pages of JSON whose items are types of yours, by the settings of a `JSONDecoder`.
 ///
-/// The page is checked and its cursors are read by `JSONDocument`, without loss; the decoder sees
-/// only the items. Of a name that occurs twice in an item it takes the first. A `JSONValue` in an item
-/// keeps the server's text, unless the decoder is a subclass of `JSONDecoder`.
+/// The page is checked and indexed once by `JSONDocument`, and items are made straight from the index:
+/// with the values and the errors that the decoder would give, but without it. Its strategies for
+/// dates, data, keys and floating-point numbers and its `userInfo` are asked for at each page and kept
+/// exactly, closures of yours included. Of a name that occurs twice in an item the first counts. A
+/// `JSONValue` in an item keeps the server's text.
+///
+/// Foundation itself decodes, at its own speed, where a decoder may do what its settings do not say: a
+/// subclass of `JSONDecoder`, `allowsJSON5`, `assumesTopLevelDictionary`. A `JSONValue` keeps its text
+/// there too, but for a subclass.
 public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   let decoder: JSONDecoder
 
@@ -33,17 +39,8 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
 
   /// Starts one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
-    JSONPageDecoding(
-      context,
-      .init(
-        item: { [decoder] document, node in
-          do {
-            return try decoder.decode(Item.self, at: node, in: document)
-          } catch let error as DecodingError {
-            throw error.located(in: document, node, by: decoder)
-          }
-        },
-        list: { [decoder] in try decoder.decode([Item].self, at: $1, in: $0) }))
+    let reader = JSONItemReader(decoder)
+    return JSONPageDecoding(context, .init { reader.values(Item.self, of: $0) })
   }
 }
 
@@ -57,7 +54,7 @@ extension JSONRawPageDecoder {
 }
 
 /// A body of JSON that is one value.
-private enum JSONBody {
+enum JSONBody {
   static func decode<Value: Decodable>(
     _ type: Value.Type, from body: [UInt8], _ context: DecodingContext, _ decoder: JSONDecoder
   ) throws -> Value {
@@ -80,12 +77,7 @@ public struct JSONRawPageDecoder: PageDecoder {
   public func begin(_ context: DecodingContext) -> any PageDecoding<RawItem> {
     JSONPageDecoding(
       context,
-      .init(
-        item: { document, node in RawItem(document, node: node) },
-        list: { document, node in
-          document.elements(of: node).map { RawItem(document, node: $0) }
-        },
-        ignoresSurrogates: true))
+      .init(ignoresSurrogates: true) { document in { RawItem(document, node: $0) } })
   }
 }
 
@@ -140,11 +132,49 @@ extension JSONDocument: RawItemStorage {
     return true
   }
 
+  package func value(at path: String, of node: Int) -> JSONValue? {
+    self.node(at: path, from: node).flatMap { try? value(of: $0) }
+  }
+
+  package func integer(at path: String, of node: Int) -> Int? {
+    guard let node = self.node(at: path, from: node) else { return nil }
+    let word = word(at: node)
+    guard word.isKind(.number) else { return try? value(of: node).integer }
+    return index.withPointers { bytes, _ in
+      JSONNumber.integer(Int.self, bytes + word.offset, word.length)
+    }
+  }
+
+  /// The node that names with `/` between them lead to.
+  private func node(at path: String, from node: Int) -> Int? {
+    var path = path
+    return path.withUTF8 { path in
+      var found = node
+      for step in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+        guard let child = child(of: found, step) else { return nil }
+        found = child
+      }
+      return found
+    }
+  }
+
+  private func child(of node: Int, _ step: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+    if word(at: node).isKind(.array) {
+      return Int(String(decoding: step, as: UTF8.self)).flatMap { element(of: node, at: $0) }
+    }
+    var name = Array(step)
+    if name.contains(UInt8(ascii: "~")) {
+      let text = String(decoding: step, as: UTF8.self)
+      name = Array(text.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
+    }
+    return names(of: node).first { has($0, text: name) }.map { $0 + 1 }
+  }
+
   package func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value {
     if let flaw = flaw(in: node) { throw flawError(at: flaw) }
-    return try decoder.decode(type, at: node, in: self)
+    return try JSONItemReader(decoder).value(type, at: node, in: self)
   }
 }
 
@@ -155,7 +185,7 @@ extension JSONWord.Kind {
     case .false: .false
     case .true: .true
     case .number, .longNumber: .number
-    case .string: .string
+    case .string, .unicodeString: .string
     case .escapedString: .escapedString
     case .surrogateString, .invalidString: .flawedString
     case .array, .object: .container
@@ -170,6 +200,8 @@ extension JSONWord.Kind {
 enum JSONMediaType {
   /// Throws `unexpectedMediaType`, quoting the page's start, when the page is not meant to be JSON.
   static func check(_ page: [UInt8], contentType: String?) throws {
+    // What nearly every page of JSON begins with needs no type to be believed.
+    if let first = page.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return }
     let text = page.starts(with: [0xEF, 0xBB, 0xBF]) ? page[3...] : page[...]
     guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
     guard first == UInt8(ascii: "<") || !isPlausible(first, for: contentType) else { return }

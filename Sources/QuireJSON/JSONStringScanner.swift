@@ -13,6 +13,7 @@ enum JSONStringScanner {
   ) throws(JSONFault) -> (kind: JSONWord.Kind, end: Int) {
     var index = start
     var isEscaped = false
+    var isASCII = true
     var hasLoneSurrogate = false
     var isValid = true
     while true {
@@ -20,6 +21,7 @@ enum JSONStringScanner {
       if byte >= 0x80 {
         let length = sequenceLength(bytes + index)
         isValid = isValid && length > 0
+        isASCII = false
         index += max(length, 1)
         continue
       }
@@ -44,7 +46,8 @@ enum JSONStringScanner {
     let kind: JSONWord.Kind =
       !isValid
       ? .invalidString
-      : hasLoneSurrogate ? .surrogateString : isEscaped ? .escapedString : .string
+      : hasLoneSurrogate
+        ? .surrogateString : isEscaped ? .escapedString : isASCII ? .string : .unicodeString
     return (kind, index)
   }
 

@@ -15,8 +15,10 @@ struct JSONWord {
     case number
     /// A number longer than `DecodingLimits.numberLength`.
     case longNumber
-    /// A string without escapes, valid UTF-8.
+    /// A string of ASCII without escapes.
     case string
+    /// A string without escapes, valid UTF-8 that is not all ASCII.
+    case unicodeString
     /// A string with escapes, all of them readable.
     case escapedString
     /// A string with an escaped surrogate that has no partner: no text can hold it.
@@ -52,6 +54,13 @@ struct JSONWord {
     Kind(rawValue: UInt8(bits >> 60)) ?? .null
   }
 
+  /// Whether this is an array or an object; containers are the last of the kinds.
+  @inline(__always)
+  var isContainer: Bool { bits >> 60 >= UInt64(Kind.array.rawValue) }
+
+  @inline(__always)
+  func isKind(_ kind: Kind) -> Bool { bits >> 60 == UInt64(kind.rawValue) }
+
   /// The byte offset of the value; of a string, behind its opening quote.
   @inline(__always)
   var offset: Int { Int(bits >> 28 & 0xFFFF_FFFF) }
@@ -69,7 +78,7 @@ extension JSONWord.Kind {
 
   var isString: Bool {
     switch self {
-    case .string, .escapedString, .surrogateString, .invalidString: true
+    case .string, .unicodeString, .escapedString, .surrogateString, .invalidString: true
     default: false
     }
   }
@@ -95,13 +104,17 @@ struct JSONFault: Error {
   var offset: Int
 
   /// The error for the walk; `bytes` is the page up to and without the padding.
-  func pageError(in bytes: ArraySlice<UInt8>) -> PageError {
+  ///
+  /// `shift` says where bytes were taken out of the page, and how many.
+  func pageError(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)? = nil) -> PageError {
+    let place = place(in: bytes, shift)
+    let offset = offset + (shift.map { self.offset >= $0.from ? $0.by : 0 } ?? 0)
     switch reason {
     case .unexpected(let expected):
-      let found = bytes[offset...].first.map(Self.name) ?? "the end"
+      let found = bytes[self.offset...].first.map(Self.name) ?? "the end"
       return PageError(
         .malformed,
-        "The page is not valid JSON: at \(place(in: bytes)), \(expected) should follow, not \(found)."
+        "The page is not valid JSON: at \(place), \(expected) should follow, not \(found)."
       )
     case .ended(let expected):
       return PageError(
@@ -111,23 +124,25 @@ struct JSONFault: Error {
     case .depth(let limit):
       return PageError(
         .limitExceeded,
-        "At \(place(in: bytes)), the JSON page nests more than \(limit) containers.",
+        "At \(place), the JSON page nests more than \(limit) containers.",
         remedies: [.raise(.init("DecodingLimits.depth"))])
     case .events(let limit):
       return PageError(
         .limitExceeded,
         """
-        At \(place(in: bytes)), the JSON page holds more than \(limit) values, names and brackets. \
+        At \(place), the JSON page holds more than \(limit) values, names and brackets. \
         Ask for smaller pages.
         """, remedies: [.raise(.init("DecodingLimits.events"))])
     case .stringLength:
       return PageError(
         .limitExceeded,
-        "The string at \(place(in: bytes)) is longer than \(JSONWord.maximumLength) bytes.")
+        "The string at \(place) is longer than \(JSONWord.maximumLength) bytes.")
     }
   }
 
-  private func place(in bytes: ArraySlice<UInt8>) -> String {
+  private func place(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)?) -> String {
+    // The lines of what was taken out were not counted.
+    if let shift, offset >= shift.from { return "byte \(offset + shift.by)" }
     let line = bytes.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     return "byte \(offset) (line \(line))"
   }

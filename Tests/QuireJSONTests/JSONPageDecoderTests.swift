@@ -37,16 +37,25 @@ func decode<Item>(
 
 @Suite("JSON page decoder")
 struct JSONPageDecoderTests {
-  let members = JSONPageDecoder<Member>()
-  let numbers = JSONPageDecoder<Int>()
+  /// Who makes the items: every test of typed items holds for both.
+  enum Reader: CaseIterable, Sendable {
+    case index, foundation
 
-  @Test("D-2: items decode typed, in the server's order, and the document leads on")
-  func typed() throws {
+    var decoder: JSONDecoder { self == .index ? JSONDecoder() : SubclassedDecoder() }
+    var members: JSONPageDecoder<Member> { JSONPageDecoder(decoder: decoder) }
+    var numbers: JSONPageDecoder<Int> { JSONPageDecoder(decoder: decoder) }
+  }
+
+  @Test(
+    "D-2: items decode typed, in the server's order, and the document leads on",
+    arguments: Reader.allCases)
+  func typed(_ reader: Reader) throws {
     let page = #"""
       {"data": [{"id": 1, "name": "Ann", "address": {"city": "Köln"}}, {"id": 2, "name": "Bob"}],
        "next": 9007199254740993}
       """#
-    let (items, document) = try decode(members, Array(page.utf8), DecodingContext(items: "/data"))
+    let (items, document) = try decode(
+      reader.members, Array(page.utf8), DecodingContext(items: "/data"))
     #expect(
       items.items == [
         Member(id: 1, name: "Ann", address: .init(city: "Köln")), Member(id: 2, name: "Bob"),
@@ -57,11 +66,15 @@ struct JSONPageDecoderTests {
     #expect(try document.value(at: "/address", inLastItemOf: "/data") == nil)
   }
 
-  @Test("D-2: scalars are items as well as objects")
-  func scalars() throws {
-    #expect(try decode(numbers, "[1, 2, 3]").items == [1, 2, 3])
-    #expect(try decode(JSONPageDecoder<String>(), #"["a", "\n"]"#).items == ["a", "\n"])
-    #expect(try decode(JSONPageDecoder<Int?>(), "[1, null]").items == [1, nil])
+  @Test("D-2: scalars are items as well as objects", arguments: Reader.allCases)
+  func scalars(_ reader: Reader) throws {
+    #expect(try decode(reader.numbers, "[1, 2, 3]").items == [1, 2, 3])
+    #expect(
+      try decode(JSONPageDecoder<String>(decoder: reader.decoder), #"["a", "\n"]"#).items == [
+        "a", "\n",
+      ])
+    #expect(
+      try decode(JSONPageDecoder<Int?>(decoder: reader.decoder), "[1, null]").items == [1, nil])
   }
 
   @Test("The user's own decoder brings its strategies")
@@ -74,23 +87,25 @@ struct JSONPageDecoderTests {
     #expect(items.items.map(\.firstName) == ["Ann"])
   }
 
-  @Test("D-4: slices may end anywhere: every two of them decode alike")
-  func splits() throws {
+  @Test("D-4: slices may end anywhere: every two of them decode alike", arguments: Reader.allCases)
+  func splits(_ reader: Reader) throws {
     let page = Array(
       ("\u{FEFF}{\"a\": [{\"id\": 12, \"name\": \"é\\ud83d\\ude00\"}, {\"id\": 1.0, "
         + "\"name\": \"\\n\"}], \"next\": \"n\\u0041\"} ").utf8)
     for split in 0...page.count {
       let (items, document) = try decode(
-        members, page, DecodingContext(items: "/a"), splits: [split])
+        reader.members, page, DecodingContext(items: "/a"), splits: [split])
       #expect(items.items == [Member(id: 12, name: "é😀"), Member(id: 1, name: "\n")])
       #expect(try document.value(at: "/next") == "nA")
     }
   }
 
-  @Test("D-3: by default one bad item fails the page, naming its index, its path and what is wrong")
-  func badItemThrows() throws {
+  @Test(
+    "D-3: by default one bad item fails the page, naming its index, its path and what is wrong",
+    arguments: Reader.allCases)
+  func badItemThrows(_ reader: Reader) throws {
     let page = #"[{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bob", "address": {"city": 7}}]"#
-    let error = try #require(throws: PageError.self) { try decode(members, page) }
+    let error = try #require(throws: PageError.self) { try decode(reader.members, page) }
     #expect(error.code == .itemDecoding)
     #expect(error.message.contains("Item 1 of the page"))
     #expect(error.message.contains("at /address/city"))
@@ -98,13 +113,15 @@ struct JSONPageDecoderTests {
     #expect(error.underlying is DecodingError)
   }
 
-  @Test("D-3: collected, bad items are set aside with index, path, reason and bytes")
-  func badItemsCollected() throws {
+  @Test(
+    "D-3: collected, bad items are set aside with index, path, reason and bytes",
+    arguments: Reader.allCases)
+  func badItemsCollected(_ reader: Reader) throws {
     let page = #"""
       {"data": [{"id": 1, "name": "Ann"}, {"id": "2"}, {"name": "Cy"}, null, 1e999,
         {"id": 5, "name": "Eve"}], "next": "t"}
       """#
-    let items = try decode(members, page, "/data", badItems: .collect)
+    let items = try decode(reader.members, page, "/data", badItems: .collect)
     #expect(items.items == [Member(id: 1, name: "Ann"), Member(id: 5, name: "Eve")])
     #expect(items.count == 6)
     #expect(items.badItems.map(\.index) == [1, 2, 3, 4])
@@ -116,15 +133,15 @@ struct JSONPageDecoderTests {
       ])
   }
 
-  @Test("J5: text that is no Unicode costs its item, not the page")
-  func badText() throws {
+  @Test("J5: text that is no Unicode costs its item, not the page", arguments: Reader.allCases)
+  func badText(_ reader: Reader) throws {
     var page = Array(#"{"data": [{"id": 1, "name": "Ann"}, {"id": 2, "name": ""#.utf8)
     page += [0xC0, 0x80]
     page += Array(
       #""}, {"id": 3, "name": "\udead"}, {"id": 4, "name": "Dan"}, {"id": 5, "na\ud800": 1}]}"#.utf8
     )
     let collect = DecodingContext(items: "/data", badItems: .collect)
-    let items = try decode(members, page, collect).items
+    let items = try decode(reader.members, page, collect).items
     #expect(items.items.map(\.id) == [1, 4])
     #expect(items.badItems.map(\.index) == [1, 2, 4])
     #expect(items.badItems.map(\.path) == ["/name", "/name", "/\u{FFFD}"])
@@ -134,51 +151,58 @@ struct JSONPageDecoderTests {
     #expect(items.badItems[1].message.contains("surrogate"))
 
     let error = #expect(throws: PageError.self) {
-      try decode(members, page, DecodingContext(items: "/data"))
+      try decode(reader.members, page, DecodingContext(items: "/data"))
     }
     #expect(error?.code == .malformed)
     #expect(error?.message.contains("Item 1 of the page cannot be decoded, at /name") == true)
   }
 
-  @Test("J2: a number beyond the limit costs its item, not the page")
-  func longNumber() throws {
+  @Test("J2: a number beyond the limit costs its item, not the page", arguments: Reader.allCases)
+  func longNumber(_ reader: Reader) throws {
     let page = "[1, \(String(repeating: "9", count: 5_000)), 3]"
-    let items = try decode(numbers, page, badItems: .collect)
+    let items = try decode(reader.numbers, page, badItems: .collect)
     #expect(items.items == [1, 3])
     #expect(items.badItems.map(\.index) == [1])
-    #expect(throws: PageError.self) { try decode(numbers, page) }
+    #expect(throws: PageError.self) { try decode(reader.numbers, page) }
   }
 
   @Test(
-    "J4, D-2: a name that comes twice is an error outside the items, and the first counts inside")
-  func duplicates() throws {
+    "J4, D-2: a name that comes twice is an error outside the items, and the first counts inside",
+    arguments: Reader.allCases)
+  func duplicates(_ reader: Reader) throws {
     for page in [
       #"{"next": "a", "data": [], "next": "b"}"#,
       #"{"data": [], "page": {"n\u0065xt": 1, "next": 1}}"#,
       #"{"data": [], "data": [1]}"#, #"{"data": [], "other": [[{"x": 1, "x": 2}]]}"#,
     ] {
-      let error = #expect(throws: PageError.self, "\(page)") { try decode(numbers, page, "/data") }
+      let error = #expect(throws: PageError.self, "\(page)") {
+        try decode(reader.numbers, page, "/data")
+      }
       #expect(error?.code == .shape)
       #expect(error?.message.contains("occurs twice") == true)
     }
-    let items = try decode(members, #"{"data": [{"id": 1, "name": "A", "name": "B"}]}"#, "/data")
+    let items = try decode(
+      reader.members, #"{"data": [{"id": 1, "name": "A", "name": "B"}]}"#, "/data")
     #expect(items.items == [Member(id: 1, name: "A")])
   }
 
-  @Test("D-4: too many items and too large an item are refused, naming the limit")
-  func limits() throws {
+  @Test(
+    "D-4: too many items and too large an item are refused, naming the limit",
+    arguments: Reader.allCases)
+  func limits(_ reader: Reader) throws {
     for (limits, name) in [
       (DecodingLimits(items: 2), "DecodingLimits.items"),
       (DecodingLimits(itemBytes: 3), "DecodingLimits.itemBytes"),
     ] {
       let error = #expect(throws: PageError.self) {
-        try decode(numbers, "[1, 2345, 3]", badItems: .collect, limits: limits)
+        try decode(reader.numbers, "[1, 2345, 3]", badItems: .collect, limits: limits)
       }
       #expect(error?.code == .limitExceeded)
       #expect(error?.description.contains(name) == true)
     }
     #expect(
-      try decode(numbers, "[1, 2345, 3]", limits: DecodingLimits(items: 3, itemBytes: 4)).count == 3
+      try decode(reader.numbers, "[1, 2345, 3]", limits: DecodingLimits(items: 3, itemBytes: 4))
+        .count == 3
     )
   }
 

@@ -14,7 +14,8 @@ package struct ItemFailure {
     switch error {
     case let error as LocatedDecodingError:
       self.path = error.path.escapedForDisplay
-      message = Self.explain(error.underlying, missingName: error.missingName).message
+      let words = Self.explain(error.underlying, missingName: error.missingName).message
+      message = error.byte.map { "\(words) It stands at byte \($0) of the page." } ?? words
     case let error as DecodingError:
       let (keys, message) = Self.explain(error)
       self.path = keys.map { PagePath.pointer(to: $0) }.joined().escapedForDisplay
@@ -86,8 +87,13 @@ package struct LocatedDecodingError: Error {
   package let path: String
   /// The name that the page would have for a key that is missing.
   package let missingName: String?
+  /// Where in the page, as far as the place is there.
+  package let byte: Int?
 
-  package init(_ underlying: DecodingError, path: String, missingName: String? = nil) {
+  package init(
+    _ underlying: DecodingError, path: String, missingName: String? = nil, byte: Int? = nil
+  ) {
+    self.byte = byte
     self.underlying = underlying
     self.path = path
     self.missingName = missingName

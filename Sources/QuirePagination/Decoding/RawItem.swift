@@ -26,6 +26,10 @@ package protocol RawItemStorage: Sendable {
   func visitMembers(
     of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) throws -> Bool
+  /// The value at a path below the item; nil where there is none, and for text that is no Unicode.
+  func value(at path: String, of node: Int) -> JSONValue?
+  /// The whole number at a path below the item.
+  func integer(at path: String, of node: Int) -> Int?
   /// The item as `decoder` decodes it; throws what the decoder throws, and as `value(of:)`.
   func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
@@ -86,8 +90,8 @@ package protocol MarkupStorage: RawItemStorage {
 ///
 /// It keeps its whole page in memory: make what you need of it and let it go, or copy its bytes.
 public struct RawItem: Sendable, CustomStringConvertible {
-  private let storage: any RawItemStorage
-  private let node: Int
+  let storage: any RawItemStorage
+  let node: Int
 
   package init(_ storage: any RawItemStorage, node: Int) {
     self.storage = storage

@@ -1,0 +1,172 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// The settings of a `JSONDecoder`, kept exactly.
+struct JSONDecodingOptions: Sendable {
+  let dates: JSONDecoder.DateDecodingStrategy
+  let data: JSONDecoder.DataDecodingStrategy
+  let floats: JSONDecoder.NonConformingFloatDecodingStrategy
+  let keys: JSONDecoder.KeyDecodingStrategy
+  let userInfo: [CodingUserInfoKey: any Sendable]
+
+  /// Whether names are looked for as they stand in the page.
+  let takesNamesAsTheyAre: Bool
+  /// Whether names are looked for in camel case.
+  let convertsSnakeCase: Bool
+
+  /// Nil for a decoder that only Foundation can stand in for: a subclass, which may do anything, JSON5,
+  /// a document without its outer brackets, and strategies that were not known when this was written.
+  init?(_ decoder: JSONDecoder) {
+    guard type(of: decoder) == JSONDecoder.self, !decoder.allowsJSON5,
+      !decoder.assumesTopLevelDictionary
+    else { return nil }
+    dates = decoder.dateDecodingStrategy
+    data = decoder.dataDecodingStrategy
+    floats = decoder.nonConformingFloatDecodingStrategy
+    keys = decoder.keyDecodingStrategy
+    userInfo = decoder.userInfo
+    switch keys {
+    case .useDefaultKeys: (takesNamesAsTheyAre, convertsSnakeCase) = (true, false)
+    case .convertFromSnakeCase: (takesNamesAsTheyAre, convertsSnakeCase) = (false, true)
+    case .custom: (takesNamesAsTheyAre, convertsSnakeCase) = (false, false)
+    @unknown default: return nil
+    }
+    switch dates {
+    case .deferredToDate, .secondsSince1970, .millisecondsSince1970, .iso8601, .custom: break
+    @unknown default: return nil
+    }
+    switch data {
+    case .deferredToData, .base64, .custom: break
+    @unknown default: return nil
+    }
+    switch floats {
+    case .throw, .convertFromString: break
+    @unknown default: return nil
+    }
+  }
+
+  /// What a decoder calls a member of that name; `path` leads to its object.
+  func key(for name: String, at path: [any CodingKey]) -> String {
+    switch keys {
+    case .custom(let convert): convert(path + [JSONKey(name)]).stringValue
+    case .convertFromSnakeCase: SnakeCase.key(for: name)
+    default: name
+    }
+  }
+}
+
+/// A key made of what stands in the page: a name, or the number of an element.
+struct JSONKey: CodingKey {
+  let stringValue: String
+  let intValue: Int?
+
+  init(_ name: String) {
+    stringValue = name
+    intValue = nil
+  }
+
+  init(index: Int) {
+    stringValue = "Index \(index)"
+    intValue = index
+  }
+
+  init?(stringValue: String) { self.init(stringValue) }
+
+  init?(intValue: Int) {
+    stringValue = String(intValue)
+    self.intValue = intValue
+  }
+
+  /// Where a superclass is encoded that no key was given for.
+  static let `super` = JSONKey("super")
+}
+
+/// The number of an element as a key; its text is made when it is asked for.
+struct JSONIndexKey: CodingKey {
+  let index: Int
+
+  init(_ index: Int) { self.index = index }
+
+  init?(stringValue: String) { nil }
+  init?(intValue: Int) { index = intValue }
+
+  var stringValue: String { "Index \(index)" }
+  var intValue: Int? { index }
+}
+
+/// Names as `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` changes them.
+enum SnakeCase {
+  /// The longest name that `convert` takes.
+  static let longest = 64
+
+  /// `_created_at` as `_createdAt`.
+  static func key(for name: String) -> String {
+    let lead = name.prefix { $0 == "_" }
+    guard lead.endIndex < name.endIndex else { return name }
+    let trail = name.reversed().prefix { $0 == "_" }.count
+    let words = name[lead.endIndex...].dropLast(trail).split(separator: "_")
+    guard words.count > 1 else { return name }
+    let rest = words.dropFirst().map(\.capitalized)
+    return lead + words[0].lowercased() + rest.joined() + String(repeating: "_", count: trail)
+  }
+
+  /// `createdAt` as `created_at`.
+  static func name(for key: String) -> String {
+    var name = ""
+    for character in key {
+      if character.isUppercase, !name.isEmpty { name += "_" }
+      name += character.lowercased()
+    }
+    return name
+  }
+
+  /// Writes the key for a name of ASCII letters, digits and underscores, and returns its length; nil for
+  /// any other name. `key` has room for `longest` bytes.
+  static func convert(
+    _ name: UnsafeBufferPointer<UInt8>, into key: UnsafeMutablePointer<UInt8>
+  ) -> Int? {
+    guard name.count <= longest else { return nil }
+    var start = 0
+    var end = name.count
+    while start < end, name[start] == underscore { start += 1 }
+    while end > start, name[end - 1] == underscore { end -= 1 }
+    for index in 0..<start { key[index] = underscore }
+    var length = start
+    var hasWords = false
+    var isWordStart = false
+    for index in start..<end {
+      let byte = name[index]
+      guard isWord(byte) else { return nil }
+      if byte == underscore {
+        if !hasWords { for place in start..<length { key[place] = lowercased(key[place]) } }
+        (hasWords, isWordStart) = (true, true)
+        continue
+      }
+      key[length] = !hasWords ? byte : isWordStart ? uppercased(byte) : lowercased(byte)
+      isWordStart = false
+      length += 1
+    }
+    for _ in end..<name.count {
+      key[length] = underscore
+      length += 1
+    }
+    return length
+  }
+
+  private static let underscore = UInt8(ascii: "_")
+
+  private static func isWord(_ byte: UInt8) -> Bool {
+    byte | 0x20 &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == underscore
+  }
+
+  private static func lowercased(_ byte: UInt8) -> UInt8 {
+    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+  }
+
+  private static func uppercased(_ byte: UInt8) -> UInt8 {
+    byte &- UInt8(ascii: "a") < 26 ? byte & ~0x20 : byte
+  }
+}

@@ -1,0 +1,248 @@
+import QuireCore
+import QuirePagination
+
+/// What the decoders of one page share: its index, the settings, and the keys that lead to what is being
+/// decoded. Used by one task at a time.
+final class JSONItemContext {
+  let document: JSONDocument
+  let options: JSONDecodingOptions
+  let userInfo: [CodingUserInfoKey: Any]
+  /// The page and its tape, as `document` has them.
+  // SAFETY: both are constants of the index that `document` holds, and what a constant array stores is
+  // never moved; they are read through the context, which holds the document.
+  let bytes: UnsafePointer<UInt8>
+  let tape: UnsafePointer<UInt64>
+  /// What changes, apart from the object: fields of an object are guarded against overlapping access at
+  /// each use, which costs more than the use.
+  private let state: UnsafeMutablePointer<State>
+
+  private struct State {
+    /// What a path starts below: the item, or the value of a decoder of its own.
+    var root = 0
+    /// The keys from the item to the value whose decoder is in use.
+    var path: [Step] = []
+    /// Numbers the steps, so that a decoder that outlives its value notices.
+    var serial: UInt32 = 0
+    /// The number that did not fit its type: `JSONDecoder`'s error has no path to it.
+    var unfitNumber: Int?
+    /// The names of the objects that are being read.
+    var table = JSONMemberTable()
+    /// The members of objects that have many, by their nodes.
+    var hashed: [Int: [String: Int]] = [:]
+  }
+
+  /// How many steps lead to `root`, in the context of a nested container or of a superclass.
+  private let ownDepth: Int
+  /// How many steps led to the decoder that the nested container was asked of.
+  private let outerDepth: Int
+  /// Where to note what no coding path says.
+  private let main: JSONItemContext?
+
+  private struct Step {
+    let key: any CodingKey
+    let serial: UInt32
+  }
+
+  init(_ document: JSONDocument, _ options: JSONDecodingOptions) {
+    self.document = document
+    self.options = options
+    userInfo = options.userInfo
+    (bytes, tape) = document.index.withPointers { ($0, $1) }
+    state = .allocate(capacity: 1)
+    state.initialize(to: State())
+    (ownDepth, outerDepth, main) = (0, 0, nil)
+  }
+
+  /// A context for one value that `keys` lead to.
+  convenience init(_ document: JSONDocument, _ options: JSONDecodingOptions, keys: [any CodingKey])
+  {
+    self.init(document, options)
+    state.pointee.path = keys.map { Step(key: $0, serial: 0) }
+  }
+
+  /// The value that the keys of this context lead to.
+  func decode<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
+    let depth = state.pointee.path.count
+    return try decode(type, at: node, in: JSONPlace(depth: depth, serial: 0))
+  }
+
+  deinit {
+    state.pointee.table.free()
+    state.deinitialize(count: 1)
+    state.deallocate()
+  }
+
+  private init(
+    _ document: JSONDocument, root: Int, path: [any CodingKey], outer: Int,
+    _ parent: JSONItemContext
+  ) {
+    self.document = document
+    options = parent.options
+    userInfo = parent.userInfo
+    (bytes, tape) = document.index.withPointers { ($0, $1) }
+    state = .allocate(capacity: 1)
+    state.initialize(to: State(root: root, path: path.map { Step(key: $0, serial: 0) }))
+    (ownDepth, outerDepth, main) = (path.count, outer, parent.main ?? parent)
+  }
+
+  /// The item at a node, or a value beside the items.
+  func decode<Item: Decodable>(_ type: Item.Type, item node: Int) throws -> Item {
+    state.pointee.root = node
+    state.pointee.unfitNumber = nil
+    state.pointee.path.removeAll(keepingCapacity: true)
+    state.pointee.table.removeAll()
+    if !state.pointee.hashed.isEmpty { state.pointee.hashed.removeAll() }
+    return try decode(type, at: node, in: .root)
+  }
+
+  /// See `State`.
+  var unfitNumber: Int? { state.pointee.unfitNumber }
+
+  func note(unfitNumber node: Int) { (main ?? self).state.pointee.unfitNumber = node }
+
+  /// The names of the objects that are being read.
+  @inline(__always)
+  var table: JSONMemberTable {
+    get { state.pointee.table }
+    _modify { yield &state.pointee.table }
+  }
+
+  /// The members of objects that have many, by their nodes.
+  var hashed: [Int: [String: Int]] {
+    get { state.pointee.hashed }
+    _modify { yield &state.pointee.hashed }
+  }
+
+  @inline(__always)
+  func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
+
+  // MARK: Going down
+
+  /// Deeper than any page of `DecodingLimits.depth`, unless that was raised: as deep as `JSONDecoder`
+  /// goes.
+  private static let deepest = 512
+
+  private func isCurrent(_ place: JSONPlace) -> Bool {
+    place.depth <= state.pointee.path.count
+      && (place.depth <= ownDepth
+        || state.pointee.path[place.depth - 1].serial & JSONPlace.mask == place.serial)
+  }
+
+  /// Calls `body` with a decoder of the value that `key` leads to from `place`.
+  @inline(__always)
+  func within<Result>(
+    _ node: Int, _ place: JSONPlace, _ key: some CodingKey,
+    _ body: (JSONValueDecoder) throws -> Result
+  ) throws -> Result {
+    guard state.pointee.path.count == place.depth, isCurrent(place) else {
+      return try elsewhere(node, codingPath(of: place, node: node) + [key], body)
+    }
+    guard state.pointee.path.count < Self.deepest else { throw tooDeep }
+    state.pointee.serial &+= 1
+    state.pointee.path.append(Step(key: key, serial: state.pointee.serial))
+    defer { state.pointee.path.removeLast() }
+    return try body(
+      JSONValueDecoder(
+        self, node, JSONPlace(depth: state.pointee.path.count, serial: state.pointee.serial)))
+  }
+
+  /// Calls `body` with a decoder of the value at `place`.
+  @inline(__always)
+  func within<Result>(
+    _ node: Int, _ place: JSONPlace, _ body: (JSONValueDecoder) throws -> Result
+  ) throws -> Result {
+    guard state.pointee.path.count == place.depth, isCurrent(place) else {
+      return try elsewhere(node, codingPath(of: place, node: node), body)
+    }
+    return try body(JSONValueDecoder(self, node, place))
+  }
+
+  /// For a container that is used while another value is being decoded.
+  private func elsewhere<Result>(
+    _ node: Int, _ keys: [any CodingKey], _ body: (JSONValueDecoder) throws -> Result
+  ) throws -> Result {
+    let saved = state.pointee.path
+    defer { state.pointee.path = saved }
+    state.pointee.serial &+= 1
+    state.pointee.path = keys.map { Step(key: $0, serial: state.pointee.serial) }
+    return try body(
+      JSONValueDecoder(
+        self, node, JSONPlace(depth: state.pointee.path.count, serial: state.pointee.serial)))
+  }
+
+  /// A context of its own for the value that a key leads to, with the decoder of that value; the
+  /// document is another one for a value that is missing.
+  func decoder(
+    _ node: Int?, _ place: JSONPlace, _ key: some CodingKey, isNested: Bool = false
+  ) -> JSONValueDecoder {
+    let keys = codingPath(of: place, node: node ?? state.pointee.root) + [key]
+    let outer = state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
+    let context = JSONItemContext(
+      node == nil ? .null : document, root: node ?? 0, path: keys,
+      outer: isNested ? outer : keys.count, self)
+    return JSONValueDecoder(context, node ?? 0, JSONPlace(depth: keys.count, serial: 0))
+  }
+
+  // MARK: Paths
+
+  /// The keys that lead to a place. Of a decoder that outlived its value, the names are those of the
+  /// page.
+  func codingPath(of place: JSONPlace, node: Int) -> [any CodingKey] {
+    guard isCurrent(place) else { return document.keys(to: node, from: state.pointee.root) }
+    return state.pointee.path.prefix(place.depth).map(\.key)
+  }
+
+  /// The keys that lead to the value whose decoder is in use; a nested container has none.
+  var decoderPath: [any CodingKey] {
+    state.pointee.path.prefix(
+      state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
+    ).map(\.key)
+  }
+
+  private var tooDeep: DecodingError {
+    .dataCorrupted(
+      .init(
+        codingPath: [], debugDescription: "The item nests more than \(Self.deepest) containers."))
+  }
+}
+
+/// How many keys lead to a decoder, and the last one's number.
+struct JSONPlace {
+  static let mask: UInt32 = 1 << 22 - 1
+  private let bits: UInt32
+
+  static let root = JSONPlace(depth: 0, serial: 0)
+
+  @inline(__always)
+  init(depth: Int, serial: UInt32) {
+    bits = UInt32(min(depth, 1023)) << 22 | serial & Self.mask
+  }
+
+  @inline(__always)
+  var depth: Int { Int(bits >> 22) }
+
+  @inline(__always)
+  var serial: UInt32 { bits & Self.mask }
+}
+
+extension JSONDocument {
+  /// The names and numbers that lead from `ancestor` to `node`.
+  func keys(to node: Int, from ancestor: Int) -> [any CodingKey] {
+    var keys: [any CodingKey] = []
+    var place = ancestor
+    while place < node, let (key, child) = self.key(of: node, in: place) {
+      keys.append(key)
+      place = child
+    }
+    return keys
+  }
+
+  private func key(of node: Int, in container: Int) -> (any CodingKey, Int)? {
+    if word(at: container).kind == .object {
+      let name = names(of: container).first { node < next(after: $0 + 1) }
+      return name.map { (JSONKey((try? text(at: $0)) ?? "\u{FFFD}"), $0 + 1) }
+    }
+    return elements(of: container).enumerated().first { node < next(after: $0.element) }
+      .map { (JSONIndexKey($0.offset), $0.element) }
+  }
+}

@@ -1,0 +1,346 @@
+import QuireCore
+public import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// A type that reads its members straight from the index of a page, without `Decodable`.
+///
+/// ```swift
+/// struct Issue: JSONReadable {
+///   let number: Int
+///   let title: String
+///   let body: String?
+///
+///   init(from json: inout JSONReader) throws {
+///     number = try json.integer("number")
+///     title = try json.string("title")
+///     body = try json.stringIfPresent("body")
+///   }
+/// }
+///
+/// let issues = client.cursor(
+///   at: address, pagination: .github, decoder: JSONReadablePageDecoder<Issue>())
+/// ```
+/// What a `Decodable` type pays for is that its decoder is looked up at run time at each member; here
+/// nothing is. Members cost least when they are asked for in the page's order.
+public protocol JSONReadable: Sendable {
+  /// Reads a value.
+  ///
+  /// Throws what the reader throws, and errors of your own.
+  init(from json: inout JSONReader) throws
+}
+
+/// A value of a page, and its members where it is an object.
+///
+/// Names are compared byte by byte; of a name that occurs twice the first counts. What does not fit is
+/// the `DecodingError` that `JSONDecoder` would throw.
+public struct JSONReader: ~Copyable {
+  private let document: JSONDocument
+  // SAFETY: both are constants of the index that `document` holds, and are read while it is held.
+  private let bytes: UnsafePointer<UInt8>
+  private let tape: UnsafePointer<UInt64>
+  /// The item, which paths start below.
+  private let item: Int
+  private let node: Int
+  /// The first name that was not read yet, where all before it were; and the end of the names.
+  private var unread: Int
+  private let end: Int
+
+  /// Where to note a number that does not fit, which its error has no path to.
+  private let unfit: JSONUnfitNumber
+
+  init(_ document: JSONDocument, item: Int, node: Int, _ unfit: JSONUnfitNumber) {
+    self.unfit = unfit
+    self.document = document
+    self.item = item
+    self.node = node
+    (bytes, tape) = document.index.withPointers { ($0, $1) }
+    let isObject = JSONWord(bits: tape[node]).isKind(.object)
+    unread = node + 2
+    end = isObject ? Int(tape[node + 1] >> 32) : node
+  }
+
+  // MARK: Finding
+
+  @inline(__always)
+  private func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
+
+  @inline(__always)
+  private func next(after node: Int) -> Int {
+    word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
+  }
+
+  /// The value of a member; nil when there is none.
+  private mutating func find(_ name: StaticString) -> Int? {
+    let (start, length) = (name.utf8Start, name.utf8CodeUnitCount)
+    var place = unread
+    var isOdd = false
+    while place < end {
+      let word = word(at: place)
+      if word.isKind(.string) || word.isKind(.unicodeString) {
+        if JSONItemContext.equal(bytes + word.offset, word.length, start, length) {
+          if isOdd { return findAgain(name) }
+          if place == unread { unread = next(after: place + 1) }
+          return place + 1
+        }
+      } else {
+        isOdd = true
+      }
+      place = next(after: place + 1)
+    }
+    return isOdd || unread > node + 2 ? findAgain(name) : nil
+  }
+
+  /// Looks among all names: one may be asked for twice, or be written with escapes.
+  @inline(never)
+  private func findAgain(_ name: StaticString) -> Int? {
+    let wanted = Array(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
+    return document.names(of: node).first { document.has($0, text: wanted) }.map { $0 + 1 }
+  }
+
+  @inline(__always)
+  private mutating func member(_ name: StaticString) throws -> Int {
+    guard let found = find(name) else { throw missing(name) }
+    return found
+  }
+
+  /// The value of a member that is there and not null.
+  @inline(__always)
+  private mutating func present(_ name: StaticString) -> Int? {
+    guard let found = find(name), !word(at: found).isKind(.null) else { return nil }
+    return found
+  }
+
+  /// Whether there is a member of that name, if only a null.
+  public mutating func has(_ name: StaticString) -> Bool { find(name) != nil }
+
+  // MARK: Values
+
+  @inline(__always)
+  private func string(at node: Int) throws -> String {
+    let word = word(at: node)
+    let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
+    if word.isKind(.string) || word.isKind(.unicodeString) {
+      return String(decoding: text, as: UTF8.self)
+    }
+    guard word.isKind(.escapedString) else { throw mismatch(String.self, node) }
+    return JSONEscapes.text(of: text)
+  }
+
+  @inline(__always)
+  private func integer(at node: Int) throws -> Int {
+    let word = word(at: node)
+    if word.isKind(.number),
+      let value = JSONNumber.integer(Int.self, bytes + word.offset, word.length)
+    {
+      return value
+    }
+    return try decoded(Int.self, at: node)
+  }
+
+  @inline(__always)
+  private func double(at node: Int) throws -> Double {
+    let word = word(at: node)
+    if word.isKind(.number),
+      let value = JSONNumber.float(Double.self, bytes + word.offset, word.length)
+    {
+      return value
+    }
+    return try decoded(Double.self, at: node)
+  }
+
+  @inline(__always)
+  private func bool(at node: Int) throws -> Bool {
+    let word = word(at: node)
+    if word.isKind(.true) { return true }
+    if word.isKind(.false) { return false }
+    throw mismatch(Bool.self, node)
+  }
+
+  /// The text of a member.
+  public mutating func string(_ name: StaticString) throws -> String {
+    try string(at: member(name))
+  }
+
+  /// The text of a member; nil where there is none, and for null.
+  public mutating func stringIfPresent(_ name: StaticString) throws -> String? {
+    guard let node = present(name) else { return nil }
+    return try string(at: node)
+  }
+
+  /// The whole number of a member.
+  public mutating func integer(_ name: StaticString) throws -> Int { try integer(at: member(name)) }
+
+  /// The whole number of a member; nil where there is none, and for null.
+  public mutating func integerIfPresent(_ name: StaticString) throws -> Int? {
+    guard let node = present(name) else { return nil }
+    return try integer(at: node)
+  }
+
+  /// The number of a member.
+  public mutating func double(_ name: StaticString) throws -> Double {
+    try double(at: member(name))
+  }
+
+  /// The number of a member; nil where there is none, and for null.
+  public mutating func doubleIfPresent(_ name: StaticString) throws -> Double? {
+    guard let node = present(name) else { return nil }
+    return try double(at: node)
+  }
+
+  /// The truth value of a member.
+  public mutating func bool(_ name: StaticString) throws -> Bool { try bool(at: member(name)) }
+
+  /// The truth value of a member; nil where there is none, and for null.
+  public mutating func boolIfPresent(_ name: StaticString) throws -> Bool? {
+    guard let node = present(name) else { return nil }
+    return try bool(at: node)
+  }
+
+  // MARK: Types of yours
+
+  /// A member that reads itself.
+  public mutating func value<Value: JSONReadable>(
+    _ name: StaticString, as type: Value.Type = Value.self
+  ) throws -> Value {
+    try read(type, at: member(name))
+  }
+
+  /// A member that reads itself; nil where there is none, and for null.
+  public mutating func valueIfPresent<Value: JSONReadable>(
+    _ name: StaticString, as type: Value.Type = Value.self
+  ) throws -> Value? {
+    guard let node = present(name) else { return nil }
+    return try read(type, at: node)
+  }
+
+  /// The elements of a list, each of which reads itself.
+  public mutating func list<Value: JSONReadable>(
+    _ name: StaticString, of type: Value.Type = Value.self
+  ) throws -> [Value] {
+    let list = try member(name)
+    let word = word(at: list)
+    guard word.isKind(.array) else { throw mismatch([Any].self, list) }
+    var values: [Value] = []
+    values.reserveCapacity(word.length)
+    var element = list + 2
+    for _ in 0..<word.length {
+      values.append(try read(type, at: element))
+      element = next(after: element)
+    }
+    return values
+  }
+
+  /// A member of a `Decodable` type, such as a date, by the defaults of `JSONDecoder` or by `decoder`.
+  public mutating func decoded<Value: Decodable>(
+    _ name: StaticString, as type: Value.Type = Value.self
+  ) throws -> Value {
+    try decoded(type, at: member(name))
+  }
+
+  private func read<Value: JSONReadable>(_ type: Value.Type, at node: Int) throws -> Value {
+    var reader = JSONReader(document, item: item, node: node, unfit)
+    return try Value(from: &reader)
+  }
+
+  /// The value itself, where it is a scalar or of a `Decodable` type.
+  public func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
+    try decoded(type, at: node)
+  }
+
+  @inline(never)
+  private func decoded<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
+    guard let options = JSONDecodingOptions(JSONDecoder()) else {
+      return try JSONDecoder().decode(type, at: node, in: document)
+    }
+    let context = JSONItemContext(document, options, keys: document.keys(to: node, from: item))
+    do {
+      return try context.decode(type, at: node)
+    } catch {
+      unfit.node = context.unfitNumber
+      throw error
+    }
+  }
+
+  // MARK: What does not fit
+
+  @inline(never)
+  private func missing(_ name: StaticString) -> DecodingError {
+    guard word(at: node).isKind(.object) else { return mismatch([String: Any].self, node) }
+    return .keyNotFound(
+      JSONKey(name.description),
+      .init(
+        codingPath: document.keys(to: node, from: item),
+        debugDescription: "No value associated with key \(name)."))
+  }
+
+  @inline(never)
+  private func mismatch(_ type: Any.Type, _ node: Int) -> DecodingError {
+    let path = document.keys(to: node, from: item)
+    let kind = word(at: node).kind
+    if kind == .null, type != Bool.self {
+      return .valueNotFound(
+        type,
+        .init(
+          codingPath: path,
+          debugDescription: "Cannot get value of type \(type) -- found null value instead"))
+    }
+    return .typeMismatch(
+      type,
+      .init(
+        codingPath: path,
+        debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
+  }
+}
+
+/// The number of a page that did not fit its type. Used by one task at a time.
+final class JSONUnfitNumber {
+  var node: Int?
+}
+
+/// Decodes pages of JSON into items that read themselves from the index.
+public struct JSONReadablePageDecoder<Item: JSONReadable>: PageDecoder {
+  /// A decoder of pages.
+  public init() {}
+
+  /// True: a document that is not closed is an error.
+  public var isSelfDelimiting: Bool { true }
+
+  /// Reads a body that is one value, with a `JSONDecoder` of defaults.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try JSONBody.decode(type, from: body, context, JSONDecoder())
+  }
+
+  /// Starts one page.
+  public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
+    JSONPageDecoding(
+      context,
+      .init { document in
+        let unfit = JSONUnfitNumber()
+        return { node in
+          unfit.node = nil
+          var reader = JSONReader(document, item: node, node: node, unfit)
+          do {
+            return try Item(from: &reader)
+          } catch let error as DecodingError {
+            throw error.located(
+              in: document, node, by: .useDefaultKeys, unfitNumber: unfit.node)
+          }
+        }
+      })
+  }
+}
+
+extension JSONReadablePageDecoder: FieldDecoder {
+  package func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    try JSONFields(decoder: JSONDecoder()).field(type, at: path, in: document)
+  }
+}

@@ -1,0 +1,350 @@
+import QuireCore
+import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// Why a value is not what a type wants.
+enum JSONProblem: Error {
+  /// It is null.
+  case null
+  /// It is of another kind.
+  case mismatch
+  /// A number that the type cannot hold.
+  case unfit
+  /// Text that no string can hold.
+  case text
+}
+
+/// From the index to texts, numbers and truth values, as `JSONDecoder` reads them.
+extension JSONItemContext {
+  func string(at node: Int) throws(JSONProblem) -> String {
+    let word = word(at: node)
+    let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
+    if word.isKind(.string) { return String(decoding: text, as: UTF8.self) }
+    switch word.kind {
+    case .string, .unicodeString: return String(decoding: text, as: UTF8.self)
+    case .escapedString: return JSONEscapes.text(of: text)
+    case .surrogateString, .invalidString: throw .text
+    case .null: throw .null
+    default: throw .mismatch
+    }
+  }
+
+  @inline(__always)
+  func bool(at node: Int) throws(JSONProblem) -> Bool {
+    let word = word(at: node)
+    if word.isKind(.true) { return true }
+    if word.isKind(.false) { return false }
+    // For null too, as `JSONDecoder` says it.
+    throw .mismatch
+  }
+
+  /// The node behind `node` and everything in it.
+  @inline(__always)
+  func next(after node: Int) -> Int {
+    word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
+  }
+
+  @inline(__always)
+  func integer<Integer: FixedWidthInteger & Decodable>(
+    _ type: Integer.Type, at node: Int
+  ) throws(JSONProblem) -> Integer {
+    let word = word(at: node)
+    if word.isKind(.number) {
+      if let value = JSONNumber.integer(type, bytes + word.offset, word.length) { return value }
+    } else if !word.isKind(.longNumber) {
+      throw word.isKind(.null) ? .null : .mismatch
+    }
+    return try unusual(type, at: node)
+  }
+
+  @inline(__always)
+  func float<Float: JSONFloat>(
+    _ type: Float.Type, at node: Int
+  ) throws(JSONProblem) -> Float {
+    let word = word(at: node)
+    if word.isKind(.number) {
+      if let value = JSONNumber.float(type, bytes + word.offset, word.length) { return value }
+    } else if !word.isKind(.longNumber) {
+      if word.isKind(.null) { throw .null }
+      return try spelled(type, at: node)
+    }
+    return try unusual(type, at: node)
+  }
+
+  /// Infinity and what is no number, where a strategy has words for them; no escapes, as in
+  /// `JSONDecoder`.
+  @inline(never)
+  private func spelled<Float: JSONFloat>(
+    _ type: Float.Type, at node: Int
+  ) throws(JSONProblem) -> Float {
+    guard case .convertFromString(let positive, let negative, let nan) = options.floats,
+      word(at: node).kind == .string || word(at: node).kind == .unicodeString
+    else { throw .mismatch }
+    let text = try string(at: node)
+    if text.utf8.elementsEqual(positive.utf8) { return .infinity }
+    if text.utf8.elementsEqual(negative.utf8) { return -.infinity }
+    if text.utf8.elementsEqual(nan.utf8) { return .nan }
+    throw .mismatch
+  }
+
+  func decimal(at node: Int) throws(JSONProblem) -> Decimal {
+    let word = word(at: node)
+    guard word.kind == .number || word.kind == .longNumber else {
+      throw word.kind == .null ? .null : .mismatch
+    }
+    // A mantissa that fits needs no rounding, and no exponent needs no range.
+    let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
+    if word.length <= 36, text.allSatisfy({ $0 | 0x20 != UInt8(ascii: "e") }),
+      let value = Decimal(string: String(decoding: text, as: UTF8.self))
+    {
+      return value
+    }
+    return try unusual(Decimal.self, at: node)
+  }
+
+  /// A number that is written unusually for its type, such as `1e2` for an integer, by `JSONDecoder`
+  /// itself.
+  @inline(never)
+  private func unusual<Number: Decodable>(
+    _ type: Number.Type, at node: Int
+  ) throws(JSONProblem) -> Number {
+    guard
+      let value = try? JSONDecoder().decode(
+        type, from: Data(document.bytes[document.range(of: node)]))
+    else {
+      throw .unfit
+    }
+    return value
+  }
+}
+
+/// A floating-point type that numbers are read as.
+protocol JSONFloat: BinaryFloatingPoint, Decodable, LosslessStringConvertible {
+  /// The powers of ten that the type holds exactly, from 1 on.
+  static var exactPowers: [Self] { get }
+  /// The integers up to which the type holds all.
+  static var exactIntegers: UInt64 { get }
+}
+
+extension Double: JSONFloat {
+  static let exactPowers: [Double] = powers(23)
+  static var exactIntegers: UInt64 { 1 << 53 }
+}
+
+extension Float: JSONFloat {
+  static let exactPowers: [Float] = powers(11)
+  static var exactIntegers: UInt64 { 1 << 24 }
+}
+
+extension JSONFloat {
+  fileprivate static func powers(_ count: Int) -> [Self] {
+    (1..<count).reduce(into: [1]) { powers, _ in powers.append((powers.last ?? 1) * 10) }
+  }
+}
+
+/// From a number's text, which the scanner has checked, to its value.
+enum JSONNumber {
+  /// Nil for what is not written as an integer, or does not fit.
+  @inline(__always)
+  static func integer<Integer: FixedWidthInteger>(
+    _ type: Integer.Type, _ text: UnsafePointer<UInt8>, _ count: Int
+  ) -> Integer? {
+    // 18 digits fit into 64 bits, whatever they are.
+    guard count <= 18 else { return longInteger(type, text, count) }
+    let isNegative = text[0] == UInt8(ascii: "-")
+    var value: Int64 = 0
+    var index = isNegative ? 1 : 0
+    while index < count {
+      let digit = text[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      value = value &* 10 &+ Int64(digit)
+      index += 1
+    }
+    return Integer(exactly: isNegative ? 0 &- value : value)
+  }
+
+  @inline(never)
+  private static func longInteger<Integer: FixedWidthInteger>(
+    _ type: Integer.Type, _ text: UnsafePointer<UInt8>, _ count: Int
+  ) -> Integer? {
+    let isNegative = text[0] == UInt8(ascii: "-")
+    var value: Integer = 0
+    for index in (isNegative ? 1 : 0)..<count {
+      let digit = text[index] &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      let (product, overflows) = value.multipliedReportingOverflow(by: 10)
+      let (sum, overflowsToo) =
+        isNegative
+        ? product.subtractingReportingOverflow(Integer(digit))
+        : product.addingReportingOverflow(Integer(digit))
+      if overflows || overflowsToo { return nil }
+      value = sum
+    }
+    return value
+  }
+
+  /// The nearest value; nil for what is too large or too small.
+  ///
+  /// A mantissa and a power of ten that are exact need one rounding (Clinger 1990, "How to read
+  /// floating point numbers accurately"); others are the standard library's.
+  @inline(__always)
+  static func float<Float: JSONFloat>(
+    _ type: Float.Type, _ text: UnsafePointer<UInt8>, _ count: Int
+  ) -> Float? {
+    guard let parts = parts(text, count), parts.mantissa <= Float.exactIntegers,
+      abs(parts.exponent) < Float.exactPowers.count, parts.mantissa != 0 || !parts.hasExponent
+    else { return otherFloat(type, text, count) }
+    let mantissa = Float(parts.mantissa)
+    let power = Float.exactPowers[abs(parts.exponent)]
+    let value = parts.exponent < 0 ? mantissa / power : mantissa * power
+    return parts.isNegative ? -value : value
+  }
+
+  private struct Parts {
+    var isNegative = false
+    var mantissa: UInt64 = 0
+    var exponent = 0
+    var hasExponent = false
+  }
+
+  /// Nil for more than 18 digits, and for exponents of more than three.
+  @inline(__always)
+  private static func parts(_ text: UnsafePointer<UInt8>, _ count: Int) -> Parts? {
+    guard count <= 20 else { return nil }
+    var parts = Parts()
+    parts.isNegative = text[0] == UInt8(ascii: "-")
+    var index = parts.isNegative ? 1 : 0
+    var digits = 0
+    var point: Int?
+    while index < count {
+      let byte = text[index]
+      let digit = byte &- UInt8(ascii: "0")
+      if digit < 10 {
+        parts.mantissa = parts.mantissa &* 10 &+ UInt64(digit)
+        digits += 1
+      } else if byte == UInt8(ascii: ".") {
+        point = digits
+      } else {
+        break
+      }
+      index += 1
+    }
+    guard digits <= 18 else { return nil }
+    if index < count {
+      guard let exponent = integer(Int.self, text + index + 1, count - index - 1, plus: true),
+        abs(exponent) < 1000
+      else { return nil }
+      parts.exponent = exponent
+      parts.hasExponent = true
+    }
+    if let point { parts.exponent -= digits - point }
+    return parts
+  }
+
+  @inline(__always)
+  private static func integer(
+    _ type: Int.Type, _ text: UnsafePointer<UInt8>, _ count: Int, plus: Bool
+  ) -> Int? {
+    text[0] == UInt8(ascii: "+")
+      ? integer(type, text + 1, count - 1) : integer(type, text, count)
+  }
+
+  @inline(never)
+  private static func otherFloat<Float: JSONFloat>(
+    _ type: Float.Type, _ text: UnsafePointer<UInt8>, _ count: Int
+  ) -> Float? {
+    let bytes = UnsafeBufferPointer(start: text, count: count)
+    guard let value = Float(String(decoding: bytes, as: UTF8.self)), value.isFinite else {
+      return nil
+    }
+    // What is written as zero is zero; what is rounded to it is too small. The exponent comes last.
+    if value == 0, bytes.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) { return nil }
+    return value == 0 && bytes.contains { $0 &- UInt8(ascii: "1") < 9 } ? nil : value
+  }
+}
+
+/// Escapes in strings, which the scanner has checked.
+enum JSONEscapes {
+  /// The text between two quotes.
+  static func text(of written: UnsafeBufferPointer<UInt8>) -> String {
+    // No escape is shorter than what it stands for.
+    String(unsafeUninitializedCapacity: written.count) { output in
+      guard let from = written.baseAddress, let to = output.baseAddress else { return 0 }
+      return resolve(from, written.count, into: to)
+    }
+  }
+
+  /// Writes the text of `count` bytes, and returns how long it is.
+  static func resolve(
+    _ from: UnsafePointer<UInt8>, _ count: Int, into to: UnsafeMutablePointer<UInt8>
+  ) -> Int {
+    var read = 0
+    var written = 0
+    while read < count {
+      let run = plainRun(from, read, count)
+      (to + written).update(from: from + read, count: run)
+      read += run
+      written += run
+      guard read < count else { break }
+      if from[read + 1] == UInt8(ascii: "u") {
+        let (scalar, length) = scalar(from + read)
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+          to[written] = byte
+          written += 1
+        }
+        read += length
+      } else {
+        to[written] = character(forEscape: from[read + 1])
+        written += 1
+        read += 2
+      }
+    }
+    return written
+  }
+
+  /// How many bytes stand before the next backslash.
+  @inline(__always)
+  private static func plainRun(
+    _ from: UnsafePointer<UInt8>, _ start: Int, _ count: Int
+  ) -> Int {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    var index = start
+    while index + 8 <= count {
+      let chunk = JSONScanner.load(from + index) ^ ones &* UInt64(UInt8(ascii: "\\"))
+      let hit = (chunk &- ones) & ~chunk & (ones &* 0x80)
+      if hit != 0 { return index + hit.trailingZeroBitCount >> 3 - start }
+      index += 8
+    }
+    while index < count, from[index] != UInt8(ascii: "\\") { index += 1 }
+    return index - start
+  }
+
+  private static func character(forEscape letter: UInt8) -> UInt8 {
+    switch letter {
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: letter
+    }
+  }
+
+  /// The character that `\uXXXX`, or a pair of them, stands for, and their length.
+  private static func scalar(_ escape: UnsafePointer<UInt8>) -> (UnicodeScalar, length: Int) {
+    let high = unit(escape + 2)
+    if let scalar = UnicodeScalar(high) { return (scalar, 6) }
+    let low = unit(escape + 8)
+    let value = 0x10000 + (UInt32(high & 0x3FF) << 10 | UInt32(low & 0x3FF))
+    return (UnicodeScalar(value) ?? "\u{FFFD}", 12)
+  }
+
+  private static func unit(_ digits: UnsafePointer<UInt8>) -> UInt16 {
+    (0..<4).reduce(0) { $0 << 4 | (JSONStringScanner.hexadecimal(digits[$1]) ?? 0) }
+  }
+}

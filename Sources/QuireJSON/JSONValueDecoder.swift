@@ -1,0 +1,398 @@
+import QuireCore
+import QuirePagination
+
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
+/// `Decoder` over one value of a page, and the container of that value alone.
+struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
+  let context: JSONItemContext
+  private let number: UInt32
+  let place: JSONPlace
+
+  /// No tape is longer than 32 bits count; so a decoder fits into an existential without memory of its own.
+  @inline(__always)
+  init(_ context: JSONItemContext, _ node: Int, _ place: JSONPlace) {
+    self.context = context
+    number = UInt32(truncatingIfNeeded: node)
+    self.place = place
+  }
+
+  @inline(__always)
+  var node: Int { Int(number) }
+
+  private var kind: JSONWord.Kind { context.word(at: node).kind }
+
+  var codingPath: [any CodingKey] { context.codingPath(of: place, node: node) }
+  var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
+
+  func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+    guard context.word(at: node).isKind(.object) else {
+      throw noContainer([String: Any].self, "keyed")
+    }
+    return KeyedDecodingContainer(
+      JSONKeyedContainer<Key>(context: context, object: context.object(at: node, place)))
+  }
+
+  func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+    guard context.word(at: node).isKind(.array) else { throw noContainer([Any].self, "unkeyed") }
+    return JSONUnkeyedContainer(context, node, place)
+  }
+
+  func singleValueContainer() -> any SingleValueDecodingContainer { self }
+
+  private func noContainer(_ type: Any.Type, _ name: String) -> DecodingError {
+    guard kind == .null else {
+      return .typeMismatch(
+        type,
+        .init(
+          codingPath: codingPath,
+          debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
+    }
+    return .valueNotFound(
+      type,
+      .init(
+        codingPath: codingPath,
+        debugDescription: "Cannot get \(name) decoding container -- found null value instead"))
+  }
+
+  // MARK: A single value
+
+  func decodeNil() -> Bool { context.word(at: node).isKind(.null) }
+
+  func decode<T: Decodable>(_ type: T.Type) throws -> T {
+    try context.decode(type, at: node, in: place)
+  }
+
+  func decode(_ type: String.Type) throws -> String {
+    do {
+      return try context.string(at: node)
+    } catch { throw self.error(error, type) }
+  }
+
+  func decode(_ type: Bool.Type) throws -> Bool {
+    do {
+      return try context.bool(at: node)
+    } catch { throw self.error(error, type) }
+  }
+
+  func decode(_ type: Double.Type) throws -> Double { try float(type) }
+  func decode(_ type: Float.Type) throws -> Float { try float(type) }
+  func decode(_ type: Int.Type) throws -> Int { try integer(type) }
+  func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
+  func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
+  func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
+  func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
+  func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
+  func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
+  func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
+  func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
+  func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
+  func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
+
+  @inline(__always)
+  private func float<Float: JSONFloat>(_ type: Float.Type) throws -> Float {
+    do {
+      return try context.float(type, at: node)
+    } catch { throw self.error(error, type) }
+  }
+
+  @inline(__always)
+  private func integer<Integer: FixedWidthInteger & Decodable>(
+    _ type: Integer.Type
+  ) throws -> Integer {
+    do {
+      return try context.integer(type, at: node)
+    } catch { throw self.error(error, type) }
+  }
+
+  @inline(never)
+  private func error(_ problem: JSONProblem, _ type: Any.Type) -> any Error {
+    context.error(problem, type, node, place, nil)
+  }
+}
+
+/// A `JSONValue` reads itself from the index, without loss.
+extension JSONValueDecoder: JSONValueDecoding {
+  func jsonValue() throws -> JSONValue { try context.document.value(of: node) }
+}
+
+/// A dictionary whose keys a key strategy leaves alone, as `JSONDecoder` does.
+private protocol JSONStringDictionary {
+  static func decode(_ node: Int, _ context: JSONItemContext, _ decoder: JSONValueDecoder) throws
+    -> Self
+}
+
+extension Dictionary: JSONStringDictionary where Key == String, Value: Decodable {
+  fileprivate static func decode(
+    _ node: Int, _ context: JSONItemContext, _ decoder: JSONValueDecoder
+  ) throws -> Self {
+    let document = context.document
+    guard document.word(at: node).kind == .object else {
+      let problem: JSONProblem = document.word(at: node).kind == .null ? .null : .mismatch
+      throw context.error(problem, [String: Any].self, node, decoder.place, nil)
+    }
+    var result: Self = [:]
+    result.reserveCapacity(document.word(at: node).length)
+    for name in document.names(of: node) {
+      let key = try document.text(at: name)
+      let value = try context.decode(
+        Value.self, at: name + 1, in: decoder.place, key: JSONKey(key))
+      if result[key] == nil { result[key] = value }
+    }
+    return result
+  }
+}
+
+/// Values of any type.
+extension JSONItemContext {
+  /// The types that are not asked to decode themselves, as in `JSONDecoder`; and those whose asking
+  /// would end here anyway.
+  private enum Special {
+    case string, int, double, bool, json, date, data, url, decimal
+
+    @inline(__always)
+    init?(_ type: Any.Type) {
+      if type == String.self {
+        self = .string
+      } else if type == Int.self {
+        self = .int
+      } else if type == Double.self {
+        self = .double
+      } else if type == Bool.self {
+        self = .bool
+      } else if type == Date.self {
+        self = .date
+      } else if type == JSONValue.self {
+        self = .json
+      } else if type == URL.self {
+        self = .url
+      } else if type == Data.self {
+        self = .data
+      } else if type == Decimal.self {
+        self = .decimal
+      } else {
+        return nil
+      }
+    }
+  }
+
+  /// Decodes what `key` leads to from `place`.
+  func decode<T: Decodable>(
+    _ type: T.Type, at node: Int, in place: JSONPlace, key: some CodingKey
+  ) throws -> T {
+    if let special = Special(type) {
+      return try decode(special, type, node, place, key) { body in
+        try within(node, place, key, body)
+      }
+    }
+    return try within(node, place, key) { try decode(type, $0) }
+  }
+
+  /// Decodes the value at `place`.
+  func decode<T: Decodable>(_ type: T.Type, at node: Int, in place: JSONPlace) throws -> T {
+    if let special = Special(type) {
+      return try decode(special, type, node, place, nil) { body in try within(node, place, body) }
+    }
+    return try within(node, place) { try decode(type, $0) }
+  }
+
+  @inline(__always)
+  private func decode<T: Decodable>(_ type: T.Type, _ decoder: JSONValueDecoder) throws -> T {
+    options.takesNamesAsTheyAre ? try T(from: decoder) : try decodeConverted(type, decoder)
+  }
+
+  /// Where a key strategy changes names, it leaves those of dictionaries alone.
+  @inline(never)
+  private func decodeConverted<T: Decodable>(
+    _ type: T.Type, _ decoder: JSONValueDecoder
+  ) throws -> T {
+    if let dictionary = type as? any JSONStringDictionary.Type,
+      let result = try dictionary.decode(decoder.node, self, decoder) as? T
+    {
+      return result
+    }
+    return try T(from: decoder)
+  }
+
+  private func decode<T>(
+    _ special: Special, _ type: T.Type, _ node: Int, _ place: JSONPlace,
+    _ key: @autoclosure () -> (any CodingKey)?,
+    _ within: ((JSONValueDecoder) throws -> Any) throws -> Any
+  ) throws -> T {
+    do {
+      // Each case makes a value of just the type that it was chosen by.
+      switch special {
+      case .string: return unsafeBitCast(try string(at: node), to: type)
+      case .int: return unsafeBitCast(try integer(Int.self, at: node), to: type)
+      case .double:
+        return unsafeBitCast(try float(Double.self, at: node), to: type)
+      case .bool: return unsafeBitCast(try bool(at: node), to: type)
+      case .json:
+        if let value = try document.value(of: node) as? T { return value }
+      case .date: if let date = try date(node, place, key(), within) as? T { return date }
+      case .data: if let data = try data(node, place, key(), within) as? T { return data }
+      case .url: if let url = try url(node, place, key()) as? T { return url }
+      case .decimal: if let value = try decimal(at: node) as? T { return value }
+      }
+      throw JSONProblem.mismatch
+    } catch let problem as JSONProblem {
+      throw error(problem, type, node, place, key())
+    }
+  }
+
+  private func date(
+    _ node: Int, _ place: JSONPlace, _ key: (any CodingKey)?,
+    _ within: ((JSONValueDecoder) throws -> Any) throws -> Any
+  ) throws -> Any {
+    if document.word(at: node).kind == .null { throw JSONProblem.null }
+    do {
+      switch options.dates {
+      case .deferredToDate: return try within { try Date(from: $0) }
+      case .secondsSince1970:
+        return Date(
+          timeIntervalSince1970: try float(Double.self, at: node))
+      case .millisecondsSince1970:
+        let milliseconds = try float(Double.self, at: node)
+        return Date(timeIntervalSince1970: milliseconds / 1000)
+      case .custom(let decode): return try within { try decode($0) }
+      case .iso8601: break
+      @unknown default: throw JSONProblem.mismatch
+      }
+    } catch let problem as JSONProblem {
+      throw error(problem, Double.self, node, place, key)
+    }
+    do throws(JSONProblem) {
+      if let date = JSONDate.parse(try string(at: node)) { return date }
+    } catch { throw self.error(error, String.self, node, place, key) }
+    throw DecodingError.dataCorrupted(
+      .init(
+        codingPath: decoderPath,
+        debugDescription: "Expected date string to be ISO8601-formatted."))
+  }
+
+  private func data(
+    _ node: Int, _ place: JSONPlace, _ key: (any CodingKey)?,
+    _ within: ((JSONValueDecoder) throws -> Any) throws -> Any
+  ) throws -> Any {
+    if document.word(at: node).kind == .null { throw JSONProblem.null }
+    switch options.data {
+    case .deferredToData: return try within { try Data(from: $0) }
+    case .custom(let decode): return try within { try decode($0) }
+    case .base64: break
+    @unknown default: throw JSONProblem.mismatch
+    }
+    do throws(JSONProblem) {
+      if let data = Data(base64Encoded: try string(at: node)) { return data }
+    } catch { throw self.error(error, String.self, node, place, key) }
+    throw corrupted("Encountered Data is not valid Base64.", node, place, key)
+  }
+
+  private func url(_ node: Int, _ place: JSONPlace, _ key: (any CodingKey)?) throws -> URL {
+    if document.word(at: node).kind == .null { throw JSONProblem.null }
+    do throws(JSONProblem) {
+      if let url = URL(string: try string(at: node)) { return url }
+    } catch { throw self.error(error, String.self, node, place, key) }
+    throw corrupted("Invalid URL string.", node, place, key)
+  }
+}
+
+/// Saying what does not fit, and where, as `JSONDecoder` does.
+extension JSONItemContext {
+  @inline(never)
+  func error(
+    _ problem: JSONProblem, _ type: Any.Type, _ node: Int, _ place: JSONPlace,
+    _ key: (any CodingKey)?
+  ) -> any Error {
+    let kind = document.word(at: node).kind
+    switch problem {
+    case .null where type != Bool.self:
+      return DecodingError.valueNotFound(
+        type,
+        .init(
+          codingPath: path(place, key, node),
+          debugDescription: "Cannot get value of type \(type) -- found null value instead"))
+    case .null, .mismatch:
+      return DecodingError.typeMismatch(
+        type,
+        .init(
+          codingPath: path(place, key, node),
+          debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
+    case .unfit:
+      note(unfitNumber: node)
+      let number = ServerText(bytes: document.bytes[document.range(of: node)], limit: 64)
+      return DecodingError.dataCorrupted(
+        .init(codingPath: [], debugDescription: "The number \(number) does not fit into \(type)."))
+    case .text: return document.flawError(at: node)
+    }
+  }
+
+  private func corrupted(
+    _ words: String, _ node: Int, _ place: JSONPlace, _ key: (any CodingKey)?
+  ) -> DecodingError {
+    .dataCorrupted(.init(codingPath: path(place, key, node), debugDescription: words))
+  }
+
+  private func path(_ place: JSONPlace, _ key: (any CodingKey)?, _ node: Int) -> [any CodingKey] {
+    codingPath(of: place, node: node) + (key.map { [$0] } ?? [])
+  }
+}
+
+extension JSONWord.Kind {
+  /// As `JSONDecoder` names kinds.
+  var words: String {
+    switch self {
+    case .null: "null"
+    case .false, .true: "bool"
+    case .number, .longNumber: "number"
+    case .array: "an array"
+    case .object: "a dictionary"
+    default: "a string"
+    }
+  }
+}
+
+/// Dates of `JSONDecoder.DateDecodingStrategy.iso8601`.
+enum JSONDate {
+  static func parse(_ text: String) -> Date? {
+    var text = text
+    if let seconds = text.withUTF8(seconds) { return Date(timeIntervalSince1970: seconds) }
+    return try? Date.ISO8601FormatStyle().parse(text)
+  }
+
+  /// Seconds since 1970 of `2024-03-10T12:10:00Z`, the form of nearly all; nil for any other text, and for
+  /// years that the Gregorian calendar does not reach.
+  private static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    guard text.count == 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
+      text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
+      text[19] == UInt8(ascii: "Z"), let century = number(text, 0), let years = number(text, 2),
+      let month = number(text, 5), let day = number(text, 8), let hour = number(text, 11),
+      let minute = number(text, 14), let second = number(text, 17)
+    else { return nil }
+    let year = century * 100 + years
+    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
+    guard year > 1582, 1...12 ~= month, day > 0,
+      day <= (month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31),
+      hour < 24, minute < 60, second < 60
+    else { return nil }
+    // Days from 1970 to a date: years that begin in March end with the leap day.
+    let shifted = month > 2 ? year : year - 1
+    let era = shifted / 400
+    let yearOfEra = shifted % 400
+    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
+    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
+    let days = era * 146_097 + dayOfEra - 719_468
+    return Double(days * 86_400 + hour * 3_600 + minute * 60 + second)
+  }
+
+  /// Two digits.
+  @inline(__always)
+  private static func number(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
+    let (tens, ones) = (text[index] &- UInt8(ascii: "0"), text[index + 1] &- UInt8(ascii: "0"))
+    return tens < 10 && ones < 10 ? Int(tens) * 10 + Int(ones) : nil
+  }
+}
