@@ -21,6 +21,7 @@ struct Benchmarks {
     "window": { _ in try await Lists.measureWindow() },
     "long": { try await Memory.measureLongWalk($0) },
     "many": { try await Memory.measureManyCursors($0) },
+    "decode": { _ in try await TypedPages.measure() },
     "index": { _ in try await JSONIndex.measure() },
     "xml": { _ in try await XMLPages.measure() },
     "feeds": { _ in try await FeedPages.measure() },
