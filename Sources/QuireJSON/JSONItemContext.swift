@@ -7,11 +7,16 @@ final class JSONItemContext {
   let document: JSONDocument
   let options: JSONDecodingOptions
   let userInfo: [CodingUserInfoKey: Any]
-  /// The page and its tape, as `document` has them.
-  // SAFETY: both are constants of the index that `document` holds, and what a constant array stores is
-  // never moved; they are read through the context, which holds the document.
-  let bytes: UnsafePointer<UInt8>
-  let tape: UnsafePointer<UInt64>
+  /// The page and its tape.
+  // SAFETY: the pointers are lent by `document` while an item is decoded, and are those of a copy while
+  // anything but its owner holds a context: see `lent` and `settle`. The place that they are kept at is the
+  // main context's, which each of the others holds.
+  @inline(__always)
+  var bytes: UnsafePointer<UInt8> { page.pointee.bytes }
+  @inline(__always)
+  var tape: UnsafePointer<UInt64> { page.pointee.tape }
+  private let page: UnsafeMutablePointer<JSONPagePointers>
+  private let ownsPage: Bool
   /// What changes, apart from the object: fields of an object are guarded against overlapping access at
   /// each use, which costs more than the use.
   private let state: UnsafeMutablePointer<State>
@@ -47,7 +52,9 @@ final class JSONItemContext {
     self.document = document
     self.options = options
     userInfo = options.userInfo
-    (bytes, tape) = document.index.withPointers { ($0, $1) }
+    page = .allocate(capacity: 1)
+    page.initialize(to: JSONPagePointers())
+    ownsPage = true
     state = .allocate(capacity: 1)
     state.initialize(to: State())
     (ownDepth, outerDepth, main) = (0, 0, nil)
@@ -63,25 +70,53 @@ final class JSONItemContext {
   /// The value that the keys of this context lead to.
   func decode<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
     let depth = state.pointee.path.count
-    return try decode(type, at: node, in: JSONPlace(depth: depth, serial: 0))
+    return try lent { try decode(type, at: node, in: JSONPlace(depth: depth, serial: 0)) }
+  }
+
+  /// Calls `body` while the page is lent.
+  @inline(__always)
+  private func lent<Result>(_ body: () throws -> Result) throws -> Result {
+    try document.index.withPointers { bytes, tape in
+      page.pointee.point(bytes, tape)
+      defer { page.pointee.giveBack() }
+      return try body()
+    }
+  }
+
+  /// To be called after each item: where a type has kept its decoder, the page is kept for it.
+  @inline(__always)
+  static func settle(_ context: inout JSONItemContext) {
+    guard !isKnownUniquelyReferenced(&context) else { return }
+    context.page.pointee.keep(context.document.index)
   }
 
   deinit {
+    if ownsPage {
+      page.pointee.free()
+      page.deinitialize(count: 1)
+      page.deallocate()
+    }
     state.pointee.table.free()
     state.deinitialize(count: 1)
     state.deallocate()
   }
 
   private init(
-    _ document: JSONDocument, root: Int, path: [any CodingKey], outer: Int,
-    _ parent: JSONItemContext
+    root: Int?, path: [any CodingKey], outer: Int, _ parent: JSONItemContext
   ) {
-    self.document = document
+    document = root == nil ? .null : parent.document
     options = parent.options
     userInfo = parent.userInfo
-    (bytes, tape) = document.index.withPointers { ($0, $1) }
+    ownsPage = root == nil
+    if root == nil {
+      page = .allocate(capacity: 1)
+      page.initialize(to: JSONPagePointers())
+      page.pointee.keep(document.index)
+    } else {
+      page = parent.page
+    }
     state = .allocate(capacity: 1)
-    state.initialize(to: State(root: root, path: path.map { Step(key: $0, serial: 0) }))
+    state.initialize(to: State(root: root ?? 0, path: path.map { Step(key: $0, serial: 0) }))
     (ownDepth, outerDepth, main) = (path.count, outer, parent.main ?? parent)
   }
 
@@ -92,7 +127,7 @@ final class JSONItemContext {
     state.pointee.path.removeAll(keepingCapacity: true)
     state.pointee.table.removeAll()
     if !state.pointee.hashed.isEmpty { state.pointee.hashed.removeAll() }
-    return try decode(type, at: node, in: .root)
+    return try lent { try decode(type, at: node, in: .root) }
   }
 
   /// See `State`.
@@ -170,16 +205,15 @@ final class JSONItemContext {
         self, node, JSONPlace(depth: state.pointee.path.count, serial: state.pointee.serial)))
   }
 
-  /// A context of its own for the value that a key leads to, with the decoder of that value; the
-  /// document is another one for a value that is missing.
+  /// A context of its own for the value that a key leads to, with the decoder of that value; no node stands
+  /// for a value that is missing.
   func decoder(
     _ node: Int?, _ place: JSONPlace, _ key: some CodingKey, isNested: Bool = false
   ) -> JSONValueDecoder {
     let keys = codingPath(of: place, node: node ?? state.pointee.root) + [key]
     let outer = state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
     let context = JSONItemContext(
-      node == nil ? .null : document, root: node ?? 0, path: keys,
-      outer: isNested ? outer : keys.count, self)
+      root: node, path: keys, outer: isNested ? outer : keys.count, self)
     return JSONValueDecoder(context, node ?? 0, JSONPlace(depth: keys.count, serial: 0))
   }
 

@@ -34,9 +34,10 @@ struct JSONItemReader: Sendable {
         }
       }
     }
-    let context = JSONItemContext(document, options)
+    var context = JSONItemContext(document, options)
     return { node in
       do {
+        defer { JSONItemContext.settle(&context) }
         return try context.decode(type, item: node)
       } catch let error as DecodingError {
         throw error.located(
@@ -50,6 +51,8 @@ struct JSONItemReader: Sendable {
     _ type: Value.Type, at node: Int, in document: JSONDocument
   ) throws -> Value {
     guard let options else { return try decoder.decode(type, at: node, in: document) }
-    return try JSONItemContext(document, options).decode(type, item: node)
+    var context = JSONItemContext(document, options)
+    defer { JSONItemContext.settle(&context) }
+    return try context.decode(type, item: node)
   }
 }

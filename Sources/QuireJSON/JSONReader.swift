@@ -40,7 +40,8 @@ public protocol JSONReadable: Sendable {
 /// the `DecodingError` that `JSONDecoder` would throw.
 public struct JSONReader: ~Copyable {
   private let document: JSONDocument
-  // SAFETY: both are constants of the index that `document` holds, and are read while it is held.
+  // SAFETY: lent by `document` for the call that reads the item. A reader cannot be copied, and comes to a
+  // type only as `inout`: so none is left when the call ends.
   private let bytes: UnsafePointer<UInt8>
   private let tape: UnsafePointer<UInt64>
   /// The item, which paths start below.
@@ -53,12 +54,15 @@ public struct JSONReader: ~Copyable {
   /// Where to note a number that does not fit, which its error has no path to.
   private let unfit: JSONUnfitNumber
 
-  init(_ document: JSONDocument, item: Int, node: Int, _ unfit: JSONUnfitNumber) {
+  fileprivate init(
+    _ document: JSONDocument, _ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>,
+    item: Int, node: Int, _ unfit: JSONUnfitNumber
+  ) {
+    (self.bytes, self.tape) = (bytes, tape)
     self.unfit = unfit
     self.document = document
     self.item = item
     self.node = node
-    (bytes, tape) = document.index.withPointers { ($0, $1) }
     let isObject = JSONWord(bits: tape[node]).isKind(.object)
     unread = node + 2
     end = isObject ? Int(tape[node + 1] >> 32) : node
@@ -243,7 +247,7 @@ public struct JSONReader: ~Copyable {
   }
 
   private func read<Value: JSONReadable>(_ type: Value.Type, at node: Int) throws -> Value {
-    var reader = JSONReader(document, item: item, node: node, unfit)
+    var reader = JSONReader(document, bytes, tape, item: item, node: node, unfit)
     return try Value(from: &reader)
   }
 
@@ -257,8 +261,10 @@ public struct JSONReader: ~Copyable {
     guard let options = JSONDecodingOptions(JSONDecoder()) else {
       return try JSONDecoder().decode(type, at: node, in: document)
     }
-    let context = JSONItemContext(document, options, keys: document.keys(to: node, from: item))
+    var context = JSONItemContext(
+      document, options, keys: document.keys(to: node, from: item))
     do {
+      defer { JSONItemContext.settle(&context) }
       return try context.decode(type, at: node)
     } catch {
       unfit.node = context.unfitNumber
@@ -325,9 +331,11 @@ public struct JSONReadablePageDecoder<Item: JSONReadable>: PageDecoder {
         let unfit = JSONUnfitNumber()
         return { node in
           unfit.node = nil
-          var reader = JSONReader(document, item: node, node: node, unfit)
           do {
-            return try Item(from: &reader)
+            return try document.index.withPointers { bytes, tape in
+              var reader = JSONReader(document, bytes, tape, item: node, node: node, unfit)
+              return try Item(from: &reader)
+            }
           } catch let error as DecodingError {
             throw error.located(
               in: document, node, by: .useDefaultKeys, unfitNumber: unfit.node)

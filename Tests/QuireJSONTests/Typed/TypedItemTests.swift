@@ -80,7 +80,7 @@ struct TypedItemTests {
     func escape(_ number: Int) throws -> Escape {
       let text = #"{"inner":[{"a":"\#(number)","list":[\#(number),"end"]}]}"#
       let outer = try RawItem(Array(text.utf8)).decode(Outer.self)
-      return try #require(outer.inner.first)
+      return outer.inner[0]
     }
     let kept = try escape(1)
     _ = try escape(2)

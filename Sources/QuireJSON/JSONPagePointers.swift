@@ -1,0 +1,64 @@
+/// A page and its tape, as pointers that are lent for a call and point to a copy beyond it.
+///
+/// An array lends its address for a call, no longer. An item is decoded in such a call; but a type may
+/// keep its decoder, and ask it later. For that one, the page is copied: see `keep`.
+struct JSONPagePointers {
+  var bytes: UnsafePointer<UInt8>
+  var tape: UnsafePointer<UInt64>
+  /// The copy, owned: `free` is to be called once.
+  private var copy: Copy?
+
+  private struct Copy {
+    let bytes: UnsafeMutablePointer<UInt8>
+    let tape: UnsafeMutablePointer<UInt64>
+  }
+
+  /// Pointers to nothing but zeros, until the page is lent or kept.
+  init() { (bytes, tape) = (UnsafePointer(Self.idle.bytes), UnsafePointer(Self.idle.tape)) }
+
+  // SAFETY: written once, here, and never freed.
+  nonisolated(unsafe) private static let idle = Copy(
+    bytes: zeros(JSONScanner.padding), tape: zeros(2))
+
+  private static func zeros<Element: FixedWidthInteger>(
+    _ count: Int
+  ) -> UnsafeMutablePointer<Element> {
+    let zeros = UnsafeMutablePointer<Element>.allocate(capacity: count)
+    zeros.initialize(repeating: 0, count: count)
+    return zeros
+  }
+
+  /// Points to what is lent.
+  mutating func point(_ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>) {
+    (self.bytes, self.tape) = (bytes, tape)
+  }
+
+  /// Points to nothing that was lent any more.
+  mutating func giveBack() {
+    let own = copy ?? Self.idle
+    point(own.bytes, own.tape)
+  }
+
+  /// Points to a copy of the page.
+  mutating func keep(_ index: JSONIndex) {
+    if copy == nil {
+      copy = Copy(bytes: Self.copy(of: index.bytes), tape: Self.copy(of: index.tape))
+    }
+    giveBack()
+  }
+
+  private static func copy<Element: BitwiseCopyable>(
+    of elements: [Element]
+  ) -> UnsafeMutablePointer<Element> {
+    let copy = UnsafeMutablePointer<Element>.allocate(capacity: elements.count)
+    elements.withUnsafeBufferPointer { elements in
+      if let start = elements.baseAddress { copy.initialize(from: start, count: elements.count) }
+    }
+    return copy
+  }
+
+  func free() {
+    copy?.bytes.deallocate()
+    copy?.tape.deallocate()
+  }
+}
