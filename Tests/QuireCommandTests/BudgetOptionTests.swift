@@ -1,6 +1,7 @@
 import QuireHTTP
 import ArgumentParser
 import Quire
+import QuireHTTP
 import QuireTesting
 import TestSupport
 import Testing
