@@ -37,13 +37,5 @@ let package = Package(
         .product(name: "NIOCore", package: "swift-nio"),
         .product(name: "NIOFoundationCompat", package: "swift-nio"),
       ]),
-    // Five hot paths, whose instructions `instructions` counts.
-    .executableTarget(
-      name: "HotPaths",
-      dependencies: [
-        .product(name: "Quire", package: "Quire"),
-        .product(name: "QuireJSON", package: "Quire"),
-        .product(name: "QuireTesting", package: "Quire"),
-      ]),
   ]
 )
