@@ -27,13 +27,6 @@ public struct JSONDocument: PageDocument {
   /// ends before its value does, `limitExceeded` when it nests deeper or holds more than `limits`
   /// allow.
   public init(_ bytes: consuming [UInt8], limits: DecodingLimits = .api) throws {
-    try self.init(bytes, limits: limits, shift: nil)
-  }
-
-  /// As above; `shift` says where bytes were taken out of the page, and how many.
-  init(
-    _ bytes: consuming [UInt8], limits: DecodingLimits, shift: (from: Int, by: Int)?
-  ) throws {
     let end = bytes.count
     guard end <= JSONWord.maximumOffset else {
       throw PageError(
@@ -57,21 +50,11 @@ public struct JSONDocument: PageDocument {
         hasFlaws = scanner.hasFlaws
       }
     }
-    if let fault { throw fault.pageError(in: bytes[..<end], shift) }
+    if let fault { throw fault.pageError(in: bytes[..<end]) }
     index = JSONIndex(bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws)
   }
 
   private init(_ index: JSONIndex) { self.index = index }
-
-  /// The envelope of a page, of whose items only the last is left.
-  func forgetting(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
-    guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
-    var document = JSONDocument(
-      JSONIndex(
-        bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, forgotten: (list, count)))
-    document.isPage = false
-    return document
-  }
 
   /// The page `null`, which stands for a value that is missing.
   static let null = JSONDocument(
@@ -99,7 +82,6 @@ public struct JSONDocument: PageDocument {
   }
 
   private func count(of node: Int) -> Int {
-    if let forgotten = index.forgotten, forgotten.list == node { return forgotten.count }
     let word = word(at: node)
     return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
   }
@@ -153,14 +135,9 @@ final class JSONIndex: Sendable {
   /// Whether any value on the tape is flawed.
   let hasFlaws: Bool
 
-  /// The list of the items, and how many it had, where they were delivered as they arrived.
-  let forgotten: (list: Int, count: Int)?
-
   init(
-    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool,
-    forgotten: (list: Int, count: Int)? = nil
+    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool
   ) {
-    self.forgotten = forgotten
     self.bytes = bytes
     self.end = end
     self.tape = tape

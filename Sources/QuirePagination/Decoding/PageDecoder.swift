@@ -171,9 +171,8 @@ public enum PageDelivery: Hashable, Sendable {
   ///
   /// Each part's `next` points inside the page, behind the items so far. A page that is cut off is an
   /// error after the items that came; asking again fetches the page again and goes on behind them, by
-  /// the same iterator or from the stored position. Decoders of XML deliver parts where the items are at
-  /// one path that elements can be told by as they start, those of JSON where they are a list at one path
-  /// of names; every other page has one part. A description
+  /// the same iterator or from the stored position. XML decoders deliver parts where the items are at
+  /// one path that elements can be told by as they start; every other page has one part. A description
   /// that must know all items of a page first (`policy.overlap`, `policy.reversesItems`, the end rule
   /// `noNewItems`, the next sources `index`, `firstItem` and `maxItem`) throws `invalidArgument` before
   /// the first request.
