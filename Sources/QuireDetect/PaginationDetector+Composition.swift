@@ -88,7 +88,12 @@ extension PaginationDetector {
       return Self.unique(
         ownPlacements(for: name, base: Self.base(of: name)) + others + [.form("cursor")])
     case .none, .xml, .bytes:
-      let own = known.filter { if case .query = $0 { true } else { false } }
+      // A server that reads a token in a body elsewhere may read it in the query here, by its name.
+      let elsewhere = known.compactMap { placement -> Pagination.Placement? in
+        guard case .jsonBody = placement else { return nil }
+        return placement.parameter.map { .query($0) }
+      }
+      let own = known.filter { if case .query = $0 { true } else { false } } + elsewhere
       let there = ownPlacements(for: name, base: Self.base(of: name))
       // Who writes `NextMarker` or `MaxItems` most likely reads `Marker`.
       let isCapitalized =

@@ -1,5 +1,6 @@
 import HTTPTypes
 import QuireCore
+import QuireJSON
 import QuirePagination
 
 extension PaginationDetector {
@@ -11,6 +12,7 @@ extension PaginationDetector {
   ) -> DetectorFit? {
     let pagination = links.map(pagination.links) ?? pagination
     guard
+      isAmong(pagination.formats),
       let count = itemCount(of: pagination.items),
       let engine = try? PaginationEngine(pagination, first: answer.request, home: home)
     else { return nil }
@@ -63,6 +65,13 @@ extension PaginationDetector {
     settle(engine, in: &fit)
     if case .next(let request) = fit.outcome, hasPlaceholder(request) { return nil }
     return fit
+  }
+
+  /// Whether the answer is in one of a description's formats.
+  private func isAmong(_ formats: [PageFormat]) -> Bool {
+    if answer.document.isXML { return formats.isEmpty || formats.contains(.xml) }
+    // Tables are read as JSON is.
+    return formats != [.xml] || !(answer.document is JSONDocument)
   }
 
   // MARK: Items

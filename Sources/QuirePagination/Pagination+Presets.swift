@@ -57,6 +57,8 @@ extension Pagination {
   public static let oaiPMH = named("oaiPMH")
   /// OData and Microsoft Graph: value, @odata.nextLink.
   public static let odata = named("odata")
+  /// OData by `$skip` and `$top`, where the server sends no links: value or d.results, $skip and $top.
+  public static let odataSkip = named("odataSkip")
   /// OGC API Features and Records, and STAC: features, links with rel next, or a request.
   public static let ogcFeatures = named("ogcFeatures")
   /// OpenSearch 1.1: feed/entry, start from 1, totalResults.

@@ -53,7 +53,7 @@ public struct Limits: Hashable, Sendable {
 /// The bytes that a walk may still read and the requests it may still send, spent as they come and go.
 ///
 /// Reads that run ahead spend the allowance of the walk that began them.
-package final class ReadAllowance: Sendable {
+final class ReadAllowance: Sendable {
   private let limit: Int?
   private let spent: Atomic<Int>
   private let requestLimit: Int?

@@ -33,7 +33,7 @@ package final class NameResolver: Sendable {
   }
 
   /// Threads that are at work.
-  package var threadCount: Int { threads.load(ordering: .relaxed) }
+  var threadCount: Int { threads.load(ordering: .relaxed) }
 
   /// Requests that wait for an answer.
   package var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }

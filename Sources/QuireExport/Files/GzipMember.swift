@@ -47,11 +47,11 @@ final class GzipMember {
 }
 
 /// Reads the text of a file of gzip members.
-package final class GzipReader {
+final class GzipReader {
   private var stream = z_stream()
 
   /// Reads from the beginning.
-  package init() throws(SinkError) {
+  init() throws(SinkError) {
     guard quire_inflate_init(&stream, 15 + 16) == Z_OK else {
       throw SinkError(.writeFailed, "zlib has no room to decompress.")
     }
@@ -60,7 +60,7 @@ package final class GzipReader {
   deinit { inflateEnd(&stream) }
 
   /// The text of the next bytes; they may be cut anywhere.
-  package func add(_ bytes: [UInt8]) throws(SinkError) -> [UInt8] {
+  func add(_ bytes: [UInt8]) throws(SinkError) -> [UInt8] {
     var bytes = bytes
     var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 256 << 10)

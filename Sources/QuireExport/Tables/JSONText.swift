@@ -43,7 +43,7 @@ package enum JSONText {
   }
 
   /// Whether the text has the character NUL: JSON cannot write it otherwise.
-  package static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+  static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
     var index = 0
     while index + 1 < written.count {
       guard written[index] == UInt8(ascii: "\\") else {

@@ -30,7 +30,7 @@ public struct TableKey: Hashable, Sendable, ExpressibleByStringLiteral,
 
 extension PagePath {
   /// The name of the member where the path leads to one of the item's own.
-  package var memberName: String? {
+  var memberName: String? {
     guard steps.count == 1, case .name(let name) = steps[0] else { return nil }
     return name
   }

@@ -14,6 +14,8 @@ package protocol RawItemStorage: Sendable {
   func appendCompact(_ node: Int, to output: inout [UInt8])
   /// The item as a value; throws `malformed` for text that is no Unicode.
   func value(of node: Int) throws -> JSONValue
+  /// The item's bytes as the server wrote them, where these are no JSON; nil where they are.
+  func markup(of node: Int) -> [UInt8]?
   /// What is at a path below the item; nil where there is nothing. Throws as `value(of:)`.
   func value(at path: PagePath, of node: Int) throws -> JSONValue?
   /// The members of an object, in order, each by its name and the node of its value; nil where the item is
@@ -41,6 +43,9 @@ extension RawItemStorage {
   package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
     try value(of: node).value(at: path)
   }
+
+  /// Nil: most items are JSON.
+  package func markup(of node: Int) -> [UInt8]? { nil }
 
   /// None: there is no index of them.
   package func members(of node: Int) -> [(name: String, node: Int)]? { nil }
@@ -77,12 +82,6 @@ package struct RawMember {
   ) {
     (self.name, self.kind, self.text, self.node) = (name, kind, text, node)
   }
-}
-
-/// Storage of items that are no JSON as the server wrote them.
-package protocol MarkupStorage: RawItemStorage {
-  /// The item's own bytes.
-  func markup(of node: Int) -> [UInt8]
 }
 
 /// One item of a page as the server wrote it, not yet made into a type of yours: from JSON as it is, from
@@ -161,7 +160,7 @@ public struct RawItem: Sendable, CustomStringConvertible {
   }
 
   /// The item's own bytes where they are no JSON; nil where they are.
-  package var markup: [UInt8]? { (storage as? any MarkupStorage)?.markup(of: node) }
+  package var markup: [UInt8]? { storage.markup(of: node) }
 
   /// The compact bytes as text.
   public var description: String { String(decoding: compact, as: UTF8.self) }

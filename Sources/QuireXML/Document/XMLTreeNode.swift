@@ -114,10 +114,10 @@ extension XMLDocument {
 }
 
 /// The elements of a page as items of JSON, mapped when they are asked for.
-private struct XMLElementStorage: MarkupStorage {
+private struct XMLElementStorage: RawItemStorage {
   let index: XMLIndex
 
-  func markup(of node: Int) -> [UInt8] { XMLMarkup(index).bytes(of: node) }
+  func markup(of node: Int) -> [UInt8]? { XMLMarkup(index).bytes(of: node) }
 
   func bytes(of node: Int) -> ArraySlice<UInt8> {
     var text: [UInt8] = []

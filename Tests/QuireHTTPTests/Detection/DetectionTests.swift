@@ -124,6 +124,32 @@ struct DetectionTests {
     #expect(unplayed == 0)
   }
 
+  @Test("A token that presets send in a body is tried in the query, by the same name")
+  func elsewhere() async throws {
+    let (detection, unplayed) = try await detect(
+      get(
+        url,
+        #"{"edges":[{"node":{"id":1}}],"pageInfo":{"hasNextPage":true,"endCursor":"x"}}"#)
+        + get(
+          "\(url)?after=x",
+          #"{"edges":[{"node":{"id":2}}],"pageInfo":{"hasNextPage":false,"endCursor":"y"}}"#))
+    let best = try #require(detection.best, "\(detection)")
+    #expect(best.confidence == .verified && best.items == "/edges")
+    #expect(best.check?.request == "GET \(url)?after=…")
+    #expect(unplayed == 0)
+  }
+
+  @Test("A preset whose pages come in another format than the answer is not proposed")
+  func otherFormat() async throws {
+    let (detection, _) = try await detect(
+      get(
+        url, #"{"orders":[{"id":1},{"id":2}]}"#,
+        head: "< 200\n< Link: <https://api.test/things?since_id=2>; rel=\"next\""), checks: 0)
+    let best = try #require(detection.best, "\(detection)")
+    #expect(best.items == "/orders")
+    #expect(!detection.candidates.contains { $0.preset == "recurlyV2" })
+  }
+
   @Test("A bare list is a guess until the second page says otherwise")
   func bareList() async throws {
     let (unchecked, _) = try await detect(get(url, #"[{"name":1},{"name":2}]"#), checks: 0)
