@@ -1,6 +1,6 @@
 import Foundation
 import QuireCore
-import QuireExport
+@testable import QuireExport
 import QuirePagination
 import QuireTesting
 import Testing

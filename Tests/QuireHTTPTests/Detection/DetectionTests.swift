@@ -140,7 +140,7 @@ struct DetectionTests {
   }
 
   @Test("A preset whose pages come in another format than the answer is not proposed")
-  func otherFormat() async throws {
+  func presetOfAnotherFormat() async throws {
     let (detection, _) = try await detect(
       get(
         url, #"{"orders":[{"id":1},{"id":2}]}"#,
