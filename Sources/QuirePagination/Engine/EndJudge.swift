@@ -156,22 +156,27 @@ struct EndJudge: Sendable {
     _ result: inout Continuation
   ) throws -> Bool {
     if counts.isReached { return true }
-    if itemCount == 0, pagination.end.contains(.emptyPage) {
+    let isShort = try pagination.end.contains(.shortPage) && isShort(answer, itemCount)
+    if itemCount == 0, isShort || pagination.end.contains(.emptyPage) {
       guard let total = counts.more else { return true }
       if isStandstill(next, after: answer) {
         result.warnings.append(Self.emptyPage(before: total))
         return true
       }
     }
-    return try pagination.end.contains { rule in
+    return pagination.end.contains { rule in
       switch rule {
-      case .shortPage:
-        try !counts.saysMore && reader.pageSize(of: answer).map { itemCount < $0 } ?? false
+      case .shortPage: isShort && itemCount > 0 && !counts.saysMore
       case .sameCursor: isSame(next, asSentFor: answer)
       case .notAdvancing: isBehind(next, sentFor: answer)
       case .emptyPage, .noNext, .flag, .total, .status, .noNewItems, .lastPage: false
       }
     }
+  }
+
+  /// Whether a page has fewer items than a full one.
+  private func isShort(_ answer: PageAnswer, _ itemCount: Int) throws -> Bool {
+    try reader.pageSize(of: answer).map { itemCount < $0 } ?? false
   }
 
   /// Whether the next number is not beyond the one that this page was asked for by.

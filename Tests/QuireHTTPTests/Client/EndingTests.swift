@@ -9,7 +9,7 @@ import Testing
 @testable import QuirePagination
 
 /// What is taken for a page, for the end of a listing, and for a count.
-@Suite("Endings")
+@Suite("Endings", .timeLimit(.minutes(15)))
 struct EndingTests {
   private struct Run {
     var pages: [[Int]] = []
@@ -189,6 +189,31 @@ struct EndingTests {
     #expect(known.declared == 6)
   }
 
+  @Test("12-L4: where a short page is the end, an empty one is none that a total says more of")
+  func emptyInsteadOfShort() async {
+    let count = #""total":4"#
+    for inEnd in [true, false] {
+      var pagination = byNumber
+      pagination.end = inEnd ? [.shortPage, .total("/total")] : [.shortPage]
+      pagination.total = "/total"
+      let run = await run(
+        pagination, pageSize: 2,
+        [page([1, 2], count), page([], count), page([3, 4], count), page([], count)])
+      #expect(run.pages.flatMap(\.self) == [1, 2, 3, 4], "\(run.pages)")
+      #expect(run.error == nil && run.declared == nil)
+      // Behind a page by whose offset nothing moves on, the same one would follow for ever.
+      var offset = Pagination.offsetLimit.items(at: "/items").total(at: "/total")
+      offset.end = pagination.end
+      let standing = await self.run(offset, pageSize: 2, [page([1, 2], count), page([], count)])
+      #expect(standing.pages == [[1, 2], []] && standing.declared == 4)
+      #expect(standing.codes == [.emptyPageBeforeTotal])
+    }
+    var unknown = byNumber
+    unknown.end = [.shortPage]
+    let ended = await run(unknown, pageSize: 2, [page([1, 2]), page([])])
+    #expect(ended.pages == [[1, 2], []] && ended.declared == nil && ended.error == nil)
+  }
+
   @Test("12-L4: a total that is too high keeps no walk going for ever")
   func highTotal() async {
     var pagination = byNumber
@@ -340,7 +365,7 @@ struct EndingTests {
       decoder: JSONPageDecoder<Int>())
     for try await item in cursor.items { items.append(item) }
     #expect(items == [1, 2])
-    let body = String(decoding: server.requests[1].body, as: UTF8.self)
+    let body = String(decoding: try #require(server.requests.last).body, as: UTF8.self)
     #expect(body.contains(#""params":{"cursor":""}"#))
   }
 
