@@ -67,4 +67,40 @@ struct RowsPageDecoderTests {
       #expect(throws: PageError.self, "\(page)") { try items(page, type: "application/x-ndjson") }
     }
   }
+
+  @Test(
+    "12-L1, H15: a 200 without a body is no page of lines, unless an empty page is how the listing ends",
+    arguments: ["text/csv", "application/x-ndjson"])
+  func emptyBodies(type: String) async throws {
+    let line = type == "text/csv" ? "a\n1\n" : "{\"a\":\"1\"}\n"
+    let page = TransportResponse.status(
+      200, ["Content-Type": type, "Link": "</l?p=2>; rel=\"next\""], line)
+    let nothing = TransportResponse.status(200, ["Content-Type": type])
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    func drain(
+      _ pagination: Pagination, _ responses: [TransportResponse]
+    ) async -> (items: Int, error: PageError?) {
+      var configuration = PageClient.Configuration()
+      configuration.retry = .never
+      let walk = PageClient(transport: CannedServer(responses), configuration: configuration)
+        .cursor(at: "https://a.test/l", pagination: pagination, decoder: decoder).walk()
+      do {
+        while try await walk.next() != nil {}
+        return (walk.report.items, nil)
+      } catch {
+        return (walk.report.items, error as? PageError)
+      }
+    }
+    let byLink = Pagination(next: .linkHeader)
+    #expect(await drain(byLink, [nothing]).error?.code == .truncated)
+    let later = await drain(byLink, [page, nothing])
+    #expect(later.items == 1 && later.error?.code == .truncated)
+    #expect(later.error?.remedies.first?.values == ["emptyPage"])
+    let byNumber = Pagination(next: .pageNumber, send: .query("p"), end: [.emptyPage])
+    let ended = await drain(byNumber, [page, nothing])
+    #expect(ended.items == 1 && ended.error == nil, "\(ended)")
+    // Where the end of the connection is the only end, nothing shows that nothing was to come.
+    let cut = TransportResponse.status(200, ["Content-Type": type], framing: .untilClose)
+    #expect(await drain(byNumber, [page, cut]).error?.code == .truncated)
+  }
 }

@@ -317,6 +317,10 @@ struct PageFetch<Item: Sendable> {
         ])
     }
     let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
+    if !isBodyless, transfer.received == 0, transfer.note?.format?.isSelfDelimiting == false {
+      try checkEmptyBody(
+        isProven: response.framing == .explicit || configuration.acceptsUnprovenEnd)
+    }
     let answer = answer(to: response, at: transfer.hop, document: document)
     switch try engine.screen(answer) {
     case .end:
@@ -337,6 +341,18 @@ struct PageFetch<Item: Sendable> {
       transfer.itemCount += items.count
       return try engine.isRepetition(answer) ? nil : (answer, items)
     }
+  }
+
+  /// Throws `truncated` for a body of nothing, where lines were to come and the description does not end the
+  /// listing by a page without any: a list of no lines looks like a page that was lost.
+  private func checkEmptyBody(isProven: Bool) throws(PageError) {
+    let end = engine.pagination.end
+    if isProven, end.contains(.emptyPage) || end.contains(.shortPage) { return }
+    throw PageError(
+      .truncated, "The server answered 200 without a body, where lines of items were to come.",
+      remedies: [
+        Remedy(.end, ["emptyPage"], condition: "if an empty page is the end of the listing")
+      ])
   }
 
   /// Whether the part that came is the one that was asked for: from the same item on, and no further

@@ -25,6 +25,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
     var inner = context
     inner.contentType = "application/json"
     inner.items = .root
+    context.note?.bind(format)
     let type = MediaType(context.contentType).name
     return Session(
       format: format, isTabbed: type == "text/tab-separated-values", base: try json.begin(inner))
