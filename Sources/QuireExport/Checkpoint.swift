@@ -21,6 +21,9 @@ public struct Checkpoint: Hashable, Sendable {
   public var items: Int
   /// How many items the server had declared beyond those that came, where the run ended with fewer.
   public var missing: Int?
+  /// Items of the run that the server has given up to here, whatever became of them; nil where that is
+  /// not known, or where the run did not begin at the start of its listing.
+  package var received: Int?
   /// The digests by which the listing is known; empty where its source cannot tell listings apart.
   public var listing: [String: String]
   /// What later runs need to know, such as the greatest value seen; see `Increment`.
@@ -66,6 +69,7 @@ extension Checkpoint {
     var pages: Int
     var items: Int
     var missing: Int?
+    var received: Int?
     var listing: [String: String]
     var memory: TaggedJSONValue?
 
@@ -77,6 +81,7 @@ extension Checkpoint {
       pages = checkpoint.pages
       items = checkpoint.items
       missing = checkpoint.missing
+      received = checkpoint.received
       listing = checkpoint.listing
       memory = checkpoint.memory.map(TaggedJSONValue.init)
     }
@@ -88,6 +93,7 @@ extension Checkpoint {
       checkpoint.pages = pages
       checkpoint.items = items
       checkpoint.missing = missing
+      checkpoint.received = received
       checkpoint.memory = memory?.value
       return checkpoint
     }

@@ -96,6 +96,7 @@ final class ExportRun {
     machine.wrote(bytes: bytes, items: page.items.count, at: stopwatch.elapsed())
     next.position = page.checkpoint
     next.memory = increment?.memory ?? next.memory
+    count(page)
     next.pages += 1
     next.items += page.items.count
     pending.pages += 1
@@ -108,6 +109,23 @@ final class ExportRun {
     var progress = report
     progress.add(pending)
     onProgress(progress)
+  }
+
+  /// Counts what the server gave, of a run that has seen its listing from the start.
+  private func count(_ page: Page<RawItem>) {
+    if next.pages == 0, next.start == .start, !page.startsMidway, page.previous == nil {
+      next.received = 0
+    }
+    next.received = next.received.map { $0 + page.traffic.items + page.badItems.count }
+  }
+
+  /// How many items the server had declared, where fewer came in all calls that continue one run: the
+  /// walk of the last one has not seen them all.
+  private var fallsShortOf: Int? {
+    guard increment == nil, let received = next.received, let total = report.walk.total,
+      [.items, .lowerBound].contains(total.kind), received < total.value
+    else { return nil }
+    return total.value
   }
 
   private func commit(to session: any SinkSession) async throws {
@@ -126,15 +144,20 @@ final class ExportRun {
     case .limit(let limit):
       report.end = .limit(limit)
       next.position = next.position?.afterWalk
-    case .truncationSuspected(let declared):
-      report.end = .truncationSuspected(declared: declared)
-      next.position = nil
-      next.missing = declared - walk.items
-    default:
-      report.end = .complete
-      next.position = nil
+      // The rest of a page that was cut counts anew.
+      if next.position?.itemOffset ?? 0 > 0 { next.received = nil }
+    case .truncationSuspected(let declared): completed(declared - walk.items, of: declared)
+    default: completed()
     }
     if machine.isOpen || next.isComplete { try await commit(to: session) }
+  }
+
+  /// The listing has come to its end, `missing` items short of those declared, if they are known.
+  private func completed(_ missing: Int? = nil, of declared: Int? = nil) {
+    next.position = nil
+    guard let declared = declared ?? fallsShortOf else { return report.end = .complete }
+    report.end = .truncationSuspected(declared: declared)
+    next.missing = missing ?? declared - (next.received ?? 0)
   }
 
   /// The walk could not go on: what came is kept, and a later run goes on behind it.
@@ -143,9 +166,9 @@ final class ExportRun {
     report.traffic = report.traffic + ((error as? PageError)?.traffic ?? Traffic(requests: 0))
     guard machine.isOpen else { return }
     next.position = next.position?.afterWalk
-    try await commit(to: session)
     // The last page was there; only its end was not heard.
-    if next.isComplete { report.end = .complete }
+    if next.isComplete { completed() }
+    try await commit(to: session)
   }
 }
 

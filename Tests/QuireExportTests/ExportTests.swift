@@ -5,7 +5,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct ExportTests {
+@Suite(.timeLimit(.minutes(15))) struct ExportTests {
   @Test("16-Exact: a run commits every item once, in order, and says that it is complete")
   func exportsAll() async throws {
     let sink = MemorySink()
@@ -132,6 +132,52 @@ import Testing
     #expect(sink.items == (0..<7).map(String.init))
   }
 
+  /// A listing that declares so many items and has as many as there are numbers in its pages.
+  private func listing(_ pages: [[Int]], declares total: Int) -> Cursor<Int> {
+    Cursor { position in
+      let index = position?.value?.integer ?? 0
+      return Page(
+        pages[index], next: index + 1 < pages.count ? Position(integerLiteral: index + 1) : nil,
+        total: Total(total))
+    }
+  }
+
+  @Test(
+    "16-Exact, G10: an export that was continued is held to the server's total as one in one piece is",
+    arguments: [1, 2, 3])
+  func fallsShort(limit: Int) async throws {
+    for (declared, isComplete) in [(7, true), (9, false)] {
+      let sink = MemorySink()
+      let cursor = listing([[1, 2], [3, 4], [5, 6], [7]], declares: declared)
+      let first = try await Export(cursor.limited(to: Limits(pages: limit)), to: sink).run()
+      #expect("\(first.end)" == "limit (pages)")
+      let rest = try await Export(cursor, to: sink).run()
+      #expect(rest.isResumed && rest.isComplete == isComplete, "\(rest)")
+      #expect("\(rest.end)" == (isComplete ? "complete" : "truncation suspected"))
+      #expect(sink.checkpoint?.missing == (isComplete ? nil : 2))
+      #expect(sink.items == (1...7).map(String.init))
+      // It is said of the destination as long as it stays so.
+      #expect(try await Export(cursor, to: sink).run().isComplete == isComplete)
+    }
+  }
+
+  @Test("16-Exact: what a limit cuts out of a page, or a filter drops, is not missing")
+  func isNotShort() async throws {
+    let sink = MemorySink()
+    let cursor = listing([[1, 2, 3], [4, 5, 6], [7]], declares: 7)
+    let odd = cursor.filter { !$0.isMultiple(of: 2) }
+    try await Export(odd.limited(to: Limits(pages: 1)), to: sink).run()
+    #expect(try await Export(odd, to: sink).run().isComplete)
+    let other = MemorySink()
+    try await Export(cursor.limited(to: Limits(items: 4)), to: other).run()
+    #expect(try await Export(cursor, to: other).run().isComplete)
+    #expect(other.items == (1...7).map(String.init))
+    let midway = MemorySink()
+    let part = cursor.resuming(from: Position(1))
+    try await Export(part.limited(to: Limits(pages: 1)), to: midway).run()
+    #expect(try await Export(part, to: midway).run().isComplete)
+  }
+
   @Test("16-Exact: a later run appends, replaces at once, or takes the place of equal keys")
   func runsAgain() async throws {
     for mode in [SinkMode.append, .replace, .upsert] {
@@ -151,12 +197,13 @@ import Testing
   }
 }
 
-@Suite struct CheckpointTests {
+@Suite(.timeLimit(.minutes(15))) struct CheckpointTests {
   static let checkpoint = {
     var checkpoint = Checkpoint(sequence: 7, run: 2, start: "a", listing: ["path": "1a2b3c4d"])
     checkpoint.position = Position(.number("9007199254740993.10"), itemOffset: 3)
     (checkpoint.pages, checkpoint.items) = (12, 345)
     checkpoint.memory = ["since": "2026-01-01", "n": .number("1e400")]
+    checkpoint.received = 350
     return checkpoint
   }()
 
