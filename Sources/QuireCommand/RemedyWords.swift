@@ -104,7 +104,6 @@ struct RemedyWords {
 
   /// Words of the library that the command line has others for.
   private static let words = [
-    "emptyPage": "empty", "shortPage": "short", "sameCursor": "same",
     "upgradeScheme": "upgrade-scheme", "JSON": "json", "XML": "xml",
   ]
 }

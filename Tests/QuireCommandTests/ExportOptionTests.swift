@@ -261,18 +261,21 @@ struct ExportOptionTests {
     #expect(refusal("--next", "body:/n").contains("needs --send"))
     for word in ["total", "pages"] {
       let words = refusal("--next", "body:/n", "--send", "query:c", "--end", "\(word):/t")
-      #expect(words.hasPrefix("--end \(word): "))
+      #expect(words.hasPrefix("--end total: only --next offset and --next pageNumber count."))
       #expect(words.contains("Leave it out; nothing but the missing cursor is needed."))
       #expect(words.hasSuffix("use --total."))
     }
     #expect(
       refusal("--next", "offset", "--send", "query:c", "--end", "pages:/t").hasPrefix(
-        "--end pages: only --next page"))
+        "--end total:PATH,kind:pages: only --next pageNumber"))
     #expect(
       refusal("--next", "body:/n", "--send", "query:c", "--page-size", "5").contains("--size"))
-    for next in ["offset", "body:/n"] {
-      #expect(
-        refusal("--next", next, "--send", "query:c", "--end", "short").contains("--page-size"))
+    for (next, end) in [
+      ("offset", "short"), ("body:/n", "short"), ("body:/n", "shortPage"),
+      ("pageNumber", "shortPage"),
+    ] {
+      let words = refusal("--next", next, "--send", "query:c", "--end", end)
+      #expect(words.contains("--page-size"), "\(next) \(end): \(words)")
     }
     #expect(refusal("--preset", "linkHeader", "--size", "url").contains("query, header, jsonBody"))
     for option in ["--max-items", "--max-pages", "--page-size"] {
@@ -290,7 +293,7 @@ struct ExportOptionTests {
     }
     #expect(
       refusal("--next", "page", "--send", "query:p").hasSuffix(
-        "Use --end empty."))
+        "Use --end emptyPage."))
     #expect(refusal("--preset", "linkHeader", "--items", "optional:x").hasPrefix("--items: "))
     #expect(refusal("--preset", "linkHeader", "--total", "x").hasPrefix("--total x: "))
     #expect(refusal("--preset", "linkHeader", "--items", "data").contains("--items"))

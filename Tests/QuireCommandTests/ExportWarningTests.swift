@@ -3,7 +3,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("What an export warns of")
+@Suite("What an export warns of", .timeLimit(.minutes(15)))
 struct ExportWarningTests {
   /// Exports a listing of one page, and returns the lines on stderr that are neither the report nor
   /// how to resume.
@@ -202,7 +202,10 @@ struct ExportWarningTests {
     defer { server.stop() }
     for (arguments, code, advice) in [
       (["--next", "body:/next_cursor"], "stalledContent", "Correct --send."),
-      (["--next", "body:/next_cursor", "--limit", "comparedPages=0"], "loop", "use --end same"),
+      (
+        ["--next", "body:/next_cursor", "--limit", "comparedPages=0"], "loop",
+        "use --end sameCursor"
+      ),
     ] {
       let ending = try await Command.quire(["export", server.url()] + arguments + Self.rest)
       #expect(ending.errors.contains("failed (\(code)"), "\(ending.errors)")
@@ -213,7 +216,7 @@ struct ExportWarningTests {
       ["export", server.url()] + offsets + ["--end", "total:/count"])
     #expect(counted.status == 1 && counted.output == "1\n", "\(counted.errors)")
     #expect(counted.errors.contains("begin at 1 again"), "\(counted.errors)")
-    #expect(counted.errors.contains("use --end empty."), "\(counted.errors)")
+    #expect(counted.errors.contains("use --end emptyPage."), "\(counted.errors)")
     let ended = try await Command.quire(["export", server.url()] + offsets + ["--end", "empty"])
     #expect(ended.status == 0 && ended.output == "1\n", "\(ended.errors)")
   }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("Remedies in the words of Swift and of the command line")
+@Suite("Remedies in the words of Swift and of the command line", .timeLimit(.minutes(15)))
 struct RemedyWordsTests {
   /// A remedy, and what the library, the command line, and the command line with a described listing
   /// make of it; nil where nothing can be done.
@@ -12,7 +12,7 @@ struct RemedyWordsTests {
     (
       Remedy(.end, ["sameCursor"], condition: "if that is how the server ends a listing"),
       "If that is how the server ends a listing, add the end rule .sameCursor.",
-      "If that is how the server ends a listing, use --end same.",
+      "If that is how the server ends a listing, use --end sameCursor.",
       "If that is how the server ends a listing, add \"sameCursor\" to \"end\" in the description."
     ),
     (

@@ -92,7 +92,8 @@ struct ExportPlan: Sendable {
     transport = try command.request.transport()
     files = try OutputFiles(command, badItems: badItems, from: point)
     for text in command.limit { try LimitOption.apply(text, to: &self) }
-    try checkDescription(needsPageSize: command.end.contains("short"))
+    try checkDescription(
+      needsPageSize: command.next != nil && pagination.end.contains(.shortPage))
   }
 
   /// What the first request would throw, before anything is opened or emptied.
@@ -108,7 +109,7 @@ struct ExportPlan: Sendable {
         throw ValidationError("--from: \(words.message(error))")
       }
       if needsPageSize, engine.pageSize == nil {
-        throw ValidationError("--end short: say by --page-size how many items a full page has.")
+        throw ValidationError("--end shortPage: say by --page-size how many items a full page has.")
       }
     } catch let error as PageError {
       throw ValidationError(words.message(error))

@@ -126,12 +126,11 @@ enum PaginationOption {
     case (.pageNumber, _), (.offset, .items): return
     case (.offset, _):
       throw ValidationError(
-        "--end pages: only --next page counts pages. Write --end total:PATH, if the server says how "
-          + "many items there are.")
+        "--end total:PATH,kind:\(total.kind.rawValue): only --next pageNumber counts pages. Write --end "
+          + "total:PATH, if the server says how many items there are.")
     default:
-      let word = total.kind == .pages ? "pages" : "total"
       throw ValidationError(
-        "--end \(word): only --next offset and --next page count. Leave it out; nothing but the "
+        "--end total: only --next offset and --next pageNumber count. Leave it out; nothing but the "
           + "missing cursor is needed. To check that as many items came as the server says, use "
           + "--total.")
     }
