@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("What quire export writes to, and goes on with")
+@Suite("What quire export writes to, and goes on with", .timeLimit(.minutes(15)))
 struct ExportOutputTests {
   /// Pages of two numbers behind the Link header, without an end; from page `held` on no answer.
   private func listing(held: Int = .max) throws -> FaultServer {
@@ -102,6 +102,11 @@ struct ExportOutputTests {
     let first = try await Command.shell("\(base) >> \(file.path)").end()
     #expect(first.status == 0, "\(first.errors)")
     let stale = try report.text()
+    // What stood in the file before is covered by the report as well.
+    try Self.write("Before\n0\n1\n", to: file.path)
+    let other = try await Command.shell("\(base) --from @\(report.path) >> \(file.path)").end()
+    #expect(other.status == 2 && other.errors.contains("other content"), "\(other.errors)")
+    try Self.write("before\n0\n1\n", to: file.path)
     let second = try await Command.shell("\(base) --from @\(report.path) >> \(file.path)").end()
     #expect(second.status == 0, "\(second.errors)")
     #expect(try file.text() == "before\n" + Self.text(0..<4))

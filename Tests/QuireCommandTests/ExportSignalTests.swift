@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("Signals to quire export")
+@Suite("Signals to quire export", .timeLimit(.minutes(15)))
 struct ExportSignalTests {
   /// One page, and then none.
   private func held() throws -> FaultServer {
@@ -44,6 +44,20 @@ struct ExportSignalTests {
 
   @Test("12-K4: a SIGHUP that was ignored from the start, as by nohup, changes nothing")
   func ignoredSignal() async throws {
+    let gate = StallGate()
+    let whole = try FaultServer { request in
+      request.path == "/first"
+        ? [.respond("[1]", headers: [("Link", "</next>; rel=\"next\"")])]
+        : [.stall(until: gate), .respond("[2]")]
+    }
+    defer { whole.stop() }
+    let export = try Command.shell("trap '' HUP; " + Self.command(whole))
+    try await whole.received(2)
+    export.send(signal: SIGHUP)
+    gate.open()
+    let end = try await export.end()
+    #expect(end.status == 0 && end.lines == ["1", "2"], "\(end.errors)")
+
     let server = try held()
     defer { server.stop() }
     let command = try Command.shell("trap '' HUP; " + Self.command(server))

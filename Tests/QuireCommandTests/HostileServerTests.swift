@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire, before a hostile server")
+@Suite("quire, before a hostile server", .timeLimit(.minutes(15)))
 struct HostileServerTests {
   private static let hostile = "\u{1B}[2J\n\u{9B}31m\u{202E}\u{2028}quire: exhausted: 9 pages"
 
@@ -55,6 +55,21 @@ struct HostileServerTests {
       }
       expectPlain(try await Command.quire(["detect", server.url()]), "detect \(page)")
     }
+  }
+
+  @Test("12-S2: a message that nothing has escaped before is escaped where it is written")
+  func written() async throws {
+    let server = try FaultServer { request in
+      request.path == "/2"
+        ? [.respond("[{\"id\": 3}]")]
+        : [.respond("[{\"id\": 1}, {\"id\": 2}]", headers: [("Link", "</2>; rel=\"next\"")])]
+    }
+    defer { server.stop() }
+    let path = TemporaryFile().path + Self.hostile
+    defer { unlink(path) }
+    let ending = try await Command.quire(["detect", server.url(), "--save", path])
+    #expect(ending.errors.contains("wrote the description to"), "\(ending.errors)")
+    expectPlain(ending, "--save")
   }
 
   @Test("12-S2: reports and stored positions hold the server's text escaped as JSON, without loss")

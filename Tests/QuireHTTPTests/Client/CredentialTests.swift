@@ -50,7 +50,7 @@ private final class Shared<Value: Sendable>: Sendable {
   }
 }
 
-@Suite("Credentials")
+@Suite("Credentials", .timeLimit(.minutes(15)))
 struct CredentialTests {
   private let url = "https://api.test/items"
   private let links = Pagination(
@@ -175,6 +175,28 @@ struct CredentialTests {
     // H-8: what the server repeats is no news for people.
     let shown = "\(error as Any) \(error?.response as Any) \(error?.underlying as Any)"
     #expect(!shown.contains("token-2") && !shown.contains("token-1"), "\(shown)")
+  }
+
+  @Test("12-A7: of many requests that are refused with a renewed credential none renews it again")
+  func refusedTogether() throws {
+    var machine = CredentialMachine()
+    var renewals: [Int] = []
+    func note(_ action: CredentialMachine.Action) {
+      if case .renew(let number, _) = action { renewals.append(number) }
+    }
+    note(machine.wanted(at: 0))
+    let first = machine.renewed(1, .bearer("old"), at: 0)
+    note(machine.refused(try #require(first), at: 1))
+    let second = machine.renewed(2, .bearer("new"), at: 1)
+    let new = try #require(second)
+    // They went out with it at once, before any answer.
+    for _ in 0..<3 {
+      note(machine.refused(new, at: 2))
+    }
+    #expect(renewals == [1, 2])
+    // A request that comes later may find that the account is open again.
+    note(machine.wanted(at: 3))
+    #expect(renewals == [1, 2, 3])
   }
 
   @Test("12-A7: a credential goes to its origin alone, along no redirect and no next link")

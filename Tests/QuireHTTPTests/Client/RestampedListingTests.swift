@@ -8,7 +8,7 @@ import Testing
 
 /// Servers that ignore the cursor and write something anew into every item, and listings that only
 /// look as if they did.
-@Suite("Records that come again with a new stamp")
+@Suite("Records that come again with a new stamp", .timeLimit(.minutes(15)))
 struct RestampedListingTests {
   /// How a listing goes on.
   enum Way: CaseIterable { case token, link, pageNumber, offset }
@@ -145,6 +145,13 @@ struct RestampedListingTests {
     ("rows", { n in (0..<5).map { #"[\#($0),"x",\#(n * 5 + $0)]"# } }),
     ("scalars", { n in (0..<5).map { "\(n * 5 + $0)" } }),
     ("a table", { n in (0..<5).map { #"{"x":\#($0),"y":\#(n),"value":\#(n * $0)}"# } }),
+    (
+      "one pinned item in front of others that differ by their id alone",
+      { n in
+        [#"{"id":0,"kind":"note","state":"open"}"#]
+          + (1..<5).map { #"{"id":\#(n * 5 + $0),"kind":"note","state":"open"}"# }
+      }
+    ),
     (
       "pinned items",
       { n in

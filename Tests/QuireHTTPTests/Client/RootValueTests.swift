@@ -9,7 +9,7 @@ import Testing
 @testable import QuirePagination
 
 /// Pages that are a single value, a root without content, or hardly a page at all.
-@Suite("Pages of every root")
+@Suite("Pages of every root", .timeLimit(.minutes(15)))
 struct RootValueTests {
   /// Every kind of value that a page can be: the scalars of JSON, empty and nested containers, values
   /// that are grammatical and cannot be read, and the roots of XML.
@@ -109,6 +109,16 @@ struct RootValueTests {
         #expect(error is PageError)
       }
     }
+  }
+
+  @Test(
+    "12-K1: a value that is no container has no elements and no names, however long it is",
+    arguments: roots.map(Root.init))
+  func childless(root: Root) throws {
+    guard let document = try? JSONDocument(Array(root.text.utf8)) else { return }
+    let kind = document.word(at: 0).kind
+    #expect(kind == .array || document.elements(of: 0).underestimatedCount == 0)
+    #expect(kind == .object || document.names(of: 0).underestimatedCount == 0)
   }
 
   @Test(

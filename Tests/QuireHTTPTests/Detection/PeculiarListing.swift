@@ -72,6 +72,20 @@ struct PeculiarListing: Sendable {
       }
       return .json("{\"items\":\(items(0)),\"next_cursor\":\"t10\",\"total\":\(count)}")
     },
+    .init(name: "a token where \"cursor\" is a filter that leaves the last item", isFound: false) {
+      request in
+      if request.query["cursor"] != nil {
+        return .json("{\"items\":[{\"id\":9999}],\"next_cursor\":null,\"total\":\(count)}")
+      }
+      return .json("{\"items\":\(items(0)),\"next_cursor\":\"t10\",\"total\":\(count)}")
+    },
+    .init(
+      name: "an offset under \"next\" where \"page\" leaps over a hundred items", isFound: false
+    ) { request in
+      let start = ((request.number("page") ?? 1) - 1) * size
+      let list = (start..<(start + size)).map { "{\"id\":\($0 * 3 + 7)}" }.joined(separator: ",")
+      return .json("{\"items\":[\(list)],\"next_page\":\(start + size)}")
+    },
     .init(name: "an offset under \"next\" where \"page\" counts in pages", isFound: false) {
       request in
       let start = ((request.number("page") ?? 1) - 1) * size
