@@ -8,7 +8,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("The options of rates, budgets and routes")
+@Suite("The options of rates, budgets and routes", .timeLimit(.minutes(15)))
 struct BudgetOptionTests {
   private func plan(_ arguments: [String]) throws -> ExportPlan {
     try ExportPlan(

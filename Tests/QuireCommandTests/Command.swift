@@ -85,23 +85,11 @@ struct Command {
   }
 
   /// The first line of the output, as soon as it is there.
-  func firstLine() async -> String {
-    await withCheckedContinuation { continuation in
-      // Waiting for the kernel's word blocks a thread, and the tests' own threads are few.
-      DispatchQueue.global().async { [standardOutput] in
-        continuation.resume(returning: standardOutput.waitForLine())
-      }
-    }
-  }
+  func firstLine() async -> String { await standardOutput.line() }
 
   /// Returns once a line on stderr is as wanted.
   func line(where condition: @escaping @Sendable (String) -> Bool) async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { [standardError] in
-        standardError.waitForLine(where: condition)
-        continuation.resume()
-      }
-    }
+    await standardError.line(where: condition)
   }
 
   var processIdentifier: Int32 { process.processIdentifier }
@@ -153,42 +141,35 @@ final class TemporaryFile: Sendable {
     String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
   }
 
-  /// Waits until the file has a whole line, and returns it.
+  /// The first whole line that is as wanted, as soon as it is there; empty where the test was
+  /// cancelled before.
   @discardableResult
-  func waitForLine(where condition: (String) -> Bool = { _ in true }) -> String {
-    let watch = inotify_init1(Int32(IN_CLOEXEC))
-    defer { close(watch) }
-    inotify_add_watch(watch, path, UInt32(IN_MODIFY))
-    while true {
-      let whole = (try? text())?.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
-      if let line = whole?.map(String.init).first(where: condition) { return line }
-      var event = [UInt8](repeating: 0, count: 4096)
-      _ = read(watch, &event, event.count)
+  func line(where condition: @escaping @Sendable (String) -> Bool = { _ in true }) async -> String {
+    await KernelWait.run { [self] wait in
+      let watch = inotify_init1(Int32(IN_CLOEXEC))
+      defer { close(watch) }
+      inotify_add_watch(watch, path, UInt32(IN_MODIFY))
+      while true {
+        let whole = (try? text())?.split(separator: "\n", omittingEmptySubsequences: false)
+          .dropLast()
+        if let line = whole?.map(String.init).first(where: condition) { return line }
+        guard wait.forInput(of: watch) else { return "" }
+        var event = [UInt8](repeating: 0, count: 4096)
+        _ = read(watch, &event, event.count)
+      }
     }
   }
 
-  /// The first line, as soon as the file has a whole one.
-  @discardableResult
-  func line() async -> String {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { [self] in continuation.resume(returning: waitForLine()) }
-    }
-  }
-
-  /// Returns once the file is there.
+  /// Returns once the file is there, or the test was cancelled.
   func waitUntilThere() async {
-    await withCheckedContinuation { continuation in
-      // Waiting for the kernel's word blocks a thread, and the tests' own threads are few.
-      DispatchQueue.global().async { [path] in
-        let watch = inotify_init1(Int32(IN_CLOEXEC))
-        defer { close(watch) }
-        let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-        inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO))
-        while !FileManager.default.fileExists(atPath: path) {
-          var event = [UInt8](repeating: 0, count: 4096)
-          _ = read(watch, &event, event.count)
-        }
-        continuation.resume()
+    await KernelWait.run { [path] wait in
+      let watch = inotify_init1(Int32(IN_CLOEXEC))
+      defer { close(watch) }
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      inotify_add_watch(watch, folder, UInt32(IN_CREATE | IN_MOVED_TO))
+      while !FileManager.default.fileExists(atPath: path), wait.forInput(of: watch) {
+        var event = [UInt8](repeating: 0, count: 4096)
+        _ = read(watch, &event, event.count)
       }
     }
   }
@@ -211,14 +192,41 @@ final class NamedPipe: Sendable {
     unlink(path)
   }
 
-  /// Returns once somebody has written something.
+  /// Returns once there is something to read, or the test was cancelled.
   func waitForBytes() async {
-    await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { [descriptor] in
-        var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        while entry.revents == 0 { poll(&entry, 1, -1) }
-        continuation.resume()
+    await KernelWait.run { [descriptor] in _ = $0.forInput(of: descriptor) }
+  }
+}
+
+/// A wait for the kernel's word, on a thread of its own: the tests' threads are few. It ends with its test,
+/// by the time limit of that for example.
+struct KernelWait {
+  private let isCancelled: @Sendable () -> Bool
+
+  static func run<Result: Sendable>(
+    _ operation: @escaping @Sendable (KernelWait) -> Result
+  ) async -> Result {
+    let cancelled = Cancellation()
+    return await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        DispatchQueue.global().async {
+          continuation.resume(
+            returning: operation(KernelWait { cancelled.flag.load(ordering: .relaxed) }))
+        }
       }
+    } onCancel: {
+      cancelled.flag.store(true, ordering: .relaxed)
     }
+  }
+
+  /// Whether there is something to read; false where the test was cancelled before.
+  func forInput(of descriptor: Int32) -> Bool {
+    var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    while poll(&entry, 1, 200) <= 0 { if isCancelled() { return false } }
+    return true
+  }
+
+  private final class Cancellation: Sendable {
+    let flag = Atomic(false)
   }
 }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("The command line")
+@Suite("The command line", .timeLimit(.minutes(15)))
 struct CommandLineTests {
   @Test(
     "What cannot be right exits with 2 and says so on stderr",

@@ -3,7 +3,7 @@ import GRDB
 import TestSupport
 import Testing
 
-@Suite("quire export -o x.db") struct DatabaseExportTests {
+@Suite("quire export -o x.db", .timeLimit(.minutes(15))) struct DatabaseExportTests {
   private final class Place {
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
     var path: String { folder.appending(path: "x.db").path }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import HelloQuire
 
-@Suite("What a program that depends on Quire gets")
+@Suite("What a program that depends on Quire gets", .timeLimit(.minutes(15)))
 struct DependentTests {
   @Test("12-A10: libraries bring in two packages, and what not all need hangs on traits")
   func packages() async throws {

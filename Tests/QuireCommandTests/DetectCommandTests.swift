@@ -9,7 +9,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire detect")
+@Suite("quire detect", .timeLimit(.minutes(15)))
 struct DetectCommandTests {
   /// What the demo API can be asked by without its description.
   private func request(_ style: DemoStyle) -> [String] {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("The examples")
+@Suite("The examples", .timeLimit(.minutes(15)))
 struct ExampleTests {
   @Test("HelloQuire, the README's first example, prints every record of the demo API")
   func helloQuire() async throws {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("Where quire export writes by -o")
+@Suite("Where quire export writes by -o", .timeLimit(.minutes(15)))
 struct ExportDestinationTests {
   /// Six pages of two objects behind the Link header; one of them is not answered while it is `held`.
   private final class Listing: Sendable {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire export, when something goes wrong")
+@Suite("quire export, when something goes wrong", .timeLimit(.minutes(15)))
 struct ExportFailureTests {
   /// Pages of two items behind the Link header, as many as `count`; page `broken` is a 404 until
   /// it is repaired.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("The files of quire export")
+@Suite("The files of quire export", .timeLimit(.minutes(15)))
 struct ExportFileTests {
   /// Pages of two numbers behind the Link header, without an end.
   private func listing() throws -> FaultServer {

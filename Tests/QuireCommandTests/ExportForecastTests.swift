@@ -8,7 +8,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire export --plan")
+@Suite("quire export --plan", .timeLimit(.minutes(15)))
 struct ExportForecastTests {
   /// A forecast without a server: one item a page, half a second, unless told otherwise.
   private func forecast(

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("The formats of an export")
+@Suite("The formats of an export", .timeLimit(.minutes(15)))
 struct ExportFormatTests {
   /// Two pages of XML, the second of which is declared as plain text.
   private static func listing() throws -> FaultServer {

@@ -5,7 +5,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire export, while the server is away")
+@Suite("quire export, while the server is away", .timeLimit(.minutes(15)))
 struct ExportOutageTests {
   private static func respond(
     _ pages: Int, outage: @escaping @Sendable (ReceivedRequest) -> [FaultStep]? = { _ in nil }

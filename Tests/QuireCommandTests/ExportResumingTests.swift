@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire export --from")
+@Suite("quire export --from", .timeLimit(.minutes(15)))
 struct ExportResumingTests {
   /// A hundred items by page number, and by offset; the way on of page 3 of /broken is missing.
   private func server() throws -> FaultServer {
@@ -149,7 +149,9 @@ struct ExportResumingTests {
     #expect(again.status == 2 && again.errors.contains("complete"), "\(again.errors)")
   }
 
-  @Test("12-L14: an export by scroll that a limit ends prints and stores no position, and says why")
+  @Test(
+    "12-L14: an export by scroll that a limit ends prints and stores no position, and says why",
+    .timeLimit(.minutes(1)))
   func scroll() async throws {
     let server = try FaultServer { _ in
       [.respond("{\"_scroll_id\":\"S\",\"hits\":{\"hits\":[{\"n\":1}]}}")]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire export")
+@Suite("quire export", .timeLimit(.minutes(15)))
 struct ExportTests {
   @Test(
     "Every style of the demo API arrives whole, in order and byte for byte",

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("quire feed")
+@Suite("quire feed", .timeLimit(.minutes(15)))
 struct FeedCommandTests {
   private static let rss = """
     <rss version="2.0" xmlns:atom="http://www.w3.org/2005/Atom"><channel><title>News &amp; more</title><ttl>60</ttl>

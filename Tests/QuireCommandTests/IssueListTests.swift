@@ -6,7 +6,7 @@ import Testing
 @testable import IssueList
 
 /// What a view in SwiftUI would show, without one.
-@MainActor @Suite struct IssueListTests {
+@MainActor @Suite(.timeLimit(.minutes(15))) struct IssueListTests {
   private let source = ScriptedSource(
     items: (0..<30).map { page in
       (0..<10).map { Issue(id: page * 10 + $0, title: "Issue \(page * 10 + $0)") }

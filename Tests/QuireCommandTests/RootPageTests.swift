@@ -12,7 +12,7 @@ import Testing
 @testable import QuireCommand
 
 /// What the tool makes of pages that are a single value, or a root without content.
-@Suite("Pages of every root, by the tool")
+@Suite("Pages of every root, by the tool", .timeLimit(.minutes(15)))
 struct RootPageTests {
   private static let roots = [
     "null", "true", "0", "1e999", "\"\"", "\"x\"", "[]", "{}", "[null]", "", "nul", "<a/>",

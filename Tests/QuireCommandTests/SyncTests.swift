@@ -3,7 +3,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("quire sync") struct SyncTests {
+@Suite("quire sync", .timeLimit(.minutes(15))) struct SyncTests {
   @Test(
     "16-Sync: organisations, their repositories, issues and comments are in one database, once each"
   )

@@ -7,7 +7,7 @@ import Testing
 
 /// Listings that differ from the transcripts of `Tests/Fixtures/vectors`, played by the tool against
 /// a server on this machine.
-@Suite("quire export, one listing of each family and more")
+@Suite("quire export, one listing of each family and more", .timeLimit(.minutes(15)))
 struct VariationTests {
   @Test(
     "Each request goes over the wire as it should, and each item comes out",

@@ -8,7 +8,7 @@ import Testing
 /// Whether this is the thread the process began with.
 private func isOnMainThread() -> Bool { Thread.isMainThread }
 
-@Suite struct CancellationTests {
+@Suite(.timeLimit(.minutes(15))) struct CancellationTests {
   @Test("C-7, X-02, C1: cancelling the task aborts the transfer and throws; nothing moved")
   func cancelsTransfer() async throws {
     let source = ScriptedSource(sizes: 1, 1)

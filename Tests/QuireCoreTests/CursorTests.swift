@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct CursorTests {
+@Suite(.timeLimit(.minutes(15))) struct CursorTests {
   @Test("C-1: nothing is requested before the first next()")
   func requestsNothingUnasked() async throws {
     let source = ScriptedSource(sizes: 2, 1)

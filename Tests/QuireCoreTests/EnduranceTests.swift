@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite struct EnduranceTests {
+@Suite(.timeLimit(.minutes(15))) struct EnduranceTests {
   /// A million pages that are made as they are asked for.
   private static let pages = 1_000_000
 

@@ -3,7 +3,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("Listings of listings")
+@Suite("Listings of listings", .timeLimit(.minutes(15)))
 struct FanOutTests {
   /// Parents 0, 1, 2, …; parent n has n pages of two items, 100 n and so on.
   private static func children(of parent: Int) -> Cursor<Int> {

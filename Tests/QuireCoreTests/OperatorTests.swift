@@ -3,7 +3,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct OperatorTests {
+@Suite(.timeLimit(.minutes(15))) struct OperatorTests {
   // MARK: Deduplicated
 
   @Test("X-14, C-11: an item that comes twice is dropped, and counted; page boundaries stay")

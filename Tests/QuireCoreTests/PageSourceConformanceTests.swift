@@ -3,7 +3,7 @@ import QuireTesting
 import Synchronization
 import Testing
 
-@Suite struct PageSourceConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct PageSourceConformanceTests {
   @Test("Sources of our own keep the promises of PageSource")
   func ownSourcesConform() async throws {
     try await PageSourceConformance { ScriptedSource(sizes: 3, 0, 2, 1) }.check()

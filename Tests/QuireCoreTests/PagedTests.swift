@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct PagedTests {
+@Suite(.timeLimit(.minutes(15))) struct PagedTests {
   @Test(
     "TI-34, CP-26: pages of any size over pages of any size",
     arguments: [

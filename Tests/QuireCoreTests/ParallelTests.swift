@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCore
 
-@Suite struct ParallelTests {
+@Suite(.timeLimit(.minutes(15))) struct ParallelTests {
   /// Pages of one item each by number, which take as long as a clock says.
   private func listing(
     _ source: ScriptedSource<Int>, pages: Int, limits: Limits = Limits(),

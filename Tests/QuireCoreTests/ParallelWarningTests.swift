@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct ParallelWarningTests {
+@Suite(.timeLimit(.minutes(15))) struct ParallelWarningTests {
   private func cursor(readsAtOnce: Int?) -> Cursor<Int> {
     let base = Cursor.numbered(from: 0) { NumberedPage([$0], totalPages: 9) }
     return Cursor(Restricted(base: base, readsAtOnce: readsAtOnce))

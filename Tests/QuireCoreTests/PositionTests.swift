@@ -5,7 +5,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct PositionTests {
+@Suite(.timeLimit(.minutes(15))) struct PositionTests {
   @Test(
     "C-8: a position survives JSON without loss, whatever the cursor is",
     arguments: [

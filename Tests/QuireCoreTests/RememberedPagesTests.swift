@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("What walks remember and share")
+@Suite("What walks remember and share", .timeLimit(.minutes(15)))
 struct RememberedPagesTests {
   // MARK: Cached
 

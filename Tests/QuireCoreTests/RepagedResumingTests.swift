@@ -5,7 +5,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("Resuming a cursor whose pages were changed on the way")
+@Suite("Resuming a cursor whose pages were changed on the way", .timeLimit(.minutes(15)))
 struct RepagedResumingTests {
   @Test(
     "12-L16: a page that begins on empty pages of the server is resumed at exactly the next item")

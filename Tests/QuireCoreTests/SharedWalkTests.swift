@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Walks that tasks share")
+@Suite("Walks that tasks share", .timeLimit(.minutes(15)))
 struct SharedWalkTests {
   @Test(
     "C6, TI-44: a task that waits for its turn and is cancelled leaves at once, and moves nothing")

@@ -5,7 +5,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("Stored positions")
+@Suite("Stored positions", .timeLimit(.minutes(15)))
 struct StoredPositionTests {
   private static let positions: [Position] = [
     "p", 17, Position("p", itemOffset: 40), Position(nil, itemOffset: 3), Position(.null),

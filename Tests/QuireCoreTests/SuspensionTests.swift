@@ -3,7 +3,7 @@ import Testing
 
 @testable import QuireCore
 
-@Suite("Suspension")
+@Suite("Suspension", .timeLimit(.minutes(15)))
 struct SuspensionTests {
   struct Failure: Error {}
 

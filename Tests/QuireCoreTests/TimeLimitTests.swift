@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("Limits on the duration")
+@Suite("Limits on the duration", .timeLimit(.minutes(15)))
 struct TimeLimitTests {
   private func cursor(
     _ source: ScriptedSource<Int>, _ clock: ManualClock

@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite struct TransformTests {
+@Suite(.timeLimit(.minutes(15))) struct TransformTests {
   private func even(_ number: Int) -> Bool { number.isMultiple(of: 2) }
 
   @Test("C-11, TI-36: filter keeps page boundaries; a page left empty is a page, and no end")

@@ -14,7 +14,7 @@ extension WalkMachine {
 }
 
 /// Transcripts: what the machine is told, and what it answers. No await anywhere.
-@Suite struct WalkMachineTests {
+@Suite(.timeLimit(.minutes(15))) struct WalkMachineTests {
   private func load(_ machine: inout WalkMachine, at now: Duration = .zero) -> Position? {
     guard case .load(let position, _) = machine.next(at: now) else { return nil }
     return position

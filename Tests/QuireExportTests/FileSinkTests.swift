@@ -48,7 +48,7 @@ func raw(_ text: String) -> RawItem {
   do { return try RawItem(Array(text.utf8)) } catch { preconditionFailure("\(error)") }
 }
 
-@Suite struct FileSinkTests {
+@Suite(.timeLimit(.minutes(15))) struct FileSinkTests {
   static let pages = [
     [#"{"id":1,"name":"a,b"}"#, #"{"id":2,"tags":["x","y"],"name":null}"#], [],
     [#"{"id":3,"name":"","more":"say \"hi\"","big":1.10}"#],

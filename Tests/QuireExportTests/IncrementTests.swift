@@ -5,7 +5,7 @@ import QuireTesting
 import Synchronization
 import Testing
 
-@Suite("Exports of what has changed")
+@Suite("Exports of what has changed", .timeLimit(.minutes(15)))
 struct IncrementTests {
   /// Items as the server has them: a number of their own, and the time of their last change.
   private struct Server: Sendable {

@@ -5,7 +5,7 @@ import QuirePagination
 import QuireTesting
 import Testing
 
-@Suite struct SinkConformanceTests {
+@Suite(.timeLimit(.minutes(15))) struct SinkConformanceTests {
   @Test("16-Sinks: memory keeps the promises of sinks, in every mode", arguments: SinkMode.allCases)
   func memory(mode: SinkMode) async throws {
     try await SinkConformance.check(

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a caller writes, with nothing imported but Quire and Foundation.
-@Suite struct CallSiteTests {
+@Suite(.timeLimit(.minutes(15))) struct CallSiteTests {
   private struct Record: Decodable, Sendable { let id: Int }
 
   @Test("12-A8: a listing's address may be a URL, and a whole listing be collected from its cursor")

@@ -7,7 +7,7 @@ import Testing
 
 /// What the guides show of types that they name: each block between `guide:` and `end` stands in that
 /// guide word for word, and is compiled, and as far as it needs no server run, here.
-@Suite("Shapes that the guides show")
+@Suite("Shapes that the guides show", .timeLimit(.minutes(15)))
 struct GuideShapeTests {
   private struct Issue: Decodable, Sendable { let id: Int }
   private typealias Entry = Issue

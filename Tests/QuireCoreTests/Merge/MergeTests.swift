@@ -16,7 +16,7 @@ struct Entry: Hashable, Sendable {
   var id: String
 }
 
-@Suite struct MergeTests {
+@Suite(.timeLimit(.minutes(15))) struct MergeTests {
   private func source(_ pages: [[Int]]) -> ScriptedSource<Int> { ScriptedSource(items: pages) }
 
   /// The code of the error that `body` throws.

@@ -4,7 +4,7 @@ import Testing
 @testable import QuireCore
 
 /// Transcripts: what the machine is told, and what it answers. No await anywhere.
-@Suite struct LookAheadMachineTests {
+@Suite(.timeLimit(.minutes(15))) struct LookAheadMachineTests {
   typealias Machine = LookAheadMachine<Int>
 
   /// A machine with one iterator and one consumer, over pages of these sizes that come at once.

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCore
 
-@Suite struct PaginatorTests {
+@Suite(.timeLimit(.minutes(15))) struct PaginatorTests {
   @Test("C-1, P-2: nothing is requested before the first page is asked for")
   func isLazy() async throws {
     let source = ScriptedSource(sizes: 1, 1)

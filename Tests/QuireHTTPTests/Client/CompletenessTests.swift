@@ -11,7 +11,7 @@ import Testing
 @testable import QuirePagination
 
 /// The recipe of the guide for programs that store a position with every page.
-@Suite("Whether a listing is complete")
+@Suite("Whether a listing is complete", .timeLimit(.minutes(15)))
 struct CompletenessTests {
   /// A way for a listing of five items, two a page, to end.
   struct Ending: Sendable, CustomTestStringConvertible {

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("Links that lead back to the first page")
+@Suite("Links that lead back to the first page", .timeLimit(.minutes(15)))
 struct FirstAddressTests {
   /// Drains a listing whose pages have ever new items and whose page 2 leads to `link`.
   private func drain(

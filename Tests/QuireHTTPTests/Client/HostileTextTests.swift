@@ -9,7 +9,7 @@ import Testing
 @testable import QuirePagination
 
 /// Plays text that a terminal would obey through every place where a server can put one.
-@Suite("Hostile text of a server")
+@Suite("Hostile text of a server", .timeLimit(.minutes(15)))
 struct HostileTextTests {
   private static let hostile = [
     "\u{1B}[2Jx", "x\nquire: exhausted: 1 page", "x\r\ny", "\u{9B}31m", "a\u{202E}b\u{2066}c",

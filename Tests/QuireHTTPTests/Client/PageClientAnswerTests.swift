@@ -11,7 +11,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("What the page client makes of answers")
+@Suite("What the page client makes of answers", .timeLimit(.minutes(15)))
 struct PageClientAnswerTests {
   private let url = "https://api.test/items"
   private let links = Pagination(next: .body("/next"), items: "/items")

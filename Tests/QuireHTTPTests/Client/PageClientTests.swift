@@ -9,7 +9,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("The page client")
+@Suite("The page client", .timeLimit(.minutes(15)))
 struct PageClientTests {
   private let url = "https://api.test/items"
   private let nextURL = #"{"items":[1,2],"next":"https://api.test/items?page=2"}"#

@@ -7,7 +7,7 @@ import QuireTesting
 import Synchronization
 import Testing
 
-@Suite("Events of a client")
+@Suite("Events of a client", .timeLimit(.minutes(15)))
 struct PageEventTests {
   /// The events as lines.
   private final class Events: Sendable {

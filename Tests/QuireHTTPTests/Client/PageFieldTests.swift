@@ -14,7 +14,7 @@ import Testing
   import Foundation
 #endif
 
-@Suite("Fields of a page, and errors that name what the page has")
+@Suite("Fields of a page, and errors that name what the page has", .timeLimit(.minutes(15)))
 struct PageFieldTests {
   private struct Meta: Decodable, Equatable { let syncedAt: Date }
   private struct Row: Decodable, Sendable {

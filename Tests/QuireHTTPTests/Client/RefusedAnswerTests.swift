@@ -10,7 +10,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("The body of a refused answer")
+@Suite("The body of a refused answer", .timeLimit(.minutes(15)))
 struct RefusedAnswerTests {
   struct Problem: Decodable, Equatable {
     let title: String

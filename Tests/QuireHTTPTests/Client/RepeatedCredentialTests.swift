@@ -18,7 +18,7 @@ import Testing
 
 /// A server that repeats the token of each request in its next links, knows a token for some requests
 /// only, and refuses a request whose URL holds another token than its field.
-@Suite("A renewed credential that a server repeats")
+@Suite("A renewed credential that a server repeats", .timeLimit(.minutes(15)))
 struct RepeatedCredentialTests {
   private static let links = Pagination(
     next: .body("/next"), items: "/items", previous: Pagination.PreviousRule(.body("/previous")))

@@ -10,7 +10,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("A stored position and the listing it is used with")
+@Suite("A stored position and the listing it is used with", .timeLimit(.minutes(15)))
 struct ResumedListingTests {
   /// A listing over numbers, as it is asked for.
   private struct Ask {

@@ -7,7 +7,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("Listings that stand still")
+@Suite("Listings that stand still", .timeLimit(.minutes(15)))
 struct StalledListingTests {
   private func drain(
     _ server: CannedServer, _ pagination: Pagination, limits: Limits = Limits()

@@ -8,7 +8,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("What one walk may take")
+@Suite("What one walk may take", .timeLimit(.minutes(15)))
 struct WalkBudgetTests {
   private let endless = CannedServer { request, ordinal in
     switch ordinal % 4 {

@@ -12,7 +12,7 @@ import Testing
 
 /// A token goes where its own name says, spelled as the server spells; no check is spent on a spelling
 /// that no server has.
-@Suite("How a detected parameter is spelled")
+@Suite("How a detected parameter is spelled", .timeLimit(.minutes(15)))
 struct DetectedSpellingTests {
   private let url = "https://api.test/things"
 

@@ -11,7 +11,7 @@ import Testing
 @testable import QuirePagination
 
 /// What a client finds out about a listing, and what it asks for.
-@Suite("Detection")
+@Suite("Detection", .timeLimit(.minutes(15)))
 struct DetectionTests {
   private let url = "https://api.test/things"
 

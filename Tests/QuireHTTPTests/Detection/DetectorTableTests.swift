@@ -7,7 +7,7 @@ import Testing
 @testable import QuirePagination
 
 /// What a detector makes of the first answer of every transcript of a vector or a preset.
-@Suite("Detection of the vectors")
+@Suite("Detection of the vectors", .timeLimit(.minutes(15)))
 struct DetectorTableTests {
   /// One line of the table.
   private struct Row {

@@ -8,7 +8,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("Detection of ordinary listings")
+@Suite("Detection of ordinary listings", .timeLimit(.minutes(15)))
 struct OrdinaryListingTests {
   private let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
 

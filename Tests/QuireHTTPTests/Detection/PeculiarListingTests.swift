@@ -8,7 +8,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("Detection of peculiar listings")
+@Suite("Detection of peculiar listings", .timeLimit(.minutes(15)))
 struct PeculiarListingTests {
   private let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
 

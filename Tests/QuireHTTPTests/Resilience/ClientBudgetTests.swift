@@ -8,7 +8,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("What the walks of a client share")
+@Suite("What the walks of a client share", .timeLimit(.minutes(15)))
 struct ClientBudgetTests {
   /// Pages that came to `walks` walks of one client, and how many failed.
   private final class Tally: Sendable {

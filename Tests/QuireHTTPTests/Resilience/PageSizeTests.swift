@@ -8,7 +8,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("Pages that are too large")
+@Suite("Pages that are too large", .timeLimit(.minutes(15)))
 struct PageSizeTests {
   /// A hundred items, of which the server serves `most` at a time.
   private func server(

@@ -8,7 +8,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("Patience with a server that is away")
+@Suite("Patience with a server that is away", .timeLimit(.minutes(15)))
 struct PatienceTests {
   private func failure(
     _ code: PageError.Code = .connectFailed, cure: RetryMachine.Cure = .retries,

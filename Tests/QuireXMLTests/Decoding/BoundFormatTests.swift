@@ -8,7 +8,7 @@ import Synchronization
 import Testing
 
 /// What happens where a page comes in another format, or is another thing, than the listing's pages.
-@Suite("Bound formats")
+@Suite("Bound formats", .timeLimit(.minutes(15)))
 struct BoundFormatTests {
   private final class Server: HTTPTransport {
     private let bodies: [(type: String?, body: String)]

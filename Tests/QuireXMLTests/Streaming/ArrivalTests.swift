@@ -7,7 +7,7 @@ import QuireTesting
 import QuireXML
 import Testing
 
-@Suite("Items as they arrive")
+@Suite("Items as they arrive", .timeLimit(.minutes(15)))
 struct ArrivalTests {
   private let pagination = Pagination(
     next: .body("//next"), send: .query("after"), items: "/list/item")

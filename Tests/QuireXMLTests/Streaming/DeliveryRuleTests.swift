@@ -6,7 +6,7 @@ import QuireTesting
 import QuireXML
 import Testing
 
-@Suite("Items as they arrive, by the rules of a description")
+@Suite("Items as they arrive, by the rules of a description", .timeLimit(.minutes(15)))
 struct DeliveryRuleTests {
   private func pagination(
     _ policy: Pagination.Policy = Pagination.Policy(), end: [Pagination.End] = []

@@ -25,7 +25,7 @@ private final class Feed: HTTPTransport {
   }
 }
 
-@Suite("Records of XML that come again with a new stamp")
+@Suite("Records of XML that come again with a new stamp", .timeLimit(.minutes(15)))
 struct RestampedFeedTests {
   private func drain(
     _ delivery: PageDelivery, _ items: @escaping @Sendable (Int) -> String
