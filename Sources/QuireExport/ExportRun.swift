@@ -111,7 +111,8 @@ final class ExportRun {
     onProgress(progress)
   }
 
-  /// Counts what the server gave, of a run that has seen its listing from the start.
+  /// Counts what the server gave, of a run that has seen its listing from the start. A page that a limit cut
+  /// comes again, and counts again: never are fewer counted than came.
   private func count(_ page: Page<RawItem>) {
     if next.pages == 0, next.start == .start, !page.startsMidway, page.previous == nil {
       next.received = 0
@@ -144,8 +145,6 @@ final class ExportRun {
     case .limit(let limit):
       report.end = .limit(limit)
       next.position = next.position?.afterWalk
-      // The rest of a page that was cut counts anew.
-      if next.position?.itemOffset ?? 0 > 0 { next.received = nil }
     case .truncationSuspected(let declared): completed(declared - walk.items, of: declared)
     default: completed()
     }
