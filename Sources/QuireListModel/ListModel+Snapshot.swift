@@ -10,8 +10,10 @@ extension ListModel {
     public internal(set) var list: ListSnapshot<Item>
     /// How many edits the server has not agreed to.
     public internal(set) var pendingEdits = 0
-    /// Whether a filter is set, and how many loaded items it leaves out.
+    /// Whether a filter is set.
     public internal(set) var isFiltered = false
+    /// Whether an order is set, so that items lie elsewhere than in their pages.
+    var isOrdered = false
     /// How many loaded items the filter leaves out.
     public internal(set) var hidden = 0
     /// Why the store could not be read or written, if that failed last.
@@ -33,7 +35,7 @@ extension ListModel {
       Change(
         snapshot: self,
         difference: ListDifference(from: earlier.items, to: items, id: id, isEqual: isEqual),
-        before: earlier.expectedBefore)
+        earlier: earlier)
     }
   }
 
@@ -43,14 +45,25 @@ extension ListModel {
     public let snapshot: Snapshot
     /// What differs, by the numbers of items.
     public let difference: ListDifference<ID>
-    /// How many rows stood before the items then.
-    let before: Int
+    let earlier: Snapshot
 
     /// The row that shows now what a row showed before the change, both counted with what stands before
     /// the items. The rows of a view that is kept there do not jump.
+    ///
+    /// A row whose item was dropped, or has not come yet, keeps its place in the listing; for one whose
+    /// item is gone it is that of the first one behind it that stayed.
     public func row(of row: Int) -> Int {
-      guard row >= before else { return row }
-      return snapshot.expectedBefore + difference.index(of: row - before)
+      let index = row - earlier.expectedBefore
+      let isSameRun = snapshot.list.content.generation == earlier.list.content.generation
+      if earlier.items.indices.contains(index) {
+        let item = earlier.itemInRun(atRow: row)
+        if !isSameRun || snapshot.isOrdered || snapshot.heldInRun.contains(item) {
+          return snapshot.expectedBefore + difference.index(of: index)
+        }
+        return snapshot.row(ofItemInRun: item)
+      }
+      if isSameRun { return snapshot.row(ofItemInRun: earlier.itemInRun(atRow: row)) }
+      return min(row, snapshot.rowCount)
     }
   }
 
@@ -173,17 +186,42 @@ extension ListModel.Snapshot {
     return rest.map { max($0, list.itemsAfter) } ?? (list.itemsAfter > 0 ? list.itemsAfter : nil)
   }
 
+  /// How many rows there are, with those that stand for what is known to come.
+  var rowCount: Int { expectedBefore + items.count + (expectedAfter ?? 0) }
+
+  /// The items of the server's that are held, counted from the run's start.
+  var heldInRun: Range<Int> {
+    list.content.heldStart..<list.content.heldStart + list.count
+  }
+
   /// The item of the server's that a row shows, counted from the run's start.
   func itemInRun(atRow row: Int) -> Int {
-    let content = list.content
     let index = row - expectedBefore
-    if index < 0 { return content.heldStart + index }
-    if index >= items.count { return content.heldStart + list.count + index - items.count }
+    if index < 0 { return heldInRun.lowerBound + index }
+    if index >= items.count { return heldInRun.upperBound + index - items.count }
     let (chunk, offset) = items.place(of: index)
     let counts = list.pages.map(\.items.count)
-    guard chunk < counts.count else { return content.heldStart }
-    return content.heldStart + counts[..<chunk].reduce(0, +)
+    guard chunk < counts.count else { return heldInRun.lowerBound }
+    return heldInRun.lowerBound + counts[..<chunk].reduce(0, +)
       + min(offset, max(0, counts[chunk] - 1))
+  }
+
+  /// The row that shows an item of the server's, or stands for it; the other way round.
+  func row(ofItemInRun item: Int) -> Int {
+    var rest = item - heldInRun.lowerBound
+    if rest < 0 { return max(0, expectedBefore + rest) }
+    if item >= heldInRun.upperBound {
+      return expectedBefore + items.count + item - heldInRun.upperBound
+    }
+    // In an order of its own an item lies anywhere.
+    if isOrdered { return expectedBefore }
+    for (page, chunk) in zip(list.pages, zip(items.starts, items.chunks)) {
+      if rest < page.items.count {
+        return expectedBefore + chunk.0 + min(rest, max(0, chunk.1.items.count - 1))
+      }
+      rest -= page.items.count
+    }
+    return expectedBefore + items.count
   }
 }
 

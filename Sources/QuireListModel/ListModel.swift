@@ -122,6 +122,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     var snapshot = Snapshot(list: list, id: id, isEqual: isEqual)
     snapshot.items = arrangement.arrange(rows.items)
     snapshot.isFiltered = arrangement.filter != nil
+    snapshot.isOrdered = arrangement.order != nil
     snapshot.hidden = rows.items.count - snapshot.items.count
     snapshot.pendingEdits = rows.pending
     snapshot.storeError = keeper?.error

@@ -215,16 +215,13 @@ import Testing
       await settle()
       // The row at the top is the item it was, and all rows of the view are there.
       let index = top - model.snapshot.expectedBefore
-      // The model loses its place after some 20 reports, when pages before it are dropped.
-      withKnownIssue(isIntermittent: true) {
-        #expect(top == shown)
-        #expect(model.items.indices.contains(index) && model.items.indices.contains(index + 7))
-      }
+      #expect(top == shown)
+      #expect(model.items.indices.contains(index) && model.items.indices.contains(index + 7))
       guard model.items.indices.contains(index) else { return }
       #expect(model.items[index].id == top)
       #expect(model.snapshot.list.pages.count <= 4)
     }
-    withKnownIssue(isIntermittent: true) { #expect(top == 0) }
+    do { #expect(top == 0) }
   }
 
   @Test(
