@@ -38,6 +38,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
     var isInsert: Bool { if case .insert = kind { true } else { false } }
     var isMove: Bool { if case .move = kind { true } else { false } }
+    var isRemove: Bool { if case .remove = kind { true } else { false } }
     var isUpdate: Bool { if case .update = kind { true } else { false } }
   }
 
@@ -71,6 +72,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   /// Takes what a list holds now.
   mutating func apply(_ list: ListSnapshot<Item>, dropsEdits: Bool) {
     let content = list.content
+    let held = content.first..<content.first + list.pages.count
+    let isMoved = range != held || content.generation != generation
     if content.generation != generation {
       let isReload = list.pagesBefore == 0
       startOver(run: content.run, dropsEdits: dropsEdits && isReload)
@@ -78,8 +81,6 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
       first = content.first
     }
     var dirty: Set<Int> = []
-    let held = content.first..<content.first + list.pages.count
-    let isMoved = range != held
     while let last = pages.last, !held.contains(range.upperBound - 1) {
       leave(range.upperBound - 1, last, &dirty)
       pages.removeLast()
@@ -419,26 +420,43 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     switch edit.kind {
     case .update: refresh(id)
     case .remove:
-      if let spot = edit.spot, placed[id] != nil { place(id, spot) } else { refresh(id) }
+      if placed[id] == nil { refresh(id) } else { lay(id, edit.spot ?? Spot()) }
     case .insert:
       _ = takeAway(id)
       forget(id)
     case .move:
-      if let next = edits[id]?.firstIndex(where: { $0.isMove && $0.number > number }) {
-        // It is where a later move has put it, and comes from where this one found it.
-        edits[id]?[next].spot = edit.spot
-        break
-      }
-      _ = takeAway(id)
-      if let spot = edit.spot, edits[id]?.contains(where: { $0.isInsert || $0.isMove }) == true {
-        place(id, spot)
-      } else {
-        placed[id] = nil
-        refresh(id)
-      }
+      undoMove(id, edit)
     }
     show()
     return true
+  }
+
+  private mutating func undoMove(_ id: ID, _ edit: Edit) {
+    let isPlaced = edits[id]?.contains { $0.isInsert || $0.isMove } ?? false
+    if let next = edits[id]?.firstIndex(where: {
+      $0.number > edit.number && ($0.isMove || $0.isRemove)
+    }) {
+      // It is where a later edit has put it, and comes from where this one found it.
+      edits[id]?[next].spot = edit.spot
+      if !isPlaced { placed[id] = nil }
+      return
+    }
+    _ = takeAway(id)
+    if let spot = edit.spot, isPlaced {
+      lay(id, spot)
+    } else {
+      placed[id] = nil
+      refresh(id)
+    }
+  }
+
+  /// Puts a placed item there, once it is not removed any more: what is removed lies nowhere.
+  private mutating func lay(_ id: ID, _ spot: Spot) {
+    if let removal = edits[id]?.lastIndex(where: \.isRemove) {
+      edits[id]?[removal].spot = spot
+    } else {
+      place(id, spot)
+    }
   }
 
   /// No edit of an item is left.
@@ -485,8 +503,9 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   /// An inserted item has got its identity from the server.
   private mutating func rename(_ id: ID, _ item: Item) {
-    let (spot, name) = (takeAway(id), self.id(item))
     let own = edits.removeValue(forKey: id) ?? []
+    let (removal, name) = (own.last(where: \.isRemove), self.id(item))
+    let spot = removal.map { $0.spot ?? Spot() } ?? takeAway(id)
     placed[id] = nil
     // The server may list it by now.
     if home[name] != nil || placed[name] != nil {
@@ -496,7 +515,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     edits[name] = ((edits[name] ?? []) + own).sorted { $0.number < $1.number }
     for edit in own { edited[edit.number] = name }
     placed[name] = item
-    place(name, spot)
+    lay(name, spot)
   }
 
   private mutating func show() {

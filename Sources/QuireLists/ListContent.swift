@@ -55,7 +55,8 @@ struct ListContent<Item: Sendable>: Sendable {
   private(set) var heldStart = 0
   /// The load that began this run.
   let run: Int
-  /// How many pages, and about how many items, lie before the first one held.
+  /// How many pages, and about how many items, lie before the first one held. An estimate may turn out too
+  /// small, and is negative then until the start is reached.
   private(set) var before: (pages: Int, items: Int)
   /// The number of the page at the position where the list starts.
   private(set) var listStart: Int
@@ -75,6 +76,8 @@ struct ListContent<Item: Sendable>: Sendable {
   private(set) var loaded = 0
   private(set) var prepended = 0
   private var lastPageCount = 0
+  /// Where the first and the last page known lead on.
+  private var onward: (leading: Position?, trailing: Position?)
   /// The first page after the run's start that is not begun, and the items before it.
   private var unbegun = (page: 0, items: 0)
 
@@ -109,6 +112,8 @@ struct ListContent<Item: Sendable>: Sendable {
 
   mutating func append(_ page: Page<Item>, _ stamp: PageStamp) {
     if !hasLoaded, pageSize == 0 { pageSize = page.items.count }
+    if !hasLoaded { onward.leading = page.previous }
+    onward.trailing = page.next
     if back.isEmpty {
       pages.append(page)
       stamps.append(stamp)
@@ -123,6 +128,7 @@ struct ListContent<Item: Sendable>: Sendable {
   mutating func prepend(_ page: Page<Item>, _ stamp: PageStamp) {
     let isCounted = before.pages > front.count
     prepended += page.items.count
+    onward.leading = page.previous
     if front.isEmpty {
       pages.insert(page, at: 0)
       stamps.insert(stamp, at: 0)
@@ -137,8 +143,17 @@ struct ListContent<Item: Sendable>: Sendable {
       // What was counted from 0 is counted from the new page.
       listStart += 1
     } else if front.isEmpty {
-      before = (before.pages - 1, max(0, before.items - page.items.count))
+      before = (before.pages - 1, before.items - page.items.count)
     }
+  }
+
+  /// About how many items lie before the first page held.
+  var itemsBefore: Int { max(0, before.items) }
+
+  /// No page lies before those known: what was counted there is as many as they are.
+  mutating func reachStart() {
+    head = .exhausted
+    before = (front.count, front.reduce(0) { $0 + $1.count })
   }
 
   /// The consumer says how many items it is done with, counted from the first one known.
@@ -195,7 +210,7 @@ struct ListContent<Item: Sendable>: Sendable {
       stamps.insert(stamp, at: 0)
       first -= 1
       heldStart -= old
-      before = (before.pages - 1, max(0, before.items - old))
+      before = (before.pages - 1, before.items - old)
       current += 1
     } else {
       back.removeLast()
@@ -206,11 +221,20 @@ struct ListContent<Item: Sendable>: Sendable {
   }
 
   /// A page that was loaded again may lead elsewhere than it did: the one behind it is found there, and is
-  /// stale where this one has changed. Returns the end at which a walk has to go on from there.
-  mutating func link(from ordinal: Int, isChanged: Bool) -> Threshold.End? {
+  /// stale where this one has changed. Returns the ends at which what is known leads elsewhere now.
+  mutating func link(from ordinal: Int, isChanged: Bool) -> [(end: Threshold.End, to: Position?)] {
     let page = pages[ordinal - first]
+    var ends: [(Threshold.End, Position?)] = []
+    if ordinal == known.upperBound - 1, Self.isElsewhere(page.next, onward.trailing, isChanged) {
+      onward.trailing = page.next
+      ends.append((.trailing, page.next))
+    }
+    if ordinal == known.lowerBound, Self.isElsewhere(page.previous, onward.leading, isChanged) {
+      onward.leading = page.previous
+      ends.append((.leading, page.previous))
+    }
     let neighbour = ordinal < 0 ? ordinal - 1 : ordinal + 1
-    guard let target = ordinal < 0 ? page.previous : page.next else { return nil }
+    guard let target = ordinal < 0 ? page.previous : page.next else { return ends }
     if held.contains(neighbour), isChanged, pages[neighbour - first].position != target {
       pages[neighbour - first].position = target
       stamps[neighbour - first].isStale = true
@@ -218,10 +242,13 @@ struct ListContent<Item: Sendable>: Sendable {
       front[front.count - (first - neighbour)].position = target
     } else if neighbour >= held.upperBound, !back.isEmpty {
       back[back.count - 1 - (neighbour - held.upperBound)].position = target
-    } else if !known.contains(neighbour), isChanged {
-      return ordinal < 0 ? .leading : .trailing
     }
-    return nil
+    return ends
+  }
+
+  /// A page that has not changed may name the same place by another token.
+  private static func isElsewhere(_ now: Position?, _ then: Position?, _ isChanged: Bool) -> Bool {
+    now != then && (isChanged || now == nil || then == nil)
   }
 
   /// Drops everything held, so that a page elsewhere can be held.
@@ -242,7 +269,7 @@ struct ListContent<Item: Sendable>: Sendable {
   private mutating func step(_ items: Int, by pages: Int) {
     first += pages
     heldStart += items
-    before = (before.pages + pages, max(0, before.items + items))
+    before = (before.pages + pages, before.items + items)
     current -= pages
   }
 
@@ -269,6 +296,20 @@ struct ListContent<Item: Sendable>: Sendable {
       bytes -= pages[ordinal - first].traffic.bytes
       if end == .leading { dropFirst() } else { dropLast() }
     }
+  }
+
+  /// Whether a page, and all between it and what is kept, fit into the window; one beside that always does.
+  func fits(_ ordinal: Int, beside kept: ClosedRange<Int>, in window: ListWindow) -> Bool {
+    if (kept.lowerBound - 1...kept.upperBound + 1).contains(ordinal) { return true }
+    let kept = kept.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
+    let needed = min(ordinal, kept.lowerBound)...max(ordinal, kept.upperBound)
+    if needed.count > window.pages ?? .max { return false }
+    guard let limit = window.bytes else { return true }
+    // One that has not come yet is as large as the last one.
+    let sizes = needed.map { number in
+      (held.contains(number) ? pages[number - first] : pages.last)?.traffic.bytes ?? 0
+    }
+    return sizes.reduce(0, +) <= limit
   }
 
   /// The page that a view of these pages needs next: one it shows, then one beside it, then one that is

@@ -120,13 +120,7 @@ extension ListMachine {
     let old = content.mark(of: ordinal)
     content.hold(again, at: ordinal, PageStamp(load: running.id))
     link(ordinal, from: old, &effects)
-    // A view that was elsewhere has not come along yet.
-    if let visible = view.visible, content.held == ordinal..<ordinal + 1,
-      !visible.contains(ordinal)
-    {
-      view.visible = ordinal...ordinal
-    }
-    trim(at: isLeading ? .trailing : .leading)
+    trim(at: isLeading ? .trailing : .leading, for: ordinal)
     if isLeading { triggers.before.answered(true) } else { triggers.after.answered(true) }
     wake(.loaded(true), &effects) { isMeant($0) }
   }
@@ -137,17 +131,22 @@ extension ListMachine {
   ) {
     let page = content.pages[ordinal - content.first]
     let isChanged = page.fingerprint.map { $0 != old.fingerprint } ?? true
-    switch content.link(from: ordinal, isChanged: isChanged) {
-    case .trailing:
-      guard let next = page.next else { return }
-      effects.continues = (.trailing, next)
-      content.tail = .open
-      if shown.settled == .exhausted { shown.settled = .content }
-    case .leading:
-      effects.continues = (.leading, page.position)
-      content.head = .open
-    case nil: break
+    let ends = content.link(from: ordinal, isChanged: isChanged)
+    for (end, target) in ends {
+      switch (end, target) {
+      case (.trailing, let next?):
+        effects.continues.append((.trailing, next))
+        content.tail = .open
+      case (.trailing, nil): if page.nextFailure == nil { content.tail = .exhausted }
+      case (.leading, _?):
+        effects.continues.append((.leading, page.position))
+        content.head = .open
+      case (.leading, nil): content.head = .exhausted
+      }
     }
+    guard !ends.isEmpty, !hasFailedToReload else { return }
+    shown.settled = .content
+    if content.isExhausted { settleEnd(&effects) }
   }
 
   /// Gives loops a page that is not held.
@@ -163,12 +162,26 @@ extension ListMachine {
     return content.ordinal(after: place) == ordinal
   }
 
-  /// Drops what a window has no room for, but not what a view shows, nor the pages beside that.
-  private mutating func trim(at end: Threshold.End) {
+  /// Drops what a window has no room for, now that this page is held, but not what a view shows, nor the
+  /// pages beside that. A view that is too far away from the page has not come along yet.
+  private mutating func trim(at end: Threshold.End, for ordinal: Int) {
     guard let window = options.window else { return }
-    content.trim(
-      to: window, at: end,
-      keeping: view.visible.map { $0.lowerBound - 1...$0.upperBound + 1 })
+    let isAlone = content.held == ordinal..<ordinal + 1
+    if let visible = view.visible, !visible.contains(ordinal), isAlone || !hasRoom(for: ordinal) {
+      view.visible = ordinal...ordinal
+    }
+    content.trim(to: window, at: end, keeping: kept)
+  }
+
+  /// What a view shows, and a page on either side.
+  private var kept: ClosedRange<Int>? {
+    view.visible.map { $0.lowerBound - 1...$0.upperBound + 1 }
+  }
+
+  /// Whether a page can be held beside all that a view keeps.
+  func hasRoom(for ordinal: Int) -> Bool {
+    guard let window = options.window, let kept else { return true }
+    return content.fits(ordinal, beside: kept, in: window)
   }
 
   private mutating func settleAfter(
@@ -229,7 +242,7 @@ extension ListMachine {
     let ordinal = content.known.upperBound
     content.append(page, PageStamp(load: running.id))
     if content.isDropped(ordinal) { deliver(page, ordinal, &effects) }
-    trim(at: .leading)
+    if content.held.contains(ordinal) { trim(at: .leading, for: ordinal) }
     triggers.after.answered(true)
     // The content is as long as before, so that the same offset counts again.
     if page.items.isEmpty { triggers.reset() }
@@ -248,14 +261,14 @@ extension ListMachine {
     switch answer {
     case .page(let page, let isLast):
       content.prepend(page, PageStamp(load: running.id))
-      trim(at: .trailing)
-      content.head = isLast ? .exhausted : .open
+      if content.front.isEmpty { trim(at: .trailing, for: content.first) }
+      if isLast { content.reachStart() } else { content.head = .open }
       triggers.before.answered(true)
       if page.items.isEmpty { triggers.reset() }
       effects.events.append(.prepended(page, shift: page.items.count))
       wake(.loaded(true), &effects) { !$0.wantsMore }
     case .end:
-      content.head = .exhausted
+      content.reachStart()
       wake(.loaded(false), &effects) { !$0.wantsMore }
     case .failed(let error):
       content.head = .failed(PageError(ofSource: error))
@@ -264,7 +277,7 @@ extension ListMachine {
   }
 
   private var isEmptyListing: Bool {
-    content.loaded + content.prepended + content.before.items == 0
+    content.loaded + content.prepended + content.itemsBefore == 0
       && !options.deliversEmptyFirstPage
   }
 
@@ -297,7 +310,7 @@ extension ListMachine {
     else { return effects }
     self.isSame = isSame
     for page in pages { content.append(page, PageStamp(load: loads, isStale: true)) }
-    trim(at: .trailing)
+    trim(at: .trailing, for: content.first)
     content.head = first.previous == nil ? .exhausted : .open
     content.tail = last.next == nil ? .exhausted : .open
     effects.events.append(.reloaded(first))

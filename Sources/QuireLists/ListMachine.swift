@@ -54,13 +54,14 @@ struct ListMachine<Item: Sendable>: Sendable {
     /// For the caller that caused the event; nil when it waits.
     var outcome: Outcome?
     var wake: [(ticket: Int, outcome: Outcome)] = []
-    var start: (load: Load, id: Int)?
+    /// The load to start; `from` is where a page lies that is loaded again.
+    var start: (load: Load, id: Int, from: Position?)?
     /// The number of the load to cancel.
     var cancel: Int?
     /// The walk of the last load takes the place of the one so far.
     var adoptsRun = false
-    /// Another walk goes on at an end of what is known, from there.
-    var continues: (end: Threshold.End, position: Position)?
+    /// Other walks go on at the ends of what is known, from there.
+    var continues: [(end: Threshold.End, position: Position)] = []
     /// For observers, in this order.
     var events: [ListEvent<Item>] = []
     /// A load has ended.
@@ -151,7 +152,9 @@ struct ListMachine<Item: Sendable>: Sendable {
     loads += 1
     if !load.isBeside { isInitial = content.pages.allSatisfy(\.items.isEmpty) }
     activity = .loading(Running(load: load, id: loads, isRetry: isRetry))
-    effects.start = (load, loads)
+    var from: Position?
+    if case .again(let ordinal, _) = load { from = content.position(of: ordinal) }
+    effects.start = (load, loads, from)
   }
 
   mutating func cancelLoad(_ effects: inout Effects) {
@@ -170,7 +173,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     {
       waiters[index].hasSought = true
       self.start(.seek(start), &effects)
-    } else if let load = waiters.lazy.compactMap(again(for:)).first {
+    } else if let load = waiters.lazy.filter(isNext).compactMap(again(for:)).first {
       start(load, &effects, isRetry: isRetry)
     } else if content.hasLoaded, !waiters.contains(where: \.wantsMore) {
       start(.before, &effects)
@@ -181,6 +184,11 @@ struct ListMachine<Item: Sendable>: Sendable {
       case .exhausted: break
       }
     }
+  }
+
+  /// Whether a waiter can be served before others: commands are served in order.
+  private func isNext(_ waiter: Waiter) -> Bool {
+    !waiter.isNavigation || waiter.ticket == waiters.first(where: \.isNavigation)?.ticket
   }
 
   /// The load of a page that is known, where that is what is waited for.
@@ -220,9 +228,9 @@ struct ListMachine<Item: Sendable>: Sendable {
     guard case .open = content.tail, content.back.isEmpty else { return }
     let isShort =
       options.viewportItems.map { content.hasLoaded && content.loaded <= $0 } ?? false
-    guard isShort || options.threshold.isExceeded(content.progress) && content.isBegun else {
-      return
-    }
+    guard isShort || options.threshold.isExceeded(content.progress) && content.isBegun,
+      hasRoom(for: content.held.upperBound)
+    else { return }
     start(.more, &effects)
   }
 
@@ -300,7 +308,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   }
 
   /// Whether what was loaded is still there because it could not be loaded anew.
-  private var hasFailedToReload: Bool {
+  var hasFailedToReload: Bool {
     if case .loadingError = state { content.hasLoaded } else { false }
   }
 
@@ -433,7 +441,8 @@ struct ListMachine<Item: Sendable>: Sendable {
       consumed: content.loaded - items.lowerBound, loaded: content.loaded + content.prepended,
       lastPage: content.pages.first?.items.count ?? 0)
     if effects.start == nil, options.loadsAhead, case .open = content.head, content.front.isEmpty,
-      triggers.before.isArmed, options.thresholdBefore.isExceeded(ahead)
+      triggers.before.isArmed, options.thresholdBefore.isExceeded(ahead),
+      hasRoom(for: content.first - 1)
     {
       triggers.before.latch()
       start(.before, &effects)
@@ -513,7 +522,7 @@ extension ListMachine {
     var snapshot = ListSnapshot(
       state: state, pages: content.pages, loaded: content.loaded + content.prepended,
       prepended: content.prepended, pagesBefore: content.before.pages,
-      itemsBefore: content.before.items,
+      itemsBefore: content.itemsBefore,
       currentPage: min(max(0, content.current), max(0, content.pages.count - 1)),
       isRefreshing: isReloading, isInitial: isInitial, canLoadMore: canLoadMore(in: state),
       canLoadBefore: true, isLoadingBefore: false)

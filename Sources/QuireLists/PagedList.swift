@@ -196,7 +196,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// items from the last one shown to the end, and from the first one shown to the start.
   public func report(visible: Range<Int>) {
     perform { [stopwatch] machine in
-      let shift = machine.content.heldStart - machine.content.before.items
+      let shift = machine.content.heldStart - machine.content.itemsBefore
       return machine.reported(
         visible: visible.lowerBound + shift..<visible.upperBound + shift,
         at: machine.now(by: stopwatch))
@@ -377,7 +377,7 @@ extension PagedList {
       let task = state.withLock { $0.task }
       if let task, task.id == id { task.task.cancel() }
     }
-    if let (load, id) = effects.start { start(load, id: id) }
+    if let (load, id, position) = effects.start { start(load, id: id, from: position) }
     for notice in decision.notices { notice() }
     guard !effects.wake.isEmpty else { return }
     let woken = state.withLock { state in
@@ -386,8 +386,8 @@ extension PagedList {
     for (suspension, outcome) in woken { suspension?.resume(returning: outcome) }
   }
 
-  private func start(_ load: ListLoad, id: Int) {
-    let walk = walk(for: load)
+  private func start(_ load: ListLoad, id: Int, from position: Position?) {
+    let walk = walk(for: load, from: position)
     // Only the walk is held: the load ends with the list.
     let task = Task { @concurrent [weak self] in
       let answer =
@@ -402,14 +402,14 @@ extension PagedList {
     if !isWanted { task.cancel() }
   }
 
-  private func walk(for load: ListLoad) -> Walk<Item> {
+  private func walk(for load: ListLoad, from position: Position?) -> Walk<Item> {
     state.withLock { state in
       switch load {
       case .before where state.walkBefore != nil:
         return state.walkBefore ?? cursor.walk()
-      case .again(let ordinal, _):
+      case .again:
         // One page, by a walk that is not continued.
-        let walk = cursor.resuming(from: state.machine.content.position(of: ordinal)).walk()
+        let walk = cursor.resuming(from: position ?? cursor.start).walk()
         state.newWalk = walk
         return walk
       case .more, .before:
@@ -438,10 +438,9 @@ extension PagedList {
         swap(&state.walk, &left)
         state.walkBefore = nil
       }
-      switch decision.effects.continues {
-      case (.trailing, let position)?: state.walk = cursor.resuming(from: position).walk()
-      case (.leading, let position)?: state.walkBefore = cursor.resuming(from: position).walk()
-      case nil: break
+      for (end, position) in decision.effects.continues {
+        let walk = cursor.resuming(from: position).walk()
+        if end == .trailing { state.walk = walk } else { state.walkBefore = walk }
       }
       state.newWalk = nil
       if state.task?.id == id { state.task = nil }

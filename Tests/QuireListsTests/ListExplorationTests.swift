@@ -139,7 +139,7 @@ import Testing
       }
       if let start = effects.start {
         if running != nil { return "two loads at once" }
-        running = start
+        running = (start.load, start.id)
       }
       return check(effects.events)
     }
