@@ -5,7 +5,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(15))) struct PortabilityTests {
+@Suite(.timeLimit(.minutes(3))) struct PortabilityTests {
   /// Takes what may be shared, which the compiler checks.
   private func share<Value: Sendable>(_ value: Value) -> Value { value }
 
