@@ -71,7 +71,7 @@ public struct OPML: Hashable, Sendable {
   private static func parse(_ bytes: [UInt8]) throws -> XMLDocument {
     do {
       let parser = try XMLPageParser(decoding: .feed, leniency: .feed)
-      try parser.receive(bytes)
+      try parser.receive(bytes[...])
       return try parser.finish()
     } catch let refusal as XMLRefusal {
       throw refusal.error

@@ -221,7 +221,9 @@ extension FeedPerson {
   fileprivate var json: JSONValue {
     var members = MemberList()
     members.add("name", name)
-    members.add("url", url)
+    // JSON Feed demands one of the three.
+    let isAlone = name == nil && url == nil && avatar == nil
+    members.add("url", isAlone ? email.map { "mailto:" + $0 } : url)
     members.add("avatar", avatar)
     var more = MemberList()
     more.add("email", email)

@@ -136,10 +136,11 @@ struct SeenEntries: Sendable {
 
   /// The places of the entries that were not seen; they are seen now.
   mutating func new(in entries: [FeedEntry]) -> [Int] {
-    noteShared(entries)
+    let texts = entries.map(Self.text)
+    noteShared(entries, texts)
     var kept: [Int] = []
     for (place, entry) in entries.enumerated() {
-      let keys = keys(of: entry)
+      let keys = keys(of: entry, texts[place])
       if keys.contains(where: { self.keys.contains($0) }) { continue }
       kept.append(place)
       for key in keys { remember(key) }
@@ -147,19 +148,18 @@ struct SeenEntries: Sendable {
     return kept
   }
 
-  private func keys(of entry: FeedEntry) -> [Int] {
-    guard let id = entry.id else { return [Self.hash(1, entry.link, Self.text(entry))] }
-    let text = Self.hash(2, id, Self.text(entry))
+  private func keys(of entry: FeedEntry, _ content: Int) -> [Int] {
+    guard let id = entry.id else { return [Self.hash(1, entry.link, content)] }
+    let text = Self.hash(2, id, content)
     if shared.contains(Self.hash(3, id, 0)) { return [text] }
     return [Self.hash(4, id, Self.hash(5, entry.link, 0)), text]
   }
 
   /// Finds identifiers that stand for several entries of a page.
-  private mutating func noteShared(_ entries: [FeedEntry]) {
+  private mutating func noteShared(_ entries: [FeedEntry], _ contents: [Int]) {
     var texts: [String: Int] = [:]
-    for entry in entries {
+    for (entry, text) in zip(entries, contents) {
       guard let id = entry.id else { continue }
-      let text = Self.text(entry)
       if let other = texts.updateValue(text, forKey: id), other != text {
         shared.insert(Self.hash(3, id, 0))
       }

@@ -8,7 +8,7 @@ enum DateWords {
     {
       return (index + 1, true)
     }
-    return foreign[word].map { ($0, false) } ?? foreign[start].map { ($0, false) }
+    return foreign[word].map { ($0, false) }
   }
 
   private static let english = [
@@ -19,35 +19,64 @@ enum DateWords {
     "october", "november", "december",
   ]
 
-  /// German, French, Spanish, Italian, Portuguese, Dutch.
-  private static let foreign: [String: Int] = [
-    "mär": 3, "mrz": 3, "mai": 5, "okt": 10, "dez": 12, "janv": 1, "fév": 2, "fev": 2, "mars": 3,
-    "avr": 4, "juin": 6, "juil": 7, "juillet": 7, "aoû": 8, "aou": 8, "déc": 12, "ene": 1, "abr": 4,
-    "ago": 8, "dic": 12, "gen": 1, "mag": 5, "giu": 6, "lug": 7, "set": 9, "ott": 10, "out": 10,
-    "mrt": 3, "mei": 5, "maa": 3, "mei.": 5, "januar": 1, "février": 2, "marzo": 3, "märz": 3,
-    "maart": 3, "mayo": 5, "juni": 6, "juli": 7, "août": 8, "jui": 7,
+  /// German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Polish, Russian, Turkish.
+  private static let fullForeign = [
+    "januar februar märz april mai juni juli august september oktober november dezember",
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "janeiro fevereiro março abril maio junho julho agosto setembro outubro novembro dezembro",
+    "januari februari maart april mei juni juli augustus september oktober november december",
+    "januar februar marts april maj juni juli august september oktober november december",
+    "januari februari mars april maj juni juli augusti september oktober november december",
+    "januar februar mars april mai juni juli august september oktober november desember",
+    "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
+    "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
+    "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+  ]
+
+  /// The names, and what they begin with where that is one month's alone; three letters at least.
+  private static let foreign: [String: Int] = {
+    var months: [String: Int] = [:]
+    var shared: Set<String> = []
+    for names in fullForeign {
+      for (index, name) in names.split(separator: " ").enumerated() {
+        for length in 3...max(3, name.count) {
+          let start = String(name.prefix(length))
+          if months.updateValue(index + 1, forKey: start).map({ $0 != index + 1 }) == true {
+            shared.insert(start)
+          }
+        }
+      }
+    }
+    for start in shared { months[start] = nil }
+    let others = [
+      "mrz": 3, "mrt": 3, "fev": 2, "aou": 8, "aout": 8, "dec": 12, "май": 5, "july": 7, "avg": 8,
+    ]
+    return months.merging(others) { _, other in other }
+  }()
+
+  private static let days = [
+    "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
   ]
 
   /// A day of the week by its English name: 0 is Monday.
   static func weekday(_ word: String) -> Int? {
-    let days = [
-      "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
-    ]
     guard word.count >= 3 else { return nil }
     return days.firstIndex { $0.hasPrefix(word) }
       ?? (word == "tues" ? 1 : word == "thur" || word == "thurs" ? 3 : nil)
   }
 
   /// Whether a word can be a day of the week in another language.
-  static func looksLikeDay(_ word: String) -> Bool {
-    [
-      "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch", "donnerstag",
-      "freitag", "samstag", "sonnabend", "sonntag", "lun", "mar", "mer", "jeu", "ven", "sam", "dim",
-      "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "mié", "mie", "jue",
-      "vie", "sáb", "sab", "dom", "gio", "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za",
-      "zo",
-    ].contains(word)
-  }
+  static func looksLikeDay(_ word: String) -> Bool { foreignDays.contains(word) }
+
+  private static let foreignDays: Set<String> = [
+    "mo", "di", "mi", "do", "fr", "sa", "so", "montag", "dienstag", "mittwoch", "donnerstag",
+    "freitag", "samstag", "sonnabend", "sonntag", "lun", "mar", "mer", "jeu", "ven", "sam", "dim",
+    "lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche", "mié", "mie", "jue",
+    "vie", "sáb", "sab", "dom", "gio", "seg", "ter", "qua", "qui", "sex", "ma", "wo", "vr", "za",
+    "zo",
+  ]
 
   /// Seconds east of UTC of a zone by name. Of names that several zones have, what feeds mean by them.
   static func zone(_ word: String) -> (seconds: Int, isInRFC822: Bool)? {
@@ -165,6 +194,17 @@ struct ByteReader {
     let letters = rest.prefix { $0 >= 0x80 || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 }
     rest = rest[letters.endIndex...]
     return String(decoding: letters, as: UTF8.self).lowercased()
+  }
+
+  /// `hh.mm` and `hh.mm.ss`.
+  mutating func dottedTime() -> Time? {
+    let start = rest
+    guard let hour = number(upTo: 2), take("."), let minute = number(exactly: 2) else {
+      return restore(start)
+    }
+    var time = Time(hour: hour, minute: minute)
+    if take("."), let second = number(exactly: 2) { time.second = Double(second) }
+    return time
   }
 
   /// `hh:mm`, `hh:mm:ss` with fractions, `hhmmss`, and AM or PM behind them.

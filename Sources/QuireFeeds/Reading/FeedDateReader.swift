@@ -17,7 +17,8 @@ public enum FeedDate {
 /// Knows RFC 822 and 2822 with day names right, wrong or missing, two-digit years, zones by name and by
 /// number, RFC 3339 and the profiles of ISO 8601 (W3C-DTF), C's `asctime`, dates of HTTP, dates with
 /// month names first, `yyyy/mm/dd`, `dd.mm.yyyy`, `mm/dd/yyyy`, times with AM and PM, seconds and
-/// milliseconds since 1970. A time without a zone is UTC. Month names of seven languages.
+/// milliseconds since 1970. A time without a zone, or in one that nobody knows, is UTC. Month names of
+/// thirteen languages, and the characters for year, month and day of Chinese, Japanese and Korean.
 struct FeedDateReader {
   /// How a format writes dates.
   enum Style {
@@ -44,9 +45,12 @@ struct FeedDateReader {
   static func read(_ text: String, as style: Style) -> Finding? {
     // No date is longer.
     guard text.utf8.count <= 128 else { return nil }
-    var text = text
+    var text = text.utf8.allSatisfy { $0 < 0x80 } ? text : eastern(text)
     return text.withUTF8 { buffer in
       let bytes = XMLSpace.trimmed(buffer)
+      if style == .rfc822, let seconds = common(UnsafeBufferPointer(rebasing: bytes)) {
+        return Finding(seconds: seconds, isProper: true)
+      }
       if let iso = ISODate.read(bytes) {
         let isProper =
           switch style {
@@ -60,6 +64,79 @@ struct FeedDateReader {
       guard let found = words.read() else { return nil }
       return Finding(seconds: found.seconds, isProper: style == .rfc822 && found.isRFC822)
     }
+  }
+}
+
+extension FeedDateReader {
+  private static let months = Array("JanFebMarAprMayJunJulAugSepOctNovDec".utf8)
+  private static let weekdays = Array("MonTueWedThuFriSatSun".utf8)
+
+  /// The seconds of the form that nearly all feeds have, without a fault: `Tue, 03 Jun 2003 09:39:21 GMT`,
+  /// or `+0200` at its end. Nil for every other.
+  private static func common(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
+    guard text.count == 29 || text.count == 31, text[3] == 0x2C, text[4] == 0x20, text[7] == 0x20,
+      text[11] == 0x20, text[16] == 0x20, text[19] == 0x3A, text[22] == 0x3A, text[25] == 0x20,
+      let weekday = place(of: text, at: 0, in: weekdays),
+      let month = place(of: text, at: 8, in: months),
+      let day = number(text, 5), let century = number(text, 12), let year = number(text, 14),
+      let hour = number(text, 17), let minute = number(text, 20), let second = number(text, 23),
+      let offset = offset(text)
+    else { return nil }
+    let whole = century * 100 + year
+    guard
+      let seconds = CivilTime.seconds(
+        whole, month + 1, day, hour, minute, Double(second), offset: offset),
+      CivilTime.weekday(whole, month + 1, day) == weekday
+    else { return nil }
+    return seconds
+  }
+
+  /// Seconds east of UTC of `GMT` and `+0200` at the end.
+  private static func offset(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
+    if text.count == 29 { return text[26...].elementsEqual("GMT".utf8) ? 0 : nil }
+    guard text[26] == 0x2B || text[26] == 0x2D, let hours = number(text, 27), hours <= 15,
+      let minutes = number(text, 29), minutes < 60
+    else { return nil }
+    return (text[26] == 0x2D ? -1 : 1) * (hours * 3_600 + minutes * 60)
+  }
+
+  /// A number of two digits.
+  private static func number(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Int? {
+    let (first, second) = (text[place] &- 0x30, text[place + 1] &- 0x30)
+    return first < 10 && second < 10 ? Int(first) * 10 + Int(second) : nil
+  }
+
+  /// The place of three letters among the names of months or days.
+  private static func place(
+    of text: UnsafeBufferPointer<UInt8>, at start: Int, in names: [UInt8]
+  ) -> Int? {
+    (0..<names.count / 3).first {
+      names[$0 * 3] == text[start] && names[$0 * 3 + 1] == text[start + 1]
+        && names[$0 * 3 + 2] == text[start + 2]
+    }
+  }
+
+  /// A date with the characters of Chinese, Japanese and Korean, as it is written elsewhere.
+  private static func eastern(_ text: String) -> String {
+    var result = ""
+    var half = ""
+    for character in text {
+      switch character {
+      case "年", "月", "년", "월": result.append("-")
+      case "日", "일", "秒", "초": result.append(" ")
+      case "時", "时", "시", "分", "분": result.append(":")
+      case "上", "下", "午", "오": half.append(character)
+      case "前", "전": half = " AM"
+      case "後", "后", "후": half = " PM"
+      default: result.append(character)
+      }
+    }
+    guard result != text || !half.isEmpty else { return text }
+    if half == "上午" { half = " AM" }
+    if half == "下午" { half = " PM" }
+    for sign in ["-", ":"] { result = result.replacing(sign + " ", with: sign) }
+    while let last = result.last, "-: ".contains(last) { result.removeLast() }
+    return result + (half.count == 3 ? half : "")
   }
 }
 
@@ -228,6 +305,8 @@ private struct WordDate {
     var month: Int?
     /// How many numbers came before the month.
     var numbersBeforeMonth = 0
+    /// Whether what was read as a month may be a day of the week, as `mar.` is in French.
+    var mayBeDay = false
     var time: ByteReader.Time?
     var zone: ByteReader.Zone?
     var isOdd = false
@@ -260,6 +339,13 @@ private struct WordDate {
           continue
         }
         reader = start
+        if parts.time == nil, parts.month != nil, parts.numbers.count == 2,
+          let time = reader.dottedTime()
+        {
+          (parts.time, parts.isOdd) = (time, true)
+          continue
+        }
+        reader = start
         guard let (value, digits) = reader.digits(), parts.numbers.count < 3 else { return nil }
         parts.numbers.append((value, digits))
         if reader.take("-") || reader.take("/") || reader.take(".") { parts.isOdd = true }
@@ -284,7 +370,10 @@ private struct WordDate {
       parts.isOdd = true
       return reader.skipOne()
     }
-    if parts.month == nil, let month = DateWords.month(word) {
+    if parts.month == nil || parts.mayBeDay, let month = DateWords.month(word) {
+      if parts.mayBeDay { parts.isOdd = true }
+      parts.mayBeDay =
+        parts.month == nil && parts.numbers.isEmpty && DateWords.looksLikeDay(word)
       parts.month = month.number
       parts.numbersBeforeMonth = parts.numbers.count
       if !month.isEnglish { parts.isOdd = true }
@@ -298,8 +387,16 @@ private struct WordDate {
       return true
     }
     parts.isOdd = true
-    return ["at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le"].contains(word)
+    if ["at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le"].contains(word)
       || DateWords.looksLikeDay(word)
+    {
+      return true
+    }
+    // A day of some other language before the date, a zone that nobody knows behind it.
+    let isBefore = parts.numbers.isEmpty && parts.month == nil && parts.time == nil
+    let isBehind = parts.time != nil && parts.numbers.count == (parts.month == nil ? 3 : 2)
+    if isBefore { return !reader.isAtEnd && (reader.take(",") || reader.take(".")) }
+    return isBehind
   }
 
   /// Year, month, day, and how many digits the year has.

@@ -85,10 +85,14 @@ struct FeedJSONReader {
         repairs.add(.wrongType)
         return FeedPerson(name: name)
       }
-      let person = FeedPerson(
+      var person = FeedPerson(
         name: string(element["name"]), url: address(element["url"]),
         email: string(element["_quire"]?["email"]), avatar: address(element["avatar"]),
         role: string(element["_quire"]?["role"]))
+      if let url = person.url, url.hasPrefix("mailto:"), person.name == nil {
+        person.email = person.email ?? String(url.dropFirst(7))
+        person.url = nil
+      }
       return person.isEmpty ? nil : person
     }
   }

@@ -71,10 +71,18 @@ struct FeedPageDecoding: PageDecoding {
       limits: options.xmlLimits, decoding: options.limits, leniency: leniency, charset: charset)
   }
 
+  /// Bytes that the parser gets at once: what it does with them stays in the processor's cache.
+  private static let pieceSize = 64 << 10
+
   private mutating func feed(_ slice: [UInt8]) throws {
     guard refusal == nil, let parser else { return }
     do throws(XMLRefusal) {
-      try parser.receive(slice)
+      var start = 0
+      while start < slice.count {
+        let end = min(start + Self.pieceSize, slice.count)
+        try parser.receive(slice[start..<end])
+        start = end
+      }
     } catch {
       if options.isStrict || error.kind == .final { throw Self.words(for: error) }
       refusal = error
@@ -107,6 +115,7 @@ struct FeedPageDecoding: PageDecoding {
 
   private mutating func readXML() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     var tally = RepairTally()
+    if saysOtherWidth { tally.add(.wrongEncoding) }
     let first = refusal == nil ? try finishParser() : nil
     if let first {
       note(parser?.repairs ?? [], in: &tally)
@@ -120,6 +129,15 @@ struct FeedPageDecoding: PageDecoding {
     let (document, repairs) = try mended()
     guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
     return (parsed, document)
+  }
+
+  /// Whether the page says UTF-16 in bytes that are plainly not.
+  private var saysOtherWidth: Bool {
+    guard bytes.first == 0x3C, bytes.count > 1, bytes[1] != 0 else { return false }
+    let head = bytes.prefix(128)
+    let declaration = head.prefix(upTo: head.firstIndex(of: 0x3E) ?? head.endIndex)
+    return declaration.starts(with: "<?xml".utf8) && declaration.containsText("encoding")
+      && declaration.containsText("utf-16")
   }
 
   private mutating func finishParser() throws -> XMLDocument? {
@@ -146,7 +164,7 @@ struct FeedPageDecoding: PageDecoding {
     tally.add(repair.repairs.repairs)
     let parser = try makeParser(charset: "utf-8")
     do throws(XMLRefusal) {
-      try parser.receive(mended)
+      try parser.receive(mended[...])
       let document = try parser.finish()
       note(parser.repairs, in: &tally)
       // What was left out without being noticed, such as a declaration of XML 1.1.
@@ -261,11 +279,18 @@ struct FeedPageDecoding: PageDecoding {
     if !isDeclared { reader.repairs.add(.wrongType) }
     let items = hasItems ? try session.items().items : []
     try check(items.count)
-    let entries = try items.enumerated().map { number, item in
+    var entries: [FeedEntry] = []
+    entries.reserveCapacity(items.count)
+    for (number, item) in items.enumerated() {
       try check(bytes: item.bytes.count, ofEntry: number)
-      var entry = reader.entry(try item.value)
+      let value = try item.value
+      guard case .object = value else {
+        reader.repairs.add(.wrongType)
+        continue
+      }
+      var entry = reader.entry(value)
       entry.raw = item
-      return entry
+      entries.append(entry)
     }
     feed.repairs += reader.repairs.repairs
     return (try finished(ParsedFeed(feed: feed, entries: entries)), document)

@@ -147,7 +147,14 @@ extension FeedXMLReader {
     case .atomTitle: entry.title = entry.title ?? atomText(node, scope)
     case .atomSummary: entry.summary = entry.summary ?? atomText(node, scope)
     case .atomContent: entry.content = entry.content ?? atomText(node, scope)
-    case .atomLink, .xhtmlLink: entry.links += link(node, scope).map { [$0] } ?? []
+    case .atomLink, .xhtmlLink:
+      entry.links += link(node, scope).map { [$0] } ?? []
+      // RFC 4685, §4.
+      if let count = node.attribute("count", in: Self.thread).flatMap({ Int($0) }), count >= 0 {
+        var comments = entry.comments ?? FeedComments()
+        comments.count = comments.count ?? count
+        entry.comments = comments
+      }
     case .atomID: entry.id = entry.id ?? node.text
     case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .rfc3339)
     case .atomPublished: entry.published = entry.published ?? date(node, as: .rfc3339)

@@ -218,7 +218,9 @@ extension FeedXMLReader {
     feed.subtitle = feed.subtitle ?? fallback.subtitle
     feed.rights = feed.rights ?? fallback.copyright
     feed.icon = feed.icon ?? fallback.iTunesImage
-    if feed.authors.isEmpty { feed.authors = fallback.authors.prefix(1).map { $0 } }
+    if !feed.authors.contains(where: { $0.role == nil }) {
+      feed.authors = fallback.authors.prefix(1) + feed.authors
+    }
     if feed.categories.isEmpty { feed.categories = fallback.keywords }
     if fallback.period > 0 {
       feed.schedule.updateInterval = .seconds(Double(fallback.period) / Double(fallback.frequency))

@@ -91,6 +91,7 @@ struct FeedXMLReader {
   }
 
   static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+  static let thread = "http://purl.org/syndication/thread/1.0"
 
   private mutating func atom(
     _ root: XMLTreeNode, _ scope: FeedScope
@@ -177,7 +178,7 @@ struct FeedXMLReader {
         repairs.add(.markupInText)
         text = xhtml(node, scope)
         if kind == .html { text?.kind = .html }
-      } else if let value = node.text {
+      } else if let value = Self.escapedText(of: node) {
         text = kind == .html ? markup(value, .html, scope) : plain(value, scope)
       }
     case .other: text = other(node, type, scope)
@@ -187,6 +188,14 @@ struct FeedXMLReader {
     elsewhere.source = source
     elsewhere.mediaType = type == "text" ? nil : type
     return elsewhere
+  }
+
+  /// The text of an element; what Atom 0.3 says to be base 64 is decoded.
+  private static func escapedText(of node: XMLTreeNode) -> String? {
+    guard let text = node.text, node.attribute("mode")?.lowercased() == "base64",
+      let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !data.isEmpty
+    else { return node.text }
+    return String(decoding: data, as: UTF8.self).trimmedSpaces
   }
 
   private static func kind(of type: String, mode: String?) -> FeedText.Kind {
@@ -280,6 +289,10 @@ struct FeedXMLReader {
 extension String {
   /// Without white space at either end.
   var trimmedSpaces: String {
+    // Most have none, in ASCII.
+    if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last {
+      return self
+    }
     var view = self[...]
     while let first = view.first, first.isWhitespace { view = view.dropFirst() }
     while let last = view.last, last.isWhitespace { view = view.dropLast() }
@@ -292,6 +305,11 @@ extension FeedPerson {
   init(rss text: String) {
     self.init()
     let text = text.trimmedSpaces
+    let hasAddress = text.utf8.contains { $0 == 0x40 || $0 == 0x3E }
+    guard hasAddress else {
+      name = text.isEmpty ? nil : text
+      return
+    }
     if text.last == ")", let open = text.lastIndex(of: "("), text[..<open].contains("@") {
       email = String(text[..<open]).trimmedSpaces
       name = String(text[text.index(after: open)...].dropLast()).trimmedSpaces

@@ -43,13 +43,21 @@ package struct XMLTreeNode: Sendable {
   /// The element's own text as it is.
   package var wholeText: String { index.withText(of: node) { String(decoding: $0, as: UTF8.self) } }
 
-  /// The value of the attribute with that local name and namespace; nil where there is none.
+  /// The value of the attribute with that local name and namespace; where there is none, of the first
+  /// whose name differs in case alone, as publishers write `isPermalink`.
   package func attribute(_ name: String, in namespace: String? = nil) -> String? {
+    var similar: Int?
     for attribute in index.attributes(of: node) {
       let own = index.name(of: attribute)
-      if own.local == name, own.namespace == namespace { return index.string(of: attribute) }
+      guard own.namespace == namespace else { continue }
+      if own.local == name { return index.string(of: attribute) }
+      if similar == nil, own.local.utf8.count == name.utf8.count,
+        own.local.lowercased() == name.lowercased()
+      {
+        similar = attribute
+      }
     }
-    return nil
+    return similar.map { index.string(of: $0) }
   }
 
   /// The element's attributes: local names and values.

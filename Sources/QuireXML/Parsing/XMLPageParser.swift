@@ -15,7 +15,7 @@ package struct XMLPageParser {
   }
 
   /// Takes the next bytes.
-  package func receive(_ slice: [UInt8]) throws(XMLRefusal) {
+  package func receive(_ slice: ArraySlice<UInt8>) throws(XMLRefusal) {
     do throws(XMLFault) {
       try parser.receive(slice)
     } catch {

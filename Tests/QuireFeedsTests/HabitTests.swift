@@ -1,0 +1,120 @@
+import Foundation
+import QuireCore
+import Testing
+
+@testable import QuireFeeds
+
+/// Habits of publishers that no specification has, each seen in the wild.
+@Suite("Feeds: habits of the wild")
+struct HabitTests {
+  @Test("17-Rss, 17-Repairs: names of attributes are read whatever their case")
+  func attributeCase() throws {
+    let text = """
+      <rss Version="2.0"><channel><item><title>t</title><link>http://a.test/1</link>
+      <guid isPermalink="false">http://a.test/?p=1</guid>
+      <enclosure URL="http://a.test/1.mp3" Length="5" TYPE="audio/mpeg"/></item></channel></rss>
+      """
+    let feed = try parsed(text)
+    #expect(feed.feed.format == FeedFormat(.rss, version: "2.0"))
+    #expect(feed.entries[0].canonicalURL == nil)
+    #expect(feed.entries[0].enclosures.map(\.url) == ["http://a.test/1.mp3"])
+    #expect(feed.entries[0].enclosures[0].length == 5)
+  }
+
+  @Test("17-Atom: contents of Atom 0.3 in base 64 are decoded")
+  func base64() throws {
+    let text = """
+      <feed version="0.3" xmlns="http://purl.org/atom/ns#"><entry><id>1</id>
+      <content type="text/html" mode="base64">PHA+
+      aMOpPC9wPg==</content><title mode="base64">aGk=</title></entry>
+      <entry><id>2</id><content type="text/html" mode="base64">no base 64!?</content></entry></feed>
+      """
+    let feed = try parsed(text)
+    #expect(feed.entries[0].content?.value == "<p>hé</p>")
+    #expect(feed.entries[0].content?.kind == .html)
+    #expect(feed.entries[0].title?.value == "hi")
+    #expect(feed.entries[1].content != nil)
+  }
+
+  @Test("17-Modules: how many comments there are is read of a link's thr:count too (RFC 4685)")
+  func threadCount() throws {
+    let text = """
+      <feed xmlns="http://www.w3.org/2005/Atom" xmlns:thr="http://purl.org/syndication/thread/1.0">
+      <entry><id>1</id><link rel="replies" type="application/atom+xml" href="http://a.test/c"
+      thr:count="7"/></entry></feed>
+      """
+    let comments = try parsed(text).entries[0].comments
+    #expect(comments == FeedComments(feedURL: "http://a.test/c", count: 7))
+  }
+
+  @Test("17-Json, 17-Repairs: items of JSON Feed that are no objects are left out and counted")
+  func noObjects() throws {
+    let text = """
+      {"version": "https://jsonfeed.org/version/1", "items": ["a", 5, {"id": "1"}, null, [1]]}
+      """
+    let feed = try parsed(text)
+    #expect(feed.entries.map(\.id) == ["1"])
+    #expect(feed.feed.repairs == [FeedRepair(.wrongType, count: 4)])
+    #expect(throws: PageError.self) { try parsed(text, at: nil, FeedOptions(isStrict: true)) }
+  }
+
+  @Test(
+    "17-Repairs: a feed that says UTF-16 and is UTF-8 is read as what it is, and that is counted")
+  func otherWidth() throws {
+    let text =
+      "<?xml version='1.0' encoding='UTF-16'?><rss version='2.0'><channel><title>é</title></channel></rss>"
+    let feed = try parsed(text)
+    #expect(feed.feed.title?.value == "é")
+    #expect(feed.feed.repairs.map(\.kind) == [.wrongEncoding])
+    #expect(throws: PageError.self) { try parsed(text, at: nil, FeedOptions(isStrict: true)) }
+  }
+
+  @Test("17-Modules: hosts and guests of a podcast do not take the place of its author")
+  func roles() throws {
+    let text = """
+      <rss version="2.0" xmlns:podcast="https://podcastindex.org/namespace/1.0"
+      xmlns:itunes="http://www.itunes.com/dtds/podcast-1.0.dtd"><channel>
+      <podcast:person role="host">Ann</podcast:person><itunes:author>House</itunes:author></channel></rss>
+      """
+    #expect(try parsed(text).feed.authors.map(\.name) == ["House", "Ann"])
+  }
+
+  @Test(
+    "17-Form: an author of whom only the address is known has one of the members that JSON Feed demands"
+  )
+  func mailto() throws {
+    let text = "<rss><channel><item><guid>1</guid><author>a@b.test</author></item></channel></rss>"
+    var entry = try parsed(text).entries[0]
+    entry.raw = nil
+    guard case .array(let authors)? = entry.jsonFeedItem()["authors"] else {
+      Issue.record("There are no authors.")
+      return
+    }
+    #expect(authors.map { $0["url"]?.string } == ["mailto:a@b.test"])
+    let back = try JSONDecoder().decode(FeedEntry.self, from: JSONEncoder().encode(entry))
+    #expect(back.authors == entry.authors)
+  }
+
+  @Test(
+    "17-Dates: dates in the languages and characters of the world are read",
+    arguments: [
+      ("mar., 03 juin 2003 09:39:21 +0200", "2003-06-03T07:39:21Z"),
+      ("12 Octobre 2010", "2010-10-12T00:00:00Z"), ("3 août 2010 10:00", "2010-08-03T10:00:00Z"),
+      ("Втр, 03 Июн 2003 09:39:21 MSK", "2003-06-03T06:39:21Z"),
+      ("3 мая 2003", "2003-05-03T00:00:00Z"), ("5 stycznia 2004 10:00", "2004-01-05T10:00:00Z"),
+      ("Sal, 3 Haziran 2003 09:39:21 +0300", "2003-06-03T06:39:21Z"),
+      ("2003年6月3日 09:39:21", "2003-06-03T09:39:21Z"), ("2003年 6月 3日", "2003-06-03T00:00:00Z"),
+      ("2003年6月3日 下午9时39分21秒", "2003-06-03T21:39:21Z"),
+      ("2004-05-25 오후 11:23:17", "2004-05-25T23:23:17Z"),
+      ("2004년 05월 28일  01:31:15", "2004-05-28T01:31:15Z"),
+      ("Tue, 03 Jun 2003 09:39:21 Etc/GMT", "2003-06-03T09:39:21Z"),
+      ("Tue, 03 Jun 2003 09:39:21 Somewhere", "2003-06-03T09:39:21Z"),
+      ("Tue, 03 Jun 2003 09.39.21 GMT", "2003-06-03T09:39:21Z"),
+      ("Tue, 4 Mar 2003 10:00:00 GMT", "2003-03-04T10:00:00Z"),
+      ("Mar 4 2003 10:00", "2003-03-04T10:00:00Z"),
+    ])
+  func dates(text: String, expected: String) throws {
+    let date = try #require(FeedDate.read(text), "\(text)")
+    #expect(date.formatted(.iso8601) == expected, "\(text)")
+  }
+}
