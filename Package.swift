@@ -24,15 +24,12 @@ let examples = [
   "IssueList", "OwnSink",
 ]
 
-/// What reads listings; a test may look into any of them.
-let libraries: [Target.Dependency] = [
-  "QuireCore", "QuireLists", "QuireListModel", "QuirePagination", "QuireJSON", "QuireXML",
-  "QuireHTTP", "QuireCurl",
-]
-
 let reading: [Target.Dependency] = [
   "QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore",
 ]
+
+/// What reads listings; a test may look into any of them.
+let libraries: [Target.Dependency] = reading + ["QuireLists", "QuireListModel", "QuireCurl"]
 
 let package = Package(
   name: "Quire",
@@ -42,7 +39,8 @@ let package = Package(
     "Quire", "QuireCore", "QuireLists", "QuireListModel", "QuirePagination", "QuireJSON",
     "QuireXML",
     "QuireHTTP", "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite",
-    "QuirePostgres", "QuireFeeds", "QuireFeedsSQLite", "QuireServing", "QuireTesting",
+    "QuirePostgres", "QuireFeeds", "QuireFeedsSQLite", "QuireFeedsPostgres", "QuireServing",
+    "QuireTesting",
   ].map { .library(name: $0, targets: [$0]) } + [
     .executable(name: "quire", targets: ["QuireCommand"])
   ],
@@ -86,6 +84,7 @@ let package = Package(
     library("QuirePostgres", ["QuireExport", "QuirePagination", "QuireCore", "CPostgreSQL"]),
     library("QuireFeeds", reading + [httpTypes]),
     library("QuireFeedsSQLite", ["QuireFeeds", "QuireCore"] + grdb),
+    library("QuireFeedsPostgres", ["QuireFeeds", "QuirePostgres", "QuireCore"]),
     library("QuireServing", ["QuirePagination", "QuireCore", "CCrypto", httpTypes]),
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
     library(
@@ -117,6 +116,7 @@ let package = Package(
     tests(of: "QuireAWS", with: ["QuireAWS", httpTypes]),
     tests(of: "QuireFeeds", with: ["QuireFeeds", "Quire", httpTypes]),
     tests(of: "QuireFeedsSQLite", with: ["QuireFeedsSQLite", "QuireFeeds"] + grdb),
+    tests(of: "QuireFeedsPostgres", with: ["QuireFeedsPostgres", "QuireFeeds", httpTypes]),
     tests(of: "QuireExport", with: ["QuireExport", "Quire", "CZlib"]),
     tests(of: "QuireSQLite", with: ["QuireSQLite", "QuireExport", "Quire"] + grdb),
     tests(of: "QuirePostgres", with: ["QuirePostgres", "QuireExport", "Quire", "CPostgreSQL"]),

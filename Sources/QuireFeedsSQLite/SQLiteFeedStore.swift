@@ -62,7 +62,7 @@ public struct SQLiteFeedStore: FeedStore {
   public func subscriptions() async throws -> [FeedSubscription] {
     try await read { database in
       try String.fetchAll(database, sql: "SELECT body FROM feed ORDER BY id").map {
-        try Self.decode(FeedSubscription.self, $0)
+        try FeedRecord.value(of: FeedSubscription.self, $0)
       }
     }
   }
@@ -97,6 +97,10 @@ public struct SQLiteFeedStore: FeedStore {
       }
       try keep(poll.subscription(after: effect, known: known), database)
       return effect
+    case .push(let push, let id):
+      guard var known = try subscription(id, database) else { break }
+      known.push = push
+      try keep(known, database)
     case .mark(let numbers, let isRead):
       for number in numbers {
         try database.execute(
@@ -110,7 +114,7 @@ public struct SQLiteFeedStore: FeedStore {
     _ id: String, _ database: Database
   ) throws -> FeedSubscription? {
     try String.fetchOne(database, sql: "SELECT body FROM feed WHERE id = ?", arguments: [id]).map {
-      try decode(FeedSubscription.self, $0)
+      try FeedRecord.value(of: FeedSubscription.self, $0)
     }
   }
 
@@ -118,7 +122,7 @@ public struct SQLiteFeedStore: FeedStore {
     try database.execute(
       sql: """
         INSERT INTO feed (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body
-        """, arguments: [subscription.id, try encode(subscription)])
+        """, arguments: [subscription.id, try FeedRecord.text(of: subscription)])
   }
 
   private static func keep(
@@ -134,7 +138,7 @@ public struct SQLiteFeedStore: FeedStore {
       arguments: [feed, identity.kind.rawValue, identity.value])
     if let known, known["digest"] == digest { return }
     let words = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry).searchText
-    let body = try encode(entry)
+    let body = try FeedRecord.text(of: entry)
     if let known {
       try database.cachedStatement(
         sql: "UPDATE entry SET digest = ?, words = ?, body = ? WHERE number = ?"
@@ -186,7 +190,7 @@ public struct SQLiteFeedStore: FeedStore {
       try Row.fetchAll(database, sql: sql, arguments: arguments).map { row in
         StoredEntry(
           number: row["number"], subscription: row["feed"], date: row["date"],
-          isRead: row["isRead"], entry: try Self.decode(FeedEntry.self, row["body"]))
+          isRead: row["isRead"], entry: try FeedRecord.value(of: FeedEntry.self, row["body"]))
       }
     }
     let items = Array(found.prefix(max(1, limit)))
@@ -202,25 +206,6 @@ public struct SQLiteFeedStore: FeedStore {
       throw PageError(ofStore: error)
     }
   }
-
-  // MARK: JSON
-
-  /// The next poll of a feed that is gone is never.
-  private static let never = (positive: "never", negative: "always", other: "unknown")
-
-  private static func encode(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.nonConformingFloatEncodingStrategy = .convertToString(
-      positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-  }
-
-  private static func decode<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {
-    let decoder = JSONDecoder()
-    decoder.nonConformingFloatDecodingStrategy = .convertFromString(
-      positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
-    return try decoder.decode(type, from: Data(text.utf8))
-  }
 }
 
 extension PageError {
@@ -231,9 +216,4 @@ extension PageError {
       ?? PageError(
         .feedStore, "The store of feeds cannot be used: \(error)", attempts: 0, underlying: error)
   }
-}
-
-extension PageError.Code {
-  /// The file of a store of feeds cannot be opened, read or written; `underlying` is SQLite's error.
-  public static let feedStore = Self("feedStore")
 }

@@ -13,27 +13,29 @@ import QuireExport
 /// A connection, used on a queue of its own: libpq waits for the server.
 ///
 /// SAFETY: `handle` is used in work that `run` puts on the queue, which is serial, and in `deinit`.
-final class PostgresConnection: @unchecked Sendable {
+package final class PostgresConnection: @unchecked Sendable {
   private let target: String
   private let queue = DispatchQueue(label: "quire.postgres")
   private var handle: OpaquePointer?
 
-  init(_ target: String) { self.target = target }
+  package init(_ target: String) { self.target = target }
 
   deinit { PQfinish(handle) }
 
   /// Does work on the queue, where the calls below wait.
-  func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
+  package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
+    -> Value
+  {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try work() }) }
     }
   }
 
   /// Whether the connection is up, as far as is known without asking.
-  var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+  package var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
 
   /// Connects anew. Throws `SinkError`.
-  func connect() throws {
+  package func connect() throws {
     PQfinish(handle)
     // Of words that come twice, libpq takes the last: the caller's.
     handle = Self.withWords([
@@ -49,7 +51,7 @@ final class PostgresConnection: @unchecked Sendable {
     try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
   }
 
-  func close() {
+  package func close() {
     // The server hears of the end some time after it: the next run need not wait for its lock.
     if PQtransactionStatus(handle) == PQTRANS_IDLE {
       PQclear(PQexec(handle, "SELECT pg_advisory_unlock_all()"))
@@ -72,7 +74,7 @@ final class PostgresConnection: @unchecked Sendable {
   // MARK: Statements
 
   /// Runs statements that give nothing back.
-  func execute(_ sql: String) throws {
+  package func execute(_ sql: String) throws {
     let result = PQexec(handle, sql)
     defer { PQclear(result) }
     try check(result)
@@ -80,7 +82,7 @@ final class PostgresConnection: @unchecked Sendable {
 
   /// Runs a statement with values; its rows as text.
   @discardableResult
-  func query(_ sql: String, _ values: [String?] = []) throws -> [[String?]] {
+  package func query(_ sql: String, _ values: [String?] = []) throws -> [[String?]] {
     let texts = values.map { $0.map { strdup($0) } ?? nil }
     defer { for text in texts { free(text) } }
     let result = PQexecParams(

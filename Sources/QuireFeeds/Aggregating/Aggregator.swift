@@ -1,3 +1,4 @@
+public import HTTPTypes
 public import QuireCore
 public import QuireHTTP
 import QuirePagination
@@ -18,16 +19,20 @@ public struct AggregatorSettings: Sendable {
   public var options: FeedOptions
   /// How many pages of its history a feed is read at its first poll. Default 1.
   public var pagesAtFirst: Int
+  /// Where hubs reach `answer(hub:)` from outside, such as `https://reader.example/hub/`; a token of the feed is
+  /// added. Default nil: no hub is subscribed to.
+  public var callback: String?
 
   /// The defaults of the members, unless given.
   public init(
     limits: PollingLimits = PollingLimits(), rules: PollRules = PollRules(),
-    options: FeedOptions = FeedOptions(), pagesAtFirst: Int = 1
+    options: FeedOptions = FeedOptions(), pagesAtFirst: Int = 1, callback: String? = nil
   ) {
     self.limits = limits
     self.rules = rules
     self.options = options
     self.pagesAtFirst = pagesAtFirst
+    self.callback = callback
   }
 }
 
@@ -57,6 +62,20 @@ public struct FeedPollReport: Sendable {
   public let error: PageError?
 }
 
+/// What a hub is answered.
+public struct HubAnswer: Hashable, Sendable {
+  /// Status and header fields.
+  public let head: HTTPResponse
+  /// The body.
+  public let body: [UInt8]
+
+  init(_ status: HTTPResponse.Status, text: String = "") {
+    // Nothing that comes from outside is a page to show.
+    head = HTTPResponse(status: status, headerFields: [.contentType: "text/plain; charset=utf-8"])
+    body = Array(text.utf8)
+  }
+}
+
 /// Polls the feeds that it is subscribed to, each when it is due, and keeps what they bring.
 ///
 /// ```swift
@@ -68,14 +87,18 @@ public struct FeedPollReport: Sendable {
 /// ```
 /// What a poll has learnt of a feed, its validators and the entries it brought are one change of the store:
 /// a process that is killed at any moment loses no entry and stores none twice. One aggregator at a time
-/// works on a store.
+/// works on a store, but for a `SharedFeedStore`, on which those of several machines share the work by leases.
 public actor Aggregator {
   private let store: any FeedStore
+  /// The store, where others work on it too.
+  private let shared: (any SharedFeedStore)?
+  private let holder = UUID().uuidString
   private let poller: FeedPoller
   private let settings: AggregatorSettings
   private let environment: Environment
   private let observe: @Sendable (AggregatorEvent) -> Void
   private var queue: PollQueue
+  private var claims: ClaimMachine
   private var known: [String: FeedSubscription] = [:]
   private var isLoaded = false
   private var isRunning = false
@@ -115,23 +138,26 @@ public actor Aggregator {
     environment: Environment, observe: @escaping @Sendable (AggregatorEvent) -> Void = { _ in }
   ) {
     self.store = store
+    shared = store as? any SharedFeedStore
     self.settings = settings
     self.environment = environment
     self.observe = observe
     poller = FeedPoller(client: client, settings: settings)
     queue = PollQueue(limits: settings.limits)
+    claims = ClaimMachine(limits: settings.limits)
   }
 
   // MARK: Subscriptions
 
   /// All subscriptions, in the order of their identifiers.
   public func subscriptions() async throws -> [FeedSubscription] {
+    if let shared { return try await shared.subscriptions() }
     try await load()
     return known.values.sorted { $0.id < $1.id }
   }
 
   /// Subscribes to a feed, which is due at once; a subscription of the same address gets the title and the
-  /// folders.
+  /// folders. Returns what is known of it here: on a `SharedFeedStore`, others may know more.
   @discardableResult
   public func subscribe(
     to url: String, title: String? = nil, folders: [String] = []
@@ -150,8 +176,11 @@ public actor Aggregator {
       latest.folders = folders
       subscription = latest
     }
-    known[url] = subscription
-    if !queue.contains(url) { schedule(subscription) }
+    if shared == nil {
+      known[url] = subscription
+      if !queue.contains(url) { schedule(subscription) }
+    }
+    claims.changed()
     observe(.subscribed(url))
     wake()
     return subscription
@@ -213,23 +242,71 @@ public actor Aggregator {
     defer { isRunning = false }
     try await load()
     failure = nil
+    claims.changed()
     do {
       try await withThrowingDiscardingTaskGroup { group in
-        while end.map({ !queue.isIdle(at: $0) }) ?? true {
+        while true {
           let now = environment.now()
+          try await claim(at: now, dueBy: end ?? now)
+          if let end, isDone(at: end) { break }
           for id in queue.begin(at: now, dueBy: end ?? now) {
-            guard let subscription = known[id] else { continue }
+            guard let subscription = pollable(id, at: now) else { continue }
             group.addTask { await self.poll(subscription) }
           }
           if let failure { throw failure }
-          if let end, queue.isIdle(at: end) { break }
-          try await pause(until: queue.wake(after: now, onlyInLine: end != nil), now)
+          if let end, isDone(at: end) { break }
+          let next = queue.wake(after: now, onlyInLine: end != nil) ?? .infinity
+          try await pause(until: shared == nil ? next : min(next, claims.next), now)
           if let failure { throw failure }
         }
       }
+      try await leave()
     } catch {
+      try? await leave()
       throw failure ?? error
     }
+  }
+
+  /// Gives hosts back to the others who work on the store.
+  private func leave() async throws {
+    guard let shared else { return }
+    for id in known.keys { queue.remove(id) }
+    known = [:]
+    let held = claims.release()
+    guard !held.isEmpty else { return }
+    let claim = FeedClaim(holder: holder, dueBy: 0, limit: 0, lease: .zero, working: held)
+    // Also where the task is cancelled.
+    _ = try await Task { try await shared.claim(claim) }.value
+  }
+
+  /// Whether all that was due is polled.
+  private func isDone(at end: Double) -> Bool {
+    queue.isIdle(at: end) && (shared == nil || claims.isDry)
+  }
+
+  /// Takes what is due of a store that others work on too.
+  private func claim(at now: Double, dueBy: Double) async throws {
+    guard let shared, let wanted = claims.wanted(at: now, holding: queue.count) else { return }
+    let working = queue.hostNames
+    let claimed = try await shared.claim(
+      FeedClaim(
+        holder: holder, dueBy: dueBy, limit: wanted, lease: ClaimMachine.lease, working: working))
+    claims.claimed(
+      Set(claimed.map(\.host)), working: working, wanted: wanted, got: claimed.count, at: now)
+    for subscription in claimed where !queue.contains(subscription.id) {
+      known[subscription.id] = subscription
+      schedule(subscription)
+    }
+  }
+
+  /// The subscription to poll now; nil where it is gone, or where its host may be another's by now.
+  private func pollable(_ id: String, at now: Double) -> FeedSubscription? {
+    guard let subscription = known[id] else { return nil }
+    if shared != nil, !claims.holds(subscription.host, at: now) {
+      queue.ended(id, host: subscription.host, next: nil)
+      return nil
+    }
+    return subscription
   }
 
   /// Waits until a time, or until something has ended.
@@ -256,9 +333,11 @@ public actor Aggregator {
       let answer = try await poller.poll(subscription, at: now, random: random)
       let effect = try await store.apply(.polled(answer.poll))
       finish(subscription, answer, effect, watch.elapsed())
+      if answer.error == nil { try await subscribeToHub(of: subscription.id) }
     } catch {
       if !(error is CancellationError) { failure = failure ?? error }
-      queue.ended(subscription.id, host: subscription.host, next: subscription.schedule.nextPoll)
+      let next = shared == nil ? subscription.schedule.nextPoll : nil
+      queue.ended(subscription.id, host: subscription.host, next: next)
     }
     wake()
   }
@@ -272,9 +351,10 @@ public actor Aggregator {
       return
     }
     let new = answer.poll.subscription(after: effect, known: latest)
-    known[new.id] = new
-    queue.ended(
-      new.id, host: new.host, next: new.schedule.state == .ended ? nil : new.schedule.nextPoll)
+    // Of a store that is shared, whose turn it is then is seen then.
+    known[new.id] = shared == nil ? new : nil
+    let isOver = shared != nil || new.schedule.state == .ended
+    queue.ended(new.id, host: new.host, next: isOver ? nil : new.schedule.nextPoll)
     observe(
       .polled(
         FeedPollReport(
@@ -282,8 +362,69 @@ public actor Aggregator {
           isUnchanged: answer.isUnchanged, duration: duration, error: answer.error)))
   }
 
+  // MARK: Hubs
+
+  /// Subscribes at the hub that a feed names, where it names one and that is due.
+  private func subscribeToHub(of id: String) async throws {
+    guard let callback = settings.callback, shared == nil, let subscription = known[id],
+      let feed = subscription.feed,
+      let push = FeedPush.wanted(
+        by: feed, at: subscription.schedule.url, known: subscription.push, now: environment.now(),
+        token: UUID().uuidString.lowercased())
+    else { return }
+    // Kept first: hubs ask back before they answer.
+    try await keep(push, of: id)
+    do {
+      _ = try await poller.client.response(
+        to: push.request(callback: callback), decoder: BytesPageDecoder())
+    } catch is PageError {
+      // It is asked again after a day; until then the feed is polled as before.
+    }
+  }
+
+  private func keep(_ push: FeedPush, of id: String) async throws {
+    known[id]?.push = push
+    try await store.apply(.push(push, id: id))
+  }
+
+  /// Answers what a hub sends to the callback: its question whether a subscription is meant, and the news
+  /// that a feed has changed, which makes it due. Bodies are not needed.
+  ///
+  /// Whatever does not belong to a subscription gets 404. Throws what the store throws.
+  public func answer(hub request: HTTPRequest) async throws -> HubAnswer {
+    try await load()
+    let target = try? URLReference(request.path ?? "/")
+    let token = (target?.path ?? "").split(separator: "/").last.map(String.init) ?? ""
+    guard let subscription = known.values.first(where: { $0.push?.token == token }),
+      var push = subscription.push
+    else { return HubAnswer(.notFound) }
+    let query = QueryString(target?.query)
+    let now = environment.now()
+    switch (request.method, query["hub.mode"]) {
+    case (.get, "subscribe"):
+      let lease = query["hub.lease_seconds"].flatMap { Double($0) }
+      guard let challenge = query["hub.challenge"],
+        push.verified(topic: query["hub.topic"], lease: lease, at: now)
+      else { return HubAnswer(.notFound) }
+      try await keep(push, of: subscription.id)
+      return HubAnswer(.ok, text: challenge)
+    case (.get, "denied"):
+      push.refused(topic: query["hub.topic"])
+      try await keep(push, of: subscription.id)
+      return HubAnswer(.ok)
+    case (.post, _):
+      push.delivered(at: now)
+      try await keep(push, of: subscription.id)
+      known[subscription.id]?.schedule.pushed(at: now, lastPoll: subscription.health.lastPoll)
+      if let latest = known[subscription.id] { schedule(latest) }
+      wake()
+      return HubAnswer(.accepted)
+    default: return HubAnswer(.notFound)
+    }
+  }
+
   private func load() async throws {
-    guard !isLoaded else { return }
+    guard !isLoaded, shared == nil else { return }
     let subscriptions = try await store.subscriptions()
     guard !isLoaded else { return }
     isLoaded = true

@@ -104,6 +104,7 @@ struct FeedPoller: Sendable {
     }
     var subscription = subscription
     subscription.schedule.polled(outcome, at: now, random: random)
+    if subscription.push?.isActive(at: now) == true { subscription.schedule.leaveToHub(from: now) }
     return subscription
   }
 }

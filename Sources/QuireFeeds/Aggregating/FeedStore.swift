@@ -37,6 +37,8 @@ public enum FeedChange: Sendable {
   case unsubscribe(id: String)
   /// Keeps what a poll has brought, all of it or nothing.
   case polled(FeedPoll)
+  /// Keeps a subscription at a hub.
+  case push(FeedPush, id: String)
   /// Marks entries as read or unread, by number.
   case mark([Int64], isRead: Bool)
 }
@@ -63,12 +65,13 @@ public struct FeedPoll: Sendable {
     self.time = time
   }
 
-  /// The subscription to keep after a poll with this effect. Title and folders are those of `known`: the
-  /// reader may have changed them while the poll ran.
+  /// The subscription to keep after a poll with this effect. Title, folders and the subscription at a hub are
+  /// those of `known`: they may have changed while the poll ran.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
     var subscription = effect.added > 0 ? changed : unchanged
     subscription.title = known.title
     subscription.folders = known.folders
+    subscription.push = known.push
     subscription.health.entries = known.health.entries + effect.added
     return subscription
   }
@@ -196,6 +199,9 @@ public actor MemoryFeedStore: FeedStore {
       for entry in poll.entries.reversed() { keep(entry, of: known.id, at: poll.time, &effect) }
       feeds[known.id] = poll.subscription(after: effect, known: known)
       return effect
+    case .push(let push, let id):
+      feeds[id]?.push = push
+      return FeedEffect()
     case .mark(let marked, let isRead):
       for number in marked { stored[number]?.entry.isRead = isRead }
       return FeedEffect()
@@ -246,4 +252,9 @@ extension StoredEntry {
   public var searchText: String {
     [entry.title?.plain, entry.text?.plain].compactMap(\.self).joined(separator: "\n").lowercased()
   }
+}
+
+extension PageError.Code {
+  /// A store of feeds cannot be opened, read or written; `underlying` is the database's error.
+  public static let feedStore = Self("feedStore")
 }

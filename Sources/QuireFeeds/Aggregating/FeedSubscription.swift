@@ -17,6 +17,8 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   public var feed: Feed?
   /// How it does.
   public var health: FeedHealth
+  /// The subscription at its hub; nil where there is none.
+  public var push: FeedPush?
 
   /// A subscription that was not polled yet, and is due at `now`, in seconds since 1970.
   public init(
@@ -35,7 +37,7 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   public var name: String { title ?? feed?.title?.plain ?? schedule.url }
 
   /// The host that is polled for it.
-  var host: String { (try? Origin(url: schedule.url))?.host ?? schedule.url }
+  package var host: String { (try? Origin(url: schedule.url))?.host ?? schedule.url }
 }
 
 /// How a feed does, for those who look after an aggregator.

@@ -60,6 +60,12 @@ struct PollQueue: Sendable {
     gap = limits.hostGap / .seconds(1)
   }
 
+  /// How many feeds are known.
+  var count: Int { feeds.count }
+
+  /// The hosts of all feeds that are known.
+  var hostNames: Set<String> { Set(feeds.values.map(\.host)) }
+
   /// Whether a feed is known.
   func contains(_ feed: String) -> Bool { feeds[feed] != nil }
 

@@ -81,6 +81,17 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     }
   }
 
+  /// Makes the feed due, for its hub says that it changed: a minute after the last poll at the earliest.
+  mutating func pushed(at now: Double, lastPoll: Double?) {
+    guard state != .ended else { return }
+    nextPoll = min(nextPoll, max(now, (lastPoll ?? -.infinity) + 60))
+  }
+
+  /// Puts the next poll off as far as the rules allow, for a hub tells of changes.
+  mutating func leaveToHub(from now: Double) {
+    if state == .active { nextPoll = max(nextPoll, now + rules.longest) }
+  }
+
   // MARK: Outcomes
 
   private mutating func succeed(_ outcome: PollOutcome, at now: Double, _ random: Double) {

@@ -8,7 +8,7 @@ public import QuireFeeds
 /// try await FeedStoreConformance { MyStore(at: path) }.check()
 /// ```
 /// The first store that is made is empty; each store after it is opened on what the one before it holds,
-/// unless `persists` is false.
+/// unless `persists` is false. Of a `SharedFeedStore`, its leases are checked too.
 public struct FeedStoreConformance: Sendable {
   private let persists: Bool
   private let makeStore: @Sendable () async throws -> any FeedStore
@@ -34,6 +34,51 @@ public struct FeedStoreConformance: Sendable {
     try await checkPages(store)
     try await checkSelections(store)
     try await checkRemoval(store)
+    if let shared = store as? any SharedFeedStore {
+      var other = shared
+      // Another machine's store, where there can be one.
+      if persists, let again = try await makeStore() as? any SharedFeedStore { other = again }
+      try await checkLeases(shared, other)
+    }
+  }
+
+  private func checkLeases(_ one: any SharedFeedStore, _ other: any SharedFeedStore) async throws {
+    for (url, due) in [
+      ("https://x.test/1", 10.0), ("https://x.test/2", 20), ("https://y.test/", 5),
+    ] {
+      try await one.apply(.subscribe(FeedSubscription(url: url, at: due)))
+    }
+    try await one.apply(.unsubscribe(id: "https://b.test/feed"))
+    func claim(
+      _ store: any SharedFeedStore, _ holder: String, _ time: Double, _ limit: Int = 10,
+      working: Set<String> = [], for lease: Duration = .seconds(600)
+    ) async throws -> [String] {
+      try await store.claim(
+        FeedClaim(holder: holder, dueBy: time, limit: limit, lease: lease, working: working)
+      ).map(\.id)
+    }
+    try await expect(claim(one, "A", 4).isEmpty, "What is not due is not claimed.")
+    try await expect(
+      claim(one, "A", 15, 1) == ["https://y.test/"], "The longest due is claimed first.")
+    try await expect(
+      claim(other, "B", 15) == ["https://x.test/1"], "What another holds is not claimed.")
+    try await expect(
+      claim(one, "A", 25) == ["https://y.test/"], "No feed of a host that another holds is claimed."
+    )
+    try await expect(
+      claim(other, "B", 25, working: ["x.test"]).isEmpty, "What is worked on is not given again.")
+    _ = try await claim(other, "B", 25, working: ["x.test", "y.test"], for: .zero)
+    try await expect(
+      claim(one, "A", 25, working: ["y.test"]) == ["https://x.test/1", "https://x.test/2"],
+      "A lease that has ended is another's to take; one that is another's is not renewed.")
+    try await expect(claim(other, "B", 25).isEmpty, "A lease that was taken is its holder's.")
+    var subscription = FeedSubscription(url: "https://x.test/1", at: 10)
+    subscription.schedule = PollSchedule(url: "https://x.test/1", at: 1_000)
+    try await one.apply(
+      .polled(FeedPoll(unchanged: subscription, changed: subscription, entries: [], time: 30)))
+    try await expect(
+      claim(one, "A", 25) == ["https://y.test/", "https://x.test/2"],
+      "What was polled is not due until it is again; what is held and due is given again.")
   }
 
   private func checkSubscriptions(_ store: any FeedStore) async throws {

@@ -1,0 +1,132 @@
+import QuireFeeds
+import QuirePostgres
+
+/// The changes of a store, within a transaction.
+struct PostgresFeedChanges {
+  let connection: PostgresConnection
+
+  func apply(_ change: FeedChange) throws -> FeedEffect {
+    switch change {
+    case .subscribe(var subscription):
+      if var known = try self.subscription(subscription.id) {
+        known.title = subscription.title
+        known.folders = subscription.folders
+        subscription = known
+      }
+      try keep(subscription)
+    case .unsubscribe(let id):
+      try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedDatabase.storable(id)])
+    case .polled(let poll):
+      guard let known = try subscription(poll.unchanged.id) else { break }
+      var effect = FeedEffect()
+      // The publisher's first entry is the newest: it gets the greatest number.
+      for entry in poll.entries.reversed() {
+        try keep(entry, of: known.id, at: poll.time, &effect)
+      }
+      try keep(poll.subscription(after: effect, known: known))
+      return effect
+    case .push(let push, let id):
+      guard var known = try subscription(id) else { break }
+      known.push = push
+      try keep(known)
+    case .mark(let numbers, let isRead):
+      let list = "{" + numbers.map(String.init).joined(separator: ",") + "}"
+      try connection.query(
+        "UPDATE quire_entry SET is_read = $1 WHERE number = ANY ($2::bigint[])",
+        [isRead ? "t" : "f", list])
+    }
+    return FeedEffect()
+  }
+
+  /// A subscription, which no other transaction changes until this one ends.
+  private func subscription(_ id: String) throws -> FeedSubscription? {
+    try connection.query(
+      "SELECT body FROM quire_feed WHERE id = $1 FOR UPDATE", [FeedDatabase.storable(id)]
+    ).first?.first?.map { try FeedRecord.value(of: FeedSubscription.self, $0) }
+  }
+
+  private func keep(_ subscription: FeedSubscription) throws {
+    let (host, schedule) = (FeedDatabase.storable(subscription.host), subscription.schedule)
+    let due = schedule.state == .ended ? "infinity" : "\(schedule.nextPoll)"
+    try connection.query(
+      """
+      INSERT INTO quire_feed (id, host, due, body) VALUES ($1, $2, $3::float8, $4)
+      ON CONFLICT (id) DO UPDATE SET host = excluded.host, due = excluded.due, body = excluded.body
+      """,
+      [
+        FeedDatabase.storable(subscription.id), host, due, try FeedRecord.text(of: subscription),
+      ])
+    try connection.query(
+      "INSERT INTO quire_host (name) VALUES ($1) ON CONFLICT DO NOTHING", [host])
+  }
+
+  private func keep(
+    _ entry: FeedEntry, of feed: String, at now: Double, _ effect: inout FeedEffect
+  ) throws {
+    var entry = entry
+    entry.raw = nil
+    let (kind, digest) = (entry.identity.kind.rawValue, entry.digest)
+    let identity = FeedDatabase.storable(entry.identity.value)
+    let known = try connection.query(
+      """
+      SELECT number, digest FROM quire_entry
+      WHERE feed = $1 AND kind = $2 AND md5(identity) = md5($3)
+      """, [feed, kind, identity]
+    ).first
+    if let known, known[1] == digest { return }
+    let shown = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry)
+    let words = FeedDatabase.storable(shown.searchText)
+    let body = try FeedRecord.text(of: entry)
+    if let known {
+      try connection.query(
+        "UPDATE quire_entry SET digest = $1, words = $2, body = $3 WHERE number = $4::bigint",
+        [digest, words, body, known[0]])
+      effect.changed += 1
+    } else {
+      try connection.query(
+        """
+        INSERT INTO quire_entry (feed, kind, identity, digest, date, words, body)
+        VALUES ($1, $2, $3, $4, $5::float8, $6, $7)
+        """,
+        [
+          feed, kind, identity, digest, "\(StoredEntry.date(of: entry, foundAt: now))", words, body,
+        ])
+      effect.added += 1
+    }
+  }
+
+  // MARK: Leases
+
+  func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
+    let lease = "\(claim.lease / .seconds(1))"
+    let working = try FeedRecord.text(of: claim.working.sorted())
+    // In one order, so that two that renew do not wait for each other.
+    try connection.query(
+      """
+      UPDATE quire_host SET until = clock_timestamp() + $2::float8 * interval '1 second'
+      WHERE name IN (SELECT name FROM quire_host WHERE holder = $1
+        AND name IN (SELECT json_array_elements_text($3::json)) ORDER BY name FOR UPDATE)
+      """, [claim.holder, lease, working])
+    let hosts = try connection.query(
+      """
+      UPDATE quire_host SET holder = $1,
+        until = clock_timestamp() + $2::float8 * interval '1 second'
+      WHERE name IN (
+        SELECT h.name FROM quire_host h
+        JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE due <= $4::float8 GROUP BY host) f
+          ON f.host = h.name
+        WHERE (h.until <= clock_timestamp() OR h.holder = $1)
+          AND h.name NOT IN (SELECT json_array_elements_text($3::json))
+        ORDER BY f.due, h.name LIMIT $5::bigint FOR UPDATE OF h SKIP LOCKED)
+      RETURNING name
+      """, [claim.holder, lease, working, "\(claim.dueBy)", "\(claim.limit)"]
+    ).compactMap { $0[0] }
+    return try connection.query(
+      """
+      SELECT body FROM quire_feed
+      WHERE host IN (SELECT json_array_elements_text($1::json)) AND due <= $2::float8
+      ORDER BY due, id LIMIT $3::bigint
+      """, [try FeedRecord.text(of: hosts), "\(claim.dueBy)", "\(claim.limit)"]
+    ).map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
+  }
+}

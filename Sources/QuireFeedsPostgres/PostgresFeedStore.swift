@@ -1,0 +1,79 @@
+public import QuireCore
+public import QuireFeeds
+import QuirePostgres
+
+/// Subscriptions and entries in a database of PostgreSQL, for aggregators on several machines.
+///
+/// ```swift
+/// let store = PostgresFeedStore("postgres://reader@database.example/feeds")
+/// ```
+/// Each aggregator has a store of its own on the same database. What is due is shared by leases on hosts
+/// (`FOR UPDATE SKIP LOCKED`), so that each host is asked by one machine at a time. Every change is one transaction. Tables, in the
+/// first schema of the search path: `quire_feed`, `quire_host`, `quire_entry`. A store has one connection,
+/// which is made at first use and again where it was lost.
+public struct PostgresFeedStore: SharedFeedStore {
+  private let database: FeedDatabase
+
+  /// A store at what libpq connects to: a URL or words, completed by the environment (`PGPASSWORD`, …).
+  ///
+  /// Every call throws `PageError.Code.feedStore` where the database cannot be used.
+  public init(_ target: String) { database = FeedDatabase(target) }
+
+  /// All subscriptions, in the order of their identifiers.
+  public func subscriptions() async throws -> [FeedSubscription] {
+    try await database.read { connection in
+      try connection.query(#"SELECT body FROM quire_feed ORDER BY id COLLATE "C""#).map {
+        try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "")
+      }
+    }
+  }
+
+  /// Makes a change, in one transaction.
+  @discardableResult
+  public func apply(_ change: FeedChange) async throws -> FeedEffect {
+    try await database.write { try PostgresFeedChanges(connection: $0).apply(change) }
+  }
+
+  /// Takes subscriptions that are due, with their hosts; leases count by the database's clock.
+  public func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
+    try await database.write { try PostgresFeedChanges(connection: $0).claim(claim) }
+  }
+
+  /// A page of entries, the newest first.
+  public func entries(
+    _ selection: EntrySelection, at position: Position?, limit: Int
+  ) async throws -> Page<StoredEntry> {
+    var conditions = ["true"]
+    var values: [String?] = []
+    func value(_ text: String) -> String {
+      values.append(FeedDatabase.storable(text))
+      return "$\(values.count)"
+    }
+    if let position {
+      let place = try StoredEntry.place(position)
+      conditions.append(
+        "(date, number) < (\(value("\(place.date)"))::float8, \(value("\(place.number)"))::bigint)")
+    }
+    if let feed = selection.subscription { conditions.append("feed = \(value(feed))") }
+    if selection.isUnread { conditions.append("NOT is_read") }
+    if let text = selection.text?.lowercased(), !text.isEmpty {
+      conditions.append("position(\(value(text)) in words) > 0")
+    }
+    // One more than is wanted tells whether there is a next page.
+    let sql = """
+      SELECT number, feed, date, is_read, body FROM quire_entry
+      WHERE \(conditions.joined(separator: " AND "))
+      ORDER BY date DESC, number DESC LIMIT \(max(1, limit) + 1)
+      """
+    let found = try await database.read { [values] connection in
+      try connection.query(sql, values).map { row in
+        StoredEntry(
+          number: row[0].flatMap { Int64($0) } ?? 0, subscription: row[1] ?? "",
+          date: row[2].flatMap { Double($0) } ?? 0, isRead: row[3] == "t",
+          entry: try FeedRecord.value(of: FeedEntry.self, row[4] ?? ""))
+      }
+    }
+    let items = Array(found.prefix(max(1, limit)))
+    return Page(items, next: items.count < found.count ? items.last?.place : nil)
+  }
+}

@@ -1,0 +1,48 @@
+public import QuireCore
+public import QuireFeeds
+
+/// A store in memory that several aggregators of one process share by leases: for tests of programs that run
+/// on many machines.
+public actor SharedMemoryFeedStore: SharedFeedStore {
+  private let base = MemoryFeedStore()
+  /// By whom hosts are held, and until when.
+  private var leases: [String: (holder: String, end: ContinuousClock.Instant)] = [:]
+
+  /// An empty store.
+  public init() {}
+
+  /// All subscriptions, in the order of their identifiers.
+  public func subscriptions() async -> [FeedSubscription] { await base.subscriptions() }
+
+  /// Makes a change.
+  @discardableResult
+  public func apply(_ change: FeedChange) async -> FeedEffect { await base.apply(change) }
+
+  /// A page of entries, the newest first.
+  public func entries(
+    _ selection: EntrySelection, at position: Position?, limit: Int
+  ) async throws -> Page<StoredEntry> {
+    try await base.entries(selection, at: position, limit: limit)
+  }
+
+  /// Takes subscriptions that are due, with their hosts.
+  public func claim(_ claim: FeedClaim) async -> [FeedSubscription] {
+    let subscriptions = await base.subscriptions()
+    let now = ContinuousClock.now
+    for host in claim.working where leases[host]?.holder == claim.holder {
+      leases[host]?.end = now + claim.lease
+    }
+    let due = subscriptions.filter { subscription in
+      let lease = leases[subscription.host]
+      let isFree = lease.map { $0.holder == claim.holder || $0.end <= now } ?? true
+      return isFree && subscription.schedule.isDue(at: claim.dueBy)
+        && !claim.working.contains(subscription.host)
+    }
+    let claimed = due.sorted { ($0.schedule.nextPoll, $0.id) < ($1.schedule.nextPoll, $1.id) }
+      .prefix(claim.limit)
+    for subscription in claimed {
+      leases[subscription.host] = (claim.holder, now + claim.lease)
+    }
+    return Array(claimed)
+  }
+}

@@ -1,0 +1,134 @@
+import Foundation
+import HTTPTypes
+import QuireCore
+import QuireFeeds
+import QuireFeedsPostgres
+import QuireHTTP
+import QuirePagination
+import QuireTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(
+  .enabled(
+    if: PostgresServer.programs != nil,
+    "no PostgreSQL server is installed (Debian package postgresql)"))
+struct PostgresFeedStoreTests {
+  private func database() throws -> String {
+    let name = "feeds_" + UUID().uuidString.replacing("-", with: "").lowercased()
+    return try PostgresServer.shared.get().url(schema: name)
+  }
+
+  @Test(
+    "17-Aggregator, 17-Shared: the store in PostgreSQL keeps the promises of stores, opened anew too"
+  )
+  func conformance() async throws {
+    let url = try database()
+    try await FeedStoreConformance { PostgresFeedStore(url) }.check()
+  }
+
+  @Test(
+    "17-Shared: eight stores that claim at once get every feed once, and no host is given to two")
+  func disjoint() async throws {
+    let url = try database()
+    let first = PostgresFeedStore(url)
+    for number in 0..<120 {
+      let feed = FeedSubscription(url: "https://host\(number / 3).test/\(number)", at: 1)
+      try await first.apply(.subscribe(feed))
+    }
+    let claims = try await withThrowingTaskGroup(of: [FeedSubscription].self) { group in
+      for holder in 0..<8 {
+        group.addTask {
+          let store = PostgresFeedStore(url)
+          var mine: [FeedSubscription] = []
+          while true {
+            let hosts = Set(mine.compactMap { try? Origin(url: $0.id).host })
+            let more = try await store.claim(
+              FeedClaim(holder: "\(holder)", dueBy: 10, limit: 9, working: hosts))
+            if more.isEmpty { return mine }
+            mine += more
+          }
+        }
+      }
+      return try await group.reduce(into: [[FeedSubscription]]()) { $0.append($1) }
+    }
+    #expect(claims.flatMap { $0 }.count == 120)
+    #expect(Set(claims.flatMap { $0.map(\.id) }).count == 120)
+    let hosts = claims.map { Set($0.compactMap { try? Origin(url: $0.id).host }) }
+    #expect(hosts.reduce(0) { $0 + $1.count } == 40, "a host is held by two")
+  }
+
+  @Test("17-Shared: texts with what PostgreSQL has not, and identifiers of any length, are kept")
+  func odd() async throws {
+    let store = PostgresFeedStore(try database())
+    let subscription = FeedSubscription(url: "https://a.test/feed")
+    try await store.apply(.subscribe(subscription))
+    var (long, null) = (FeedEntry(), FeedEntry())
+    long.id = String(repeating: "x", count: 100_000)
+    null.id = "a\0b"
+    null.title = FeedText("with \0 in it")
+    let poll = FeedPoll(
+      unchanged: subscription, changed: subscription, entries: [long, null], time: 5)
+    #expect(try await store.apply(.polled(poll)).added == 2)
+    #expect(try await store.apply(.polled(poll)) == FeedEffect())
+    let page = try await store.entries(EntrySelection(), at: nil, limit: 5)
+    #expect(page.items.map(\.entry.id) == [long.id, null.id])
+    #expect(page.items[1].entry.title == null.title)
+  }
+
+  @Test(
+    "17-Shared: a store goes on by itself after the server has crashed, and names what is wrong")
+  func outage() async throws {
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let store = PostgresFeedStore(server.url())
+    try await store.apply(.subscribe(FeedSubscription(url: "https://a.test/feed")))
+    try server.crash()
+    let error = await #expect(throws: PageError.self) { try await store.subscriptions() }
+    #expect(error?.code == .feedStore)
+    #expect(try await store.subscriptions().count == 1)
+  }
+
+  @Test(
+    "17-Shared, 17-Aggregator: two aggregators on one database poll each feed once between them")
+  func aggregators() async throws {
+    let url = try database()
+    let asked = Mutex<[String: Int]>([:])
+    let client = PageClient(
+      transport: AnswerTransport { request in
+        asked.withLock { $0[request.url, default: 0] += 1 }
+        return """
+          <rss><channel><title>T</title><item><guid>\(request.url)</guid></item></channel></rss>
+          """
+      }, configuration: .feed)
+    let settings = AggregatorSettings(limits: PollingLimits(concurrent: 4, hostGap: .zero))
+    let both = (0..<2).map { _ in
+      Aggregator(store: PostgresFeedStore(url), client: client, settings: settings)
+    }
+    for number in 0..<40 {
+      try await both[0].subscribe(to: "https://host\(number / 2).test/\(number)")
+    }
+    try await withThrowingDiscardingTaskGroup { group in
+      for aggregator in both { group.addTask { try await aggregator.pollDue() } }
+    }
+    #expect(asked.withLock { $0.count } == 40)
+    #expect(asked.withLock { $0.values.allSatisfy { $0 == 1 } })
+    let store = PostgresFeedStore(url)
+    #expect(try await store.entries(EntrySelection(), at: nil, limit: 100).items.count == 40)
+    // Hosts were given back: another one begins at once.
+    let free = try await store.claim(FeedClaim(holder: "other", dueBy: 1e12, limit: 100))
+    #expect(free.count == 40)
+  }
+}
+
+/// Answers each request with a feed.
+private struct AnswerTransport: HTTPTransport {
+  let answer: @Sendable (TransportRequest) -> String
+
+  func send(_ request: TransportRequest) async throws -> TransportResponse {
+    TransportResponse(
+      head: HTTPResponse(status: .ok), framing: .explicit,
+      body: .bytes(Array(answer(request).utf8)))
+  }
+}
