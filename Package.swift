@@ -17,6 +17,10 @@ let argumentParser = product("ArgumentParser", of: "swift-argument-parser", trai
 let flyingFox = product("FlyingFox", of: "FlyingFox", trait: "Tool")
 let yams = product("Yams", of: "Yams", trait: "Tool")
 let grdb = ["GRDB", "GRDBSQLite"].map { product($0, of: "GRDB.swift", trait: "SQLite") }
+let metrics = product("CoreMetrics", of: "swift-metrics", trait: "Telemetry")
+let metricsKit = product("MetricsTestKit", of: "swift-metrics", trait: "Telemetry")
+let tracing = product("Tracing", of: "swift-distributed-tracing", trait: "Telemetry")
+let tracingKit = product("InMemoryTracing", of: "swift-distributed-tracing", trait: "Telemetry")
 
 /// Small programs that the tests run.
 let examples = [
@@ -27,9 +31,8 @@ let examples = [
 let reading: [Target.Dependency] = [
   "QuireHTTP", "QuirePagination", "QuireJSON", "QuireXML", "QuireCore",
 ]
-
 /// What reads listings; a test may look into any of them.
-let libraries: [Target.Dependency] = reading + ["QuireLists", "QuireListModel", "QuireCurl"]
+let libraries = reading + ["QuireLists", "QuireListModel", "QuireCurl"]
 
 let package = Package(
   name: "Quire",
@@ -37,22 +40,23 @@ let package = Package(
   platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
   products: [
     "Quire", "QuireCore", "QuireLists", "QuireListModel", "QuirePagination", "QuireJSON",
-    "QuireXML",
-    "QuireHTTP", "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite",
+    "QuireXML", "QuireHTTP", "QuireCurl", "QuireAWS", "QuireDetect", "QuireExport", "QuireSQLite",
     "QuirePostgres", "QuireFeeds", "QuireFeedsSQLite", "QuireFeedsPostgres", "QuireServing",
-    "QuireTesting",
-  ].map { .library(name: $0, targets: [$0]) } + [
-    .executable(name: "quire", targets: ["QuireCommand"])
-  ],
+    "QuireTelemetry", "QuireTesting",
+  ].map { .library(name: $0, targets: [$0]) }
+    + [.executable(name: "quire", targets: ["QuireCommand"])],
   // A package that uses the libraries alone depends with `traits: []`: nothing of the tool is resolved.
   traits: [
     .default(enabledTraits: ["Tool"]),
-    .trait(name: "Tool", description: "The tool quire.", enabledTraits: ["SQLite"]),
+    .trait(name: "Tool", description: "The tool quire.", enabledTraits: ["SQLite", "Telemetry"]),
+    .trait(name: "Telemetry", description: "QuireTelemetry."),
     .trait(name: "SQLite", description: "QuireSQLite and QuireFeedsSQLite."),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
     .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+    .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
+    .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.3"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
     .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
@@ -85,14 +89,10 @@ let package = Package(
     library("QuireFeeds", reading + [httpTypes]),
     library("QuireFeedsSQLite", ["QuireFeeds", "QuireCore"] + grdb),
     library("QuireFeedsPostgres", ["QuireFeeds", "QuirePostgres", "QuireCore"]),
+    library("QuireTelemetry", ["QuireHTTP", "QuireCore", metrics, tracing]),
     library("QuireServing", ["QuirePagination", "QuireCore", "CCrypto", httpTypes]),
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
-    library(
-      "QuireTesting",
-      [
-        "QuireCore", "QuirePagination", "QuireJSON", "QuireHTTP", "QuireExport", "QuireFeeds",
-        httpTypes,
-      ]),
+    library("QuireTesting", reading + ["QuireExport", "QuireFeeds", httpTypes]),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",
@@ -120,6 +120,8 @@ let package = Package(
     tests(of: "QuireExport", with: ["QuireExport", "Quire", "CZlib"]),
     tests(of: "QuireSQLite", with: ["QuireSQLite", "QuireExport", "Quire"] + grdb),
     tests(of: "QuirePostgres", with: ["QuirePostgres", "QuireExport", "Quire", "CPostgreSQL"]),
+    tests(
+      of: "QuireTelemetry", with: ["QuireTelemetry", metrics, metricsKit, tracing, tracingKit]),
     tests(of: "QuireServing", with: ["QuireServing", httpTypes]),
     tests(of: "Quire", with: ["Quire", "QuireDetect", httpTypes]),
     tests(
@@ -135,10 +137,8 @@ func product(_ name: String, of package: String, trait: String? = nil) -> Target
   return .product(name: name, package: package, condition: .when(traits: [trait]))
 }
 
-func system(
-  _ name: String, _ library: String, from package: String, path: String? = nil
-) -> Target {
-  .systemLibrary(name: name, path: path, pkgConfig: library, providers: [.apt([package])])
+func system(_ name: String, _ library: String, from apt: String, path: String? = nil) -> Target {
+  .systemLibrary(name: name, path: path, pkgConfig: library, providers: [.apt([apt])])
 }
 
 func library(

@@ -193,6 +193,7 @@ package struct PageHead: Sendable {
   package var metadata = PageMetadata()
   package var traffic = Traffic()
   package var warnings: [WalkReport.Warning] = []
+  package var adjustments: [WalkReport.Adjustment] = []
   package var endDoubt: PageError?
   package var origins: [ItemOrigins]?
   var mark: ItemMark?

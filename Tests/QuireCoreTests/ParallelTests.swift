@@ -10,7 +10,8 @@ import Testing
     _ source: ScriptedSource<Int>, pages: Int, limits: Limits = Limits(),
     clock: ManualClock? = nil
   ) -> Cursor<Int> {
-    Cursor.numbered(limits: limits) { number in
+    // Without a clock no time passes, lest the machine's pace changes the window.
+    Cursor.numbered(limits: limits, clock: clock ?? ManualClock()) { number in
       try await clock?.sleep(for: .milliseconds(50))
       let page = try await source.page(at: Position(integerLiteral: number))
       return page.map { NumberedPage($0.items, isLast: number >= pages) }

@@ -85,7 +85,7 @@ struct HTTP2Tests {
     await transport.shutdown()
   }
 
-  @Test("P5: a server that says GOAWAY every few requests costs no request")
+  @Test("P5, P6: a server that says GOAWAY every few requests costs no request")
   func goAway() async throws {
     let server = try NginxServer(files: Self.files, requestsPerConnection: 7)
     defer { server.stop() }
@@ -94,6 +94,26 @@ struct HTTP2Tests {
       #expect(try await transport.fetch(server.url("/small.json")).text == "[1,2,3]")
     }
     #expect(transport.ledger.socketsOpened >= 100 / 7)
+    await transport.shutdown()
+  }
+
+  @Test(
+    "P11: requests beyond the number of streams that a server takes wait their turn, and none is late"
+  )
+  func fewStreams() async throws {
+    let server = try NginxServer(files: Self.files, streams: 1)
+    defer { server.stop() }
+    let transport = Self.transport()
+    try await withThrowingTaskGroup(of: Void.self) { group in
+      for _ in 0..<60 {
+        group.addTask {
+          let request = TransportRequest(server.url("/small.json"))
+          let fetched = try await transport.fetch(request)
+          #expect(fetched.text == "[1,2,3]")
+        }
+      }
+      try await group.waitForAll()
+    }
     await transport.shutdown()
   }
 

@@ -153,7 +153,7 @@ struct RequestFidelityTests {
     await transport.shutdown()
   }
 
-  @Test("Fact 18: a proxy from the environment is not used, and no secret is read from .netrc")
+  @Test("R13, Fact 18: a proxy from the environment is not used, and no secret is read from .netrc")
   func environmentProxy() async {
     await #expect(processExitsWith: .success) {
       let proxy = try FaultServer { _ in [.respond("from the proxy")] }

@@ -71,7 +71,7 @@ struct TLSFaultTests {
     await transport.shutdown()
   }
 
-  @Test("A handshake that never comes to an end is timedOut by the connect timer")
+  @Test("N21: a handshake that never comes to an end is timedOut by the connect timer")
   func stalledHandshake() async throws {
     let server = try FaultServer(onAccept: { _ in [.hold] }) { _ in [] }
     defer { server.stop() }

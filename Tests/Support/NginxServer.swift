@@ -16,8 +16,12 @@ package final class NginxServer: Sendable {
 
   /// Serves these files, by name, once the initialiser has returned.
   ///
-  /// - Parameter requestsPerConnection: How many requests until nginx says GOAWAY.
-  package init(files: [String: [UInt8]], requestsPerConnection: Int = 1000) throws {
+  /// - Parameters:
+  ///   - requestsPerConnection: How many requests until nginx says GOAWAY.
+  ///   - streams: How many requests a connection takes at the same time.
+  package init(
+    files: [String: [UInt8]], requestsPerConnection: Int = 1000, streams: Int = 128
+  ) throws {
     guard let program = Self.program else { throw POSIXError("nginx") }
     let free = try Listener(address: "127.0.0.1", backlog: 1)
     close(free.descriptor)
@@ -29,7 +33,7 @@ package final class NginxServer: Sendable {
     try Self.move(identity.writeCertificate(), to: "\(directory)/certificate.pem")
     try Self.move(identity.writeKey(), to: "\(directory)/key.pem")
     for (name, bytes) in files { try Self.write(bytes, to: "\(directory)/\(name)") }
-    let configuration = Self.configuration(directory, port, requestsPerConnection)
+    let configuration = Self.configuration(directory, port, requestsPerConnection, streams)
     try Self.write(Array(configuration.utf8), to: "\(directory)/nginx.conf")
     // nginx returns from here as a daemon, its port open.
     let status = try Self.run([program, "-p", directory, "-c", "nginx.conf", "-e", "error.log"])
@@ -46,7 +50,9 @@ package final class NginxServer: Sendable {
     _ = try? Self.run(["/bin/rm", "-rf", directory])
   }
 
-  private static func configuration(_ directory: String, _ port: Int, _ requests: Int) -> String {
+  private static func configuration(
+    _ directory: String, _ port: Int, _ requests: Int, _ streams: Int
+  ) -> String {
     let paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
       "\($0)_temp_path \(directory)/\($0);"
     }
@@ -55,6 +61,7 @@ package final class NginxServer: Sendable {
       events { worker_connections 512; }
       http {
         \(paths.joined(separator: " ")) access_log off; keepalive_requests \(requests);
+        http2_max_concurrent_streams \(streams);
         add_header X-Protocol $server_protocol always; add_header X-Connection $connection always;
         server {
           listen 127.0.0.1:\(port) ssl http2;

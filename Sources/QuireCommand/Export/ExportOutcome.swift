@@ -286,6 +286,8 @@ struct ReportContent: Encodable {
   let seconds: Double
   let secondsWaitingForNetwork: Double
   let secondsWaitingForOutput: Double
+  /// What the walk changed by itself, and why; nothing where nothing was changed.
+  let adjustments: [String]?
   /// The last total the server declared.
   let total: Total?
   /// Where to resume; nothing when the listing is complete, or cannot be resumed.
@@ -322,6 +324,8 @@ struct ReportContent: Encodable {
     seconds = outcome.elapsed / .seconds(1)
     secondsWaitingForNetwork = outcome.report.waitingForNetwork / .seconds(1)
     secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
+    let changes = outcome.report.adjustments.map(\.description)
+    adjustments = changes.isEmpty ? nil : changes
     total = outcome.total
     checkpoint = outcome.checkpoint
     notResumable = outcome.whyNotResumable

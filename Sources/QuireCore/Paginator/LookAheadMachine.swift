@@ -48,7 +48,12 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   private(set) var waiters: [(ticket: Int, delivery: Delivery)] = []
   /// Whether the last thing a consumer got was its cancellation.
   private(set) var isCancelled = false
+  /// How the depth has changed.
+  private(set) var adjustments: [WalkReport.Adjustment] = []
+  private var pace = LookAheadPace()
   private var loads = 0
+  /// When the present event is.
+  private var now = Duration.zero
 
   init(start: Position = .start, limits: LookAhead = LookAhead()) {
     self.limits = limits
@@ -58,8 +63,10 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   // MARK: Consumers
 
   /// A consumer asks for its next page or items.
-  mutating func next(_ delivery: Delivery, ticket: Int) -> Effects {
+  mutating func next(_ delivery: Delivery, ticket: Int, at now: Duration = .zero) -> Effects {
     var effects = Effects()
+    self.now = now
+    pace.asked(at: now)
     isCancelled = false
     buffer.catchUp()
     if let error = limits.error {
@@ -108,8 +115,12 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   // MARK: Loads
 
   /// The load with this number has ended.
-  mutating func finished(_ id: Int, _ answer: LoadedPage<Item>) -> Effects {
+  mutating func finished(
+    _ id: Int, _ answer: LoadedPage<Item>, at now: Duration = .zero
+  ) -> Effects {
     var effects = Effects()
+    self.now = now
+    pace.loadEnded(isPage: answer.isPage, at: now)
     var looksAhead = true
     let isWanted: Bool
     switch state {
@@ -158,6 +169,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
 
   private mutating func start(_ effects: inout Effects) {
     loads += 1
+    pace.loadBegan(at: now)
     state = .loading(loads)
     effects.start = loads
   }
@@ -170,13 +182,34 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
 
   /// Loads the next page if it is due and there is room for it.
   private mutating func lookAhead(_ effects: inout Effects) {
-    guard case .idle = state, limits.threshold.isExceeded(buffer.progress),
-      buffer.hasRoom(for: limits)
+    let bounds = bounds()
+    guard case .idle = state, bounds.threshold.isExceeded(buffer.progress),
+      buffer.hasRoom(for: bounds)
     else { return }
     start(&effects)
   }
 
+  /// The limits, with the threshold that the paces of both sides ask for.
+  private mutating func bounds() -> LookAhead {
+    guard let marks = limits.time else { return limits }
+    let progress = buffer.progress
+    var bounds = limits
+    if let items = pace.wanted(marks, left: progress.loaded - progress.consumed) {
+      bounds.threshold = .remaining(items: items)
+    }
+    if let change = pace.aim(marks, perPage: progress.lastPage, most: limits.maxPages) {
+      adjustments = Array((adjustments + [change]).suffix(WalkReport.mostAdjustments))
+    }
+    return bounds
+  }
+
   private mutating func take(_ delivery: Delivery) -> Page<Item> {
+    let page = takeNext(delivery)
+    pace.served(page.items.count, at: now)
+    return page
+  }
+
+  private mutating func takeNext(_ delivery: Delivery) -> Page<Item> {
     guard case .items(let mark) = delivery else { return buffer.takePage() }
     var isLoading = false
     var isIdle = false
@@ -185,7 +218,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     case .idle: isIdle = true
     case .failed, .exhausted: break
     }
-    return buffer.takeItems(limits, isLoading: isLoading, isIdle: isIdle, mark: mark)
+    return buffer.takeItems(bounds(), isLoading: isLoading, isIdle: isIdle, mark: mark)
   }
 }
 
@@ -196,6 +229,9 @@ struct LookAhead: Sendable {
   var maxPages = 1
   /// Bytes of those pages, at most.
   var maxBytes = 16 << 20
+  /// How long the items that are loaded and not consumed should last: below the low mark more is loaded,
+  /// above the high one no more. Nil where the threshold decides.
+  var time: ClosedRange<Duration>?
 
   /// Why nothing can be loaded within these bounds; nil where it can.
   var error: PageError? {
@@ -204,6 +240,8 @@ struct LookAhead: Sendable {
         "\(maxPages) pages ahead; give 1 or more, or the threshold onDemand."
       } else if maxBytes < 0 {
         "\(maxBytes) bytes ahead; give 0 or more."
+      } else if let time, time.lowerBound < .zero {
+        "\(time.lowerBound) ahead; give 0 or more."
       } else {
         nil
       }

@@ -50,9 +50,14 @@ public actor Paginator<Item: Sendable>: PageSequence {
   ///     would fit. One that turns out larger goes beyond the bound by what it has more, and from then
   ///     on is the measure. Default 16 MiB. To end such a transfer, set `Limits.bytes` for the walk or
   ///     a limit of the source for its pages.
+  ///   - timeAhead: How long the items loaded ahead should last at the consumer's pace, in place of
+  ///     `threshold`: below the low mark more is loaded, until they last for the high one, and never
+  ///     beyond `maxPagesAhead` and `maxBytesAhead`. A mark counts as no less than the longest time of the last
+  ///     32 pages, so that the consumer need not wait for the next one that takes as long. Each change of the depth
+  ///     that results is among the report's `adjustments`. Default: `threshold` decides.
   public init(
     _ cursor: Cursor<Item>, threshold: Threshold = .standard, maxPagesAhead: Int = 1,
-    maxBytesAhead: Int = 16 << 20
+    maxBytesAhead: Int = 16 << 20, timeAhead: ClosedRange<Duration>? = nil
   ) {
     self.cursor = cursor
     stopwatch = Stopwatch(cursor.clock)
@@ -60,7 +65,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
       start: cursor.start,
       limits: LookAhead(
         threshold: cursor.allowsLookAhead ? threshold : .onDemand, maxPages: maxPagesAhead,
-        maxBytes: maxBytesAhead))
+        maxBytes: maxBytesAhead, time: cursor.allowsLookAhead ? timeAhead : nil))
     self.machine = machine
     published = Mutex(Published(machine, nil, WaitingTimes()))
   }
@@ -106,7 +111,8 @@ public actor Paginator<Item: Sendable>: PageSequence {
     }
     tickets += 1
     let ticket = tickets
-    let effects = machine.next(mark.map { .items($0) } ?? .page, ticket: ticket)
+    let effects = machine.next(
+      mark.map { .items($0) } ?? .page, ticket: ticket, at: begin)
     let outcome: Machine.Outcome
     if let known = effects.outcome {
       perform(effects)
@@ -174,7 +180,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
 
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
     if load?.id == id { (load, urgency) = (nil, nil) }
-    perform(machine.finished(id, answer))
+    perform(machine.finished(id, answer, at: stopwatch.elapsed()))
   }
 
   private func publish() {
@@ -254,12 +260,14 @@ extension Paginator {
     let isCancelled: Bool
     let hasPages: Bool
     let times: WaitingTimes
+    let adjustments: [WalkReport.Adjustment]
 
     init(_ machine: Machine, _ walk: Walk<Item>?, _ times: WaitingTimes) {
       self.walk = walk
       self.times = times
       state = machine.state
       delivered = machine.buffer.delivered
+      adjustments = machine.adjustments
       isCancelled = machine.isCancelled
       hasPages = !machine.buffer.pages.isEmpty
     }
@@ -273,6 +281,7 @@ extension Paginator {
       // The end may have been an answer behind the last page, which then leads there.
       let isOver = walk != nil && report.checkpoint == nil && isRead
       report.checkpoint = isOver ? nil : delivered.checkpoint
+      report.note(adjustments)
       report.waitingForNetwork = times.forNetwork
       report.waitingForConsumer = times.forConsumer
       report.end = end(ofWalk: report.end, isRead: isRead, isIterated: isIterated)
@@ -337,6 +346,11 @@ package enum LoadedPage<Item: Sendable>: Sendable {
     } catch {
       return .failed(error)
     }
+  }
+
+  /// Whether it is a page.
+  var isPage: Bool {
+    if case .page = self { true } else { false }
   }
 
   /// Whether nothing was brought.

@@ -81,6 +81,7 @@ extension PagedReader {
     private var traffic = Traffic(requests: 0)
     /// What the pages read since then warn of.
     private var warnings: [WalkReport.Warning] = []
+    private var adjustments: [WalkReport.Adjustment] = []
     private var isAtEnd = false
 
     init(position: Position? = nil, walk: Walk<Item>? = nil) {
@@ -104,6 +105,7 @@ extension PagedReader {
       pages.append(page)
       traffic = traffic + page.traffic
       warnings += page.warnings
+      adjustments += page.head.adjustments
       isAtEnd = page.next == nil || page.nextFailure != nil
     }
 
@@ -126,6 +128,7 @@ extension PagedReader {
       result.origins = origins(upTo: size, from: result.position)
       result.traffic = traffic
       result.warnings = warnings
+      result.head.adjustments = adjustments
       result.hasMoreParts = false
       result.fingerprint = nil
       result.sample = nil
@@ -141,6 +144,7 @@ extension PagedReader {
       position = result.next
       traffic = Traffic(requests: 0)
       warnings = []
+      adjustments = []
       return result
     }
 

@@ -8,7 +8,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
     var position: Position
     var number: Int
-    var task: Task<Page<Item>?, any Error>
+    var task: Task<(page: Page<Item>?, time: Duration), any Error>
     /// A guess until the page is asked for.
     var urgency: ReadUrgency
   }
@@ -22,11 +22,15 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 
   let base: any PageReader<Item>
   private let pages: Int?
+  private let clock: any Clock<Duration>
+  private let stopwatch: Stopwatch
   private let state: Mutex<State>
 
   init(_ base: any PageReader<Item>, limit: Int, context: ReaderContext) {
     self.base = base
     pages = context.limits.pages
+    clock = context.clock
+    stopwatch = Stopwatch(context.clock)
     state = Mutex(State(window: ParallelWindow(limit: limit)))
   }
 
@@ -82,13 +86,19 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   private func launch(_ position: Position, _ state: inout State) -> Read {
     let urgency = ReadUrgency(.guess)
     let task = ReadUrgency.$current.withValue(urgency) {
-      Task { [base] in try await base.read(at: position) }
+      Task { [base, stopwatch] in
+        let begin = stopwatch.elapsed()
+        let page = try await base.read(at: position)
+        return (page: page, time: stopwatch.elapsed() - begin)
+      }
     }
     return Read(
       position: position, number: state.window.launch(), task: task, urgency: urgency)
   }
 
-  private func value(of read: (isGuess: Bool, read: Read)) async throws -> Page<Item>? {
+  private func value(
+    of read: (isGuess: Bool, read: Read)
+  ) async throws -> (page: Page<Item>?, time: Duration) {
     let reader = ReadUrgency.current
     let following = read.read.urgency.follow(reader)
     defer { reader?.ignore(following) }
@@ -101,9 +111,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   }
 
   private func received(
-    _ page: Page<Item>?, _ read: (isGuess: Bool, read: Read)
+    _ answer: (page: Page<Item>?, time: Duration), _ read: (isGuess: Bool, read: Read)
   ) -> Page<Item>? {
-    var page = page
+    var page = answer.page
     state.withLock { state in
       // Where pages are read one by one anyway, nothing is held back.
       if let most = page?.head.readsAtOnce, most < state.window.limit, read.isGuess {
@@ -113,8 +123,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       if let page, page.traffic.retries > 0 {
         state.window.throttled(read.read.number)
       } else {
-        state.window.succeeded()
+        state.window.succeeded(read.read.number, after: answer.time)
       }
+      page?.head.adjustments += state.window.takeAdjustments()
       if page?.next == nil || page?.next != state.ahead.first?.position { Self.drop(&state) }
     }
     return page
@@ -149,7 +160,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     let limits = Limits(pages: pages)
     return ParallelReader(
       base.copy(), limit: state.withLock { $0.window.limit },
-      context: ReaderContext(limits: limits, clock: ContinuousClock()))
+      context: ReaderContext(limits: limits, clock: clock))
   }
 }
 
@@ -162,47 +173,4 @@ extension WalkReport.Warning.Code {
 extension Remedy.Setting {
   /// How many connections to one host a transport opens.
   public static let connectionsPerHost = Self("transport.connectionsPerHost")
-}
-
-/// Decides how many pages are read at once: as many as allowed, half as many when the server says
-/// that it is too much, and one more after each window that went well.
-///
-/// Reads that were already running when the window was halved say nothing new.
-/// Source: V. Jacobson, "Congestion Avoidance and Control" (1988).
-struct ParallelWindow: Hashable, Sendable {
-  let limit: Int
-  private(set) var width: Int
-  private var successes = 0
-  private var launched = 0
-  /// The number of the first read that was launched after the last halving.
-  private var sinceHalving = 0
-
-  init(limit: Int) {
-    self.limit = limit
-    width = limit
-  }
-
-  /// A read begins. Returns its number.
-  mutating func launch() -> Int {
-    defer { launched += 1 }
-    return launched
-  }
-
-  /// How many reads have begun.
-  var launches: Int { launched }
-
-  mutating func succeeded() {
-    successes += 1
-    guard successes >= width else { return }
-    successes = 0
-    width = min(width + 1, limit)
-  }
-
-  /// The read with this number was too much for the server.
-  mutating func throttled(_ number: Int) {
-    guard number >= sinceHalving else { return }
-    width = max(1, width / 2)
-    successes = 0
-    sinceHalving = launched
-  }
 }

@@ -176,16 +176,27 @@ struct ClosureSource<Item: Sendable>: PageSource {
 package final class WalkReading: Sendable {
   @TaskLocal static var current: WalkReading?
 
+  private static let walks = Atomic<Int>(0)
+
   private let walk: ObjectIdentifier
+  private let number: Int
   private let outer: WalkReading?
   private let allowance: ReadAllowance?
   private let isOver = Atomic(false)
 
-  init(of walk: AnyObject, allowance: ReadAllowance?) {
+  init(of walk: AnyObject, number: Int, allowance: ReadAllowance?) {
     self.walk = ObjectIdentifier(walk)
+    self.number = number
     self.allowance = allowance
     outer = Self.current
   }
+
+  /// Tells walks apart: 1 for the first one of the process.
+  static func newNumber() -> Int { walks.add(1, ordering: .relaxed).newValue }
+
+  /// The number of the walk for which the current task reads; the inner one, where one reads through
+  /// another.
+  package static var walkNumber: Int? { current?.number }
 
   /// Counts bytes that came for the page that the current task reads.
   ///

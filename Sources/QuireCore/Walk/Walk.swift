@@ -30,6 +30,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private let hasLeftovers: Atomic<Bool>
   /// The waiters for a page, one after another.
   private let turns = TurnQueue()
+  /// Which walk of the process it is.
+  private let number = WalkReading.newNumber()
   /// What the walk may still read and request; nil without limits on that.
   private let allowance: ReadAllowance?
   /// The walk from the start backwards; nil until it is asked for.
@@ -146,7 +148,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   /// Reads a page; not for longer than `time`.
   private func read(at position: Position, within time: Duration?) async throws -> Page<Item>? {
-    let reading = WalkReading(of: self, allowance: allowance)
+    let reading = WalkReading(of: self, number: number, allowance: allowance)
     defer { reading.end() }
     return try await WalkReading.$current.withValue(reading) {
       guard let time else { return try await reader.read(at: position) }

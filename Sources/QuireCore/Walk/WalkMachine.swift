@@ -120,6 +120,7 @@ struct WalkMachine: Sendable {
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
     if !page.warnings.isEmpty { report.warn(page.warnings) }
+    if !page.head.adjustments.isEmpty { report.note(page.head.adjustments) }
     if !page.items.isEmpty || page.isUnchanged {
       emptyPages = 0
     } else if !isWithinPage {

@@ -54,6 +54,8 @@ public struct WalkReport: Sendable {
   public package(set) var total: Total?
   /// What speaks against the walk being whole, though it is no failure; each once, at most 64.
   public package(set) var warnings: [Warning] = []
+  /// What the walk has changed by itself because of what it measured, the last 64 changes.
+  public package(set) var adjustments: [Adjustment] = []
 
   /// Whether the walk came to the end of the listing, and nothing speaks against it having been all:
   /// `end` is `.exhausted`. What a server lists behind its own end is not known.
@@ -143,6 +145,47 @@ extension WalkReport {
 extension WalkReport.Warning: CustomStringConvertible {
   /// The message, and what to do about it.
   public var description: String { remedy.map { "\(message) \($0)" } ?? message }
+}
+
+extension WalkReport {
+  /// Something that a walk has changed by itself, because of what it measured: how far it loads ahead, how
+  /// many pages it reads at once, how large they are.
+  public struct Adjustment: Hashable, Sendable, CustomStringConvertible {
+    /// What can be changed.
+    public enum Subject: String, Hashable, Sendable {
+      /// How many pages a paginator loads ahead.
+      case pagesAhead
+      /// How many pages `Cursor.parallel(_:)` reads at once.
+      case pagesAtOnce
+      /// How many items a page is asked for in.
+      case pageSize
+    }
+
+    /// What was changed.
+    public var subject: Subject
+    /// What it was before.
+    public var from: Int
+    /// What it is since then.
+    public var to: Int
+    /// Why, in a sentence.
+    public var reason: String
+
+    package init(_ subject: Subject, from: Int, to: Int, _ reason: String) {
+      (self.subject, self.from, self.to, self.reason) = (subject, from, to, reason)
+    }
+
+    /// `pagesAtOnce 8 → 4: …`
+    public var description: String { "\(subject.rawValue) \(from) → \(to): \(reason)" }
+  }
+
+  /// The most adjustments that a report keeps: a long walk has many.
+  static let mostAdjustments = 64
+
+  /// Adds what was changed; the oldest give way.
+  mutating func note(_ new: [Adjustment]) {
+    adjustments += new
+    adjustments.removeFirst(max(0, adjustments.count - Self.mostAdjustments))
+  }
 }
 
 /// What a source has to say about a walk as a whole, once it has seen the pages.

@@ -82,6 +82,9 @@ struct CurlResult {
     case CURLE_RECV_ERROR where facts.isChunked && detail.contains("chunked-encoding"):
       return TransferFailure(
         .protocolViolation, "\(facts.host) sent a malformed chunk\(reason).")
+    case CURLE_HTTP2 where isCallForCalm, CURLE_HTTP2_STREAM where isCallForCalm:
+      return TransferFailure(
+        .throttled, "\(facts.host) asked for less by ENHANCE_YOUR_CALM of HTTP/2; ask again later.")
     case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
       CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
       return lost(facts)
@@ -91,6 +94,9 @@ struct CurlResult {
         "The transfer from \(facts.host) failed with libcurl code \(code.rawValue)\(reason).")
     }
   }
+
+  /// Whether the server ended the stream because it was asked too much (RFC 9113, §7).
+  private var isCallForCalm: Bool { detail.contains("ENHANCE_YOUR_CALM") }
 
   private var reason: String { detail.isEmpty ? "" : " (\(ServerText(detail)))" }
 

@@ -92,10 +92,8 @@ extension PageClient.Configuration {
   public static var feed: PageClient.Configuration {
     var configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = true
-    configuration.timeouts = Timeouts(
-      connect: .seconds(10), head: .seconds(15), stall: .seconds(10), total: .seconds(30))
-    configuration.transferLimits = TransferLimits(
-      headerBytes: 32 << 10, wireBytes: 15 << 20, decodedBytes: 32 << 20, inflateRatio: 50)
+    configuration.timeouts = .feed
+    configuration.transferLimits = .feed
     configuration.decodingLimits = .feed
     configuration.retry = RetryPolicy(attempts: 1)
     return configuration

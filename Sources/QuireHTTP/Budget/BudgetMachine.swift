@@ -26,8 +26,8 @@ struct BudgetMachine {
     /// It may go, and nothing counts it.
     case free
     case granted(RateMachine.Grant)
-    /// It waits; until then at least, where that is known.
-    case wait(until: Duration?)
+    /// It waits; until then at least, where that is known, and for this.
+    case wait(until: Duration?, PageEvent.Wait.Reason)
     /// The server would have to be waited for so long.
     case refused(Duration)
   }
@@ -77,7 +77,7 @@ struct BudgetMachine {
     let isUnlimited =
       budget.rate == nil && budget.requestsPerHost == nil && budget.requestsTotal == nil && !isFull
     let mayGo = hasRoom(budget, isFull)
-    return with(request.lane.host) { host in
+    let answer: Answer = with(request.lane.host) { host in
       let account = request.lane.account
       let isKnown = host.hasAnswered && host.atOnce == nil && host.waiting == 0
       if isUnlimited, isKnown, request.interval == .zero,
@@ -101,9 +101,21 @@ struct BudgetMachine {
           walk: request.walk, urgency: request.urgency, longest: request.longest,
           interval: request.interval))
       host.waiting += 1
-      if case .at(let time, _) = verdict { return (.wait(until: time), 0) }
-      return (.wait(until: nil), 0)
+      switch verdict {
+      case .at(let time, let isServers):
+        return (.wait(until: time, isServers ? .limit : .rate), 0)
+      case .afterAnswer: return (.wait(until: nil, .limit), 0)
+      case .now where mayGo: return (.wait(until: nil, .connections), 0)
+      case .now: return (.wait(until: nil, isFull ? .bytes : .total), 0)
+      }
     }
+    // Room is made by requests to other hosts, too.
+    if case .wait(nil, let reason) = answer, reason == .total || reason == .bytes,
+      !held.contains(request.lane.host)
+    {
+      held.append(request.lane.host)
+    }
+    return answer
   }
 
   private mutating func with<Result>(

@@ -13,6 +13,15 @@ final class ClientBudget: Sendable {
     var waiters: [Int: Suspension<RateMachine.Grant>] = [:]
     var alarms: [Origin: (time: Duration, task: Task<Void, Never>)] = [:]
     var count = 0
+    /// How many requests of which walks are on their way to a host; empty without an observer.
+    var holders: [Origin: [Int: Int]] = [:]
+
+    mutating func hold(_ host: Origin, _ walk: Int?, _ count: Int) {
+      guard let walk else { return }
+      let number = (holders[host]?[walk] ?? 0) + count
+      holders[host, default: [:]][walk] = number > 0 ? number : nil
+      if holders[host]?.isEmpty == true { holders[host] = nil }
+    }
 
     /// The time by the clock that the client began with.
     mutating func now() -> Duration {
@@ -45,13 +54,16 @@ final class ClientBudget: Sendable {
   // MARK: Asking
 
   /// Returns when a request may go out; nil where nothing counts it. `willWait` hears how long it waits
-  /// at least, where that is known.
+  /// at least, where that is known, and `didWait` for what and for whom it did.
   ///
   /// Throws `throttled` at once where the server asks for more than the longest wait.
   func permit(
     for request: BudgetMachine.Request, _ configuration: PageClient.Configuration,
-    urgency: ReadUrgency?, willWait: (Duration) -> Void
+    urgency: ReadUrgency?, willWait: (Duration) -> Void,
+    didWait: (PageEvent.Wait) -> Void = { _ in }
   ) async throws -> RequestPermit? {
+    let (host, walk) = (request.lane.host, configuration.observer == nil ? nil : request.walk)
+    var behind: [Int] = []
     let (id, answer, waiter, now) = state.withLock {
       state -> (Int, BudgetMachine.Answer, Suspension<RateMachine.Grant>?, Duration) in
       if state.stopwatch == nil { state.clock = configuration.clock }
@@ -60,17 +72,22 @@ final class ClientBudget: Sendable {
       state.count += 1
       let answer = state.machine.ask(
         request, id: state.count, state.limits, isFull: isFull(state.limits), at: now)
-      guard case .wait(let time) = answer else { return (0, answer, nil, now) }
+      if case .granted = answer { state.hold(host, walk, 1) }
+      guard case .wait(let time, _) = answer else { return (0, answer, nil, now) }
+      if walk != nil { behind = state.holders[host].map { $0.keys.sorted() } ?? [] }
       let waiter = Suspension<RateMachine.Grant>()
       state.waiters[state.count] = waiter
       if let time { arm(request.lane.host, at: time, from: now, &state) }
       return (state.count, answer, waiter, now)
     }
+    let reason: PageEvent.Wait.Reason
     switch answer {
     case .free: return nil
-    case .granted(let grant): return RequestPermit(self, request.lane, grant)
+    case .granted(let grant): return RequestPermit(self, request.lane, grant, walk: walk)
     case .refused(let wait): throw Self.tooLong(wait, request.longest)
-    case .wait(let time): if let time, time > now { willWait(time - now) }
+    case .wait(let time, let why):
+      reason = why
+      if let time, time > now { willWait(time - now) }
     }
     guard let waiter else { return nil }
     let observer = urgency?.observe { [weak self] level in self?.raise(id, request.lane, to: level)
@@ -78,7 +95,13 @@ final class ClientBudget: Sendable {
     defer { urgency?.ignore(observer) }
     if let urgency { raise(id, request.lane, to: urgency.level) }
     do {
-      return RequestPermit(self, request.lane, try await waiter.value())
+      let permit = RequestPermit(self, request.lane, try await waiter.value(), walk: walk)
+      let end = state.withLock { state in
+        state.hold(host, walk, 1)
+        return state.now()
+      }
+      didWait(.init(reason: reason, duration: end - now, behind: behind))
+      return permit
     } catch {
       withdraw(id, request.lane)
       throw error
@@ -128,10 +151,12 @@ final class ClientBudget: Sendable {
   }
 
   /// Nothing more comes of an answer.
-  func ended(_ lane: BudgetMachine.Lane, bytes count: Int) {
+  func ended(_ lane: BudgetMachine.Lane, bytes count: Int, walk: Int? = nil) {
     if count > 0 { bytes.subtract(count, ordering: .relaxed) }
     act { state, now in
-      state.machine.ended(lane, state.limits, isFull: self.isFull(state.limits), at: now)
+      state.hold(lane.host, walk, -1)
+      return state.machine.ended(
+        lane, state.limits, isFull: self.isFull(state.limits), at: now)
     }
   }
 
@@ -214,12 +239,17 @@ final class RequestPermit: Sendable {
   private let budget: ClientBudget
   private let lane: BudgetMachine.Lane
   let grant: RateMachine.Grant
+  /// The walk that holds it; nil where that is not noted.
+  private let walk: Int?
   private let state = Mutex(State())
 
-  init(_ budget: ClientBudget, _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant) {
+  init(
+    _ budget: ClientBudget, _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant, walk: Int? = nil
+  ) {
     self.budget = budget
     self.lane = lane
     self.grant = grant
+    self.walk = walk
   }
 
   deinit { end() }
@@ -248,6 +278,6 @@ final class RequestPermit: Sendable {
     }
     guard isFirst else { return }
     if isLost { budget.lost(lane, grant, wentOut: wentOut) }
-    budget.ended(lane, bytes: bytes)
+    budget.ended(lane, bytes: bytes, walk: walk)
   }
 }

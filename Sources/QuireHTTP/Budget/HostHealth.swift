@@ -17,8 +17,10 @@ final class HostHealth: Sendable {
     var quota = RetryQuota()
     var debt = RetryDebt()
     var outage = OutageMachine()
-    var waiters: [Int: Suspension<Role>] = [:]
+    var waiters: [Int: (suspension: Suspension<Role>, walk: Int?)] = [:]
     var count = 0
+    /// The walk that probes.
+    var prober: Int?
     var error: PageError?
   }
 
@@ -66,9 +68,14 @@ final class HostHealth: Sendable {
     state.withLock { state in
       state.error = error
       mayBeAway.store(true, ordering: .releasing)
-      return state.outage.failed(isProbe: isProbe)
+      let probes = state.outage.failed(isProbe: isProbe)
+      if probes { state.prober = WalkReading.walkNumber }
+      return probes
     }
   }
+
+  /// The walk that probes the host; nil where none does.
+  var prober: Int? { state.withLock { $0.outage.isAway ? $0.prober : nil } }
 
   /// The host has answered: all that wait ask for themselves.
   func recovered() {
@@ -77,7 +84,7 @@ final class HostHealth: Sendable {
       state.outage.recovered()
       state.error = nil
       defer { state.waiters = [:] }
-      return state.waiters.sorted { $0.key < $1.key }.map(\.value)
+      return state.waiters.sorted { $0.key < $1.key }.map(\.value.suspension)
     }
     for waiter in waiters { waiter.resume(returning: .go) }
   }
@@ -89,7 +96,9 @@ final class HostHealth: Sendable {
         let heir = state.waiters.keys.min()
         let wait = state.outage.gaveUp(hasHeir: heir != nil, random: random)
         mayBeAway.store(state.outage.isAway, ordering: .releasing)
-        return (heir.flatMap { state.waiters.removeValue(forKey: $0) }, wait)
+        let next = heir.flatMap { state.waiters.removeValue(forKey: $0) }
+        state.prober = next?.walk
+        return (next?.suspension, wait)
       }
       guard let waiter else { return }
       // One that was cancelled in the same moment does not probe.
@@ -105,7 +114,7 @@ final class HostHealth: Sendable {
     let number = state.withLock { state -> Int? in
       guard state.outage.isAway else { return nil }
       state.count += 1
-      state.waiters[state.count] = waiter
+      state.waiters[state.count] = (waiter, WalkReading.walkNumber)
       return state.count
     }
     guard let number else { return .go }

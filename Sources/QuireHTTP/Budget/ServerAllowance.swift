@@ -1,4 +1,4 @@
-package import HTTPTypes
+import HTTPTypes
 import QuireCore
 import QuirePagination
 
@@ -10,25 +10,25 @@ import QuirePagination
 /// what they count (`requests`, `minute`) and which number they are (`remaining`, `reset`). Besides
 /// these, what has a form of its own: Retry-After, and the usage fields of Shopify, Salesforce and Meta.
 /// Garbage is nothing.
-package struct ServerAllowance: Hashable, Sendable {
+struct ServerAllowance: Hashable, Sendable {
   /// One of the limits that a server keeps at the same time.
-  package struct Window: Hashable, Sendable {
+  struct Window: Hashable, Sendable {
     /// How the server calls it.
-    package var name: String
+    var name: String
     /// What it takes in one window.
-    package var limit: Double?
+    var limit: Double?
     /// What it still takes in this window.
-    package var remaining: Double?
+    var remaining: Double?
     /// How long until the next window.
-    package var reset: Duration?
+    var reset: Duration?
     /// How long a window is.
-    package var length: Duration?
+    var length: Duration?
     /// What it counts.
-    package var unit = Unit.requests
+    var unit = Unit.requests
   }
 
   /// What a window counts.
-  package enum Unit: Hashable, Sendable {
+  enum Unit: Hashable, Sendable {
     case requests
     /// Something else, such as bytes or per cent of its time: only when nothing remains, a request has to
     /// wait.
@@ -38,17 +38,17 @@ package struct ServerAllowance: Hashable, Sendable {
   }
 
   /// In the order in which they were found.
-  package var windows: [Window] = []
+  var windows: [Window] = []
   /// How long the server asks to wait now, whatever remains.
-  package var wait: Duration?
+  var wait: Duration?
 
-  package var isEmpty: Bool { windows.isEmpty && wait == nil }
+  var isEmpty: Bool { windows.isEmpty && wait == nil }
 
-  package init() {}
+  init() {}
 
   /// What `fields` say at `now`, in seconds since 1970. A Date field is used instead of `now`, because
   /// only the difference to the server's own clock means anything.
-  package init(_ fields: HTTPFields, now: Double) {
+  init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
     for field in fields where AllowanceReader.isTelling(field.name.canonicalName) {
       reader.add(field)
@@ -59,7 +59,7 @@ package struct ServerAllowance: Hashable, Sendable {
   }
 
   /// The window that binds first.
-  package var tightest: Window? {
+  var tightest: Window? {
     windows.filter { $0.unit == .requests && $0.remaining ?? $0.limit != nil }
       .min { ($0.remaining ?? .infinity) < ($1.remaining ?? .infinity) }
   }

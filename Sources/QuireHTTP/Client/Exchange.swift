@@ -192,7 +192,7 @@ struct Exchange {
   private mutating func permit(_ lane: BudgetMachine.Lane) async throws -> RequestPermit? {
     let configuration = configuration
     let request = BudgetMachine.Request(
-      lane: lane, walk: ObjectIdentifier(listing).hashValue,
+      lane: lane, walk: WalkReading.walkNumber ?? ObjectIdentifier(listing).hashValue,
       urgency: ReadUrgency.current?.level ?? .waited,
       longest: configuration.retry.maximumRetryAfter, interval: listing.interval)
     let watchesOutages =
@@ -201,10 +201,9 @@ struct Exchange {
       while true {
         if watchesOutages { try await waitForProbe() }
         let permit = try await listing.client.budget.permit(
-          for: request, configuration, urgency: ReadUrgency.current
-        ) { wait in
-          configuration.emit(.info, .pause(wait))
-        }
+          for: request, configuration, urgency: ReadUrgency.current,
+          willWait: { configuration.emit(.info, .pause($0)) },
+          didWait: { configuration.emit(.debug, .waited($0)) })
         if !watchesOutages || isProbing || !listing.health.isAway { return permit }
         // It went away while this one waited.
         permit?.end(wentOut: false)
@@ -220,11 +219,16 @@ struct Exchange {
     guard !isProbing, listing.health.isAway else { return }
     let clock = configuration.clock
     let stopwatch = Stopwatch(clock)
+    let prober = listing.health.prober
     let role = try await listing.health.clearance(
       patience: patience ?? configuration.retry.patience, clock)
+    let waited = stopwatch.elapsed()
+    configuration.emit(
+      .debug,
+      .waited(.init(reason: .outage, duration: waited, behind: prober.map { [$0] } ?? [])))
     guard case .probe(let wait) = role else { return }
     isProbing = true
-    waitedForProbe = stopwatch.elapsed()
+    waitedForProbe = waited
     try await clock.sleep(for: wait)
   }
 

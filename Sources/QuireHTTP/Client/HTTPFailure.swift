@@ -43,9 +43,10 @@ extension RetryMachine.Failure {
 
   private init(_ error: PageError) {
     // A transport that failed before the wire has made its attempt all the same.
+    let isThrottling = error.code == .throttled
     self.init(
-      error, cure: error.code.cure, wasRefused: error.code == .connectFailed,
-      isOutage: error.code == .connectFailed)
+      error, cure: isThrottling ? .retries : error.code.cure, isThrottling: isThrottling,
+      wasRefused: error.code == .connectFailed, isOutage: error.code == .connectFailed)
   }
 
   /// The failure of a request without even the beginning of an answer.

@@ -88,6 +88,9 @@ public struct PageClient: Sendable {
     /// Gets each `PageEvent`: requests, responses, retries, redirects, pauses, secrets redacted. Called
     /// on the task that reads the page, so it should be quick. Default: none.
     public var onEvent: (@Sendable (PageEvent) -> Void)?
+    /// Watches each page that is read, and gets the same events: for metrics and traces. It costs nothing
+    /// where there is none. Default: none.
+    public var observer: (any ClientObserver)?
     /// Where the same events are logged, each as important as its case says. Default: nowhere.
     public var logger = Logger(label: "quire") { _ in SwiftLogNoOpLogHandler() }
     /// What retries sleep by. Default: the continuous clock.
@@ -102,7 +105,7 @@ public struct PageClient: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     package var now: @Sendable () -> Double = { WallClock.secondsSince1970 }
     /// What the body of a refused answer is waited for by.
-    package var refusalClock: any Clock<Duration> = ContinuousClock()
+    var refusalClock: any Clock<Duration> = ContinuousClock()
 
     package init() {}
   }

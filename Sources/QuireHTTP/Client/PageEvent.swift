@@ -38,6 +38,36 @@ public enum PageEvent: Sendable {
   /// The client has changed something in the request, such as a page size above the server's maximum.
   /// Logged as `warning`.
   case adjusted(String)
+  /// A request has waited for what the walks of a client share: limits, connections, a host that is away.
+  /// Logged as `debug`.
+  case waited(Wait)
+
+  /// A request that has waited for others.
+  public struct Wait: Sendable {
+    /// What a request waits for.
+    public enum Reason: String, Hashable, Sendable, CaseIterable {
+      /// For more of what the server allows.
+      case limit
+      /// For a rate of one's own, or the interval of the description.
+      case rate
+      /// For a connection to the host.
+      case connections
+      /// For `RequestBudget.requestsTotal`.
+      case total
+      /// For `RequestBudget.bytes`.
+      case bytes
+      /// For a host that is away, and for what the request finds that probes it.
+      case outage
+    }
+
+    /// What it waited for.
+    public let reason: Reason
+    /// How long.
+    public let duration: Duration
+    /// The walks that it waited for, by `ObservedWalk.number`: those that had a request on its way to the
+    /// host, its own among them, or the one that probes. Known only where a client has an observer.
+    public let behind: [Int]
+  }
 
   /// A failed request that is made again.
   public struct Retry: Sendable {
@@ -70,6 +100,8 @@ public enum PageEvent: Sendable {
     case .credentialRenewed(let origin): ("credential renewed", ["origin": "\(origin)"])
     case .closeFailed(let message): ("close failed", ["error": "\(message)"])
     case .adjusted(let message): ("\(message)", [:])
+    case .waited(let wait):
+      ("waited", ["for": "\(wait.reason.rawValue)", "time": .stringConvertible(wait.duration)])
     case .recovery(let recovery, let code):
       ("cursor lost", ["recovery": "\(recovery)", "code": "\(code)"])
     case .retry(let retry):
@@ -90,8 +122,9 @@ extension PageClient.Configuration {
   /// wants it.
   func emit(_ level: Logger.Level?, _ event: @autoclosure () -> PageEvent) {
     let logged = level.flatMap { $0 >= logger.logLevel ? $0 : nil }
-    guard onEvent != nil || logged != nil else { return }
+    guard onEvent != nil || logged != nil || observer != nil else { return }
     let event = event()
+    observer?.happened(event, in: ObservedPage.current)
     onEvent?(event)
     if let logged { event.log(to: logger, at: logged) }
   }

@@ -31,6 +31,7 @@ struct PageFetch<Item: Sendable> {
   private var isSizable = false
   /// What there is to be said about page sizes.
   private var sizeNotes: [WalkReport.Warning] = []
+  private var sizeChanges: [WalkReport.Adjustment] = []
   private var retry: RetryMachine
   private let stopwatch: Stopwatch
 
@@ -180,6 +181,7 @@ struct PageFetch<Item: Sendable> {
     let note = "The page size of \(asked) was halved to \(size): \(reason)."
     sizeNotes.append(
       WalkReport.Warning(.pageSizeChanged, note, remedy: Remedy(.pageSize, ["\(size)"])))
+    sizeChanges.append(.init(.pageSize, from: asked, to: size, "\(reason)."))
     configuration.emit(.notice, .adjusted(note))
     exchange.traffic.retries += 1
     listing.health.retried()
@@ -193,12 +195,15 @@ struct PageFetch<Item: Sendable> {
   /// A page of the size asked for came.
   private mutating func noteSize(_ page: inout Page<Item>) {
     page.warnings += sizeNotes
-    sizeNotes = []
+    page.head.adjustments += sizeChanges
+    (sizeNotes, sizeChanges) = ([], [])
     guard isSizable, let asked = askedSize,
       let size = listing.sizes?.succeeded(asked: asked)
     else { return }
     let note = "The page size of \(asked) went well, and the next page is asked for in \(size)."
     page.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
+    page.head.adjustments.append(
+      .init(.pageSize, from: asked, to: size, "the last page went well."))
     configuration.emit(.notice, .adjusted(note))
   }
 

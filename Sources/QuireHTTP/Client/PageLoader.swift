@@ -15,6 +15,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let delivery: PageDelivery
   private let audit: WalkAudit?
   private let open = Mutex<OpenPage?>(nil)
+  /// What an observer sees of the walk; nil where there is none.
+  private let observation: WalkObservation?
 
   /// The page of which more parts follow, and where the next one starts.
   // SAFETY: a read takes it out of the lock before it uses it, and no other read can have it then.
@@ -31,6 +33,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     self.decoder = decoder
     self.delivery = delivery
     self.audit = audit
+    let configuration = listing.client.configuration
+    observation = configuration.observer.map { WalkObservation($0, configuration.clock) }
   }
 
   package var repeatedPositions: Position.Repetition {
@@ -59,6 +63,11 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   // Leaves the consumer's actor: a page must not be decoded on a main thread.
   @concurrent package func read(at position: Position) async throws -> Page<Item>? {
+    guard let observation else { return try await page(at: position) }
+    return try await observation.reading(of: listing) { try await page(at: position) }
+  }
+
+  private func page(at position: Position) async throws -> Page<Item>? {
     try await listing.redactingErrors {
       guard let fetch = take(at: position) else {
         return try await firstPart(at: position)

@@ -1,27 +1,27 @@
-package import HTTPTypes
-package import QuireCore
-package import QuirePagination
+import HTTPTypes
+import QuireCore
+import QuirePagination
 import Synchronization
 
 /// Decides where a redirect leads, and what may travel there.
 ///
 /// Pure. Redirects are ours, because libcurl forwards custom fields and cookies to other origins.
 /// Source: RFC 9110, §15.4; the change from POST to GET is that of the Fetch standard.
-package struct RedirectMachine {
+struct RedirectMachine {
   /// The request of the next hop.
-  package struct Hop: Hashable, Sendable {
-    package var method: HTTPRequest.Method
-    package var url: URLReference
-    package var origin: Origin
-    package var keepsBody: Bool
+  struct Hop: Hashable, Sendable {
+    var method: HTTPRequest.Method
+    var url: URLReference
+    var origin: Origin
+    var keepsBody: Bool
   }
 
   private let home: Origin
   private let longest: Int
   private var visited: [Hop]
-  private(set) package var current: Hop
+  private(set) var current: Hop
 
-  package init(_ first: Hop, home: Origin, longest: Int) {
+  init(_ first: Hop, home: Origin, longest: Int) {
     self.home = home
     self.longest = longest
     current = first
@@ -33,7 +33,7 @@ package struct RedirectMachine {
   /// Throws `refusedLink` for a chain that is too long or runs in a circle, a step from https to
   /// http, another scheme, and a body that would leave its origin; `status` for a redirect without
   /// a target.
-  package mutating func received(status: Int, location: String?) throws(PageError) -> Hop? {
+  mutating func received(status: Int, location: String?) throws(PageError) -> Hop? {
     guard [301, 302, 303, 307, 308].contains(status) else { return nil }
     guard let location else {
       throw PageError(

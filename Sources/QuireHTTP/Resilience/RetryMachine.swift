@@ -1,27 +1,27 @@
 import QuirePagination
-package import QuireCore
+import QuireCore
 
 /// Decides, for one page, whether a failed attempt is followed by another, and when.
 ///
 /// Pure: the caller measures, draws random numbers and sleeps.
-package struct RetryMachine {
+struct RetryMachine {
   /// What became of one attempt.
-  package struct Failure: Error {
-    package var error: PageError
+  struct Failure: Error {
+    var error: PageError
     /// Whether another attempt may cure it.
-    package var cure: Cure
+    var cure: Cure
     /// Whether the server asked to slow down.
-    package var isThrottling: Bool
+    var isThrottling: Bool
     /// How long the server asked to wait.
-    package var retryAfter: Duration?
+    var retryAfter: Duration?
     /// Whether the server cannot have acted on the request.
-    package var wasRefused: Bool
+    var wasRefused: Bool
     /// Whether the server is still working on it: asking again is no retry, but polling.
-    package var isPending: Bool
+    var isPending: Bool
     /// Whether the server was away.
-    package var isOutage: Bool
+    var isOutage: Bool
 
-    package init(
+    init(
       _ error: PageError, cure: Cure, isThrottling: Bool = false,
       retryAfter: Duration? = nil, wasRefused: Bool = false, isPending: Bool = false,
       isOutage: Bool = false
@@ -37,7 +37,7 @@ package struct RetryMachine {
   }
 
   /// How far another attempt can help.
-  package enum Cure: Hashable, Sendable {
+  enum Cure: Hashable, Sendable {
     /// Not at all.
     case none
     /// Once: a server that is merely confused answers well the second time.
@@ -46,7 +46,7 @@ package struct RetryMachine {
     case retries
   }
 
-  package enum Action {
+  enum Action {
     /// Wait, then ask again.
     case retry(after: Duration)
     /// The server is away: wait, then ask again, for so long at most from now on.
@@ -67,13 +67,13 @@ package struct RetryMachine {
   /// Requests on the wire that ended in an outage.
   private var outageRequests = 0
 
-  package init(policy: RetryPolicy, isRepeatable: Bool) {
+  init(policy: RetryPolicy, isRepeatable: Bool) {
     self.policy = policy
     self.isRepeatable = isRepeatable
   }
 
   /// The fetch has waited since `time` for what another one found out about a server that is away.
-  package mutating func waited(since time: Duration) {
+  mutating func waited(since time: Duration) {
     if outages == 0 { (outages, outageBegan) = (1, time) }
   }
 
@@ -82,7 +82,7 @@ package struct RetryMachine {
   /// while the page is asked for, `debt` is how many retries no page from the host has paid for, and
   /// `probes` how often the host has been probed in vain. `pay` takes what a retry costs from the
   /// host's quota, and returns whether there was as much.
-  package mutating func failed(
+  mutating func failed(
     _ failure: Failure, wireRequests: Int, random: Double, now: Duration = .zero, debt: Int = 0,
     probes: Int = 0, pay: (Int) -> Bool = { _ in true }
   ) -> Action {
@@ -177,7 +177,7 @@ package struct RetryMachine {
 
   /// Requests that the next attempt may put on the wire, silent replays included, after `wireRequests`
   /// of them.
-  package func requestsLeft(afterWireRequests wireRequests: Int) -> Int {
+  func requestsLeft(afterWireRequests wireRequests: Int) -> Int {
     max(1, policy.attempts - max(wireRequests - polls, failures))
   }
 

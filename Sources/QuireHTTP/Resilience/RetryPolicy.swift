@@ -87,7 +87,7 @@ public struct RetryPolicy: Hashable, Sendable {
   }()
 
   /// The statuses that another attempt may cure.
-  package static let retryableStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+  static let retryableStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
 
   /// The statuses by which a gateway says that there is no answer.
   package static let outageStatuses: Set<Int> = [502, 503, 504]
@@ -96,23 +96,23 @@ public struct RetryPolicy: Hashable, Sendable {
   package static let (firstProbe, longestProbe) = (Duration.seconds(1), Duration.seconds(5 * 60))
 
   /// How many retries a walk may owe before it waits longer for it.
-  package static let credit = 8
+  static let credit = 8
 
   /// How many retries a walk may owe at all: as many as two outages take that last as long as the
   /// patience, and the credit. The first ten probes take five minutes at least, and each one behind
   /// them half of the longest wait.
-  package var maximumDebt: Int {
+  var maximumDebt: Int {
     let further = min(patience / (Self.longestProbe / 2), 1_000_000)
     return Self.credit + 2 * (12 + Int(further))
   }
 
   /// The longest wait before probe number `probe`, from 1 on; the wait itself is at least half of it.
-  package static func longestWait(beforeProbe probe: Int) -> Duration {
+  static func longestWait(beforeProbe probe: Int) -> Duration {
     min(longestProbe, firstProbe * (1 << min(max(probe - 1, 0), 30)))
   }
 
   /// The longest wait before attempt `failures + 1`; the wait itself is a random part of it.
-  package func longestDelay(afterFailures failures: Int, throttled: Bool) -> Duration {
+  func longestDelay(afterFailures failures: Int, throttled: Bool) -> Duration {
     let base = throttled ? throttledDelay : delay
     // Beyond 2³⁰ every base has long passed every sensible maximum.
     return min(maximumDelay, base * (1 << min(max(failures - 1, 0), 30)))
@@ -131,17 +131,17 @@ extension PageError.Code {
 }
 
 /// What the retries of a walk have cost that its pages have not paid for: ten pages pay for one.
-package struct RetryDebt: Sendable {
+struct RetryDebt: Sendable {
   private var tenths = 0
 
-  package init() {}
+  init() {}
 
   /// A request was made again.
-  package mutating func retried() { tenths += 10 }
+  mutating func retried() { tenths += 10 }
 
   /// A page came.
-  package mutating func paid() { tenths = max(0, tenths - 1) }
+  mutating func paid() { tenths = max(0, tenths - 1) }
 
   /// How many retries are owed.
-  package var count: Int { tenths / 10 }
+  var count: Int { tenths / 10 }
 }

@@ -120,7 +120,7 @@ package struct Redactor: Sendable {
 
   /// At most 256 bytes of a body, printable, with secrets cut out: no line breaks or escapes reach
   /// a log.
-  package func snippet(_ body: some Collection<UInt8>) -> String {
+  func snippet(_ body: some Collection<UInt8>) -> String {
     // Scrubbed before it is cut to what is shown, lest half a secret stays.
     let isWhole = body.count <= Self.longestScrubbed
     let text = String(decoding: body.prefix(Self.longestScrubbed), as: UTF8.self)
@@ -188,7 +188,7 @@ package struct Redactor: Sendable {
 
 /// A secret that a walk starts with: what its first request holds under a name that gives it away, or
 /// what the caller calls one.
-package struct Secret: Hashable, Sendable {
+struct Secret: Hashable, Sendable {
   /// What it goes by in positions: where it came from, never what it is. Unreserved characters only.
   let id: String
   /// Its bytes, decoded.

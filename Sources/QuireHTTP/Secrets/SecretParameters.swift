@@ -10,7 +10,7 @@ import Synchronization
 /// percent-encoded, it has a mark instead, and the next request, in this process or another, has the
 /// secret again, spelled as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which
 /// no URL does; a server that sends one is refused, and it becomes a secret only on its way home.
-package struct SecretParameters: Sendable {
+struct SecretParameters: Sendable {
   private static let mark = "<secret:"
 
   /// In the order in which they were found: of several with one id the first is the present one.

@@ -2,7 +2,11 @@ import HTTPTypes
 import QuireCore
 import QuireTesting
 import Synchronization
-import TestSupport
+
+// Its other home is a benchmark, which has that module's part of it in its own.
+#if canImport(TestSupport)
+  import TestSupport
+#endif
 
 @testable import QuireHTTP
 @testable import QuireJSON

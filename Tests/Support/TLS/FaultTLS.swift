@@ -15,9 +15,15 @@ package struct FaultTLS: Sendable {
   package var certificate: Certificate
   /// The protocols offered by ALPN, the preferred one first; empty to ignore the extension.
   package var protocols: [String]
+  /// Whether it refuses whoever shows no certificate of `TestAuthority`.
+  package var wantsClient: Bool
 
-  package init(_ certificate: Certificate = .valid, protocols: [String] = ["http/1.1"]) {
+  package init(
+    _ certificate: Certificate = .valid, protocols: [String] = ["http/1.1"],
+    wantsClient: Bool = false
+  ) {
     self.certificate = certificate
     self.protocols = protocols
+    self.wantsClient = wantsClient
   }
 }

@@ -21,6 +21,10 @@ final class TLSContext: @unchecked Sendable {
     quire_allow_partial_writes(context)
     // Tickets would travel after the handshake and blur what a script has sent.
     SSL_CTX_set_num_tickets(context, 0)
+    if settings.wantsClient {
+      SSL_CTX_load_verify_locations(context, TestAuthority.shared.certificateFile, nil)
+      SSL_CTX_set_verify(context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nil)
+    }
     guard !wire.isEmpty else { return }
     let argument = Unmanaged.passUnretained(self).toOpaque()
     SSL_CTX_set_alpn_select_cb(

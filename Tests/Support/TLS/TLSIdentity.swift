@@ -41,9 +41,17 @@ final class TLSIdentity: @unchecked Sendable {
     try Self.writeTemporary { PEM_write_X509($0, certificate) }
   }
 
-  /// Writes the key as PEM, not encrypted, into a new temporary file and returns its path.
-  func writeKey() throws -> String {
-    try Self.writeTemporary { PEM_write_PrivateKey($0, key, nil, nil, 0, nil, nil) }
+  /// Writes the key as PEM into a new temporary file and returns its path; encrypted by a password, where
+  /// there is one.
+  func writeKey(password: String? = nil) throws -> String {
+    var password = password.map { Array($0.utf8) }
+    let length = Int32(password?.count ?? 0)
+    return try Self.writeTemporary { file in
+      guard length > 0 else { return PEM_write_PrivateKey(file, key, nil, nil, 0, nil, nil) }
+      return password?.withUnsafeMutableBufferPointer {
+        PEM_write_PrivateKey(file, key, EVP_aes_256_cbc(), $0.baseAddress, length, nil, nil)
+      } ?? 0
+    }
   }
 
   private static func writeTemporary(

@@ -29,6 +29,24 @@ package final class TestAuthority: Sendable {
     atexit { unlink(TestAuthority.shared.certificateFile) }
   }
 
+  /// Files of a client's certificate and key.
+  package struct ClientFiles: Sendable {
+    package let certificate: String
+    package let key: String
+
+    package func remove() { for file in [certificate, key] { unlink(file) } }
+  }
+
+  /// A certificate for a client, and its key, encrypted where there is a password.
+  package func clientFiles(password: String? = nil) throws -> ClientFiles {
+    let identity = try TLSIdentity(
+      CertificateRequest(
+        name: "client.test", extensions: [(NID_basic_constraints, "critical,CA:FALSE")]),
+      issuer: authority)
+    return ClientFiles(
+      certificate: try identity.writeCertificate(), key: try identity.writeKey(password: password))
+  }
+
   /// A key and a certificate with this property.
   func identity(_ certificate: FaultTLS.Certificate) throws -> TLSIdentity {
     let addresses = (1...9).map { "IP:127.0.0.\($0)" }.joined(separator: ",")

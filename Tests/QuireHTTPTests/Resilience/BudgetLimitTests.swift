@@ -1,0 +1,211 @@
+import HTTPTypes
+import QuireCore
+@testable import QuireTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QuireHTTP
+@testable import QuireJSON
+@testable import QuirePagination
+
+@Suite("Limits of one's own that the walks of a client share")
+struct BudgetLimitTests {
+  /// Answers each request with a page whose body comes in two halves, the second when a gate opens.
+  private final class HalvedServer: HTTPTransport {
+    let gate = Gate()
+    let asked = Watched(0)
+    let begun = Watched(0)
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+      asked.update { $0 += 1 }
+      var head = HTTPResponse(status: .ok)
+      head.headerFields[.contentType] = "application/json"
+      let halves = Mutex([Array("[1,2,3,4,5,6,7,8,9,".utf8), Array("10]".utf8)][...])
+      let (gate, begun) = (gate, begun)
+      return TransportResponse(
+        head: head,
+        body: TransportBody(next: {
+          let half = halves.withLock { $0.popFirst() }
+          if half?.count == 3 {
+            begun.update { $0 += 1 }
+            try await gate.wait()
+          }
+          return half
+        }))
+    }
+  }
+
+  /// How many pages came to each walk.
+  private final class Counts: Sendable {
+    private let counts = Mutex([Int: Int]())
+
+    var all: [Int: Int] { counts.withLock { $0 } }
+
+    func add(_ walk: Int) { counts.withLock { $0[walk, default: 0] += 1 } }
+  }
+
+  @Test("15-Budget, Q4: above the client's bytes no request is begun, and one always goes on")
+  func bytes() async throws {
+    let server = HalvedServer()
+    var configuration = PageClient.Configuration()
+    configuration.budget.bytes = 30
+    let client = PageClient(transport: server, configuration: configuration)
+    func drain(_ number: Int) -> Task<[Int], any Error> {
+      Task {
+        try await client.cursor(
+          of: Int.self, at: "https://host\(number).test/", pagination: .linkHeader
+        ).items.collected()
+      }
+    }
+    // Two bodies of 19 bytes are above 30 once they are begun.
+    let first = [drain(0), drain(1)]
+    try await server.begun.wait { $0 == 2 }
+    let later = (2..<10).map(drain)
+    while client.budget.waiting < 8 { await Task.yield() }
+    #expect(server.asked.value == 2)
+    server.gate.openUp()
+    for walk in first + later { #expect(try await walk.value == Array(1...10)) }
+    #expect(server.asked.value == 10 && client.budget.waiting == 0)
+    // A budget that no page fits into lets one after the other pass.
+    configuration.budget.bytes = 0
+    let narrow = PageClient(transport: server, configuration: configuration)
+    let cursor = narrow.cursor(of: Int.self, at: "https://a.test/", pagination: .linkHeader)
+    #expect(try await cursor.items.collected() == Array(1...10))
+  }
+
+  @Test("15-Budget: of all requests to all hosts no more are on their way than the client may have")
+  @SimulationActor func total() {
+    let seed = UInt64.random(in: .min ... .max)
+    let clock = ManualClock()
+    let server = SimulatedServer(clock, pages: 5)
+    let client = server.client { $0.budget.requestsTotal = 3 }
+    let pages = Counts()
+    SimulatedServer.run(clock, seed: seed) {
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<40 {
+          let cursor = client.cursor(
+            of: Int.self, at: "https://host\(number % 10).test/\(number)",
+            pagination: SimulatedServer.pagination)
+          group.addTask {
+            do {
+              for try await _ in cursor { pages.add(number) }
+            } catch {}
+          }
+        }
+      }
+    }
+    #expect(pages.all.values.filter { $0 == 5 }.count == 40, "seed \(seed)")
+    #expect(server.seen.withLock { $0.mostInFlight } == 3, "seed \(seed)")
+    // Hosts take turns: each has been asked once before any was asked five times.
+    let hosts = server.seen.withLock { $0.paths }.prefix(40)
+    #expect(Set(hosts).count > 20, "seed \(seed): \(hosts)")
+  }
+
+  @Test("15-Budget: a walk sends no more requests to a host at a time than it may, over all walks")
+  @SimulationActor func perHost() {
+    let seed = UInt64.random(in: .min ... .max)
+    let clock = ManualClock()
+    let server = SimulatedServer(clock, pages: 5)
+    let client = server.client { $0.budget.requestsPerHost = 2 }
+    let pages = Counts()
+    SimulatedServer.run(clock, seed: seed) {
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<20 {
+          let cursor = client.cursor(
+            of: Int.self, at: "https://api.test/\(number)", pagination: SimulatedServer.pagination)
+          group.addTask {
+            do { for try await _ in cursor { pages.add(number) } } catch {}
+          }
+        }
+      }
+    }
+    #expect(pages.all.values.reduce(0, +) == 100 && server.seen.withLock { $0.mostInFlight } == 2)
+  }
+
+  @Test(
+    "15-Rate: points that a body counts are kept like requests, and the next window is waited for",
+    arguments: ["github", "shopify"])
+  func points(_ api: String) async throws {
+    let clock = ManualClock()
+    // 100 points an interval of 60 s; each query costs 40.
+    let left = Mutex((points: 100.0, at: Duration.zero, refused: 0))
+    let server = CannedServer { _, ordinal in
+      let now = clock.now.offset
+      let (points, isRefused) = left.withLock { left -> (Double, Bool) in
+        let passed = (now - left.at) / .seconds(1)
+        if api == "github" {
+          if Int(now / .seconds(60)) > Int(left.at / .seconds(60)) { left.points = 100 }
+        } else {
+          left.points = min(100, left.points + passed * 2)
+        }
+        left.at = now
+        guard left.points >= 40 else {
+          left.refused += 1
+          return (left.points, true)
+        }
+        left.points -= 40
+        return (left.points, false)
+      }
+      if isRefused { return .status(429) }
+      let next = ordinal < 5 ? #""c\#(ordinal)""# : "null"
+      let reset = "2023-11-14T22:\(13 + Int(now / .seconds(60)) + 1):20Z"
+      let cost =
+        api == "github"
+        ? #""data":{"rateLimit":{"cost":40,"limit":100,"remaining":\#(Int(points)),"resetAt":"\#(reset)"}},"extensions":{}"#
+        : #""data":{},"extensions":{"cost":{"actualQueryCost":40,"throttleStatus":{"maximumAvailable":100.0,"currentlyAvailable":\#(points),"restoreRate":2.0}}}"#
+      return .json(#"{"items":[\#(ordinal)],"next":\#(next),\#(cost)}"#)
+    }
+    var configuration = PageClient.Configuration()
+    configuration.clock = clock
+    configuration.budget.body = api == "github" ? .gitHubGraphQL : .shopifyGraphQL
+    configuration.retry = .never
+    configuration.retry.maximumRetryAfter = .seconds(3600)
+    var environment = PageClient.Environment()
+    // 2023-11-14T22:13:20Z.
+    environment.now = { 1_700_000_000 + clock.now.offset / .seconds(1) }
+    let client = PageClient(transport: server, configuration: configuration).with(environment)
+    let cursor = client.cursor(
+      of: Int.self, at: "https://api.test/graphql",
+      pagination: Pagination(next: .body("/next"), send: .query("after"), items: "/items"))
+    let walk = Task { try await cursor.items.collected() }
+    let time = Task {
+      while true {
+        try await clock.waitForSleepers(1)
+        clock.advanceToNextDeadline()
+      }
+    }
+    defer { time.cancel() }
+    #expect(try await walk.value == [0, 1, 2, 3, 4, 5])
+    #expect(left.withLock { $0.refused } == 0)
+    // Six queries cost 240 points: two windows more, or 140 points more at two a second.
+    let least = api == "github" ? Duration.seconds(120) : .seconds(70)
+    #expect(
+      clock.now.offset >= least && clock.now.offset <= least + .seconds(15), "\(clock.now.offset)")
+  }
+
+  @Test("15-Profiles: the profiles have the numbers that the guide argues")
+  func profiles() {
+    #expect(Timeouts.api == Timeouts())
+    #expect(
+      Timeouts.export
+        == Timeouts(
+          connect: .seconds(10), head: .seconds(60), stall: .seconds(60), total: .seconds(1800)))
+    #expect(
+      Timeouts.feed
+        == Timeouts(
+          connect: .seconds(10), head: .seconds(15), stall: .seconds(10), total: .seconds(30)))
+    let (feed, export) = (TransferLimits.feed, TransferLimits.export)
+    #expect(feed.headerBytes == 32 << 10 && feed.wireBytes == 15 << 20)
+    #expect(feed.decodedBytes == 32 << 20 && feed.inflateRatio == 50)
+    #expect(export.wireBytes == 256 << 20 && export.decodedBytes == 1 << 30)
+    #expect(export.inflateRatio == 200 && export.inflateRatioFloor == 4 << 20)
+    let configuration = PageClient.Configuration.export
+    #expect(configuration.timeouts == .export && configuration.transferLimits == .export)
+    #expect(configuration.retry == .export && configuration.decodingLimits == .export)
+    #expect(configuration.decodingLimits.items == 1_000_000)
+    #expect(configuration.decodingLimits.itemBytes == 64 << 20)
+    let standard = PageClient.Configuration()
+    #expect(standard.timeouts == .api && standard.transferLimits == .api && standard.retry == .api)
+  }
+}
