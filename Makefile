@@ -1,6 +1,6 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
 .DEFAULT_GOAL := help
-.PHONY: help setup build test check lint house demo feeds consumer interop bench prove-export fuzz tsan asan docs clean
+.PHONY: help setup build test check lint house demo install feeds consumer interop bench prove-export fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev libsqlite3-dev libpq-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -38,15 +38,16 @@ demo: setup ## the main job: drain the demo API in every pagination style
 	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
 	@echo "The tool is .build/release/quire."
 
+install: setup ## install the tool, its manual page and completions; PREFIX=/usr/local
+	@.ci/setup binutils
+	@.ci/install "$(PREFIX)"
+
 feeds: setup ## serve fifty feeds of a loopback origin as a page to read
 	swift build --configuration release --package-path Examples/FeedServer
 	Examples/FeedServer/.build/release/FeedServer
 
 consumer: setup ## build a package that depends on this one, from nothing
-	rm -rf Tests/Consumer/.build
-	swift build --package-path Tests/Consumer
-	@test "$$(ls Tests/Consumer/.build/checkouts | xargs)" = "swift-http-types swift-log" || \
-		{ echo "consumer: more is resolved than the libraries need:"; ls Tests/Consumer/.build/checkouts; exit 1; }
+	@.ci/consumer
 
 interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …) and compare with their data
 	@.ci/setup python3-venv
@@ -56,10 +57,9 @@ bench: setup ## measure speed and memory against the bars; ROWS="idle reports" o
 	@.ci/setup nginx-light
 	Tests/Benchmarks/run $(ROWS)
 
-prove-export: setup ## kill exports at every call and KILLS (200) random moments, and lose power; compare
-	@.ci/setup python3
-	swift build --build-tests $(STRICT)
-	Tests/Exporting/prove
+prove-export: setup ## kill exports at every call and at KILLS (10,000) moments, and lose power; ROWS="calls" only these
+	@.ci/setup python3 gcc libc6-dev postgresql
+	Tests/Exporting/prove $(ROWS)
 
 fuzz: setup ## try RUNS (100,000) pages on each decoder, with libFuzzer and AddressSanitizer
 	Tests/Fuzzing/run
@@ -77,4 +77,4 @@ docs: setup ## write the documentation to .build/docs
 	.ci/docs
 
 clean: ## remove everything that was built
-	rm -rf .build .build-tsan .build-asan Examples/FeedServer/.build Tests/Benchmarks/.build Tests/Consumer/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop
+	rm -rf .build .build-tsan .build-asan .build-prove Examples/FeedServer/.build Tests/Benchmarks/.build Tests/Consumer/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop

@@ -36,12 +36,15 @@ struct ExportCommand: AsyncParsableCommand {
 
   @OptionGroup var request: RequestArguments
 
-  @Option(help: "A pagination preset; 'quire presets' lists them.")
+  @Option(
+    help: "A pagination preset; 'quire presets' lists them.",
+    completion: .list(Pagination.presets.map(\.name)))
   var preset: String?
 
   @Option(
     help: ArgumentHelp(
-      "A pagination description in a file; - is standard input.", valueName: "file.json"))
+      "A pagination description in a file; - is standard input.", valueName: "file.json"),
+    completion: .file(extensions: ["json"]))
   var pagination: String?
 
   @Option(help: ArgumentHelp("Where the next page's continuation comes from.", valueName: "spec"))
@@ -174,7 +177,7 @@ struct ExportCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "Where to write; - is standard output. The ending says how: .jsonl, .ndjson, .json, .csv, .tsv, "
         + "each also with .gz, .db, .sqlite, postgres://…. The same command again goes on where it was stopped.",
-      valueName: "file"))
+      valueName: "file"), completion: .file())
   var output: String?
 
   @Option(
@@ -228,7 +231,8 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Write a report of the export; - is standard output.", valueName: "file.json"))
+      "Write a report of the export; - is standard output.", valueName: "file.json"),
+    completion: .file(extensions: ["json"]))
   var report: String?
 
   @Flag(help: "Fetch only the first page and say what an export would do; nothing is written.")

@@ -18,7 +18,7 @@ struct QuireCommand: AsyncParsableCommand {
     subcommands: [
       ExportCommand.self, SyncCommand.self, FeedCommand.self, DetectCommand.self,
       PresetsCommand.self,
-      DemoCommand.self,
+      DemoCommand.self, ManualCommand.self,
     ])
 
   static func main() async {

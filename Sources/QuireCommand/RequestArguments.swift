@@ -54,7 +54,8 @@ struct RequestArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "Trust only the certificate authorities in this file.", valueName: "file.pem"))
+      "Trust only the certificate authorities in this file.", valueName: "file.pem"),
+    completion: .file())
   var caFile: String?
 
   @Flag(help: "Send requests in the clear to other machines.")
@@ -91,12 +92,13 @@ struct RequestArguments: ParsableArguments {
   @Option(
     help: ArgumentHelp(
       "The certificate, in PEM, that shows to the listing's own origin who asks.",
-      valueName: "file.pem"))
+      valueName: "file.pem"), completion: .file())
   var cert: String?
 
   @Option(
     help: ArgumentHelp(
-      "The certificate's key, in PEM. Default: in the file of --cert.", valueName: "file.pem"))
+      "The certificate's key, in PEM. Default: in the file of --cert.", valueName: "file.pem"),
+    completion: .file())
   var certKey: String?
 }
 

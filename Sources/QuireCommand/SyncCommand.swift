@@ -4,7 +4,6 @@ import Quire
 import QuireCore
 import QuireExport
 import QuirePagination
-import Synchronization
 
 /// `quire sync`: the listings of a file, each into its destination, parents before children.
 struct SyncCommand: AsyncParsableCommand {
@@ -18,7 +17,8 @@ struct SyncCommand: AsyncParsableCommand {
       complete, it begins another round. Run it from cron.
       """)
 
-  @Argument(help: "The file, of YAML or JSON.")
+  @Argument(
+    help: "The file, of YAML or JSON.", completion: .file(extensions: ["yaml", "yml", "json"]))
   var file: String?
 
   @Flag(help: "Say what would be done, and request nothing.")
@@ -76,40 +76,6 @@ struct SyncCommand: AsyncParsableCommand {
       throw ExitStatus.interrupted(signal: signal)
     }
     if try !result.get() { throw ExitStatus.failed }
-  }
-}
-
-/// Tells of a run: a line for each listing that ends, and on a terminal one that grows meanwhile.
-private final class SyncLine: Sendable {
-  private let log: SyncCommand.Log
-  private let isTerminal = isatty(STDERR_FILENO) == 1
-  private let drawn = Mutex<ContinuousClock.Instant?>(nil)
-
-  init(_ log: SyncCommand.Log) { self.log = log }
-
-  func tell(_ note: SyncNote) {
-    if log == .json {
-      if note.isLast || isDue(.seconds(1)) { Diagnostics.writeRaw(note.json + "\n") }
-      return
-    }
-    if note.isLast {
-      let clearing = isTerminal ? "\r\u{1B}[K" : ""
-      Diagnostics.writeRaw(
-        clearing + "\(note.listing): \(note.kind), \(note.words)".escapedForDisplay + "\n")
-    } else if isTerminal, isDue(.milliseconds(100)) {
-      let items = note.checkpoint?.items ?? 0
-      let requests = note.report?.traffic.requests ?? 0
-      Diagnostics.writeRaw(
-        "\r\("\(note.listing): \(items) items, \(requests) requests".escapedForDisplay)\u{1B}[K")
-    }
-  }
-
-  private func isDue(_ interval: Duration) -> Bool {
-    drawn.withLock { drawn in
-      if let drawn, .now - drawn < interval { return false }
-      drawn = .now
-      return true
-    }
   }
 }
 

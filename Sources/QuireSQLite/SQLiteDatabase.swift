@@ -10,7 +10,18 @@ struct SQLiteDatabase: Sendable {
   init(_ path: String) throws(SinkError) {
     // Positions are in it, which are its owner's alone; its journal gets the same permissions.
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    let reason = errno
+    guard descriptor >= 0 || reason == EEXIST else {
+      throw SinkError(
+        .writeFailed, "\(path) cannot be written: \(String(cString: strerror(reason))).",
+        reason: reason)
+    }
     if descriptor >= 0 { Foundation.close(descriptor) }
+    var status = stat()
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT != S_IFDIR else {
+      throw SinkError(
+        .writeFailed, "\(path) is a directory. Name a file in it.", reason: EISDIR)
+    }
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.allowsUnsafeTransactions = true
@@ -78,32 +89,28 @@ extension SinkError {
       self.init(.writeFailed, "\(path): \(error)")
       return
     }
-    let reason = Int32(error.extendedResultCode.rawValue)
     let message = error.message ?? "\(error.resultCode)"
     switch error.resultCode {
     case .SQLITE_NOTADB:
       self.init(
-        .notOurs, "\(path) is no SQLite database: nothing was changed. Name another file.",
-        reason: reason)
+        .notOurs, "\(path) is no SQLite database: nothing was changed. Name another file.")
     case .SQLITE_CORRUPT:
       self.init(
-        .damaged, "\(path): the database is damaged (\(message)). Restore it from a copy.",
-        reason: reason)
+        .damaged, "\(path): the database is damaged (\(message)). Restore it from a copy.")
     case .SQLITE_BUSY, .SQLITE_LOCKED:
       self.init(
         .inUse,
-        "\(path): another program has kept the database locked for a minute. End it, and go on.",
-        reason: reason)
+        "\(path): another program has kept the database locked for a minute. End it, and go on.")
     case .SQLITE_FULL:
       self.init(
         .writeFailed,
-        "\(path): there is no room left for the database (\(message)). Make room, and go on.",
-        reason: reason)
+        "\(path): there is no room left for the database (\(message)). Make room, and go on.")
     case .SQLITE_TOOBIG:
       self.init(
-        .unfit, "\(path): an item is larger than SQLite can hold (\(message)).", reason: reason)
+        .unfit, "\(path): an item is larger than SQLite can hold (\(message)).")
     default:
-      self.init(.writeFailed, "\(path): \(message) (SQLite \(reason)).", reason: reason)
+      self.init(
+        .writeFailed, "\(path): \(message) (SQLite \(error.extendedResultCode.rawValue)).")
     }
   }
 }

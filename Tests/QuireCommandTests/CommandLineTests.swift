@@ -142,6 +142,30 @@ struct CommandLineTests {
     for style in DemoStyle.all { #expect(end.output.contains("  \(origin)\(style.path)\n")) }
   }
 
+  @Test("16-Tool: quire manual has every command and option, and man reads it without a complaint")
+  func manual() async throws {
+    let ending = try await Command.quire(["manual"])
+    #expect(ending.status == 0 && ending.output.hasPrefix(".TH \"QUIRE\" \"1\""))
+    for word in [
+      "quire export", "quire sync", "\\-\\-commit\\-every", "\\-\\-schema", "\\-\\-tour",
+    ] {
+      #expect(ending.output.contains(word), "\(word)")
+    }
+    let lines = ending.output.split(separator: "\n")
+    let macros: Set = ["TH", "SH", "SS", "PP", "TP", "EX", "EE", "br"]
+    for line in lines where line.hasPrefix(".") {
+      #expect(macros.contains(String(line.dropFirst().prefix { $0 != " " })), "\(line)")
+    }
+    #expect(!lines.contains { $0.hasPrefix("'") })
+  }
+
+  @Test("16-Tool: the shells complete presets and files", arguments: ["bash", "zsh", "fish"])
+  func completions(shell: String) async throws {
+    let ending = try await Command.quire(["--generate-completion-script", shell])
+    #expect(ending.status == 0)
+    for word in ["github", "commit-every", "sync"] { #expect(ending.output.contains(word)) }
+  }
+
   @Test("quire demo says when its port is taken, and fails")
   func takenPort() async throws {
     try await DemoServer.whileServing(port: 0) { origin in
@@ -154,13 +178,20 @@ struct CommandLineTests {
     }
   }
 
-  @Test("quire demo --tour exports every style whole and ends in a table")
+  @Test(
+    "quire demo --tour exports every style whole, and ends with a query over a database it filled")
   func tour() async throws {
     let ending = try await Command.quire(["demo", "--tour"])
     #expect(ending.status == 0, "\(ending.errors)")
     let rows = ending.lines.map { $0.split(separator: " ").map(String.init) }
     #expect(rows.first == ["style", "pages", "items", "time", "end"])
-    #expect(rows.dropFirst().map { $0[0] } == DemoStyle.all.map(\.name))
-    for row in rows.dropFirst() { #expect(row[2] == "10000" && row.last == "exhausted", "\(row)") }
+    let styles = rows.dropFirst().prefix(DemoStyle.all.count)
+    #expect(styles.map { $0[0] } == DemoStyle.all.map(\.name))
+    for row in styles { #expect(row[2] == "10000" && row.last == "exhausted", "\(row)") }
+    let answer = rows.dropFirst(1 + DemoStyle.all.count)
+    #expect(answer.first?.prefix(2) == ["$", "sqlite3"])
+    #expect(answer.dropFirst().first == ["colour", "records", "price"])
+    let colours = answer.dropFirst(2)
+    #expect(colours.count == 5 && colours.allSatisfy { $0[1] == "2000" }, "\(colours)")
   }
 }

@@ -88,17 +88,85 @@ import Testing
 
   @Test("16-Table: what a database needs is asked for, and what it cannot is refused")
   func refuses() async throws {
-    for (arguments, words) in [
-      (["-o", "x.db"], "--table"), (["-o", "x.jsonl", "--table", "t"], "--table is for databases"),
-      (["-o", "x.db", "--table", "t", "--mode", "upsert"], "--key"),
-      (["-o", "x.db", "--table", "sqlite_x"], "sqlite_"),
-      (["-o", "postgres://secret:word@127.0.0.1:1/x", "--table", "t"], "cannot be connected to"),
+    for (arguments, words, status) in [
+      (["-o", "x.db"], "--table", 2),
+      (["-o", "x.jsonl", "--table", "t"], "--table is for databases", 2),
+      (["-o", "x.db", "--table", "t", "--mode", "upsert"], "--key", 2),
+      (["-o", "x.db", "--table", "sqlite_x"], "sqlite_", 2),
+      (["-o", "no/x.db", "--table", "t"], "No such file or directory", 2),
+      (["-o", "/tmp/.db", "--table", "t", "--columns", "id,,x"], "a name is missing", 2),
+      (["-o", "/tmp/.db", "--table", "t", "--columns", "id,id"], "id comes twice", 2),
+      // A server that is away is no fault of the command line.
+      (
+        ["-o", "postgres://secret:word@127.0.0.1:1/x", "--table", "t"], "cannot be connected to", 1
+      ),
     ] {
       let ending = try await Command.quire(
         ["export", "http://127.0.0.1:1/"] + arguments + Self.options)
-      #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+      #expect(ending.status == Int32(status) && ending.errors.contains(words), "\(ending.errors)")
       #expect(!ending.errors.contains("word@"), "\(ending.errors)")
     }
+  }
+
+  @Test(
+    "16-Tool: a pipe whose name asks for a table or a database is refused, and one of lines is not")
+  func refusesPipes() async throws {
+    let place = try Place()
+    for (name, more, isRefused) in [
+      ("x.csv", [], true), ("x.db", ["--table", "t"], true), ("x.jsonl.gz", [], true),
+      ("x", ["--columns", "id"], true), ("x", ["--mode", "append"], true),
+      ("x.jsonl", ["--plan"], false), ("x", ["--plan"], false),
+    ] {
+      let path = place.folder.appending(path: name).path
+      try? FileManager.default.removeItem(atPath: path)
+      #expect(mkfifo(path, 0o600) == 0)
+      let ending = try await Command.quire(
+        ["export", "http://127.0.0.1:1/", "-o", path, "--patience", "0"] + more + Self.options)
+      #expect(ending.status == (isRefused ? 2 : 1), "\(name): \(ending.errors)")
+      #expect(ending.errors.contains("is a pipe or a device") == isRefused, "\(ending.errors)")
+    }
+  }
+
+  @Test(
+    "16-Tool: the README's export into SQLite, killed in the middle and run again, holds all once")
+  func readme() async throws {
+    // Ten pages, of which one does not come while the gate is closed.
+    let gate = StallGate()
+    let server = try FaultServer { request in
+      let page = request.target.split(separator: "page=").dropFirst().first.flatMap { Int($0) } ?? 1
+      let items = (0..<10).map { #"{"id":\#(page * 10 + $0),"title":"item"}"# }
+      let response = FaultStep.respond(
+        "[\(items.joined(separator: ","))]",
+        headers: page < 10 ? [("Link", "</issues?page=\(page + 1)>; rel=\"next\"")] : [])
+      return page == 7 ? [.stall(until: gate), response] : [response]
+    }
+    defer { server.stop() }
+    let readme = try String(
+      contentsOf: URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().appending(path: "README.md"), encoding: .utf8)
+    let line = try #require(
+      readme.replacing("\\\n", with: "").split(separator: "\n").first {
+        $0.contains("quire export ") && $0.contains(".db ")
+      })
+    let place = try Place()
+    let script = line.replacing("quire export", with: "exec $quire export")
+      .replacing(#/https:[^ ]*/#, with: server.url("/issues"))
+      .replacing(#/[a-z]+\.db/#, with: place.path)
+    let shell = "export GITHUB_AUTH='Bearer x'; " + script
+    let killed = try Command.shell(shell + " --commit-every 0")
+    try await server.received(7)
+    killed.send(signal: SIGKILL)
+    #expect(try await killed.end().wasKilled)
+    let held = try #require(try place.rows("SELECT count(*) FROM issues").first.flatMap { Int($0) })
+    #expect(held > 0 && held < 100)
+    gate.open()
+    let ending = try await Command.shell(shell).end()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      try place.rows("SELECT count(*), count(DISTINCT id), min(id), max(id) FROM issues")
+        == ["100|100|10|109"])
+    // What was committed was not asked for again.
+    #expect(server.requests.count < 10 + 7)
   }
 
   @Test(

@@ -1,12 +1,13 @@
 import ArgumentParser
 import Foundation
+import GRDB
 import Quire
 
 /// Exports every style of the demo API through the same code as `quire export`, compares what came
-/// with what was served, and prints a table.
+/// with what was served, and prints a table; then fills a database and asks it something.
 enum DemoTour {
   /// One row of the table.
-  private struct Row {
+  private struct Line {
     var style: String
     var pages: Int
     var items: Int
@@ -20,27 +21,63 @@ enum DemoTour {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
 
-    var rows: [Row] = []
+    var rows: [Line] = []
     var isRight = true
     for style in DemoStyle.all {
       let file = folder.appendingPathComponent(style.name + ".jsonl").path
-      let arguments = style.command(origin: origin)
-      Diagnostics.write("$ quire \(CommandLineText.quoted(arguments))")
-      guard let command = try QuireCommand.parseAsRoot(arguments + ["-o", file]) as? ExportCommand
-      else { throw ExitStatus.usage }
-      let outcome = try await ExportPlan(command).run()
-      try Task.checkCancellation()
-      Diagnostics.write(outcome.line(signal: nil))
+      let outcome = try await export(style.command(origin: origin), to: ["-o", file])
       let matches = try wasDelivered(style, in: file)
       isRight = isRight && matches
       rows.append(
-        Row(
+        Line(
           style: style.name, pages: outcome.pages, items: outcome.items,
           seconds: outcome.elapsed / .seconds(1),
           end: outcome.endName(signal: nil) + (matches ? "" : ", WRONG RECORDS")))
     }
-    print("\n" + table(rows))
+    print("\n" + table(rows) + "\n")
     if !isRight { throw ExitStatus.failed }
+    let database = folder.appendingPathComponent("demo.db").path
+    try await fill(database, origin: origin)
+    print(try answer(of: database))
+  }
+
+  private static func export(
+    _ arguments: [String], to destination: [String], shown: [String] = []
+  ) async throws -> ExportOutcome {
+    Diagnostics.write("$ quire \(CommandLineText.quoted(arguments + shown))")
+    guard let command = try QuireCommand.parseAsRoot(arguments + destination) as? ExportCommand
+    else { throw ExitStatus.usage }
+    let outcome = try await ExportPlan(command).run()
+    try Task.checkCancellation()
+    Diagnostics.write(outcome.line(signal: nil))
+    return outcome
+  }
+
+  // MARK: A database
+
+  private static let query =
+    "SELECT colour, count(*) AS records, round(avg(price), 2) AS price FROM records GROUP BY 1"
+
+  /// Exports a style into a table, stopped in the middle and gone on with.
+  private static func fill(_ database: String, origin: String) async throws {
+    guard let style = DemoStyle.all.first(where: { $0.name == "link-header" }) else { return }
+    let options = ["--table", "records", "--key", "/id"]
+    for limit in [["--max-pages", "40"], []] {
+      _ = try await export(
+        style.command(origin: origin) + limit, to: ["-o", database] + options,
+        shown: ["-o", "demo.db"] + options)
+    }
+  }
+
+  /// What the database answers, as the shell `sqlite3` would show it.
+  private static func answer(of database: String) throws -> String {
+    let rows = try DatabaseQueue(path: database).read { database in
+      try Row.fetchAll(database, sql: query).map { row in
+        Array(row.databaseValues.map { $0.isNull ? "" : "\($0.storage.value ?? "")" })
+      }
+    }
+    return "$ sqlite3 -column demo.db \"\(query)\"\n"
+      + aligned([["colour", "records", "price"]] + rows)
   }
 
   /// Whether the file holds every record once, in order, byte for byte.
@@ -49,7 +86,7 @@ enum DemoTour {
     return try Data(contentsOf: URL(fileURLWithPath: file)) == Data(expected.utf8)
   }
 
-  private static func table(_ rows: [Row]) -> String {
+  private static func table(_ rows: [Line]) -> String {
     let cells =
       [["style", "pages", "items", "time", "end"]]
       + rows.map {
@@ -57,7 +94,14 @@ enum DemoTour {
           $0.style, "\($0.pages)", "\($0.items)", ExportOutcome.rounded($0.seconds) + " s", $0.end,
         ]
       }
-    let widths = (0..<5).map { column in cells.map { $0[column].count }.max() ?? 0 }
+    return aligned(cells)
+  }
+
+  /// Rows in columns; those from the second to the fourth are numbers.
+  private static func aligned(_ cells: [[String]]) -> String {
+    let widths = (cells.first ?? []).indices.map { column in
+      cells.map { $0[column].count }.max() ?? 0
+    }
     return cells.map { row in
       row.enumerated().map { column, cell in
         let gap = String(repeating: " ", count: widths[column] - cell.count)

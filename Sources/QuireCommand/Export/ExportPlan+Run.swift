@@ -68,10 +68,17 @@ extension ExportPlan {
     case let error as SinkError
     where [.notOurs, .otherRequest, .damaged, .unsupported].contains(error.code):
       throw ValidationError("\(error) --restart begins anew.")
-    case let error as SinkError where report.walk.pages == 0 && report.walk.traffic.requests == 0:
+    case let error as SinkError
+    where report.walk.pages == 0 && report.walk.traffic.requests == 0 && isOfTheCommand(error):
       throw ValidationError("\(error)")
     default: return
     }
+  }
+
+  /// Whether another command line would help: a disk that is full or a server that is away is no fault of it.
+  private static func isOfTheCommand(_ error: SinkError) -> Bool {
+    let places = [ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ENXIO]
+    return error.code != .writeFailed || error.reason.map(places.contains) == true
   }
 
   /// The sink, and where its run began: at `--from` where that is another place than the destination's own

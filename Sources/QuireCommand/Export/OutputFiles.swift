@@ -26,6 +26,7 @@ struct OutputFiles: Sendable {
     if let request, Self.isStream(request.path) == false {
       sink = try Destination.sink(request)
     } else {
+      if let request { try Self.checkStream(request) }
       sink = nil
     }
     try Self.checkDistinct([
@@ -68,9 +69,7 @@ struct OutputFiles: Sendable {
     }
     request.guardsFormulas = command.guardFormulas
     do {
-      request.columns = try command.columns.map { text in
-        try text.split(separator: ",").map { try TableColumn(String($0)) }
-      }
+      request.columns = try command.columns.map(columns)
       request.key = try command.key.map { text in
         let paths = try text.split(separator: ",").map {
           try PagePath($0.hasPrefix("/") ? "\($0)" : "/\($0)")
@@ -83,6 +82,40 @@ struct OutputFiles: Sendable {
       throw ValidationError(error.message)
     }
     return request
+  }
+
+  private static func columns(_ text: String) throws -> [TableColumn] {
+    let columns = try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+      guard !name.isEmpty else {
+        throw ValidationError("--columns \(text): a name is missing between two commas.")
+      }
+      return try TableColumn(String(name))
+    }
+    for (index, column) in columns.enumerated()
+    where columns[..<index].contains(where: { $0.name == column.name }) {
+      throw ValidationError(
+        "--columns \(text): \(column.name) comes twice. Give one another name, such as "
+          + "\(column.name)2=\(column.path).")
+    }
+    return columns
+  }
+
+  /// What keeps nothing gets lines of JSON: a name or an option that asks for something else would be
+  /// passed over.
+  private static func checkStream(_ request: DestinationRequest) throws {
+    let isPlain = FileFormat(path: request.path).map { $0 == .jsonLines } ?? true
+    guard isPlain, !Destination.isDatabase(request.path) else {
+      throw ValidationError(
+        "-o \(request.path) is a pipe or a device, which gets lines of JSON. Write to a file, or give the "
+          + "pipe a name without an ending.")
+    }
+    guard request.columns == nil, request.key == nil, request.table == nil, request.mode == nil,
+      !request.guardsFormulas
+    else {
+      throw ValidationError(
+        "-o \(request.path) is a pipe or a device, which gets lines of JSON: --columns, --guard-formulas, "
+          + "--mode, --key and --table are for files and databases.")
+    }
   }
 
   /// Whether a path is that of a pipe, a device, or anything else that keeps nothing.

@@ -2,6 +2,8 @@ import QuireCore
 
 /// What the progress line shows, as text: pure, so that it can be tested.
 struct ProgressLine: Equatable {
+  /// What is read; empty where there is one listing only.
+  var name = ""
   var pages = 0
   var items = 0
   var bytes = 0
@@ -16,6 +18,8 @@ struct ProgressLine: Equatable {
   enum Goal: Equatable {
     case items(Int)
     case pages(Int)
+    /// Listings of parents, of which some are read.
+    case parents(done: Int, of: Int)
   }
 
   /// The part that is done, from 0 to 1; nil without a goal.
@@ -23,6 +27,7 @@ struct ProgressLine: Equatable {
     switch goal {
     case .items(let count)?: count > 0 ? min(1, Double(items) / Double(count)) : nil
     case .pages(let count)?: count > 0 ? min(1, Double(pages) / Double(count)) : nil
+    case .parents(let done, let count)?: count > 0 ? min(1, Double(done) / Double(count)) : nil
     case nil: nil
     }
   }
@@ -43,7 +48,7 @@ struct ProgressLine: Equatable {
     var worth: Worth
 
     enum Worth: Int, Comparable {
-      case rate, size, pages, retries, items, bar, time, wait
+      case rate, size, pages, retries, items, bar, time, wait, name
 
       static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
     }
@@ -52,6 +57,7 @@ struct ProgressLine: Equatable {
   private var parts: [Part] {
     var parts: [Part] = []
     func add(_ text: String, _ worth: Part.Worth) { parts.append(Part(text: text, worth: worth)) }
+    if !name.isEmpty { add("\(name):", .name) }
     if let fraction {
       let filled = Int(fraction * 10)
       let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: 10 - filled)
@@ -90,7 +96,7 @@ struct ProgressLine: Equatable {
     switch goal {
     case .items(let count)?: return .items(min(count, limits.items ?? count))
     case .pages(let count)?: return .pages(min(count, limits.pages ?? count))
-    case nil: return limits.items.map { .items($0) } ?? limits.pages.map { .pages($0) }
+    case .parents?, nil: return limits.items.map { .items($0) } ?? limits.pages.map { .pages($0) }
     }
   }
 

@@ -86,6 +86,12 @@ struct SyncRun: Sendable {
     }
     var configuration = file.configuration
     configuration.badItems = .throw
+    configuration.onEvent = { event in
+      switch event {
+      case .retry, .pause: tell(SyncNote(listing.name, event))
+      default: break
+      }
+    }
     let client = PageClient(transport: file.transport, configuration: configuration)
     let source = SyncSource(listing, client, file.origins, state, record)
     let sink = SyncSink(
@@ -94,8 +100,11 @@ struct SyncRun: Sendable {
     var export = Export(Cursor(source).limited(to: listing.limits), to: sink)
     export.restarts = record.isRestarting
     export.lookAhead = lookAhead
+    let parents = try listing.parent.map { parent in
+      try state.countParents(of: parent, in: record.parentRound)
+    }
     export.onProgress = { report in
-      tell(SyncNote(listing.name, "running", "", report.checkpoint ?? Checkpoint(), report))
+      tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
     }
     let report = await export.outcome()
     return outcome(report, source, listing)
@@ -172,45 +181,5 @@ struct SyncRun: Sendable {
       try state.record($0.name).parentRound
     }
     try state.dropParents(of: listing.name, keeping: Set(readers + [record.done, record.runRound]))
-  }
-}
-
-/// What a person or a program may want to hear of a run.
-struct SyncNote: Sendable {
-  var listing: String
-  /// `running`, or how the listing ended.
-  var kind: String
-  var words: String
-  var checkpoint: Checkpoint?
-  var report: ExportReport?
-  var isLast = false
-
-  init(_ listing: String, _ kind: String, _ words: String, isLast: Bool) {
-    (self.listing, self.kind, self.words, self.isLast) = (listing, kind, words, isLast)
-  }
-
-  init(
-    _ listing: String, _ kind: String, _ words: String, _ checkpoint: Checkpoint,
-    _ report: ExportReport
-  ) {
-    (self.listing, self.kind, self.words) = (listing, kind, words)
-    (self.checkpoint, self.report) = (checkpoint, report)
-  }
-
-  /// A line of JSON.
-  var json: String {
-    var members: [JSONValue.Member] = [
-      .init("listing", .string(listing)), .init("event", .string(kind)),
-    ]
-    if !words.isEmpty { members.append(.init("message", .string(words))) }
-    if let checkpoint {
-      members.append(.init("items", .number("\(checkpoint.items)")))
-      members.append(.init("pages", .number("\(checkpoint.pages)")))
-    }
-    if let report {
-      members.append(.init("requests", .number("\(report.traffic.requests)")))
-      members.append(.init("retries", .number("\(report.traffic.retries)")))
-    }
-    return "\(JSONValue.object(members))"
   }
 }

@@ -34,6 +34,9 @@ final class SyncSource: PageSource {
   /// Parents whose listing was not there, and those that were finished with a page.
   private let notes = Mutex<(skipped: Int, finished: [Position?: String])>((0, [:]))
 
+  /// Parents whose listing was read to its end, those of earlier calls included; nil before the first page.
+  private let done = Mutex<Int?>(nil)
+
   init(
     _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ state: SyncState,
     _ record: SyncState.Record
@@ -51,6 +54,9 @@ final class SyncSource: PageSource {
   /// Parents whose listing was not there.
   var skipped: Int { notes.withLock { $0.skipped } }
 
+  /// Parents whose listing was read to its end.
+  var parentsDone: Int { done.withLock { $0 ?? 0 } }
+
   func close(at position: Position?) async {
     await open.withLock { open in
       defer { open = nil }
@@ -60,6 +66,11 @@ final class SyncSource: PageSource {
 
   func page(at position: Position?) async throws -> Page<RawItem>? {
     guard let place = try place(position) else { return nil }
+    if let parent = listing.parent, done.withLock({ $0 == nil }) {
+      let before = try state.countParents(
+        of: parent, in: record.parentRound, before: place.parent.number)
+      done.withLock { $0 = before }
+    }
     let walk = try walk(at: place, position)
     var iterator = walk.makeAsyncIterator()
     let found: Page<RawItem>?
@@ -80,6 +91,7 @@ final class SyncSource: PageSource {
       page.next = Self.position(place.parent.number, try Self.value(of: inner))
     } else if found?.nextFailure == nil {
       await close(at: position)
+      done.withLock { $0 = ($0 ?? 0) + 1 }
       page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
       // Pages are written in order: what follows is asked for when this one is on its way.
       if listing.since != nil {

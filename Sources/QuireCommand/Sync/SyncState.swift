@@ -161,11 +161,13 @@ final class SyncState: Sendable {
     }
   }
 
-  func countParents(of listing: String, in round: Int) throws -> Int {
+  /// How many parents of a round there are, all or those before a number.
+  func countParents(of listing: String, in round: Int, before number: Int = .max) throws -> Int {
     try queue.read { database in
       try Int.fetchOne(
-        database, sql: "SELECT count(*) FROM parents WHERE listing = ? AND round = ?",
-        arguments: [listing, round]) ?? 0
+        database,
+        sql: "SELECT count(*) FROM parents WHERE listing = ? AND round = ? AND number < ?",
+        arguments: [listing, round, number]) ?? 0
     }
   }
 

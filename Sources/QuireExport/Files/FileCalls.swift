@@ -113,7 +113,7 @@ struct SinkFile {
   /// A file system that knows no such confirmation can lose nothing by it.
   static func checkSync(_ result: Int32, _ path: String) throws(SinkError) {
     switch -result {
-    case ...0, EINVAL, ENOSYS, EOPNOTSUPP, EROFS, EBADF, EACCES, EINTR: return
+    case ...0, EINVAL, ENOSYS, EOPNOTSUPP, EACCES: return
     default: throw failure(-result, "write to", path)
     }
   }

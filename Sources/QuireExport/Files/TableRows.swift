@@ -86,7 +86,12 @@ struct TableRows {
       if cell.isContainer {
         append(quoted: cell.compact, to: &output)
       } else {
-        append(try cell.value, to: &output)
+        // Half a surrogate pair is no character that a cell could have: the text stays as the server wrote it.
+        guard let value = try? cell.value else {
+          append(quoted: cell.compact, to: &output)
+          continue
+        }
+        append(value, to: &output)
       }
     }
   }

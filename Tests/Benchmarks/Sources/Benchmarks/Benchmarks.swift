@@ -26,6 +26,7 @@ struct Benchmarks {
     "xml": { _ in try await XMLPages.measure() },
     "feeds": { _ in try await FeedPages.measure() },
     "first": { _ in try await XMLStreams.measureFirstItem() },
+    "export": { try await Exports.measure($0) },
     "sqlite": { _ in try await Databases.measure() },
     "stream": { _ in try await XMLStreams.measureMemory() },
   ]

@@ -65,7 +65,10 @@ enum Databases {
   private static func export(_ lines: URL, to path: String) async throws {
     for end in ["", "-journal"] { try? FileManager.default.removeItem(atPath: path + end) }
     let source = FileSource(try FileHandle(forReadingFrom: lines))
-    let report = try await Export(Cursor(source), to: SQLiteSink(path, table: "issues")).run()
+    var export = Export(Cursor(source), to: SQLiteSink(path, table: "issues"))
+    // A commit has sixteen of these pages: as many are decoded while it is written.
+    export.lookAhead = 16
+    let report = try await export.run()
     guard report.items == 1_000_000 else { fatalError("\(report)") }
   }
 

@@ -31,11 +31,18 @@ struct Record: Codable, Sendable {
 }
 
 enum SamplePage {
-  /// Writes the pages that the server serves, `0.json` to `99.json`: about 23 KB each.
+  /// Writes the pages that the server serves, `0.json` to `99.json`: about 23 KB each, and with `large-` in
+  /// front a megabyte each, of the same records.
   static func write(to folder: String) throws {
     for number in 0..<100 {
       try Data(page(of: 37, from: 1000 + number * 37))
         .write(to: URL(fileURLWithPath: "\(folder)/\(number).json"))
+    }
+    let records = Array(page(of: 1_700).dropFirst().dropLast())
+    for number in 0..<100 {
+      let first = Array("[{\"page\":\(number)},".utf8)
+      try Data(first + records + [UInt8(ascii: "]")])
+        .write(to: URL(fileURLWithPath: "\(folder)/large-\(number).json"))
     }
   }
 

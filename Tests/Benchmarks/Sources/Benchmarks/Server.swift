@@ -7,4 +7,7 @@ struct Server: Sendable {
 
   /// The address of a page, without its number.
   var pagePrefix: String { base + "/page?number=" }
+
+  /// The same of pages of a megabyte.
+  var largePagePrefix: String { base + "/large?number=" }
 }

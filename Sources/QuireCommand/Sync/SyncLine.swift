@@ -1,0 +1,150 @@
+import Foundation
+import Quire
+import QuireCore
+import QuireExport
+import QuireHTTP
+import Synchronization
+
+/// What a person or a program may want to hear of a run.
+struct SyncNote: Sendable {
+  var listing: String
+  /// `running`, `retry`, `pause`, or how the listing ended.
+  var kind: String
+  var words: String
+  var report: ExportReport?
+  /// How many parents' listings are read, of how many.
+  var parents: (done: Int, count: Int)?
+  /// How long is waited.
+  var wait: Duration?
+  var isLast = false
+
+  init(_ listing: String, _ kind: String, _ words: String, isLast: Bool) {
+    (self.listing, self.kind, self.words, self.isLast) = (listing, kind, words, isLast)
+  }
+
+  /// A page was written.
+  init(_ listing: String, _ report: ExportReport, _ parents: (done: Int, count: Int)?) {
+    (self.listing, kind, words) = (listing, "running", "")
+    (self.report, self.parents) = (report, parents)
+  }
+
+  /// Something is waited for.
+  init(_ listing: String, _ event: PageEvent) {
+    self.listing = listing
+    (kind, words) = ("pause", "")
+    switch event {
+    case .retry(let retry): (kind, words, wait) = ("retry", retry.message, retry.delay)
+    case .pause(let time): wait = time
+    default: break
+    }
+  }
+
+  /// A line of JSON.
+  var json: String {
+    var members: [JSONValue.Member] = [
+      .init("listing", .string(listing)), .init("event", .string(kind)),
+    ]
+    func add(_ name: String, _ number: Int?) {
+      if let number { members.append(.init(name, .number("\(number)"))) }
+    }
+    if !words.isEmpty { members.append(.init("message", .string(words))) }
+    if let wait { members.append(.init("wait", .number("\(wait / .seconds(1))"))) }
+    if let report {
+      add("items", report.checkpoint?.items)
+      add("pages", report.checkpoint?.pages)
+      add("requests", report.traffic.requests)
+      add("retries", report.traffic.retries)
+      add("total", report.walk.total?.value)
+    }
+    add("parentsDone", parents?.done)
+    add("parents", parents?.count)
+    return "\(JSONValue.object(members))"
+  }
+}
+
+/// Tells of a run: a line for each listing that ends, on a terminal one that grows meanwhile, with rate, share,
+/// time left and what is waited for; or lines of JSON, a page's at most once a second.
+final class SyncLine: Sendable {
+  private struct State {
+    /// The listing that is read, and its line.
+    var meter: ProgressMeter?
+    var notes: WaitNotes?
+    var listing = ""
+    var written: ContinuousClock.Instant?
+  }
+
+  private let log: SyncCommand.Log
+  private let mode: ProgressMeter.Mode
+  private let state = Mutex(State())
+
+  init(_ log: SyncCommand.Log, _ mode: ProgressMeter.Mode = .auto) {
+    self.log = log
+    self.mode = mode
+  }
+
+  func tell(_ note: SyncNote) {
+    if log == .json {
+      if note.report == nil || isDue() { Diagnostics.writeRaw(note.json + "\n") }
+      return
+    }
+    let (meter, notes) = state.withLock { state in
+      if state.meter == nil || state.listing != note.listing {
+        let meter = ProgressMeter(mode)
+        state.meter = meter
+        state.notes = WaitNotes(isOn: !meter.isShown) {
+          Diagnostics.write("\(note.listing): \($0)")
+        }
+        state.listing = note.listing
+      }
+      return (state.meter, state.notes)
+    }
+    if note.isLast {
+      meter?.clear()
+      Diagnostics.write("\(note.listing): \(note.kind), \(note.words)")
+    } else {
+      if let meter { show(note, on: meter) }
+      if let notes { say(note, in: notes) }
+    }
+  }
+
+  /// Says on stderr what is waited for, where no line shows it.
+  private func say(_ note: SyncNote, in notes: WaitNotes) {
+    if note.report != nil { return notes.delivered() }
+    guard let wait = note.wait else { return }
+    if note.kind == "retry" {
+      notes.retry(after: wait, reason: note.words, remaining: nil)
+    } else {
+      notes.pause(for: wait)
+    }
+  }
+
+  private func show(_ note: SyncNote, on meter: ProgressMeter) {
+    meter.update(urgent: note.wait != nil) { line in
+      line.name = note.listing
+      if let wait = note.wait {
+        let reason = note.kind == "retry" ? ": \(note.words)" : ""
+        line.retries += note.kind == "retry" ? 1 : 0
+        line.waitingFor = "waiting for \(ProgressLine.span(wait))\(reason)"
+      }
+      guard let report = note.report else { return }
+      (line.pages, line.items, line.bytes) = (report.pages, report.items, report.bytes)
+      line.waitingFor = ""
+      line.goal =
+        if let parents = note.parents {
+          .parents(done: parents.done, of: parents.count)
+        } else {
+          ProgressLine.goal(
+            total: report.walk.total, limits: Limits(), resumed: report.isResumed,
+            items: report.items)
+        }
+    }
+  }
+
+  private func isDue() -> Bool {
+    state.withLock { state in
+      if let written = state.written, .now - written < .seconds(1) { return false }
+      state.written = .now
+      return true
+    }
+  }
+}
