@@ -39,7 +39,7 @@ demo: setup ## the main job: drain the demo API in every pagination style
 	@echo "The tool is .build/release/quire."
 
 install: setup ## install the tool, its manual page and completions; PREFIX=/usr/local
-	@.ci/setup binutils
+	@.ci/setup binutils patchelf
 	@.ci/install "$(PREFIX)"
 
 feeds: setup ## serve fifty feeds of a loopback origin as a page to read
