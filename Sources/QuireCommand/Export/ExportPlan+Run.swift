@@ -66,7 +66,7 @@ extension ExportPlan {
     case let error as SinkError where error.code == .inUse:
       throw FileInUse(message: "\(error)")
     case let error as SinkError
-    where [.notOurs, .otherRequest, .damaged, .unsupported].contains(error.code):
+    where [.notOurs, .otherRequest, .damaged].contains(error.code):
       throw ValidationError("\(error) --restart begins anew.")
     case let error as SinkError
     where report.walk.pages == 0 && report.walk.traffic.requests == 0 && isOfTheCommand(error):
