@@ -1,6 +1,5 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
-.DEFAULT_GOAL := help
-.PHONY: help setup build test check lint house demo install feeds consumer interop bench prove-export fuzz tsan asan docs clean
+.PHONY: help setup build test check lint house demo install feeds check-feeds consumer interop bench prove-export prove-feeds fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev libsqlite3-dev libpq-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -30,8 +29,7 @@ lint: ## check the format and style of all Swift and shell sources
 	@for script in .ci/*; do bash -n "$$script"; done
 
 house: ## count the house: sizes, names, promises
-	@.ci/setup python3
-	@Tests/house
+	@.ci/setup python3 && Tests/house
 
 demo: setup ## the main job: drain the demo API in every pagination style
 	swift build --configuration release --product quire
@@ -39,27 +37,29 @@ demo: setup ## the main job: drain the demo API in every pagination style
 	@echo "The tool is .build/release/quire."
 
 install: setup ## install the tool, its manual page and completions; PREFIX=/usr/local
-	@.ci/setup binutils patchelf
 	@.ci/install "$(PREFIX)"
 
 feeds: setup ## serve fifty feeds of a loopback origin as a page to read
 	swift build --configuration release --package-path Examples/FeedServer
 	Examples/FeedServer/.build/release/FeedServer
 
-consumer: setup ## build a package that depends on this one, from nothing
-	@.ci/consumer
+check-feeds: setup ## read the page of the fifty feeds as a program, and as a person in headless Chromium
+	Examples/FeedServer/test
 
-interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …) and compare with their data
-	@.ci/setup python3-venv
+consumer: setup ## build a package that depends on this one, from nothing
+	Tests/Consumer/run
+
+interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …) and compare with their data; feeds with feedparser
 	Tests/Interop/run
 
 bench: setup ## measure speed and memory against the bars; ROWS="idle reports" only these
-	@.ci/setup nginx-light
 	Tests/Benchmarks/run $(ROWS)
 
 prove-export: setup ## kill exports at every call and at KILLS (10,000) moments, and lose power; ROWS="calls" only these
-	@.ci/setup python3 gcc libc6-dev postgresql
 	Tests/Exporting/prove $(ROWS)
+
+prove-feeds: setup ## poll 10,000 feeds, kill the aggregator, compare with feedparser; ROWS as for bench
+	Tests/Feeding/prove $(ROWS)
 
 fuzz: setup ## try RUNS (100,000) pages on each decoder, with libFuzzer and AddressSanitizer
 	Tests/Fuzzing/run
@@ -77,4 +77,4 @@ docs: setup ## write the documentation to .build/docs
 	.ci/docs
 
 clean: ## remove everything that was built
-	rm -rf .build .build-tsan .build-asan .build-prove Examples/FeedServer/.build Tests/Benchmarks/.build Tests/Consumer/.build Tests/Fuzzing/.build Tests/Interop/.venv-interop
+	rm -rf .build .build-* Examples/*/.build Tests/*/.build Tests/Interop/.venv-interop

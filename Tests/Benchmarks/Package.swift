@@ -31,7 +31,6 @@ let package = Package(
         .product(name: "QuireXML", package: "Quire"),
         .product(name: "QuireExport", package: "Quire"),
         .product(name: "QuireSQLite", package: "Quire"),
-        .product(name: "QuireFeeds", package: "Quire"),
         "XMLCoder",
         .product(name: "AsyncHTTPClient", package: "async-http-client"),
         .product(name: "NIOCore", package: "swift-nio"),

@@ -24,7 +24,6 @@ struct Benchmarks {
     "decode": { _ in try await TypedPages.measure() },
     "index": { _ in try await JSONIndex.measure() },
     "xml": { _ in try await XMLPages.measure() },
-    "feeds": { _ in try await FeedPages.measure() },
     "first": { _ in try await XMLStreams.measureFirstItem() },
     "export": { try await Exports.measure($0) },
     "sqlite": { _ in try await Databases.measure() },

@@ -7,6 +7,13 @@ enum Measurement {
     return start.duration(to: .now)
   }
 
+  /// The seconds that `work` takes.
+  static func wall(_ work: () throws -> Void) rethrows -> Double {
+    let start = ContinuousClock.now
+    try work()
+    return start.duration(to: .now) / .seconds(1)
+  }
+
   /// The times of all contestants, one after the other in each round, so that whatever disturbs the
   /// machine disturbs them alike. A first round warms up and is not counted.
   static func rounds(

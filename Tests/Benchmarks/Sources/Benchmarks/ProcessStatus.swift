@@ -10,6 +10,16 @@ enum ProcessStatus {
 
   static var threads: Int { number(of: "Threads:") }
 
+  /// Makes `peakResidentBytes` begin anew.
+  static func forgetPeak() { try? Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs")) }
+
+  /// How long all threads of the process have computed, in seconds.
+  static var seconds: Double {
+    var time = timespec()
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+  }
+
   /// How long the calling thread has computed, in seconds, whoever else did.
   static var threadSeconds: Double {
     var time = timespec()

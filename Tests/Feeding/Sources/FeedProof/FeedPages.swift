@@ -2,7 +2,8 @@ import Floor
 import Foundation
 import QuireFeeds
 
-/// Reading a page of RSS of 1 MB into the model of feeds, against libxml2 with empty callbacks.
+/// Reading a page of RSS of 1 MB into the model of feeds, against libxml2 with empty callbacks, and
+/// against the readers of Python and Go where `run` has made them ready.
 enum FeedPages {
   static func measure() async throws -> [Figure] {
     let page = rss(500)
@@ -23,25 +24,41 @@ enum FeedPages {
       Figure("RSS to the feed model, to libxml2 alone", rounds.ratio(1, to: 0), "×", .atMost(3)),
       Figure("  RSS to the feed model", megabytes / rounds.seconds(1), "MB/s"),
       Figure("  RSS with 500 mistakes", megabytes / rounds.seconds(2), "MB/s"),
-    ]
+    ] + (try others(page, rounds.fastest(1)))
+  }
+
+  /// The other readers: the environment names a command each that prints the seconds it needs for a file.
+  private static func others(_ page: [UInt8], _ own: Double) throws -> [Figure] {
+    let file = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID()).xml")
+    try Data(page).write(to: file)
+    defer { try? FileManager.default.removeItem(at: file) }
+    let known: KeyValuePairs<String, Figure.Bar?> = ["FEEDPARSER": .atLeast(50), "GOFEED": nil]
+    return try known.compactMap { name, bar in
+      guard let command = ProcessInfo.processInfo.environment[name] else { return nil }
+      let output = try Child.output(of: ["/bin/sh", "-c", "\(command) '\(file.path)'"])
+      guard let seconds = Double(output.filter { !$0.isWhitespace }) else {
+        fatalError("\(name) printed \(output)")
+      }
+      return Figure("  speed by that of \(name.lowercased())", seconds / own, "×", bar)
+    }
   }
 
   /// A feed like those of blogs: 2 KB an entry, its text in a CDATA section.
-  private static func rss(_ count: Int) -> [UInt8] {
+  static func rss(_ count: Int, seed: UInt32 = 7, first: Int = 0) -> [UInt8] {
     var text = """
       <?xml version="1.0" encoding="UTF-8"?>
       <rss version="2.0" xmlns:content="http://purl.org/rss/1.0/modules/content/" xmlns:dc="http://purl.org/dc/elements/1.1/">
       <channel><title>Bench</title><link>https://example.org/</link><description>d</description>
 
       """
-    var state: UInt32 = 7
+    var state = seed
     func words(_ count: Int) -> String {
       (0..<count).map { _ in
         state = state &* 1_664_525 &+ 1_013_904_223
         return "word\(state >> 22)"
       }.joined(separator: " ")
     }
-    for index in 0..<count {
+    for index in first..<first + count {
       let body = words(187)
       text += """
         <item><title>Entry number \(index) and more</title><link>https://example.org/\(index)</link>
