@@ -20,6 +20,8 @@ let package = Package(
         quire("QuirePagination"), quire("QuireCore"),
       ]),
     .executableTarget(
+      name: "FeedFuzzer", dependencies: ["CFuzzer", quire("QuireFeeds"), quire("QuireCore")]),
+    .executableTarget(
       name: "JSONFuzzer",
       dependencies: [
         "CFuzzer", quire("QuireJSON"), quire("QuirePagination"), quire("QuireCore"),
