@@ -58,15 +58,36 @@ struct Origin: Sendable {
     var link: String
   }
 
+  private static let subjects = [
+    "A slow morning in March", "What the new instruments show", "Twelve letters from readers",
+    "The map that was wrong", "Notes from the night shift", "How we measure what we cannot see",
+    "An hour with the apprentices", "Three things that broke this week", "The long way round",
+    "Why the old method still wins",
+  ]
+  private static let sentences = [
+    "Fog until nine, then a light wind from the west & nobody in a hurry.",
+    "The first readings differ from last year's by less than anybody had expected.",
+    "Most of you asked the same question, and the answer is shorter than the question.",
+    "We walked it twice before we believed it; the drawing has been corrected since.",
+    "Between two and four nothing moves, and that is when the small things are found.",
+    "A ruler, a bucket and patience: the method is older than all of us together.",
+    "They learn in a week what took us a season, and they ask better questions.",
+    "Two of the three were repaired with string. The third is the subject of this note.",
+    "It costs a day more and saves a night's worry, which is a good trade in any weather.",
+    "New tools are faster. They are also wrong more often, and say so less often.",
+  ]
+
   private static func items(_ number: Int, _ range: Range<Int>) -> [Item] {
     range.map { index in
-      let topic = topics[number % 10].lowercased()
+      let topic = topics[number % 10]
       let hours = Double(index * 31 + number * 7 % 29) + Double(number) / 60
+      let choice = (index * 3 + number * 7) % 10
+      let round = index < 10 ? "" : ", part \(index / 10 + 1)"
       return Item(
-        id: "urn:example:\(number):\(index)", title: "\(name(number)), part \(40 - index)",
-        text: "What the \(topic) was like on day \(40 - index): seen, heard & written down.",
+        id: "urn:example:\(number):\(index)", title: subjects[choice] + round,
+        text: "\(topic): \(sentences[choice]) \(sentences[(choice + number % 9 + 1) % 10])",
         date: Date(timeIntervalSince1970: 1_795_168_800 - hours * 3_600),
-        link: "https://\(topic).example/\(number)/\(40 - index)")
+        link: "https://\(topic.lowercased()).example/\(number)/\(40 - index)")
     }
   }
 

@@ -11,6 +11,12 @@ struct ShownEntry: Encodable {
   let date: String
   let text: String
   let isRead: Bool
+  /// The date for people.
+  let day: String
+
+  private enum CodingKeys: CodingKey {
+    case number, title, source, sourceID, url, date, text, isRead
+  }
 
   init(_ stored: StoredEntry, source: String?) {
     number = stored.number
@@ -21,7 +27,11 @@ struct ShownEntry: Encodable {
     // Only addresses of the web become links.
     let address = stored.entry.url ?? stored.entry.externalURL
     url = address.flatMap { $0.hasPrefix("http://") || $0.hasPrefix("https://") ? $0 : nil }
-    date = Date(timeIntervalSince1970: stored.date).formatted(.iso8601)
+    let time = Date(timeIntervalSince1970: stored.date)
+    date = time.formatted(.iso8601)
+    var style = Date.FormatStyle(locale: Locale(identifier: "en_GB"), timeZone: .gmt)
+    style = style.day(.defaultDigits).month(.abbreviated).year()
+    day = time.formatted(style)
     text = String((stored.entry.text?.plain ?? "").prefix(400))
     isRead = stored.isRead
   }
@@ -54,63 +64,117 @@ extension String {
 /// The frame around every page.
 struct Frame {
   var title: String
+  /// The address of the page in the bar.
+  var place: String
   var body: String
 
   var text: String {
-    """
-    <!doctype html>
-    <html lang="en">
-    <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <title>\(title.escaped)</title>
-    <link rel="stylesheet" href="/reader.css">
-    <link rel="alternate" type="application/atom+xml" href="/atom.xml" title="All entries">
-    <script src="/reader.js" defer></script>
-    </head>
-    <body>
-    <a class="skip" href="#main">Skip to the entries</a>
-    <header><nav aria-label="Main"><a href="/">Entries</a> <a href="/feeds">Feeds</a>
-    <a href="/atom.xml">Atom</a> <a href="/opml">OPML</a></nav></header>
-    \(body)
-    </body>
-    </html>
-    """
+    let links: KeyValuePairs<String, String> = [
+      "/": "Entries", "/feeds": "Feeds", "/atom.xml": "Atom", "/opml": "OPML",
+    ]
+    let bar = links.map { path, name in
+      "<a href=\"\(path)\"\(path == place ? " aria-current=\"page\"" : "")>\(name)</a>"
+    }.joined()
+    return """
+      <!doctype html>
+      <html lang="en">
+      <head>
+      <meta charset="utf-8">
+      <meta name="viewport" content="width=device-width, initial-scale=1">
+      <title>\(title.escaped)</title>
+      <link rel="stylesheet" href="/reader.css">
+      <link rel="alternate" type="application/atom+xml" href="/atom.xml" title="All entries">
+      <script src="/reader.js" defer></script>
+      </head>
+      <body>
+      <a class="skip" href="#main">Skip to the entries</a>
+      <header class="bar"><div><a class="brand" href="/"><svg viewBox="0 0 24 24" aria-hidden="true">
+      <path d="M4 5h16v3H4zm0 5.5h11v3H4zM4 16h7v3H4z"/></svg>Feed Reader</a>
+      <nav aria-label="Main">\(bar)</nav></div></header>
+      \(body)
+      </body>
+      </html>
+      """
   }
 }
 
 /// The merged entries, newest first, with a link to the next page for readers without JavaScript.
 struct ReaderPage {
   var entries: [StoredEntry]
-  var names: [String: String]
+  var subscriptions: [FeedSubscription]
   var selection: EntrySelection
   var next: String?
 
+  private var ordered: [FeedSubscription] {
+    subscriptions.sorted { $0.name.lowercased() < $1.name.lowercased() }
+  }
+
   var text: String {
-    let options = names.sorted { $0.value.lowercased() < $1.value.lowercased() }.map {
-      id, name -> String in
-      let selected = selection.subscription == id ? " selected" : ""
-      return "<option value=\"\(id.escaped)\"\(selected)>\(name.escaped)</option>"
-    }.joined()
+    let names = subscriptions.names
     let items = entries.map { item(ShownEntry($0, source: names[$0.subscription])) }.joined()
     let more = next.map {
       "<a id=\"more\" rel=\"next\" href=\"/?\(query)cursor=\($0)\">Older entries</a>"
     }
+    let list =
+      entries.isEmpty
+      ? "<p class=\"none\">There is nothing here.</p>"
+      : "<ol id=\"entries\" class=\"entries\">\(items)</ol>"
+    let name = selection.subscription.map { names[$0] ?? $0 }
     return Frame(
-      title: "Entries",
+      title: name ?? "Entries", place: "/",
       body: """
-        <form class="filter" action="/" role="search">
-        <label>Search <input type="search" name="q" value="\((selection.text ?? "").escaped)"></label>
-        <label>Source <select name="source"><option value="">All</option>\(options)</select></label>
-        <label><input type="checkbox" name="unread" value="1"\(selection.isUnread ? " checked" : "")>
-        Unread only</label>
-        <button>Show</button>
-        </form>
-        <main id="main" tabindex="-1"><h1>Entries</h1>
-        <ol id="entries" class="entries">\(items)</ol>
-        <p class="more" aria-live="polite">\(more ?? "<span id=\"end\">That is all.</span>")</p></main>
+        <div class="columns">\(sources)
+        <main id="main" tabindex="-1"><div class="head"><h1>\((name ?? "All entries").escaped)</h1>
+        \(filter)</div>\(list)
+        <p class="more" aria-live="polite">\(more ?? "<span id=\"end\">That is all.</span>")</p>
+        <p class="keys"><kbd>j</kbd> <kbd>k</kbd> next and previous · <kbd>m</kbd> mark · <kbd>/</kbd> search</p>
+        </main></div>
         """
     ).text
+  }
+
+  /// What is searched and shown.
+  private var filter: String {
+    let options = ordered.map { feed in
+      let selected = selection.subscription == feed.id ? " selected" : ""
+      return "<option value=\"\(feed.id.escaped)\"\(selected)>\(feed.name.escaped)</option>"
+    }.joined()
+    return """
+      <form class="filter" action="/" role="search">
+      <input type="search" name="q" aria-label="Search" placeholder="Search"
+      value="\((selection.text ?? "").escaped)">
+      <label class="narrow"><select name="source" aria-label="Source"><option value="">All sources</option>
+      \(options)</select></label>
+      <label><input type="checkbox" name="unread" value="1"\(selection.isUnread ? " checked" : "")>
+      Unread only</label> <button>Show</button></form>
+      """
+  }
+
+  /// The feeds by their folders.
+  private var sources: String {
+    let all = subscriptions.reduce(0) { $0 + $1.health.entries }
+    var groups: [(folder: String, links: String)] = []
+    for feed in subscriptions.sorted(by: {
+      ($0.folders.first ?? "", $0.name) < ($1.folders.first ?? "", $1.name)
+    }) {
+      let folder = feed.folders.first ?? "Others"
+      if groups.last?.folder != folder { groups.append((folder, "")) }
+      groups[groups.count - 1].links += link(
+        "/?source=\(feed.id.queryValue)", feed.name, feed.health.entries,
+        isCurrent: selection.subscription == feed.id)
+    }
+    let lists = groups.map { "<h2>\($0.folder.escaped)</h2><ul>\($0.links)</ul>" }.joined()
+    return """
+      <nav class="sources" aria-label="Sources"><ul>\(link(
+        "/", "All entries", all, isCurrent: selection.subscription == nil))</ul>\(lists)</nav>
+      """
+  }
+
+  private func link(_ path: String, _ name: String, _ count: Int, isCurrent: Bool) -> String {
+    """
+    <li><a href="\(path)"\(isCurrent ? " aria-current=\"true\"" : "")>\(name.escaped)
+    <span>\(count)</span></a></li>
+    """
   }
 
   private var query: String {
@@ -128,15 +192,19 @@ struct ReaderPage {
       } ?? entry.title.escaped
     return """
       <li id="entry-\(entry.number)" data-number="\(entry.number)"\(entry.isRead ? " class=\"read\"" : "")>
-      <article><h2>\(title)</h2>
-      <p class="about"><a href="/?source=\(entry.sourceID.queryValue)">\(entry.source.escaped)</a>
-      <time datetime="\(entry.date)">\(entry.date.prefix(10))</time></p>
-      <p>\(entry.text.escaped)</p>
+      <article><div class="about"><a href="/?source=\(entry.sourceID.queryValue)">\(entry.source.escaped)</a>
+      <time datetime="\(entry.date)">\(entry.day)</time>
       <form method="post" action="/api/entries/\(entry.number)/read"><input type="hidden" name="from"
       value="page"><button name="read" value="\(entry.isRead ? "0" : "1")">\(entry.isRead
-        ? "Mark as unread" : "Mark as read")</button></form></article></li>
+        ? "Mark as unread" : "Mark as read")</button></form></div>
+      <h2>\(title)</h2><p class="excerpt">\(entry.text.escaped)</p></article></li>
       """
   }
+}
+
+extension [FeedSubscription] {
+  /// What to call each feed, by its identifier.
+  var names: [String: String] { Dictionary(uniqueKeysWithValues: map { ($0.id, $0.name) }) }
 }
 
 /// The feeds, and how each of them does.
@@ -144,36 +212,60 @@ struct HealthPage {
   var subscriptions: [FeedSubscription]
 
   var text: String {
-    let rows = subscriptions.map { subscription -> String in
-      let health = subscription.health
-      let state = health.lastError ?? (health.polls == 0 ? "not polled yet" : "well")
-      let next =
-        subscription.schedule.nextPoll.isFinite
-        ? Date(timeIntervalSince1970: subscription.schedule.nextPoll).formatted(.iso8601) : "never"
-      return """
-        <tr class="\(health.lastError == nil ? "well" : "ill")"><th scope="row">
-        <a href="/?source=\(subscription.id.queryValue)">\(subscription.name.escaped)</a></th>
-        <td>\(String(state.prefix(300)).escaped)</td><td>\(health.entries)</td>
-        <td>\(health.polls)</td><td>\(health.unchanged)</td><td>\(health.repairs)</td>
-        <td>\(next)</td></tr>
-        """
-    }.joined()
+    let ill = subscriptions.count { $0.health.lastError != nil }
+    let figures: KeyValuePairs<String, Int> = [
+      "Feeds": subscriptions.count, "Out of order": ill,
+      "Entries": subscriptions.reduce(0) { $0 + $1.health.entries },
+      "Polls": subscriptions.reduce(0) { $0 + $1.health.polls },
+    ]
+    // What needs a look comes first.
+    let rows = subscriptions.sorted {
+      ($0.health.lastError == nil ? 1 : 0, $0.name) < ($1.health.lastError == nil ? 1 : 0, $1.name)
+    }.map(row).joined()
+    let shown = figures.map { "<div><dt>\($0.key)</dt><dd>\($0.value)</dd></div>" }.joined()
     return Frame(
-      title: "Feeds",
+      title: "Feeds", place: "/feeds",
       body: """
-        <main id="main" tabindex="-1"><h1>Feeds</h1>
-        <form class="filter" method="post" action="/feeds">
-        <label>Address <input name="url" type="url"></label> <button>Subscribe</button></form>
-        <form class="filter" method="post" action="/feeds">
-        <label>OPML <textarea name="opml" rows="3" id="opml"></textarea></label>
-        <label>or a file <input type="file" id="opml-file" accept=".opml,.xml"></label>
-        <button>Import</button></form>
+        <div class="columns single"><main id="main" tabindex="-1"><div class="head"><h1>Feeds</h1></div>
+        <dl class="figures">\(shown)</dl>\(forms)
         <div class="wide"><table><thead><tr><th scope="col">Feed</th><th scope="col">State</th>
-        <th scope="col">Entries</th><th scope="col">Polls</th><th scope="col">Unchanged</th>
-        <th scope="col">Repairs</th><th scope="col">Next poll</th></tr></thead>
-        <tbody>\(rows)</tbody></table></div></main>
+        <th scope="col" class="number">Entries</th><th scope="col" class="number">Polls</th>
+        <th scope="col" class="number">Unchanged</th><th scope="col" class="number">Repairs</th>
+        <th scope="col">Next poll</th></tr></thead><tbody>\(rows)</tbody></table></div></main></div>
         """
     ).text
+  }
+
+  private var forms: String {
+    """
+    <details class="card"><summary>Subscribe, or import a list</summary>
+    <form class="filter" method="post" action="/feeds"><label class="grow">Address of a feed
+    <input name="url" type="url" placeholder="https://example.org/feed" required></label>
+    <button class="main-button">Subscribe</button></form>
+    <form method="post" action="/feeds"><label>OPML
+    <textarea name="opml" rows="4" id="opml" required></textarea></label>
+    <p class="filter"><label>or a file <input type="file" id="opml-file" accept=".opml,.xml"></label>
+    <button class="main-button">Import</button></p></form></details>
+    """
+  }
+
+  private func row(_ subscription: FeedSubscription) -> String {
+    let health = subscription.health
+    let state = health.lastError ?? (health.polls == 0 ? "not polled yet" : "well")
+    let kind = health.lastError != nil ? "ill" : health.polls == 0 ? "waiting" : "well"
+    var next = "never"
+    if subscription.schedule.nextPoll.isFinite {
+      let time = Date(timeIntervalSince1970: subscription.schedule.nextPoll).formatted(.iso8601)
+      let shown = time.prefix(16).replacing("T", with: " ")
+      next = "<time datetime=\"\(time)\">\(shown)</time>"
+    }
+    return """
+      <tr class="\(kind)"><th scope="row">
+      <a href="/?source=\(subscription.id.queryValue)">\(subscription.name.escaped)</a></th>
+      <td class="state">\(String(state.prefix(300)).escaped)</td><td class="number">\(health.entries)</td>
+      <td class="number">\(health.polls)</td><td class="number">\(health.unchanged)</td>
+      <td class="number">\(health.repairs)</td><td>\(next)</td></tr>
+      """
   }
 }
 

@@ -74,8 +74,8 @@ struct Site: Sendable {
       let answer = try listing.answer(page, to: asked) { _ in Array("0".utf8) }
       let body = try JSONDecoder().decode(Continuation.self, from: Data(answer.body))
       let reader = ReaderPage(
-        entries: page.items, names: try await names(), selection: selection,
-        next: body.nextCursor)
+        entries: page.items, subscriptions: try await aggregator.subscriptions(),
+        selection: selection, next: body.nextCursor)
       return Self.html(reader.text)
     }
   }
@@ -98,8 +98,7 @@ struct Site: Sendable {
   }
 
   private func names() async throws -> [String: String] {
-    Dictionary(
-      uniqueKeysWithValues: try await aggregator.subscriptions().map { ($0.id, $0.name) })
+    try await aggregator.subscriptions().names
   }
 
   private func refusing(_ body: () async throws -> Response) async throws -> Response {

@@ -4,6 +4,7 @@
 const list = document.getElementById("entries");
 const more = document.getElementById("more");
 const threshold = 0.6;
+const day = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", year: "numeric", timeZone: "UTC" });
 
 function make(name, text, fields = {}) {
   const element = document.createElement(name);
@@ -15,17 +16,17 @@ function make(name, text, fields = {}) {
 function row(entry) {
   const item = make("li", "", { id: `entry-${entry.number}`, "data-number": entry.number });
   if (entry.isRead) item.classList.add("read");
-  const title = make("h2", entry.url ? "" : entry.title);
-  if (entry.url) title.append(make("a", entry.title, { href: entry.url, rel: "noopener noreferrer" }));
-  const about = make("p", "", { class: "about" });
-  about.append(
-    make("a", entry.source, { href: "/?source=" + encodeURIComponent(entry.sourceID) }), " ",
-    make("time", entry.date.slice(0, 10), { datetime: entry.date }));
   const form = make("form", "", { method: "post", action: `/api/entries/${entry.number}/read` });
   form.append(make("button", entry.isRead ? "Mark as unread" : "Mark as read",
     { name: "read", value: entry.isRead ? "0" : "1" }));
+  const about = make("div", "", { class: "about" });
+  about.append(
+    make("a", entry.source, { href: "/?source=" + encodeURIComponent(entry.sourceID) }),
+    make("time", day.format(new Date(entry.date)), { datetime: entry.date }), form);
+  const title = make("h2", entry.url ? "" : entry.title);
+  if (entry.url) title.append(make("a", entry.title, { href: entry.url, rel: "noopener noreferrer" }));
   const article = make("article");
-  article.append(title, about, make("p", entry.text), form);
+  article.append(about, title, make("p", entry.text, { class: "excerpt" }));
   item.append(article);
   return item;
 }
@@ -82,16 +83,21 @@ if (list) {
     button.textContent = isRead ? "Mark as unread" : "Mark as read";
   });
 
-  // j and k go to the next and the previous entry.
+  // j and k go to the next and the previous entry, m marks the one that has the focus.
   addEventListener("keydown", (event) => {
     if (event.target.matches("input, select, textarea") || event.ctrlKey || event.metaKey || event.altKey) return;
-    const step = { j: 1, k: -1 }[event.key];
-    if (!step) return;
     const items = [...list.children];
     const current = items.indexOf(document.activeElement.closest?.("#entries > li"));
-    const next = items[Math.max(0, current + step)];
-    next?.querySelector("a, button")?.focus();
-    next?.scrollIntoView({ block: "start" });
+    if (event.key === "/") {
+      event.preventDefault();
+      document.querySelector("input[type=search]").focus();
+    } else if (event.key === "m") {
+      items[current]?.querySelector("button").click();
+    } else if (event.key === "j" || event.key === "k") {
+      const next = items[Math.max(0, current + (event.key === "j" ? 1 : -1))];
+      next?.querySelector("h2 a, button")?.focus({ preventScroll: true });
+      next?.scrollIntoView({ block: "nearest" });
+    }
   });
 }
 
