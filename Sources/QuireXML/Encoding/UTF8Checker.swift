@@ -72,10 +72,8 @@ enum UTF8Checker {
 
   /// Leaves out what is no character of XML 1.0 (production 2), in place; how many there were.
   static func dropControls(in bytes: inout XMLBuffer<UInt8>, from start: Int) -> Int {
-    let clean = firstControl(in: bytes, from: start)
-    guard clean < bytes.count else { return 0 }
-    var kept = clean
-    var index = clean
+    var kept = start
+    var index = start
     var found = 0
     while index < bytes.count {
       let byte = bytes.base[index]
@@ -97,32 +95,5 @@ enum UTF8Checker {
     }
     bytes.removeLast(bytes.count - kept)
     return found
-  }
-
-  /// The place of the first that is no character of XML 1.0, or may be none; the end where all are some.
-  private static func firstControl(in bytes: XMLBuffer<UInt8>, from start: Int) -> Int {
-    let (base, count) = (bytes.base, bytes.count)
-    var index = start
-    while index < count {
-      if index + 16 <= count {
-        let block = UnsafeRawPointer(base + index).loadUnaligned(as: SIMD16<UInt8>.self)
-        let isControl =
-          (block .< 0x20) .& (block .!= 0x0A) .& (block .!= 0x0D) .& (block .!= 0x09)
-        if !any(isControl .| (block .== 0xEF)) {
-          index += 16
-          continue
-        }
-      }
-      let end = min(index + 16, count)
-      while index < end {
-        let byte = base[index]
-        if byte < 0x20, !XMLText.isSpace(byte) { return index }
-        if byte == 0xEF, index + 2 < count, base[index + 1] == 0xBF, base[index + 2] >= 0xBE {
-          return index
-        }
-        index += 1
-      }
-    }
-    return count
   }
 }
