@@ -76,7 +76,7 @@ public final class CurlTransport: HTTPTransport {
           var metrics = reader.metrics
           metrics.requestsAtOnce = requestsAtOnce
           return metrics
-        }))
+        }, isOver: { reader.isOver }))
   }
 
   /// Ends every transfer in flight with `clientClosed`, closes all connections, and returns when

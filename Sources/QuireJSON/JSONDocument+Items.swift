@@ -69,6 +69,14 @@ extension JSONDocument {
     return digest.value
   }
 
+  /// A digest of what the server wrote as one item.
+  func digest(of node: Int) -> Int {
+    var digest = ContentDigest()
+    let range = range(of: node)
+    bytes.withUnsafeBytes { digest.add(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    return digest.value
+  }
+
   private func misfit(_ node: Int, at path: PagePath, wanted: JSONWord.Kind) -> PageError {
     let found =
       switch word(at: node).kind {

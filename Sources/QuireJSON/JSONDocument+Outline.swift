@@ -89,11 +89,13 @@ extension JSONDocument: OutlinedDocument {
 /// Knowing items again.
 extension JSONDocument {
   /// What some of the items of these arrays hold.
-  func sample(of lists: [Int]) -> PageSample {
+  ///
+  /// `first` is the number of the first of them in its page.
+  func sample(of lists: [Int], from first: Int = 0) -> PageSample {
     var sample = PageSample()
     bytes.withUnsafeBytes { bytes in
       for (index, item) in lists.lazy.flatMap({ elements(of: $0) }).enumerated() {
-        sample.add(itemAt: index) { look(at: item, (path: 0, name: ""), 0, bytes, &$0) }
+        sample.add(itemAt: first + index) { look(at: item, (path: 0, name: ""), 0, bytes, &$0) }
       }
     }
     return sample

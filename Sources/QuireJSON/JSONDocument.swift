@@ -28,12 +28,20 @@ public struct JSONDocument: PageDocument {
   /// allow.
   public init(_ bytes: consuming [UInt8], limits: DecodingLimits = .api) throws {
     let end = bytes.count
+    bytes.append(contentsOf: repeatElement(0, count: JSONScanner.padding))
+    try self.init(padded: bytes, end: end, limits: limits)
+  }
+
+  /// As above, of a page with its padding behind it; `shift` says where bytes were taken out of the page, and
+  /// how many.
+  init(
+    padded bytes: [UInt8], end: Int, limits: DecodingLimits, shift: (from: Int, by: Int)? = nil
+  ) throws {
     guard end <= JSONWord.maximumOffset else {
       throw PageError(
         .limitExceeded, "The JSON page has \(end) bytes, more than \(JSONWord.maximumOffset).")
     }
-    let start = try JSONPrologue.length(of: bytes)
-    bytes.append(contentsOf: repeatElement(0, count: JSONScanner.padding))
+    let start = try JSONPrologue.length(of: bytes[..<end])
     var fault: JSONFault?
     var hasFlaws = false
     // Without any, the array would be the one that all empty arrays of the process share, and its
@@ -50,11 +58,21 @@ public struct JSONDocument: PageDocument {
         hasFlaws = scanner.hasFlaws
       }
     }
-    if let fault { throw fault.pageError(in: bytes[..<end]) }
+    if let fault { throw fault.pageError(in: bytes[..<end], shift) }
     index = JSONIndex(bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws)
   }
 
   private init(_ index: JSONIndex) { self.index = index }
+
+  /// The envelope of a page, of whose items only the last is left.
+  func forgetting(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
+    guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
+    var document = JSONDocument(
+      JSONIndex(
+        bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, forgotten: (list, count)))
+    document.isPage = false
+    return document
+  }
 
   /// The page `null`, which stands for a value that is missing.
   static let null = JSONDocument(
@@ -82,6 +100,7 @@ public struct JSONDocument: PageDocument {
   }
 
   private func count(of node: Int) -> Int {
+    if let forgotten = index.forgotten, forgotten.list == node { return forgotten.count }
     let word = word(at: node)
     return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
   }
@@ -135,9 +154,14 @@ final class JSONIndex: Sendable {
   /// Whether any value on the tape is flawed.
   let hasFlaws: Bool
 
+  /// The list of the items, and how many it had, where they were delivered as they arrived.
+  let forgotten: (list: Int, count: Int)?
+
   init(
-    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool
+    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool,
+    forgotten: (list: Int, count: Int)? = nil
   ) {
+    self.forgotten = forgotten
     self.bytes = bytes
     self.end = end
     self.tape = tape

@@ -253,7 +253,7 @@ enum JSONPrologue {
   /// script inclusion.
   ///
   /// Throws `malformed` for UTF-16 and UTF-32.
-  static func length(of bytes: [UInt8]) throws -> Int {
+  static func length(of bytes: ArraySlice<UInt8>) throws -> Int {
     try refuseWideEncodings(bytes.prefix(4))
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     start += bytes[start...].prefix { [0x20, 0x09, 0x0A, 0x0D].contains($0) }.count

@@ -11,18 +11,32 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     var items: @Sendable (JSONDocument) -> (Int) throws -> Item
   }
 
-  private let context: DecodingContext
+  let context: DecodingContext
   private let strategy: Strategy
-  private var bytes: [UInt8] = []
+  /// The page, or the beginning of one that arrives.
+  var bytes: [UInt8] = []
   private var document: JSONDocument?
+  /// Takes the page apart, where items are wanted as they arrive and are where they can be told.
+  var splitter: JSONItemSplitter?
+  /// Whether the splitter has had the beginning of the page.
+  var hasBegun = false
+  /// Items delivered before the page was whole, bad ones included.
+  var handedOut = 0
+  /// What is wrong with the next item.
+  var broken: (any Error)?
 
   init(_ context: DecodingContext, _ strategy: Strategy) {
     self.context = context
     self.strategy = strategy
+    if context.delivery == .asItArrives {
+      splitter = JSONItemSplitter(context.items, itemBytes: context.limits.itemBytes)
+    }
   }
 
-  mutating func receive(_ slice: [UInt8]) {
-    if bytes.isEmpty, context.expectedBytes ?? 0 <= slice.count {
+  mutating func receive(_ slice: [UInt8]) throws {
+    if splitter != nil {
+      try arrive(slice)
+    } else if bytes.isEmpty, context.expectedBytes ?? 0 <= slice.count {
       bytes = slice
     } else {
       if bytes.isEmpty, let expected = context.expectedBytes {
@@ -36,6 +50,12 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   private static var mostExpected: Int { 16 << 20 }
 
   mutating func finish() throws -> any PageDocument {
+    if splitter != nil {
+      let document = try finishArrival()
+      try document.checkEnvelope(outside: context.items)
+      self.document = document
+      return document
+    }
     let page = bytes
     bytes = []
     try JSONMediaType.check(page, contentType: context.contentType)
@@ -49,6 +69,11 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     guard let page = document else {
       preconditionFailure("items() was called before finish(), which makes the document.")
     }
+    if splitter?.hasList == true {
+      let rest = try takeItems()
+      if let broken { throw broken }
+      return rest
+    }
     let (document, lists) = try page.arranged(for: context.items, limits: context.limits)
     try checkLimits(lists, in: document)
     var decoded = try decode(lists, in: document)
@@ -59,19 +84,22 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     return decoded
   }
 
-  private func decode(
-    _ lists: [Int], in document: JSONDocument
+  /// `first` is the number of the first item in its page.
+  func decode(
+    _ lists: [Int], in document: JSONDocument, from first: Int = 0, withDigests: Bool = false
   ) throws -> DecodedItems<Item> {
     let make = strategy.items(document)
     var items: [Item] = []
     items.reserveCapacity(lists.reduce(0) { $0 + document.word(at: $1).length })
     var badItems: [BadItem] = []
-    var index = 0
+    var index = first
+    var digests: [Int]? = withDigests ? [] : nil
     for list in lists {
       for node in document.elements(of: list) {
         do {
           if document.hasFlaws { try check(node, in: document) }
           items.append(try make(node))
+          digests?.append(document.digest(of: node))
         } catch let error as CancellationError {
           throw error
         } catch {
@@ -84,7 +112,12 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
         index += 1
       }
     }
-    return DecodedItems(items, badItems: badItems)
+    var result = DecodedItems(items, badItems: badItems)
+    if withDigests {
+      result.digests = digests
+      result.sample = document.sample(of: lists, from: first)
+    }
+    return result
   }
 
   private func check(_ node: Int, in document: JSONDocument) throws {
@@ -96,10 +129,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   private func checkLimits(_ lists: [Int], in document: JSONDocument) throws {
     let count = lists.reduce(0) { $0 + document.word(at: $1).length }
     guard count <= context.limits.items else {
-      throw PageError(
-        .limitExceeded,
-        "The page holds \(count) items, more than \(context.limits.items). Ask for smaller pages.",
-        remedies: [.raise(.init("DecodingLimits.items"))])
+      throw Self.tooMany(context.limits.items, count)
     }
     for (index, node) in lists.lazy.flatMap({ document.elements(of: $0) }).enumerated() {
       let size = document.range(of: node).count
@@ -112,5 +142,12 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
           """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
       }
     }
+  }
+
+  static func tooMany(_ limit: Int, _ count: Int? = nil) -> PageError {
+    PageError(
+      .limitExceeded,
+      "The page holds \(count.map { "\($0) items, " } ?? "")more than \(limit)\(count == nil ? " items" : ""). Ask "
+        + "for smaller pages.", remedies: [.raise(.init("DecodingLimits.items"))])
   }
 }

@@ -104,11 +104,14 @@ struct JSONFault: Error {
   var offset: Int
 
   /// The error for the walk; `bytes` is the page up to and without the padding.
-  func pageError(in bytes: ArraySlice<UInt8>) -> PageError {
-    let place = place(in: bytes)
+  ///
+  /// `shift` says where bytes were taken out of the page, and how many.
+  func pageError(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)? = nil) -> PageError {
+    let place = place(in: bytes, shift)
+    let offset = offset + (shift.map { self.offset >= $0.from ? $0.by : 0 } ?? 0)
     switch reason {
     case .unexpected(let expected):
-      let found = bytes[offset...].first.map(Self.name) ?? "the end"
+      let found = bytes[self.offset...].first.map(Self.name) ?? "the end"
       return PageError(
         .malformed,
         "The page is not valid JSON: at \(place), \(expected) should follow, not \(found)."
@@ -137,7 +140,9 @@ struct JSONFault: Error {
     }
   }
 
-  private func place(in bytes: ArraySlice<UInt8>) -> String {
+  private func place(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)?) -> String {
+    // The lines of what was taken out were not counted.
+    if let shift, offset >= shift.from { return "byte \(offset + shift.by)" }
     let line = bytes.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     return "byte \(offset) (line \(line))"
   }

@@ -59,6 +59,15 @@ struct ContentInflater: ~Copyable {
   /// Whether nothing has been received.
   var isUntouched: Bool { consumed == 0 && input.isEmpty }
 
+  /// Whether the stream has ended and all it held was handed out.
+  var isDrained: Bool {
+    guard offset == input.count, !mayOweOutput else { return false }
+    switch state {
+    case .between, .padding: return true
+    case .start, .inflating: return false
+    }
+  }
+
   /// Takes wire bytes, behind those not yet consumed.
   mutating func receive(_ bytes: [UInt8]) {
     if offset == input.count {

@@ -36,6 +36,13 @@ final class Exchange: Sendable {
 
   var metrics: TransferMetrics { inbox.withLock { $0.metrics } }
   var isOver: Bool { inbox.withLock { $0.end != nil } }
+  /// Whether the body is complete and its bytes were taken.
+  var isTaken: Bool {
+    inbox.withLock { inbox in
+      guard case .success = inbox.end else { return false }
+      return inbox.bytes.isEmpty
+    }
+  }
   /// Body bytes that are not yet taken.
   var unread: Int { inbox.withLock { $0.bytes.count } }
 

@@ -22,6 +22,9 @@ final class ResponseReader: Sendable {
 
   var metrics: TransferMetrics { exchange.metrics }
 
+  /// Whether every slice was taken, and the end is here.
+  var isOver: Bool { exchange.isTaken && decoder.withLock { $0.isDrained } }
+
   /// The final head.
   func head() async throws -> ResponseHead {
     while true {

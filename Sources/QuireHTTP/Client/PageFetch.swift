@@ -47,6 +47,8 @@ struct PageFetch<Item: Sendable> {
     var received = 0
     /// Items so far, bad items included.
     var itemCount = 0
+    /// What is wrong with the page behind the items that were delivered.
+    var fault: (any Error)?
   }
 
   /// What a response is once its head has arrived.
@@ -226,38 +228,62 @@ struct PageFetch<Item: Sendable> {
       try delivered.refuteEnd()
       return page
     }
-    while try await receive(&transfer) {
-      guard delivery == .asItArrives else { continue }
-      let ready = try transfer.session.readyItems()
-      transfer.itemCount += ready.count
-      let items = try delivered.received(ready, isLast: false)
-      guard !items.items.isEmpty else { continue }
-      var part = page(items, of: transfer)
-      part.hasMoreParts = true
-      // Only whole pages are compared.
-      part.sample = nil
-      // What the consumer does with it takes its time.
-      transfer.response.permit?.end()
-      self.transfer = transfer
-      isBegun = true
-      exchange.traffic = Traffic(requests: 0)
+    // Items that came with the page's end are no part of their own: where all of a page is there at once,
+    // it is one part, as it is where pages are wanted whole.
+    var held = DecodedItems<Item>([])
+    let end: (PageAnswer, DecodedItems<Item>)?
+    do {
+      while try await receive(&transfer) {
+        guard delivery == .asItArrives else { continue }
+        let ready = try transfer.session.readyItems()
+        transfer.itemCount += ready.count
+        if transfer.response.body.isOver {
+          held.append(ready)
+        } else if let part = try part(ready, of: transfer) {
+          return part
+        }
+      }
+      end = try finish(&transfer)
+    } catch  where held.count > 0 && !(error is CancellationError) {
+      transfer.fault = error
+      guard let part = try part(held, of: transfer) else { throw error }
       return part
     }
-    guard let (answer, rest) = try finish(&transfer) else {
+    guard let (answer, rest) = end else {
       try delivered.refuteEnd()
       return nil
     }
-    var page = try lastPart(rest, of: transfer, answer: answer)
+    held.append(rest)
+    var page = try lastPart(held, of: transfer, answer: answer)
     noteSize(&page)
     listing.health.paid(refund: exchange.takeRefund())
     exchange.traffic = Traffic(requests: 0)
     return page
   }
 
+  /// A part of the page that more follow, or nil without items to deliver.
+  private mutating func part(
+    _ ready: DecodedItems<Item>, of transfer: Transfer
+  ) throws -> Page<Item>? {
+    let items = try delivered.received(ready, isLast: false)
+    guard !items.items.isEmpty else { return nil }
+    var part = page(items, of: transfer)
+    part.hasMoreParts = true
+    // Only whole pages are compared.
+    part.sample = nil
+    // What the consumer does with it takes its time.
+    transfer.response.permit?.end()
+    self.transfer = transfer
+    isBegun = true
+    exchange.traffic = Traffic(requests: 0)
+    return part
+  }
+
   /// The open transfer, or that of a new request.
   private mutating func open(_ delivery: PageDelivery) async throws -> Opening {
     if let transfer {
       self.transfer = nil
+      if let fault = transfer.fault { throw fault }
       return .transfer(transfer)
     }
     delivered.began()

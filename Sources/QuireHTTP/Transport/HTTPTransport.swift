@@ -106,6 +106,7 @@ public struct TransportResponse: Sendable {
 public struct TransportBody: Sendable {
   private let pull: @Sendable () async throws -> [UInt8]?
   private let measure: @Sendable () -> TransferMetrics
+  private let look: @Sendable () -> Bool
 
   /// A body that `next` delivers in slices of any size, none of them empty, then nil.
   ///
@@ -115,8 +116,17 @@ public struct TransportBody: Sendable {
     next: @escaping @Sendable () async throws -> [UInt8]?,
     metrics: @escaping @Sendable () -> TransferMetrics = { TransferMetrics() }
   ) {
+    self.init(next: next, metrics: metrics, isOver: { false })
+  }
+
+  /// As above; `isOver` tells whether all slices were taken and the end is here.
+  package init(
+    next: @escaping @Sendable () async throws -> [UInt8]?,
+    metrics: @escaping @Sendable () -> TransferMetrics, isOver: @escaping @Sendable () -> Bool
+  ) {
     pull = next
     measure = metrics
+    look = isOver
   }
 
   /// A body that is already here.
@@ -128,11 +138,15 @@ public struct TransportBody: Sendable {
   public static func slices(_ slices: [[UInt8]]) -> TransportBody {
     let source = SliceSource(slices)
     return TransportBody(
-      next: { source.next() }, metrics: { TransferMetrics(wireBytes: source.total) })
+      next: { source.next() }, metrics: { TransferMetrics(wireBytes: source.total) },
+      isOver: { source.isEmpty })
   }
 
   /// The next slice, or nil when the body is complete.
   public func next() async throws -> [UInt8]? { try await pull() }
+
+  /// Whether it is known without waiting that no slice follows; false where that is not known.
+  var isOver: Bool { look() }
 
   /// What the transfer took; whole only after the end.
   public var metrics: TransferMetrics { measure() }
@@ -147,6 +161,8 @@ final class SliceSource: Sendable {
     rest = Mutex(slices[...])
     total = slices.reduce(0) { $0 + $1.count }
   }
+
+  var isEmpty: Bool { rest.withLock { $0.isEmpty } }
 
   func next() -> [UInt8]? {
     rest.withLock { $0.popFirst() }

@@ -148,6 +148,21 @@ public struct DecodedItems<Item: Sendable>: Sendable {
     self.badItems = badItems
   }
 
+  /// Adds what follows in the same page.
+  package mutating func append(_ more: DecodedItems) {
+    guard count > 0 else {
+      self = more
+      return
+    }
+    guard more.count > 0 else { return }
+    items += more.items
+    badItems += more.badItems
+    digests = digests.flatMap { digests in more.digests.map { digests + $0 } }
+    fingerprint = nil
+    guard let next = more.sample else { return }
+    if sample == nil { sample = next } else { sample?.append(next) }
+  }
+
   /// Drops the last `count` of the items that the server sent.
   package mutating func dropLast(_ count: Int) {
     guard count > 0 else { return }
@@ -169,10 +184,12 @@ public enum PageDelivery: Hashable, Sendable {
   /// As they arrive, in parts of the page, so that a page need not fit into memory and its first item
   /// need not wait for its last.
   ///
-  /// Each part's `next` points inside the page, behind the items so far. A page that is cut off is an
+  /// Each part's `next` points inside the page, behind the items so far; the last part has the page's own
+  /// and may have no items. A page that is there at once is one part. A page that is cut off or broken is an
   /// error after the items that came; asking again fetches the page again and goes on behind them, by
-  /// the same iterator or from the stored position. XML decoders deliver parts where the items are at
-  /// one path that elements can be told by as they start; every other page has one part. A description
+  /// the same iterator or from the stored position. Decoders of XML deliver parts where the items are at
+  /// one path that elements can be told by as they start, those of JSON where they are a list at one path
+  /// of names; every other page has one part. A description
   /// that must know all items of a page first (`policy.overlap`, `policy.reversesItems`, the end rule
   /// `noNewItems`, the next sources `index`, `firstItem` and `maxItem`) throws `invalidArgument` before
   /// the first request.

@@ -18,6 +18,8 @@ struct TranscriptPlayer {
   private var pages: [Page<String>] = []
   private var failure: PageError?
   private var texts: [String] = []
+  /// Bytes a slice, where items are wanted as they arrive.
+  private var sliced: Int?
 
   init(_ transcript: Transcript) {
     self.transcript = transcript
@@ -30,6 +32,30 @@ struct TranscriptPlayer {
     let iterator = cursor.makeAsyncIterator()
     await drain(iterator) { _ in true }
     try check()
+  }
+
+  /// One walk whose items are delivered as they arrive, `size` bytes at a time; false where its description
+  /// needs whole pages.
+  mutating func playArriving(by size: Int) async throws -> Bool {
+    sliced = size
+    let cursor = transcript.isDistinct ? cursor().deduplicated { $0 } : cursor()
+    await drain(cursor.makeAsyncIterator()) { _ in true }
+    if failure?.code == .invalidArgument, failure?.message.contains("delivery .whole") == true {
+      return false
+    }
+    // Parts are put together; those of a page that failed later are not in the transcript.
+    var whole: [Page<String>] = []
+    var items: [String] = []
+    for page in pages {
+      items += page.items
+      guard !page.hasMoreParts else { continue }
+      whole.append(page)
+      whole[whole.count - 1].items = items
+      items = []
+    }
+    pages = whole
+    try check()
+    return true
   }
 
   /// Whether one walk asks for all that the transcript has and delivers what it delivers.
@@ -91,6 +117,9 @@ struct TranscriptPlayer {
     configuration.acceptsUnprovenEnd = transcript.isBytes
     var environment = PageClient.Environment()
     environment.random = { 0 }
+    var transport: any HTTPTransport = transport
+    if let sliced { transport = SlicingTransport(transport, sliced) }
+    let delivery: PageDelivery = sliced == nil ? .whole : .asItArrives
     let client = PageClient(
       transport: transport, headers: transcript.clientHeaders, configuration: configuration
     ).with(environment)
@@ -100,7 +129,7 @@ struct TranscriptPlayer {
     if transcript.isBytes {
       return client.cursor(
         at: transcript.url, pagination: transcript.pagination, pageSize: transcript.pageSize,
-        request: request, decoder: BytesPageDecoder()
+        request: request, decoder: BytesPageDecoder(), delivery: delivery
       ).map { String(decoding: $0, as: UTF8.self) }
     }
     let id = transcript.id
@@ -114,7 +143,7 @@ struct TranscriptPlayer {
     }
     return client.cursor(
       at: transcript.url, pagination: transcript.pagination, pageSize: transcript.pageSize,
-      request: request, decoder: AutomaticPageDecoder(json: json, xml: xml))
+      request: request, decoder: AutomaticPageDecoder(json: json, xml: xml), delivery: delivery)
   }
 
   private func check() throws {
@@ -148,6 +177,29 @@ struct TranscriptPlayer {
       #expect(!log.text.contains(secret))
       for text in texts { #expect(!text.contains(secret)) }
     }
+  }
+}
+
+/// Cuts the bodies of another transport into slices.
+private struct SlicingTransport: HTTPTransport {
+  let base: any HTTPTransport
+  let size: Int
+
+  init(_ base: any HTTPTransport, _ size: Int) {
+    self.base = base
+    self.size = size
+  }
+
+  func send(_ request: TransportRequest) async throws -> TransportResponse {
+    var response = try await base.send(request)
+    var bytes: [UInt8] = []
+    while let slice = try await response.body.next() { bytes += slice }
+    let body = TransportBody.slices(
+      stride(from: 0, to: bytes.count, by: size).map {
+        Array(bytes[$0..<min(bytes.count, $0 + size)])
+      })
+    response.body = TransportBody(next: { try await body.next() })
+    return response
   }
 }
 

@@ -1,0 +1,375 @@
+import QuireCore
+import QuirePagination
+
+/// Takes a page of JSON apart as it arrives: into its items, which are forgotten as soon as they are
+/// taken, and the envelope around them.
+///
+/// It follows the names of the items' path and, inside their list, where items begin and end. What
+/// they hold is checked when they are indexed, and so is the envelope. Bytes in, decisions out: no
+/// clock, no waiting.
+struct JSONItemSplitter {
+  private enum State {
+    /// Outside the list.
+    case envelope
+    /// In the list, where an item or the end may follow; `isFirst` where no item has come.
+    case beforeItem(isFirst: Bool)
+    /// Behind an item.
+    case afterItem
+    /// In an item that is a string or a container.
+    case item
+    /// In an item that is a number or a literal.
+    case scalar
+  }
+
+  /// The names that lead to the list.
+  private let path: [[UInt8]]
+  /// More bytes than any of them is written in: an escape takes six for one.
+  private let longestName: Int
+  private let itemBytes: Int
+  private var state = State.envelope
+
+  /// Containers open in the envelope.
+  private var depth = 0
+  /// How many names of the path lead to the place: as many as `depth` where a value on the path is or
+  /// follows, one fewer among the names of an object on the path, fewer still elsewhere.
+  private var matched = 0
+  private var isInString = false
+  private var isEscaped = false
+  /// The name, or any other string, that is being read in an object on the path.
+  private var name: [UInt8] = []
+
+  /// Everything but the items.
+  private(set) var envelope: [UInt8] = []
+  /// Items that were not taken yet, as a list of JSON that is not closed; the last may still be read.
+  private var list: [UInt8] = [UInt8(ascii: "[")]
+  /// Where the whole ones among them end.
+  private var ends: [Int] = []
+  /// The last item that was taken, which stands for all of them in the envelope.
+  private var last: [UInt8] = []
+
+  /// Items that are whole.
+  struct Batch {
+    /// A list of JSON, and its padding.
+    var list: [UInt8]
+    /// Where each item ends in it.
+    var ends: [Int]
+
+    /// The item with this number in the batch.
+    func item(_ number: Int) -> ArraySlice<UInt8> {
+      list[(number == 0 ? 1 : ends[number - 1] + 1)..<ends[number]]
+    }
+
+    /// The first items alone.
+    func prefix(_ count: Int) -> Batch {
+      let ends = Array(ends.prefix(count))
+      var batch = Batch(list: Array(list[..<(ends.last ?? 1)]), ends: ends)
+      batch.close()
+      return batch
+    }
+
+    fileprivate mutating func close() {
+      list.append(UInt8(ascii: "]"))
+      list.append(contentsOf: repeatElement(0, count: JSONScanner.padding))
+    }
+
+    /// The items as a page of their own.
+    func document(_ limits: DecodingLimits) throws -> JSONDocument {
+      try JSONDocument(padded: list, end: list.count - JSONScanner.padding, limits: limits)
+    }
+  }
+
+  /// Bytes so far.
+  private(set) var bytes = 0
+  /// Items that are whole.
+  private(set) var count = 0
+  /// Whether the list was found, and whether it was closed.
+  private(set) var hasList = false
+  private(set) var isClosed = false
+  /// Where the list begins in the envelope, behind its bracket.
+  private(set) var listOffset = 0
+  /// What is wrong with the list, once all items before were taken.
+  private(set) var fault: PageError?
+
+  /// Nil for items that are no list at one path of names.
+  init?(_ selector: Pagination.Items, itemBytes: Int) {
+    guard selector.arrangement == .lists, !selector.admitsOne, selector.paths.count == 1,
+      let path = selector.paths.first
+    else { return nil }
+    var names: [[UInt8]] = []
+    for step in path.steps {
+      guard case .name(let name) = step else { return nil }
+      names.append(Array(name.utf8))
+    }
+    self.path = names
+    longestName = 6 * (names.map(\.count).max() ?? 0) + 1
+    self.itemBytes = itemBytes
+  }
+
+  /// Takes bytes that stand before the value, such as a byte order mark.
+  mutating func skip(_ prologue: ArraySlice<UInt8>) {
+    envelope += prologue
+    bytes += prologue.count
+  }
+
+  /// Takes the next bytes.
+  mutating func receive(_ slice: ArraySlice<UInt8>) {
+    slice.withUnsafeBufferPointer { slice in
+      var index = 0
+      while index < slice.count, fault == nil {
+        let start = index
+        switch state {
+        case .item, .scalar: index = readItem(slice, from: index)
+        case .envelope:
+          index = readEnvelope(slice, from: index)
+          envelope.append(contentsOf: slice[start..<index])
+        default: index = readBetween(slice, from: index)
+        }
+        bytes += index - start
+      }
+    }
+  }
+
+  /// The items that are whole and were not taken yet; nil for none.
+  mutating func takeItems() -> Batch? {
+    guard let end = ends.last else { return nil }
+    keepLast()
+    var rest: [UInt8] = []
+    // What comes next is likely as long, and the page that is made of it has room for its padding.
+    rest.reserveCapacity(list.count + 2 + JSONScanner.padding)
+    rest.append(UInt8(ascii: "["))
+    if end + 1 < list.count {
+      rest += list[(end + 1)...]
+      list.removeLast(list.count - end)
+    }
+    if list.count > end { list.removeLast() }
+    var batch = Batch(list: [], ends: [])
+    swap(&batch.list, &list)
+    swap(&batch.ends, &ends)
+    list = rest
+    batch.close()
+    return batch
+  }
+
+  private mutating func keepLast() {
+    guard let end = ends.last else { return }
+    last = Array(list[((ends.dropLast().last ?? 0) + 1)..<end])
+  }
+
+  /// Where the item that is being read begins in the list.
+  private var openStart: Int { (ends.last ?? 0) + 1 }
+
+  var hasItems: Bool { !ends.isEmpty }
+
+  // MARK: The envelope
+
+  /// Reads up to behind the bracket that opens the list, or to the end of the slice.
+  private mutating func readEnvelope(
+    _ slice: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> Int {
+    var index = start
+    while index < slice.count {
+      let byte = slice[index]
+      index += 1
+      if isInString {
+        readString(byte)
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "\""):
+        (isInString, isEscaped) = (true, false)
+        name.removeAll(keepingCapacity: true)
+      case UInt8(ascii: "["):
+        if depth == matched, matched == path.count, !hasList {
+          hasList = true
+          listOffset = envelope.count + index - start
+          state = .beforeItem(isFirst: true)
+          return index
+        }
+        depth += 1
+      case UInt8(ascii: "{"): depth += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depth = max(0, depth - 1)
+        matched = min(matched, depth)
+      case UInt8(ascii: ":"):
+        if depth == matched + 1, matched < path.count, Self.is(name, path[matched]) { matched += 1 }
+      case UInt8(ascii: ","):
+        if matched == depth, depth > 0 { matched -= 1 }
+      default: break
+      }
+    }
+    return index
+  }
+
+  private mutating func readString(_ byte: UInt8) {
+    if isEscaped {
+      isEscaped = false
+    } else if byte == UInt8(ascii: "\\") {
+      isEscaped = true
+    } else if byte == UInt8(ascii: "\"") {
+      isInString = false
+      return
+    }
+    if name.count < longestName { name.append(byte) }
+  }
+
+  /// Whether a name as it is written is the one that is looked for.
+  private static func `is`(_ written: [UInt8], _ name: [UInt8]) -> Bool {
+    guard written.contains(UInt8(ascii: "\\")) else { return written == name }
+    let quoted = [UInt8(ascii: "\"")] + written + [UInt8(ascii: "\"")]
+    guard case .string(let text)? = try? JSONValue(parsing: quoted) else { return false }
+    return text.utf8.elementsEqual(name)
+  }
+
+  // MARK: The list
+
+  /// Reads white space, commas and the end of the list, up to where an item begins.
+  private mutating func readBetween(
+    _ slice: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> Int {
+    var index = start
+    while index < slice.count {
+      let byte = slice[index]
+      switch (byte, state) {
+      case (0x20, _), (0x09, _), (0x0A, _), (0x0D, _): break
+      case (UInt8(ascii: ","), .afterItem): state = .beforeItem(isFirst: false)
+      case (UInt8(ascii: "]"), .afterItem), (UInt8(ascii: "]"), .beforeItem(isFirst: true)):
+        isClosed = true
+        keepLast()
+        envelope += last
+        state = .envelope
+        envelope.append(byte)
+        return index + 1
+      case (_, .afterItem):
+        fault = unexpected(byte, "a comma or \"]\"", at: bytes + index - start)
+        return index
+      default:
+        beginItem(byte)
+        return index
+      }
+      index += 1
+    }
+    return index
+  }
+
+  private mutating func beginItem(_ byte: UInt8) {
+    if let end = ends.last, list.count == end { list.append(UInt8(ascii: ",")) }
+    depthOfItem = 0
+    (isInString, isEscaped) = (false, false)
+    switch byte {
+    case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "\""): state = .item
+    default: state = .scalar
+    }
+  }
+
+  /// Containers open within the item.
+  private var depthOfItem = 0
+
+  /// Reads up to behind the item, or to the end of the slice.
+  private mutating func readItem(_ slice: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    var index = start
+    var isWhole = false
+    if case .scalar = state {
+      while index < slice.count, !isWhole {
+        switch slice[index] {
+        case UInt8(ascii: ","), UInt8(ascii: "]"), 0x20, 0x09, 0x0A, 0x0D: isWhole = true
+        default: index += 1
+        }
+      }
+      if isWhole, index == start, list.count == openStart {
+        fault = unexpected(slice[index], "a value", at: bytes)
+        return index
+      }
+    } else {
+      (index, isWhole) = readContainer(slice, from: start)
+    }
+    list.append(contentsOf: slice[start..<index])
+    guard list.count - openStart <= itemBytes else {
+      fault = tooLarge
+      return index
+    }
+    if isWhole {
+      ends.append(list.count)
+      count += 1
+      state = .afterItem
+    }
+    return index
+  }
+
+  private mutating func readContainer(
+    _ slice: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> (end: Int, isWhole: Bool) {
+    var index = start
+    while index < slice.count {
+      if isInString {
+        index = endOfString(slice, from: index)
+        if !isInString, depthOfItem == 0 { return (index, true) }
+        continue
+      }
+      let byte = slice[index]
+      index += 1
+      switch byte {
+      case UInt8(ascii: "\""): isInString = true
+      case UInt8(ascii: "{"), UInt8(ascii: "["): depthOfItem += 1
+      case UInt8(ascii: "}"), UInt8(ascii: "]"):
+        depthOfItem -= 1
+        if depthOfItem == 0 { return (index, true) }
+      default: break
+      }
+    }
+    return (index, false)
+  }
+
+  /// Reads on in a string, eight bytes at a time where none of them is a quote or a backslash.
+  private mutating func endOfString(
+    _ slice: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> Int {
+    guard let bytes = slice.baseAddress else { return start }
+    var index = start
+    while index < slice.count {
+      if isEscaped {
+        isEscaped = false
+        index += 1
+        continue
+      }
+      while index + 8 <= slice.count {
+        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
+        index += special == 0 ? 8 : special.trailingZeroBitCount >> 3
+        if special != 0 { break }
+      }
+      guard index < slice.count else { break }
+      let byte = slice[index]
+      index += 1
+      if byte == UInt8(ascii: "\\") { isEscaped = true }
+      if byte == UInt8(ascii: "\"") {
+        isInString = false
+        return index
+      }
+    }
+    return index
+  }
+
+  // MARK: Faults
+
+  private func unexpected(_ byte: UInt8, _ expected: String, at offset: Int) -> PageError {
+    PageError(
+      .malformed,
+      "The page is not valid JSON: at byte \(offset), behind item \(count - 1), \(expected) should follow, "
+        + "not \(ServerText(String(UnicodeScalar(byte)))).")
+  }
+
+  private var tooLarge: PageError {
+    PageError(
+      .limitExceeded,
+      "Item \(count) of the page, counted from 0, has more than \(itemBytes) bytes.",
+      remedies: [.raise(.init("DecodingLimits.itemBytes"))])
+  }
+
+  /// The error of a page that ends here, unless its list is whole or never came.
+  var truncation: PageError? {
+    guard hasList, !isClosed else { return nil }
+    return PageError(
+      .truncated,
+      "The JSON page is cut off: it ends after \(bytes) bytes, in or behind item \(max(0, count - 1))."
+    )
+  }
+}
