@@ -96,6 +96,26 @@ public final class CurlTransport: HTTPTransport {
   }
 }
 
+extension CurlTransport: TaskExecutor {
+  /// Runs a job on the transport's own thread, by choice of the task.
+  ///
+  /// A loop that runs there asks for a page and gets it without a change of thread, which is most of what
+  /// a small page costs beside its bytes:
+  /// ```swift
+  /// try await withTaskExecutorPreference(transport) {
+  ///   for try await page in client.cursor(at: address, pagination: .github) { … }
+  /// }
+  /// ```
+  /// The loop must not belong to an actor. While it decodes and computes, no other request of the transport
+  /// goes on: give it a transport of its own, and do nothing in it that blocks. Once the transport is shut
+  /// down, its jobs run where all others do.
+  public func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    guard !mailbox.push(.run(job, asUnownedTaskExecutor())) else { return }
+    globalConcurrentExecutor.enqueue(ExecutorJob(job))
+  }
+}
+
 extension PageError {
   static var clientClosed: PageError {
     PageError(

@@ -117,6 +117,10 @@ final class CurlDriver {
       }
     case .resume(let exchange):
       if let transfer = transfers[ObjectIdentifier(exchange)] { resume(transfer) }
+    case .run(let job, let executor):
+      job.runSynchronously(on: executor)
+      // It may have taken its time.
+      clock.tick()
     case .shutDown(let done):
       waitingForEnd.append(done)
       isStopping = true
@@ -254,6 +258,7 @@ final class CurlDriver {
       case .start(let exchange):
         exchange.fail(PageError.clientClosed)
       case .shutDown(let done): waitingForEnd.append(done)
+      case .run(let job, _): globalConcurrentExecutor.enqueue(ExecutorJob(job))
       case .cancel, .resume, .stop: break
       }
     }

@@ -13,6 +13,8 @@ final class Mailbox: Sendable {
     case cancel(Exchange)
     /// Go on with a transfer that waited for its reader.
     case resume(Exchange)
+    /// Run a job of a task that has chosen the driver's thread.
+    case run(UnownedJob, UnownedTaskExecutor)
     /// End everything, and say when that is done.
     case shutDown(Suspension<Void>)
     /// End everything.
