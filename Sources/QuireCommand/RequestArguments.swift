@@ -160,8 +160,14 @@ extension RequestArguments {
   /// The link policy; nil for the description's own.
   func linkPolicy() throws -> LinkPolicy? { try links.map(LinksOption.policy) }
 
-  func transport() throws -> CurlTransport {
+  /// What the requests go over: `parallel` of them at a time to one host, where that is more than usual.
+  func transport(parallel: Int? = nil) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
+    if let parallel {
+      configuration.connectionsPerHost = max(configuration.connectionsPerHost, parallel)
+      configuration.requestsPerHost = max(configuration.requestsPerHost, parallel)
+      configuration.connectionsTotal = max(configuration.connectionsTotal, parallel)
+    }
     if let file = caFile {
       try Self.checkReadable(file, "--ca-file")
       configuration.certificateAuthorities = .file(file)

@@ -236,6 +236,25 @@ struct ExportDestinationTests {
     #expect(events.last??["items"] as? Int == 4)
   }
 
+  @Test("14-Parallel: --parallel 9 has nine requests in flight, and writes the items in order")
+  func parallel() async throws {
+    // Each page behind the first, which says how many there are, is held until nine were asked for.
+    let server = try FaultServer { request in
+      let page = Int(request.target.split(separator: "=").last ?? "") ?? 1
+      let answer = FaultStep.respond("{\"data\":[\(page)],\"meta\":{\"total_pages\":10}}")
+      guard page > 1 else { return [answer] }
+      return [.mark("asked"), .stallUntilReached("asked", times: 9), answer]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire([
+      "export", server.url("/list"), "--preset", "totalPages", "--items", "/data", "--parallel",
+      "9",
+    ])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.lines == (1...10).map { "\($0)" })
+    #expect(server.connections == 9)
+  }
+
   @Test("16-Rows: pages of CSV and of JSON Lines are exported as pages of JSON are")
   func rows() async throws {
     let server = try FaultServer { request in

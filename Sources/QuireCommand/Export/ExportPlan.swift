@@ -89,7 +89,7 @@ struct ExportPlan: Sendable {
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")
     configuration.badItems = badItems == .fail ? .throw : .collect
-    transport = try command.request.transport()
+    transport = try command.request.transport(parallel: parallel)
     files = try OutputFiles(command, badItems: badItems, from: point)
     for text in command.limit { try LimitOption.apply(text, to: &self) }
     try checkDescription(
