@@ -41,7 +41,7 @@ struct PageFetch<Item: Sendable> {
     let hop: RedirectMachine.Hop
     var session: any PageDecoding<Item>
     let note: PageFormatNote?
-    /// The first 64 KiB of the body, in case it explains a failure.
+    /// The first 64 KiB of the body, in case it explains a failure by a rule of the description.
     var beginning: [[UInt8]] = []
     /// Bytes of the body so far.
     var received = 0
@@ -315,7 +315,10 @@ struct PageFetch<Item: Sendable> {
   /// Decodes the next slice of the body; false when there is none.
   private mutating func receive(_ transfer: inout Transfer) async throws -> Bool {
     guard let slice = try await transfer.response.body.next() else { return false }
-    if transfer.received < Exchange.longestRefusal { transfer.beginning.append(slice) }
+    // Kept beside the decoder, it would have to copy the page before it changes it.
+    if transfer.received < Exchange.longestRefusal, !engine.pagination.policy.failure.isEmpty {
+      transfer.beginning.append(slice)
+    }
     transfer.received += slice.count
     exchange.traffic.bytes += slice.count
     transfer.response.permit?.received(bytes: slice.count)

@@ -24,7 +24,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
   /// What the chosen decoder throws, `receive(_:)` throws: nothing is chosen before the first byte.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     Undecided(
-      context: context, declared: MediaType(context.contentType).format, json: json, xml: xml)
+      context: context, declared: MediaType.format(of: context.contentType), json: json, xml: xml)
   }
 
   /// Reads a body that is one value, of JSON or XML as a page would be.
@@ -52,7 +52,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
         try chosen?.receive(slice)
         return
       }
-      head += slice
+      if head.isEmpty { head = slice } else { head += slice }
       if let first = slice.first(where: { !Self.isSilent($0) }) {
         try choose(first)
       } else if declared == nil, head.count > Self.longestSilence {
@@ -115,8 +115,10 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
         case .csv, .jsonLines: RowsPageDecoder(format, json: json)
         }
       var session = try decoder.begin(context)
-      if !head.isEmpty { try session.receive(head) }
+      // It is the decoder's alone, which would else have to copy it before it changes it.
+      let beginning = head
       head = []
+      if !beginning.isEmpty { try session.receive(beginning) }
       chosen = session
     }
 

@@ -27,6 +27,16 @@ package struct MediaType {
     }
   }
 
+  /// The format that a Content-Type names, told at once where it is the one that most pages have.
+  package static func format(of contentType: String?) -> PageFormat? {
+    let usual = "application/json".utf8
+    if let type = contentType?.utf8, type.starts(with: usual) {
+      let rest = type.dropFirst(usual.count).first
+      if rest == nil || rest == UInt8(ascii: ";") { return .json }
+    }
+    return MediaType(contentType).format
+  }
+
   /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.
   package var charset: String? {
     for parameter in parameters {
