@@ -46,6 +46,71 @@ struct FanOutTests {
     }
   }
 
+  @Test(
+    "16-Levels: children that are read at once come all, once, and one position covers all of them")
+  func readsAtOnce() async throws {
+    for concurrency in [1, 3, 10] {
+      let cursor = Cursor(ScriptedSource(sizes: 2, 0, 3)).flatMap(
+        concurrency: concurrency, ordered: false
+      ) { Self.children(of: $0) }
+      var seen: [Int] = []
+      for try await page in cursor {
+        for count in 0...page.items.count {
+          let items = seen + page.items[..<count]
+          guard let position = page.position(afterItems: count) else {
+            #expect(items.sorted() == all(5))
+            continue
+          }
+          let rest = try await cursor.resuming(from: position).collect()
+          #expect((items + rest).sorted() == all(5), "\(concurrency), \(position)")
+        }
+        seen += page.items
+      }
+      #expect(seen.sorted() == all(5))
+    }
+  }
+
+  @Test("16-Levels: a child that is slow keeps no other waiting where the order is not kept")
+  func goesOnBesideSlowChild() async throws {
+    let gate = Gate()
+    let cursor = Cursor(ScriptedSource(sizes: 3)).flatMap(concurrency: 2, ordered: false) {
+      parent in
+      Cursor<Int> { position in
+        if parent == 0 { try await gate.wait() }
+        let page = position?.value?.integer ?? 0
+        return Page([10 * parent + page], next: page < 2 ? Position(.number("\(page + 1)")) : nil)
+      }
+    }
+    var pages = cursor.makeAsyncIterator()
+    var seen: [Int] = []
+    while seen.count < 6, let page = try await pages.next() { seen += page.items }
+    #expect(seen == [10, 11, 12, 20, 21, 22])
+    gate.openUp()
+    while let page = try await pages.next() { seen += page.items }
+    #expect(seen.suffix(3) == [0, 1, 2])
+  }
+
+  @Test("16-Levels: a child that fails among others is asked for again, and nothing is lost")
+  func retriesAtOnce() async throws {
+    let failing = ScriptedSource(sizes: 2, 2)
+    failing.fail(2)
+    let cursor = Cursor(ScriptedSource(sizes: 3)).flatMap(concurrency: 3, ordered: false) {
+      parent in
+      Cursor(parent == 1 ? failing : ScriptedSource(sizes: 1))
+    }
+    var pages = cursor.makeAsyncIterator()
+    var (seen, failures) = ([Int](), 0)
+    while true {
+      do {
+        guard let page = try await pages.next() else { break }
+        seen += page.items
+      } catch {
+        failures += 1
+      }
+    }
+    #expect(failures == 1 && seen.sorted() == [0, 0, 0, 1, 2, 3])
+  }
+
   @Test("16-Levels: three levels are one listing, with one position")
   func nests() async throws {
     let cursor = Cursor(ScriptedSource(sizes: 1, 2)).flatMap { parent in

@@ -9,20 +9,25 @@ extension Cursor {
   ///   client.cursor(of: Comment.self, at: issue.commentsURL, pagination: .github)
   /// }
   /// ```
-  /// Up to `concurrency` listings are begun ahead, each by its first page, and waited for in order. A
-  /// position covers both levels, and calls can be nested: a new process goes on in the middle of a
+  /// Up to `concurrency` listings are begun ahead, each by its first page, and waited for in order; without
+  /// `ordered` they are read at once, and each page comes when it is there: faster, where children are long or
+  /// slow. A position covers both levels, and calls can be nested: a new process goes on in the middle of a
   /// child's listing. Listings without items are passed over. What `children` throws is
   /// `transformFailed`. A child's page keeps its metadata, total and traffic. The parents' limits on
   /// pages and items count parents; those of the result count children. A `concurrency` below 1 is
   /// `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun ahead.
   public func flatMap<Child: Sendable>(
-    concurrency: Int = 1, _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
+    concurrency: Int = 1, ordered: Bool = true,
+    _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
   ) -> Cursor<Child> {
     let parents = self
     var limits = limits
     (limits.pages, limits.items) = (nil, nil)
     return Cursor<Child>(limits: limits, clock: clock) { _ in
-      FanOutReader(parents, concurrency: concurrency, children: children)
+      guard ordered else {
+        return UnorderedFanOutReader(parents, concurrency: concurrency, children: children)
+      }
+      return FanOutReader(parents, concurrency: concurrency, children: children)
     }
   }
 }
@@ -75,12 +80,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   deinit { leave() }
 
   func read(at position: Position) async throws -> Page<Item>? {
-    guard concurrency >= 1 else {
-      throw PageError(
-        .invalidArgument,
-        "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
-        attempts: 0)
-    }
+    guard concurrency >= 1 else { throw PageError.fanOut(concurrency) }
     try begin(at: position)
     while true {
       try await open()
@@ -226,18 +226,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   /// `{"parent": …, "child": …}`, each with the members of a position.
   private static func position(_ parent: Position, child: Position? = nil) -> Position {
-    var members = [JSONValue.Member("parent", value(of: parent))]
-    if let child { members.append(.init("child", value(of: child))) }
+    var members = [JSONValue.Member("parent", FanOutPosition.value(of: parent))]
+    if let child { members.append(.init("child", FanOutPosition.value(of: child))) }
     return Position(.object(members))
-  }
-
-  private static func value(of position: Position) -> JSONValue {
-    var members: [JSONValue.Member] = []
-    if let value = position.value { members.append(.init("value", value)) }
-    if position.itemOffset > 0 {
-      members.append(.init("itemOffset", .number("\(position.itemOffset)")))
-    }
-    return .object(members)
   }
 
   private static func parts(of position: Position) throws -> (parent: Position, child: Position?) {
@@ -248,11 +239,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
         "The position is not one of a listing of listings: it was made by another one.", attempts: 0
       )
     }
-    return (self.position(in: parent), value["child"].map(self.position(in:)))
-  }
-
-  private static func position(in value: JSONValue) -> Position {
-    Position(value["value"], itemOffset: max(0, value["itemOffset"]?.integer ?? 0))
+    return (
+      FanOutPosition.position(in: parent), value["child"].map(FanOutPosition.position(in:))
+    )
   }
 
   // MARK: The rest

@@ -1,0 +1,357 @@
+import Synchronization
+
+/// Reads the listings of a listing's items, several at once, and gives each page as it comes.
+///
+/// A position has all listings that were begun and are not at their end, and where the parents go on behind
+/// them. Going on there reads the first of them first, so that a position within a page means that page.
+final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
+  /// A child's listing that was begun.
+  private struct Child: Sendable {
+    let number: Int
+    let walk: Walk<Item>
+    let parent: Position
+    /// Where it goes on; nil at its start.
+    var next: Position?
+    /// Its next page, on the way.
+    var task: Task<Void, Never>?
+  }
+
+  /// A parent whose listing is not begun yet, and where its own begins.
+  private struct Waiting: Sendable {
+    let item: Parent
+    let position: Position
+    /// Whether it was begun by an earlier walk, and where it goes on then.
+    var isBegun = false
+    var start: Position?
+  }
+
+  private typealias Outcome = Result<Page<Item>?, any Error>
+
+  private struct State: Sendable {
+    /// Where the next page starts.
+    var position: Position?
+    var parents: Walk<Parent>?
+    var waiting: [Waiting] = []
+    /// Where the parents go on behind those that wait; nil behind the last one.
+    var behind: Position?
+    var children: [Child] = []
+    var count = 0
+    /// Children whose next page has come, in the order of coming.
+    var ready: [(number: Int, outcome: Outcome)] = []
+    var waiter: Suspension<Void>?
+    /// The child whose page comes first, of a position within it.
+    var first: Int?
+  }
+
+  private let cursor: Cursor<Parent>
+  private let concurrency: Int
+  private let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
+  private let state = Mutex(State())
+
+  init(
+    _ cursor: Cursor<Parent>, concurrency: Int,
+    children: @escaping @Sendable (Parent) throws -> Cursor<Item>
+  ) {
+    self.cursor = cursor
+    self.concurrency = concurrency
+    makeChildren = children
+  }
+
+  deinit { leave() }
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    guard concurrency >= 1 else { throw PageError.fanOut(concurrency) }
+    try await begin(at: position)
+    while true {
+      try await open()
+      guard state.withLock({ !$0.children.isEmpty }) else { return nil }
+      startReading()
+      let (number, outcome) = try await nextOutcome()
+      switch outcome {
+      // An earlier call was cancelled, which this one knows nothing of.
+      case .failure(is CancellationError) where !Task.isCancelled: continue
+      case .failure(let error): throw error
+      case .success(let page?) where !page.items.isEmpty || page.checkpoint != nil:
+        return deliver(page, of: number, at: position)
+      case .success: finish(number)
+      }
+    }
+  }
+
+  // MARK: Children
+
+  /// Takes up where the position says, unless that is where the last page ended.
+  private func begin(at position: Position) async throws {
+    if state.withLock({ $0.parents != nil && $0.position == position.page }) { return }
+    leave()
+    let places = try FanOutPlaces(position)
+    var waiting: [Waiting] = []
+    for place in places.open {
+      // The parent's item is asked for again: only it leads to its listing.
+      let walk = cursor.resuming(from: place.parent).walk()
+      guard let item = try await walk.next(isolation: nil)?.items.first else {
+        throw PageError(
+          .positionMismatch,
+          "A listing that was being read has no parent any more: the parents' listing has changed.")
+      }
+      waiting.append(
+        Waiting(item: item, position: place.parent, isBegun: true, start: place.child))
+    }
+    let (left, isWithin) = (waiting, position.itemOffset > 0)
+    let parents =
+      position.value == nil ? cursor : cursor.resuming(from: places.behind ?? cursor.start)
+    state.withLock {
+      $0 = State(
+        position: position.page, parents: parents.walk(), waiting: left, behind: places.behind)
+      if isWithin { $0.first = 0 }
+    }
+  }
+
+  /// Begins listings until there are as many as may be.
+  private func open() async throws {
+    while true {
+      let (count, hasWaiting, behind) = state.withLock {
+        ($0.children.count, !$0.waiting.isEmpty, $0.behind)
+      }
+      if hasWaiting {
+        // Those of a position are all begun: it has to say of each where it goes on.
+        guard count < concurrency || state.withLock({ $0.waiting[0].isBegun }) else { return }
+        try openNext()
+      } else if count < concurrency, behind != nil {
+        try await readParents()
+      } else {
+        return
+      }
+    }
+  }
+
+  private func readParents() async throws {
+    guard let parents = state.withLock({ $0.parents }),
+      let page = try await parents.next(isolation: nil)
+    else {
+      state.withLock { $0.behind = nil }
+      return
+    }
+    let waiting = page.items.enumerated().map { index, item in
+      Waiting(item: item, position: page.position(ofItem: index))
+    }
+    state.withLock {
+      $0.waiting += waiting
+      $0.behind = page.checkpoint
+    }
+  }
+
+  private func openNext() throws {
+    let parent = state.withLock { $0.waiting[0] }
+    var cursor: Cursor<Item>
+    do {
+      cursor = try makeChildren(parent.item)
+    } catch let error where !(error is CancellationError || error is PageError) {
+      throw PageError(
+        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
+    }
+    if let start = parent.start { cursor = cursor.resuming(from: start) }
+    let walk = cursor.walk()
+    state.withLock { state in
+      state.waiting.removeFirst()
+      state.children.append(
+        Child(
+          number: state.count, walk: walk, parent: parent.position, next: parent.start))
+      state.count += 1
+    }
+  }
+
+  /// Lets each child read its next page that is not on its way yet.
+  private func startReading() {
+    for child in state.withLock({ $0.children }) where child.task == nil {
+      let task = Task { [weak self, walk = child.walk, number = child.number] in
+        let outcome: Outcome
+        do {
+          outcome = .success(try await walk.next(isolation: nil))
+        } catch {
+          outcome = .failure(error)
+        }
+        self?.came(outcome, of: number)
+      }
+      state.withLock { state in
+        guard let index = state.children.firstIndex(where: { $0.number == child.number }) else {
+          return
+        }
+        state.children[index].task = task
+      }
+    }
+  }
+
+  private func came(_ outcome: Outcome, of number: Int) {
+    let waiter = state.withLock { state -> Suspension<Void>? in
+      guard state.children.contains(where: { $0.number == number }) else { return nil }
+      state.ready.append((number, outcome))
+      defer { state.waiter = nil }
+      return state.waiter
+    }
+    waiter?.resume(returning: ())
+  }
+
+  private func nextOutcome() async throws -> (Int, Outcome) {
+    while true {
+      let waiter = Suspension<Void>()
+      let ready = state.withLock { state -> (Int, Outcome)? in
+        let place =
+          state.first.map { first in state.ready.firstIndex { $0.number == first } }
+          ?? (state.ready.isEmpty ? nil : 0)
+        guard let place else {
+          state.waiter = waiter
+          return nil
+        }
+        let (number, outcome) = state.ready.remove(at: place)
+        if let index = state.children.firstIndex(where: { $0.number == number }) {
+          state.children[index].task = nil
+        }
+        return (number, outcome)
+      }
+      if let ready { return ready }
+      do {
+        try await waiter.value()
+      } catch {
+        for task in state.withLock({ $0.children.compactMap(\.task) }) { task.cancel() }
+        throw error
+      }
+    }
+  }
+
+  private func finish(_ number: Int) {
+    state.withLock { state in
+      state.children.removeAll { $0.number == number }
+      if state.first == number { state.first = nil }
+    }
+  }
+
+  // MARK: Pages
+
+  /// The child's page as one of the whole, with the place behind it.
+  private func deliver(_ page: Page<Item>, of number: Int, at position: Position) -> Page<Item> {
+    var page = page
+    let (own, next) = state.withLock { state -> (Position, Position?) in
+      var before = state.children
+      let mine = before.firstIndex { $0.number == number }.map { before.remove(at: $0) }
+      let own = FanOutPlaces(
+        open: ((mine.map { [$0] } ?? []) + before).map { ($0.parent, $0.next) },
+        behind: state.waiting.first?.position ?? state.behind)
+      if let index = state.children.firstIndex(where: { $0.number == number }) {
+        state.children[index].next = page.checkpoint
+        if page.checkpoint == nil { state.children.remove(at: index) }
+      }
+      state.first = nil
+      let after = FanOutPlaces(
+        open: state.children.map { ($0.parent, $0.next) },
+        behind: state.waiting.first?.position ?? state.behind)
+      state.position = after.position
+      return (own.position ?? .start, after.position)
+    }
+    page.position = own
+    page.origins = nil
+    page.next = next
+    page.previous = nil
+    page.closing = nil
+    // The child's own walk compares its pages; two children may well have the same items.
+    page.fingerprint = nil
+    page.sample = nil
+    // Its failure comes with the page that is asked for next.
+    page.nextFailure = nil
+    if let identity { page.belong(to: identity) }
+    return page.dropping(items: position.itemOffset)
+  }
+
+  // MARK: The rest
+
+  func leave() {
+    let tasks = state.withLock { state in
+      let tasks = state.children.compactMap(\.task)
+      state = State()
+      return tasks
+    }
+    for task in tasks { task.cancel() }
+  }
+
+  func copy() -> any PageReader<Item> {
+    UnorderedFanOutReader(cursor, concurrency: concurrency, children: makeChildren)
+  }
+
+  /// Walks over parents and children close what they hold when they are left.
+  func close(at position: Position?) async { leave() }
+  var needsClosing: Bool { false }
+  var repeatedPositions: Position.Repetition { .refused }
+  var allowsLookAhead: Bool { true }
+  var identity: ListingIdentity? { cursor.identity }
+}
+
+/// Where listings of listings go on that are read at once: `{"open": [{"parent": …, "child": …}], "parents": …}`.
+struct FanOutPlaces {
+  var open: [(parent: Position, child: Position?)]
+  /// Where the parents go on that are not begun; nil behind the last one.
+  var behind: Position?
+
+  init(open: [(Position, Position?)], behind: Position?) {
+    self.open = open
+    self.behind = behind
+  }
+
+  init(_ position: Position) throws {
+    guard let value = position.value else {
+      (open, behind) = ([], .start)
+      return
+    }
+    guard case .array(let children)? = value["open"] else {
+      throw PageError(
+        .positionMismatch,
+        "The position is not one of listings of a listing that are read at once: it was made by another "
+          + "one.", attempts: 0)
+    }
+    open = children.map { child in
+      (
+        FanOutPosition.position(in: child["parent"] ?? .null),
+        child["child"].map(FanOutPosition.position)
+      )
+    }
+    behind = value["parents"].map(FanOutPosition.position)
+  }
+
+  /// Nil where nothing is left.
+  var position: Position? {
+    guard !open.isEmpty || behind != nil else { return nil }
+    let children = open.map { place in
+      JSONValue.object(
+        [.init("parent", FanOutPosition.value(of: place.parent))]
+          + (place.child.map { [.init("child", FanOutPosition.value(of: $0))] } ?? []))
+    }
+    return Position(
+      .object(
+        [.init("open", .array(children))]
+          + (behind.map { [.init("parents", FanOutPosition.value(of: $0))] } ?? [])))
+  }
+}
+
+/// A position as a value within another one.
+enum FanOutPosition {
+  static func value(of position: Position) -> JSONValue {
+    var members: [JSONValue.Member] = []
+    if let value = position.value { members.append(.init("value", value)) }
+    if position.itemOffset > 0 {
+      members.append(.init("itemOffset", .number("\(position.itemOffset)")))
+    }
+    return .object(members)
+  }
+
+  static func position(in value: JSONValue) -> Position {
+    Position(value["value"], itemOffset: max(0, value["itemOffset"]?.integer ?? 0))
+  }
+}
+
+extension PageError {
+  static func fanOut(_ concurrency: Int) -> PageError {
+    PageError(
+      .invalidArgument,
+      "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
+      attempts: 0)
+  }
+}
