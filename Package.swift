@@ -104,7 +104,7 @@ let package = Package(
     // A fault server on raw sockets (TLS by OpenSSL) and fixtures, for every test below.
     system("COpenSSL", "openssl", from: "libssl-dev", path: "Tests/COpenSSL"),
     .target(
-      name: "TestSupport", dependencies: libraries + ["QuireTesting", "COpenSSL"],
+      name: "TestSupport", dependencies: libraries + ["QuireTesting", "QuireExport", "COpenSSL"],
       path: "Tests/Support", swiftSettings: house),
     tests(of: "QuireCore"),
     tests(of: "QuireJSON", with: [httpTypes]),

@@ -14,7 +14,8 @@ struct SyncCommand: AsyncParsableCommand {
     abstract: "Keep copies of many listings in step, by a file that describes them.",
     discussion: """
       The same command again goes on where it was stopped, however it was; once all listings are \
-      complete, it begins another round. Run it from cron.
+      complete, it begins another round. Run it from cron. With --state postgres://… it runs on as many \
+      machines as start it, and any of them may die.
       """)
 
   @Argument(
@@ -33,6 +34,18 @@ struct SyncCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Only this listing; may be repeated.", valueName: "listing"))
   var only: [String] = []
 
+  @Option(
+    help: ArgumentHelp(
+      "What is known between runs: a file, or postgres://… for several machines.",
+      valueName: "place"))
+  var state: String?
+
+  @Option(
+    help: ArgumentHelp(
+      "With --state postgres://…: how long a machine that is not heard of keeps its work. Default: 30s.",
+      valueName: "time"))
+  var lease = "30s"
+
   @Flag(help: "Print the JSON Schema of the file.")
   var schema = false
 
@@ -47,7 +60,7 @@ struct SyncCommand: AsyncParsableCommand {
     guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
     let sync: SyncFile
     do {
-      sync = try SyncFile(path: file, forRequests: !plan && !status)
+      sync = try SyncFile(path: file, state: state, forRequests: !plan && !status)
     } catch let error as SyncFileError {
       throw ValidationError("\(file): \(error)")
     }
@@ -56,9 +69,57 @@ struct SyncCommand: AsyncParsableCommand {
       throw ValidationError(
         "--only \(name): there is no such listing.\(NearestName.hint(name, in: names))")
     }
-    if plan { return print(try SyncStatus(sync).plan(only: only)) }
-    if status { return print(try SyncStatus(sync).table) }
-    try await run(sync)
+    let shared = try sharedState(sync)
+    if plan || status {
+      let status = SyncStatus(file: sync, known: try await known(sync, shared))
+      return print(plan ? status.plan(only: only) : status.table)
+    }
+    if let shared {
+      try await run(sync, shared)
+    } else {
+      try await run(sync)
+    }
+  }
+
+  /// What several machines know; nil for one.
+  private func sharedState(_ sync: SyncFile) throws -> SharedSyncState? {
+    guard sync.isShared else { return nil }
+    let time = try DurationOption.duration(lease, for: "--lease")
+    guard time >= .seconds(1) else {
+      throw ValidationError("--lease \(lease): a machine needs a second to be heard of.")
+    }
+    return SharedSyncState(sync.statePath, sync: sync.name, leaseTime: time)
+  }
+
+  private func known(_ sync: SyncFile, _ shared: SharedSyncState?) async throws -> SyncKnown {
+    let names = sync.listings.map(\.name)
+    if let shared { return try await shared.known(names) }
+    guard FileManager.default.fileExists(atPath: sync.statePath) else { return SyncKnown() }
+    return try SyncState(sync.statePath).known(names)
+  }
+
+  /// Works beside other machines.
+  private func run(_ sync: SyncFile, _ shared: SharedSyncState) async throws {
+    let run = try SharedSyncRun(
+      sync, shared, names: only, lookAhead: 1, pause: .milliseconds(200))
+    if restart {
+      guard try await shared.restart(run.listings.map(\.name)) else {
+        Diagnostics.write(
+          "quire: another machine works on these listings. End it, or wait for it, and begin anew then."
+        )
+        throw ExitStatus.failed
+      }
+    }
+    let line = SyncLine(log)
+    let (result, signal) = await Interruption.catching {
+      try await run.run { line.tell($0) }
+    }
+    await shared.close()
+    if let signal {
+      Diagnostics.write("quire: stopped; the same command goes on.")
+      throw ExitStatus.interrupted(signal: signal)
+    }
+    if try !result.get() { throw ExitStatus.failed }
   }
 
   private func run(_ sync: SyncFile) async throws {

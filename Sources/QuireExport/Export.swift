@@ -26,8 +26,20 @@ public struct Export: Sendable {
   /// Whether to begin anew, whatever the destination holds: the first commit takes that away. Default
   /// false.
   public var restarts = false
+  /// How the API tells that an item is gone; nil where it does not. Sinks with a key take it away then.
+  public var deleted: Tombstone?
+  /// Whether a later run asks for what has changed since this one, by what the server gives for that with the
+  /// last page: a sync token, a delta link (`HTTPPageInfo.resume`). It is kept with the data. Where the server
+  /// gives nothing, a later run reads everything. Default false.
+  public var readsChanges = false
+  /// Whether a run whose cursor the server has forgotten, beyond what the description mends
+  /// (`Pagination.ExpiryRule`), begins its listing again, three times at most; what is held takes its own place
+  /// then. Only into sinks whose mode is `.upsert`. The report names it. Default false.
+  public var restartsExpired = false
   /// Whether the cursor's limits count from here, and not over all calls of a run.
   package var countsLimitsAnew = false
+  /// The time, in seconds since 1970.
+  package var now: @Sendable () -> Double = { Date().timeIntervalSince1970 }
   /// Hears of every page that was written and every commit, in the export's own task; pages count that are
   /// not committed yet.
   public var onProgress: (@Sendable (ExportReport) -> Void)?

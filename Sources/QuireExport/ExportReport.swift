@@ -1,4 +1,5 @@
 public import QuireCore
+public import QuirePagination
 
 /// What a run of an export did, and how it ended.
 public struct ExportReport: Sendable {
@@ -37,6 +38,9 @@ public struct ExportReport: Sendable {
   public internal(set) var commits = 0
   /// What the destination holds: its totals count the whole run, calls before this one included.
   public internal(set) var checkpoint: Checkpoint?
+  /// How the run went on each time the server had forgotten its cursor, in order: by another cursor, behind
+  /// the last item, by opening again, or from the beginning.
+  public internal(set) var recoveries: [PageRecovery] = []
   /// What the walk did, requests and retries among it.
   public internal(set) var walk = WalkReport()
   /// What fetching the committed pages took.
@@ -60,6 +64,10 @@ extension ExportReport: CustomStringConvertible {
   public var description: String {
     var parts = [pages.counted("page"), items.counted("item"), commits.counted("commit")]
     if isResumed, let checkpoint { parts.append("\(checkpoint.items.counted("item")) in all") }
+    if !recoveries.isEmpty {
+      let list = recoveries.map(\.rawValue).joined(separator: ", ")
+      parts.append("\(recoveries.count.counted("expired cursor")) (\(list))")
+    }
     if badItems > 0 { parts.append(badItems.counted("item set aside", "items set aside")) }
     return "\(end): \(parts.joined(separator: ", "))"
   }

@@ -2,6 +2,12 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// One run: opens the sink, walks, writes and commits. Used by one task.
 final class ExportRun {
   private let export: Export
@@ -46,20 +52,38 @@ final class ExportRun {
     report.checkpoint = session.checkpoint
     switch try ExportStart(export, finding: session.checkpoint) {
     case .nothing(let end): report.end = end
-    case .walk(let cursor, let checkpoint, let increment, let isResumed):
+    case .walk(var cursor, let checkpoint, let increment, let isResumed):
       next = checkpoint
       self.increment = increment
       report.isResumed = isResumed
-      let feed = PageFeed(cursor, lookAhead: export.lookAhead, clock: export.clock)
-      stop.watch(feed)
-      do {
-        try await write(from: feed, to: session)
-      } catch {
-        failed(error)
+      while true {
+        let feed = PageFeed(cursor, lookAhead: export.lookAhead, clock: export.clock)
+        stop.watch(feed)
+        do {
+          try await write(from: feed, to: session)
+        } catch {
+          failed(error)
+        }
+        report.walk = feed.report
+        await feed.close()
+        guard let again = restart() else { return }
+        cursor = again
       }
-      report.walk = feed.report
-      await feed.close()
     }
+  }
+
+  /// The listing from its beginning, where its cursor has expired and that is what was asked for.
+  private func restart() -> Cursor<RawItem>? {
+    guard case .failed(let error as PageError) = report.end, error.code == .cursorExpired,
+      export.restartsExpired, export.sink.mode == .upsert, !stop.isStopping,
+      report.recoveries.count(where: { $0 == .restarted }) < 3
+    else { return nil }
+    let cursor = export.makeCursor(increment?.since)
+    report.recoveries.append(.restarted)
+    report.end = .running
+    next.position = cursor.start
+    (next.pages, next.items) = (0, 0)
+    return cursor
   }
 
   /// Takes pages until none is left. Throws what the sink throws.
@@ -77,7 +101,7 @@ final class ExportRun {
         if let (new, isKnown) = try increment?.take(page.items) {
           (written.items, isOver) = (new, isKnown)
         }
-        try await session.write(SinkPage(written))
+        for part in try parts(of: written) { try await session.write(part) }
         wrote(written)
         guard isOver else { continue }
         // What follows is older than what is known.
@@ -91,12 +115,30 @@ final class ExportRun {
     }
   }
 
+  /// What a sink gets of a page: with what is gone apart, where it can take that away.
+  private func parts(of page: Page<RawItem>) throws -> [SinkPage] {
+    let whole = SinkPage(page)
+    guard let deleted = export.deleted, export.sink.mode == .upsert else { return [whole] }
+    return try deleted.parts(of: page.items).enumerated().map { index, found in
+      var part = whole
+      (part.items, part.deleted) = (found.items, found.deleted)
+      if index > 0 { part.badItems = [] }
+      return part
+    }
+  }
+
   private func wrote(_ page: Page<RawItem>) {
     let bytes = page.items.reduce(0) { $0 + $1.bytes.count }
     machine.wrote(bytes: bytes, items: page.items.count, at: stopwatch.elapsed())
     next.position = page.checkpoint
     next.memory = increment?.memory ?? next.memory
     count(page)
+    if export.readsChanges,
+      let resume = page.metadata[ChangesPlace.self]?.position ?? page.http?.resume
+    {
+      next.memory = ExportStart.memory(of: resume)
+    }
+    if let recovery = page.http?.recovery { report.recoveries.append(recovery) }
     next.pages += 1
     next.items += page.items.count
     pending.pages += 1
@@ -182,7 +224,8 @@ enum ExportStart {
   init(_ export: Export, finding found: Checkpoint?) throws(SinkError) {
     let isNewRun = found?.isComplete ?? true
     let machine = try export.increment.map { increment throws(SinkError) in
-      try IncrementMachine(increment, memory: found?.memory, isNewRun: isNewRun)
+      try IncrementMachine(
+        increment, memory: found?.memory, isNewRun: isNewRun, at: export.now())
     }
     let cursor = export.makeCursor(machine?.since)
     let listing = cursor.identity?.digests ?? [:]
@@ -196,14 +239,29 @@ enum ExportStart {
       self = Self.resuming(cursor, found, machine, countsAnew: export.countsLimitsAnew)
       return
     }
-    guard export.sink.mode != .once || machine != nil else {
+    let changes = export.readsChanges ? Self.resume(in: found.memory) : nil
+    guard export.sink.mode != .once || machine != nil || changes != nil else {
       self = .nothing(.alreadyComplete)
       return
     }
     var next = Checkpoint(
       sequence: found.sequence, run: found.run + 1, start: cursor.start, listing: listing)
     next.memory = machine?.memory ?? found.memory
-    self = .walk(cursor, next, machine, isResumed: false)
+    next.position = changes ?? next.position
+    self = .walk(
+      changes.map { cursor.resuming(from: $0) } ?? cursor, next, machine, isResumed: false)
+  }
+
+  /// What is stored of the place where changes begin.
+  static func memory(of resume: Position) -> JSONValue? {
+    (try? JSONEncoder().encode(resume)).flatMap { try? JSONValue(parsing: Array($0)) }
+      .map { ["changes": $0] }
+  }
+
+  private static func resume(in memory: JSONValue?) -> Position? {
+    (memory?["changes"]).flatMap {
+      try? JSONDecoder().decode(Position.self, from: Data("\($0)".utf8))
+    }
   }
 
   /// Goes on behind what was committed. Limits of the caller's count over the whole run.

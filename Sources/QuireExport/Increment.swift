@@ -12,21 +12,26 @@ public import QuirePagination
 /// ```
 /// Servers send what has the very value again, and what lies in the look-back: items that are as they were the
 /// last time, by their key and content, are dropped, so that nothing comes twice and nothing at a tie is lost.
+/// What changes while a run reads may be on pages that it has read: where values are times (RFC 3339), the next
+/// run begins no later than this one did, by the clock of this machine.
 public struct Increment: Sendable {
   /// A value that grows with every change: a time (RFC 3339), a number, or a text that sorts.
   public var field: PagePath
-  /// What tells items apart.
-  public var key: PagePath
+  /// What tells items apart; nil where the sink does that, by a key of its own, and items of the overlap take
+  /// the place of themselves. Without it, nothing is held of them.
+  public var key: PagePath?
   /// How far behind the greatest value the next run begins, for servers whose clocks or indexes lag. Numbers
   /// count seconds since 1970, or milliseconds beyond 10¹¹. Default: nothing.
   public var lookBack: Duration
+  /// What is taken from numbers instead, which are then no times.
+  package var numberLookBack: Int64?
   /// Whether the listing begins with the newest item: it is left at the first one that is older than what
   /// was asked for. Default false.
   public var isNewestFirst: Bool
 
   /// An increment by a field.
   public init(
-    _ field: PagePath, key: PagePath, lookBack: Duration = .zero, isNewestFirst: Bool = false
+    _ field: PagePath, key: PagePath? = nil, lookBack: Duration = .zero, isNewestFirst: Bool = false
   ) {
     self.field = field
     self.key = key
@@ -46,6 +51,8 @@ struct IncrementMachine {
   private var recent: [JSONValue: Known] = [:]
   /// The same as the last run left them.
   private var before: [JSONValue: Known] = [:]
+  /// When the run began, in seconds since 1970.
+  private let began: Double
 
   private struct Known {
     var value: JSONValue
@@ -53,14 +60,20 @@ struct IncrementMachine {
   }
 
   /// Goes on with a run, or begins the next one behind it, by what is stored.
-  init(_ increment: Increment, memory: JSONValue?, isNewRun: Bool) throws(SinkError) {
+  init(
+    _ increment: Increment, memory: JSONValue?, isNewRun: Bool, at now: Double
+  ) throws(SinkError) {
     self.increment = increment
     since = memory?["since"]
     greatest = memory?["greatest"]
     recent = Self.known(memory?["recent"])
     before = Self.known(memory?["before"])
+    let lastBegan = memory?["began"].flatMap { Double($0.description) } ?? now
+    began = isNewRun ? now : lastBegan
     guard isNewRun else { return }
-    since = try greatest.map { value throws(SinkError) in try Self.start(of: value, increment) }
+    since = try greatest.map { value throws(SinkError) in
+      try Self.start(of: value, increment, lastBegan)
+    }
     before = recent
   }
 
@@ -69,6 +82,7 @@ struct IncrementMachine {
     var members: [JSONValue.Member] = []
     if let since { members.append(.init("since", since)) }
     if let greatest { members.append(.init("greatest", greatest)) }
+    members.append(.init("began", .number("\(began)")))
     members.append(.init("recent", Self.stored(recent)))
     members.append(.init("before", Self.stored(before)))
     return .object(members)
@@ -83,9 +97,13 @@ struct IncrementMachine {
         continue
       }
       if increment.isNewestFirst, let since, try Self.isLess(value, since) { return (new, true) }
-      guard let key = try item.value(at: increment.key) else {
-        throw SinkError(
-          .unfit, "An item has nothing at \(increment.key.place), where its key should be.")
+      guard let path = increment.key else {
+        greatest = try greatest.map { try Self.isLess($0, value) ? value : $0 } ?? value
+        new.append(item)
+        continue
+      }
+      guard let key = try item.value(at: path) else {
+        throw SinkError(.unfit, "An item has nothing at \(path.place), where its key should be.")
       }
       var sum = FileSum()
       sum.add(item.compact)
@@ -101,11 +119,13 @@ struct IncrementMachine {
     let isGreatest = try greatest.map { try Self.isLess($0, known.value) } ?? true
     if isGreatest {
       greatest = known.value
-      let start = try Self.start(of: known.value, increment)
+      let start = try Self.start(of: known.value, increment, began)
       recent = try recent.filter { try !Self.isLess($0.value.value, start) }
     }
     guard let greatest else { return }
-    if try !Self.isLess(known.value, Self.start(of: greatest, increment)) { recent[key] = known }
+    if try !Self.isLess(known.value, Self.start(of: greatest, increment, began)) {
+      recent[key] = known
+    }
   }
 
   private static func stored(_ known: [JSONValue: Known]) -> JSONValue {
@@ -127,26 +147,44 @@ struct IncrementMachine {
 // MARK: - Values
 
 extension IncrementMachine {
-  /// Where the next run begins behind a value.
+  /// Where the next run begins behind a value, given when the one began that saw it.
   private static func start(
-    of value: JSONValue, _ increment: Increment
+    of value: JSONValue, _ increment: Increment, _ began: Double
   ) throws(SinkError) -> JSONValue {
-    guard increment.lookBack > .zero else { return value }
     let seconds = increment.lookBack / .seconds(1)
     switch value {
     case .number(let text):
+      if let back = increment.numberLookBack { return less(text, by: back) ?? value }
+      guard seconds > 0 else { return value }
       guard let number = Double(text), number.isFinite else { break }
       let unit = abs(number) > 1e11 ? 1000.0 : 1
-      return .number("\(Int64((number - seconds * unit).rounded(.down)))")
+      return .number("\(Int64((min(number, began * unit) - seconds * unit).rounded(.down)))")
     case .string(let text):
-      guard let date = date(text) else { break }
-      return .string((date - seconds).formatted(.iso8601))
+      guard let date = date(text) else {
+        guard seconds > 0, increment.numberLookBack == nil else { return value }
+        break
+      }
+      let latest = min(date, Date(timeIntervalSince1970: began))
+      guard latest < date || seconds > 0 else { return value }
+      let start = (latest - seconds).formatted(.iso8601)
+      // A day stays one.
+      return .string(text.utf8.count == 10 ? String(start.prefix(10)) : start)
     default: break
     }
     throw SinkError(
       .unfit,
       "\(value.description.prefix(40)) at \(increment.field.place) is neither a time (RFC 3339) nor a "
         + "number: there is no look-back from it.")
+  }
+
+  private static func less(_ text: String, by back: Int64) -> JSONValue? {
+    if back == 0 { return .number(text) }
+    if let whole = Int64(text) {
+      let (difference, isOver) = whole.subtractingReportingOverflow(back)
+      return isOver ? nil : .number("\(difference)")
+    }
+    guard let number = Decimal(string: text) else { return nil }
+    return .number("\(number - Decimal(back))")
   }
 
   /// Whether a value comes before another one.
@@ -168,6 +206,7 @@ extension IncrementMachine {
   }
 
   private static func date(_ text: String) -> Date? {
+    if text.utf8.count == 10 { return try? Date("\(text)T00:00:00Z", strategy: .iso8601) }
     let isTime = text.utf8.count >= 20 && text.utf8.prefix(11).last == UInt8(ascii: "T")
     guard isTime else { return nil }
     // The strategy without fractions takes such times too, and drops what it does not read.

@@ -57,7 +57,7 @@ public final class MemorySink: Sink {
     private let sink: MemorySink
     private(set) var checkpoint: Checkpoint?
     private var restarts: Bool
-    private var pending: [[UInt8]] = []
+    private var pending: [Change] = []
 
     init(_ sink: MemorySink, _ checkpoint: Checkpoint?, restarts: Bool) {
       self.sink = sink
@@ -67,9 +67,9 @@ public final class MemorySink: Sink {
 
     func write(_ page: SinkPage) throws {
       if let key = sink.key {
-        for item in page.items { try sink.check(item, key) }
+        for item in page.items + page.deleted { try sink.check(item, key) }
       }
-      pending += page.items.map(\.compact)
+      pending += page.items.map { .item($0.compact) } + page.deleted.map { .deletion($0.compact) }
     }
 
     func commit(_ checkpoint: Checkpoint) throws {
@@ -86,16 +86,16 @@ public final class MemorySink: Sink {
   }
 
   /// What one commit brings.
-  private func commit(_ items: [[UInt8]], _ checkpoint: Checkpoint, restarts: Bool) throws {
+  private func commit(_ changes: [Change], _ checkpoint: Checkpoint, restarts: Bool) throws {
     try state.withLock { state in
       if restarts { (state.items, state.replacement) = ([], nil) }
       if mode == .replace, !restarts, let last = state.checkpoint, last.run != checkpoint.run {
         state.replacement = []
       }
       if let replacement = state.replacement {
-        state.replacement = try unique(replacement + items)
+        state.replacement = try unique(replacement, changes)
       } else {
-        state.items = try unique(state.items + items)
+        state.items = try unique(state.items, changes)
       }
       if checkpoint.isComplete, let replacement = state.replacement {
         (state.items, state.replacement) = (replacement, nil)
@@ -106,19 +106,34 @@ public final class MemorySink: Sink {
   }
 
   /// The last item of each key, where the first one stood.
-  private func unique(_ items: [[UInt8]]) throws -> [[UInt8]] {
-    guard let key else { return items }
+  private func unique(_ items: [[UInt8]], _ changes: [Change]) throws -> [[UInt8]] {
+    guard let key else { return items + changes.map(\.bytes) }
     var places: [JSONValue: Int] = [:]
-    var unique: [[UInt8]] = []
-    for item in items {
-      let value = try RawItem(item).value(at: key) ?? .null
-      if let place = places[value] {
-        unique[place] = item
-      } else {
+    var unique: [[UInt8]?] = []
+    for change in items.map(Change.item) + changes {
+      let value = try RawItem(change.bytes).value(at: key) ?? .null
+      switch (change, places[value]) {
+      case (.deletion, let place?):
+        unique[place] = nil
+        places[value] = nil
+      case (.deletion, nil): break
+      case (.item(let item), let place?): unique[place] = item
+      case (.item(let item), nil):
         places[value] = unique.count
         unique.append(item)
       }
     }
-    return unique
+    return unique.compactMap { $0 }
+  }
+
+  /// An item that comes, or one that goes.
+  private enum Change: Sendable {
+    case item([UInt8]), deletion([UInt8])
+
+    var bytes: [UInt8] {
+      switch self {
+      case .item(let bytes), .deletion(let bytes): bytes
+      }
+    }
   }
 }

@@ -82,6 +82,9 @@ public struct SinkOpening: Sendable {
 public struct SinkPage: Sendable {
   /// The items, as the server wrote them.
   public var items: [RawItem]
+  /// Items that are gone, behind those in `items`, by the key that they have here; only for sinks whose mode
+  /// is `.upsert`. See `Tombstone`.
+  public var deleted: [RawItem] = []
   /// Items that were set aside because they cannot be decoded; see `BadItemPolicy`.
   public var badItems: [BadItem]
   /// The page's place in its walk, from 0.

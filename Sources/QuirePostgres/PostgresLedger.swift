@@ -1,4 +1,3 @@
-import Foundation
 import QuireCore
 import QuireExport
 
@@ -35,13 +34,14 @@ struct PostgresLedger {
     guard try !exists("_quire") else { return }
     // Two exports may make it at once, which `IF NOT EXISTS` does not stand.
     try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
-    try connection.execute(
-      """
-      CREATE TABLE IF NOT EXISTS _quire ("table" text PRIMARY KEY, checkpoint text NOT NULL, \
-      settings text NOT NULL, columns text NOT NULL, staged text)
-      """)
-    try connection.execute("REVOKE ALL ON _quire FROM PUBLIC")
+    try connection.execute(Self.tables)
   }
+
+  /// What makes the table.
+  static let tables = """
+    CREATE TABLE IF NOT EXISTS _quire ("table" text PRIMARY KEY, checkpoint text NOT NULL, \
+    settings text NOT NULL, columns text NOT NULL, staged text); REVOKE ALL ON _quire FROM PUBLIC
+    """
 
   /// Whether there is a table or a view of a name in the current schema.
   func exists(_ name: String) throws -> Bool {
@@ -65,20 +65,17 @@ struct PostgresLedger {
     let checkpoint = try Checkpoint(bytes: (row[0] ?? "").utf8)
     do {
       return Record(
-        checkpoint: checkpoint, settings: try Self.decoded(row[1] ?? ""),
-        columns: try Self.decoded(row[2] ?? ""), staged: try row[3].map(Self.decoded))
+        checkpoint: checkpoint, settings: try LedgerText.decoded(row[1] ?? ""),
+        columns: try LedgerText.decoded(row[2] ?? ""), staged: try row[3].map(LedgerText.decoded))
     } catch {
-      throw SinkError(
-        .damaged,
-        "The row of \(table) in the table _quire is damaged. Begin anew, or restore the database from "
-          + "a copy.")
+      throw SinkError.damagedRow(table)
     }
   }
 
   /// Writes the checkpoint, and the columns of the table or of what is staged for it.
   func write(_ checkpoint: Checkpoint, _ columns: [TableColumns.Column], isStaged: Bool) throws {
     let line = String(decoding: checkpoint.bytes, as: UTF8.self)
-    let columns = try Self.encoded(columns)
+    let columns = try LedgerText.encoded(columns)
     if isStaged {
       try connection.query(
         "UPDATE _quire SET checkpoint = $1, staged = $2 WHERE \"table\" = $3",
@@ -89,7 +86,7 @@ struct PostgresLedger {
         INSERT INTO _quire ("table", checkpoint, settings, columns, staged) VALUES ($1, $2, $3, $4, \
         NULL) ON CONFLICT ("table") DO UPDATE SET checkpoint = excluded.checkpoint, \
         settings = excluded.settings, columns = excluded.columns, staged = NULL
-        """, [table, line, try Self.encoded(sink.shape.settings), columns])
+        """, [table, line, try LedgerText.encoded(sink.shape.settings), columns])
     }
   }
 
@@ -101,42 +98,10 @@ struct PostgresLedger {
   func check(_ record: Record?) throws {
     let exists = try exists(table)
     guard let record else {
-      guard !exists else {
-        throw SinkError(
-          .notOurs,
-          "The database has a table \(table) that no export wrote. Write to another table; to begin anew "
-            + "takes this one away. Nothing was requested.")
-      }
+      guard !exists else { throw SinkError.notOurs(table, of: "The database") }
       return
     }
-    guard exists else {
-      throw SinkError(
-        .damaged,
-        "The database has a checkpoint of the table \(table), but the table is gone. Begin anew, or "
-          + "restore the database from a copy. Nothing was requested.")
-    }
-    guard record.settings != sink.shape.settings else { return }
-    let difference =
-      record.settings.key != sink.shape.settings.key
-      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.shape.settings.key))"
-      : "other columns than this export asks for"
-    throw SinkError(
-      .otherRequest,
-      "The table \(table) was written with \(difference). Write to another table, or begin anew. Nothing "
-        + "was requested.")
-  }
-
-  private static func list(_ paths: [String]) -> String {
-    paths.isEmpty ? "none" : paths.joined(separator: ", ")
-  }
-
-  private static func encoded(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-  }
-
-  private static func decoded<Value: Decodable>(_ text: String) throws -> Value {
-    try JSONDecoder().decode(Value.self, from: Data(text.utf8))
+    guard exists else { throw SinkError.missing(table, of: "The database") }
+    try record.settings.check(sink.shape.settings, of: "The table \(table)")
   }
 }

@@ -77,6 +77,11 @@ struct PostgresRows {
     case .container:
       scratch.removeAll(keepingCapacity: true)
       item.append(member, to: &scratch)
+      if JSONText.hasUnheld(member.text) {
+        // One such text would make each query fail that looks into the column.
+        JSONText.replaceUnheld(in: &scratch)
+        addToRest(member, of: item)
+      }
       escapeWritten()
     }
     cells[place] = (count, start..<values.count)

@@ -13,7 +13,7 @@ import QuirePagination
 /// column that cannot hold a value becomes `numeric` or `text` with all it has, and none becomes narrower.
 /// The column `_rest` has, as JSON, what no column can hold: members beyond the 300th, because a row of
 /// PostgreSQL has 8 KiB, a name twice in one item, and texts with the character NUL, which stand as ␀ in
-/// their columns. Items that are no objects are the column `value`.
+/// their columns, those in objects and arrays too: `->>` fails on a `json` value that has one. Items that are no objects are the column `value`.
 ///
 /// The table `_quire` beside it holds the checkpoints, one row for each table. Items come by `COPY`. A
 /// connection that is lost, as by a restart of the server, is made again, and the commit repeated unless
@@ -25,6 +25,8 @@ public struct PostgresSink: Sink {
   let connection: String
   let table: String
   let shape: TableShape
+  /// What units of work are committed to; one connection for all of a process.
+  let units: PostgresDatabase
 
   /// A table in the current schema of a database that libpq connects to, by a URL or a list of keywords
   /// (PostgreSQL manual, 34.1.1); what it does not say comes from the environment, as in `psql`.
@@ -40,6 +42,7 @@ public struct PostgresSink: Sink {
     self.table = table
     self.mode = mode ?? (key == nil ? .once : .upsert)
     shape = TableShape(key: key, columns: columns, item: item)
+    units = PostgresDatabase(connection, preparation: PostgresUnits.tables)
   }
 
   /// Opens the table for one export.
@@ -79,7 +82,7 @@ final class PostgresSession: SinkSession {
   }
 
   func write(_ page: SinkPage) async throws {
-    for item in page.items { pending.append(try TableItem(item, shape)) }
+    pending += try page.tableItems(shape)
   }
 
   func commit(_ checkpoint: Checkpoint) async throws {
@@ -91,5 +94,13 @@ final class PostgresSession: SinkSession {
   func close() async {
     pending = []
     await writer.close()
+  }
+}
+
+extension SinkPage {
+  /// What a table gets of the page.
+  func tableItems(_ shape: TableShape) throws -> [TableItem] {
+    try items.map { try TableItem($0, shape) }
+      + deleted.map { try TableItem(deletionOf: $0, shape) }
   }
 }

@@ -36,7 +36,12 @@ struct PostgresTable {
     // It has a column when it is made, so that later ones can be added in the same way.
     if machine.columns.isEmpty { machine.addRest() }
     try define()
-    guard !items.isEmpty else { return }
+    for run in TableItem.runs(of: items) { try write(run) }
+  }
+
+  /// Items that come, or such that go.
+  private func write(_ items: ArraySlice<TableItem>) throws {
+    guard let first = items.first else { return }
     let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
     guard !keyNames.isEmpty else {
       return try copy(items, into: "\(name.quotedName) (\(names))", isNumbered: false)
@@ -48,6 +53,14 @@ struct PostgresTable {
       """)
     try copy(items, into: "_quire_page (\(names), _quire_order)", isNumbered: true)
     let keys = keyNames.joined(separator: ", ")
+    if first.isDeletion {
+      let conditions = keyNames.map { "live.\($0) = page.\($0)" }.joined(separator: " AND ")
+      return try connection.execute(
+        """
+        DELETE FROM \(name.quotedName) AS live USING _quire_page AS page WHERE \(conditions); \
+        DROP TABLE _quire_page
+        """)
+    }
     let taken = Set(keyNames)
     let others = machine.columns.map(\.name.quotedName).filter { !taken.contains($0) }
     let change = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
@@ -60,7 +73,7 @@ struct PostgresTable {
     try connection.execute("DROP TABLE _quire_page")
   }
 
-  private func copy(_ items: [TableItem], into target: String, isNumbered: Bool) throws {
+  private func copy(_ items: ArraySlice<TableItem>, into target: String, isNumbered: Bool) throws {
     var rows = PostgresRows(machine, isNumbered: isNumbered)
     var next = items.startIndex
     try connection.copy("COPY \(target) FROM STDIN") {

@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 import QuireCore
 import QuireExport
@@ -44,13 +43,10 @@ struct SQLiteLedger {
     do {
       let staged = row[3] as String?
       return Record(
-        checkpoint: checkpoint, settings: try Self.decoded(row[1]),
-        columns: try Self.decoded(row[2]), staged: try staged.map(Self.decoded))
+        checkpoint: checkpoint, settings: try LedgerText.decoded(row[1]),
+        columns: try LedgerText.decoded(row[2]), staged: try staged.map(LedgerText.decoded))
     } catch {
-      throw SinkError(
-        .damaged,
-        "The row of \(table) in the table _quire is damaged. Begin anew, or restore the database from "
-          + "a copy.")
+      throw SinkError.damagedRow(table)
     }
   }
 
@@ -66,56 +62,17 @@ struct SQLiteLedger {
           ON CONFLICT DO UPDATE SET checkpoint = excluded.checkpoint, settings = excluded.settings, \
           columns = excluded.columns, staged = NULL
           """,
-        arguments: [table, line, try Self.encoded(sink.shape.settings), try Self.encoded(columns)])
+        arguments: [
+          table, line, try LedgerText.encoded(sink.shape.settings), try LedgerText.encoded(columns),
+        ])
     case .staged(let columns):
       try database.execute(
         sql: "UPDATE _quire SET checkpoint = ?, staged = ? WHERE \"table\" = ?",
-        arguments: [line, try Self.encoded(columns), table])
+        arguments: [line, try LedgerText.encoded(columns), table])
     }
   }
 
   func remove(_ database: Database) throws {
     try database.execute(sql: "DELETE FROM _quire WHERE \"table\" = ?", arguments: [table])
-  }
-
-  /// Throws where the table was made with other settings.
-  func check(_ record: Record, _ sink: SQLiteSink) throws(SinkError) {
-    let difference =
-      record.settings.key != sink.shape.settings.key
-      ? "the key \(Self.list(record.settings.key)), and this export has \(Self.list(sink.shape.settings.key))"
-      : record.settings != sink.shape.settings ? "other columns than this export asks for" : nil
-    guard let difference else { return }
-    throw SinkError(
-      .otherRequest,
-      "The table \(table) of \(sink.path) was written with \(difference). Write to another table, or "
-        + "begin anew. Nothing was requested.")
-  }
-
-  static func notOurs(_ sink: SQLiteSink) -> SinkError {
-    SinkError(
-      .notOurs,
-      "\(sink.path) has a table \(sink.table) that no export wrote. Write to another table; to begin "
-        + "anew takes this one away. Nothing was requested.")
-  }
-
-  static func missing(_ sink: SQLiteSink) -> SinkError {
-    SinkError(
-      .damaged,
-      "\(sink.path) has a checkpoint of the table \(sink.table), but the table is gone. Begin anew, or "
-        + "restore the database from a copy. Nothing was requested.")
-  }
-
-  private static func list(_ paths: [String]) -> String {
-    paths.isEmpty ? "none" : paths.joined(separator: ", ")
-  }
-
-  private static func encoded(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
-  }
-
-  private static func decoded<Value: Decodable>(_ text: String) throws -> Value {
-    try JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }
 }

@@ -100,11 +100,11 @@ final class SQLiteSession: SinkSession {
   }
 
   func write(_ page: SinkPage) async throws {
-    for item in page.items {
-      let item = try TableItem(item, shape)
-      pendingBytes += item.count
-      pending.append(item)
-    }
+    let new =
+      try page.items.map { try TableItem($0, shape) }
+      + page.deleted.map { try TableItem(deletionOf: $0, shape) }
+    pendingBytes += new.reduce(0) { $0 + $1.count }
+    pending += new
     guard pendingBytes > Self.held else { return }
     let items = take()
     try await database.run { [writer] in try writer.add(items, to: $0) }

@@ -52,7 +52,20 @@ struct SQLiteTable {
     try finish(database)
     let row = try self.row ?? SQLiteRow(upsert, machine, database)
     self.row = row
-    for item in items { try row.insert(item, by: &machine) }
+    guard items.contains(where: \.isDeletion) else {
+      for item in items { try row.insert(item, by: &machine) }
+      return
+    }
+    let deletion = try SQLiteRow(deletion, machine, database)
+    for item in items { try (item.isDeletion ? deletion : row).insert(item, by: &machine) }
+  }
+
+  /// The statement that takes a row away, with the key's values where those of a row have them.
+  private var deletion: String {
+    let conditions = machine.key.map {
+      "\(machine.columns[$0.place].name.quotedName) = ?\($0.place + 1)"
+    }
+    return "DELETE FROM \(name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
   }
 
   /// Makes the table as its columns are, where anything has changed.

@@ -34,15 +34,18 @@ final class SQLiteWriter: @unchecked Sendable {
       return
     }
     guard let record else {
-      guard !exists else { throw SQLiteLedger.notOurs(sink) }
+      guard !exists else { throw SinkError.notOurs(sink.table, of: sink.path) }
       checkpoint = nil
       isStaged = false
       table = try SQLiteTable(sink.table, sink, database, stored: nil)
       return
     }
-    try ledger.check(record, sink)
+    try record.settings.check(
+      sink.shape.settings, of: "The table \(sink.table) of \(sink.path)")
     let name = record.staged == nil ? sink.table : ledger.stagedName
-    guard try exists && database.tableExists(name) else { throw SQLiteLedger.missing(sink) }
+    guard try exists && database.tableExists(name) else {
+      throw SinkError.missing(sink.table, of: sink.path)
+    }
     checkpoint = record.checkpoint
     isStaged = record.staged != nil
     table = try SQLiteTable(name, sink, database, stored: record.staged ?? record.columns)

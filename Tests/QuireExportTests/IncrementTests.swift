@@ -1,5 +1,6 @@
 import QuireCore
 import QuireExport
+import QuireJSON
 import QuirePagination
 import QuireTesting
 import Synchronization
@@ -128,4 +129,75 @@ private final class Asked: Sendable {
   private let state = Mutex<[JSONValue?]>([])
   var values: [JSONValue?] { state.withLock { $0 } }
   func append(_ value: JSONValue?) { state.withLock { $0.append(value) } }
+}
+
+@Suite("Items that are gone")
+struct TombstoneTests {
+  @Test("16-Changes: what is gone goes from a sink with a key, in the order in which it came")
+  func takesAway() async throws {
+    let sink = MemorySink(key: "/id")
+    for lines in [
+      [#"{"id":1,"n":1}"#, #"{"id":2}"#, #"{"id":3}"#],
+      [
+        #"{"id":2,"gone":true}"#, #"{"id":4}"#, #"{"id":3,"gone":{}}"#, #"{"id":3,"n":2}"#,
+        #"{"id":4,"gone":1}"#, #"{"id":1,"gone":false}"#, #"{"id":7,"gone":true}"#,
+      ],
+    ] {
+      var export = Export(Cursor(listing([lines])), to: sink)
+      export.deleted = Tombstone("/gone")
+      try await export.run()
+    }
+    #expect(sink.items == [#"{"id":1,"gone":false}"#, #"{"id":3,"n":2}"#])
+  }
+
+  @Test("16-Changes: a sink without a key holds what came, as it came")
+  func keeps() async throws {
+    let sink = MemorySink()
+    let lines = [#"{"id":2}"#, #"{"id":2,"s":"cancelled"}"#]
+    var export = Export(Cursor(listing([lines])), to: sink)
+    export.deleted = Tombstone("/s", is: "cancelled")
+    try await export.run()
+    #expect(sink.items == lines)
+  }
+
+  @Test(
+    "16-Changes: an expired cursor begins again into a sink with a key, three times, and is reported"
+  )
+  func restarts() async throws {
+    let source = ExpiringSource()
+    let sink = MemorySink(key: "/id")
+    var export = Export(Cursor(source), to: sink)
+    await #expect { try await export.run() } throws: { ($0 as? PageError)?.code == .cursorExpired }
+    export.restartsExpired = true
+    let report = try await export.run()
+    #expect(report.recoveries == [.restarted, .restarted] && report.isComplete)
+    #expect(sink.items.count == 4 && report.checkpoint?.items == 4)
+    source.expires(10)
+    export.restarts = true
+    let failed = await export.outcome()
+    #expect(failed.recoveries.count == 3 && !failed.isComplete)
+    var other = Export(Cursor(source), to: MemorySink())
+    other.restartsExpired = true
+    #expect(await other.outcome().recoveries.isEmpty)
+  }
+}
+
+/// Two pages of two, of which the second expires a few times.
+private final class ExpiringSource: PageSource {
+  private let left = Mutex(3)
+
+  func expires(_ times: Int) { left.withLock { $0 = times } }
+
+  func page(at position: Position?) throws -> Page<RawItem>? {
+    let start = position?.value?.integer ?? 0
+    if start > 0 {
+      let isExpired = left.withLock { left in
+        left -= 1
+        return left >= 0
+      }
+      if isExpired { throw PageError(.cursorExpired, "The cursor is too old.") }
+    }
+    let items = try (start..<start + 2).map { try RawItem(Array("{\"id\":\($0)}".utf8)) }
+    return Page(items, next: start == 0 ? Position(.number("2")) : nil)
+  }
 }

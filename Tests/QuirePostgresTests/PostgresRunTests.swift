@@ -103,4 +103,38 @@ import Testing
     await session.close()
     #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["0", "1", "2"])
   }
+
+  @Test(
+    "16-Sinks: a table of PostgreSQL keeps the promises of every sink, whatever its mode",
+    arguments: [SinkMode.once, .append, .replace, .upsert])
+  func keepsPromises(mode: SinkMode) async throws {
+    let schema = try Schema()
+    var number = 0
+    try await SinkConformance.check {
+      number += 1
+      let sink = schema.sink(
+        "t\(number)", key: mode == .upsert ? "/id" : nil, mode: mode, item: "whole")
+      return TableSink(sink, table: "t\(number)")
+    } items: { sink in
+      let exists = try schema.rows("SELECT to_regclass('\(sink.table)') IS NOT NULL") == ["t"]
+      return exists ? try schema.rows("SELECT whole FROM \(sink.table)") : []
+    }
+  }
+
+  @Test("16-Table: NUL and half surrogate pairs in objects do not make queries of PostgreSQL fail")
+  func holdsUnheld() async throws {
+    let schema = try Schema()
+    try await schema.write(
+      schema.sink(),
+      [
+        #"{"id":1,"o":{"a":"x\u0000y","b":["\ud800","\ud83d\ude00","\\u0000"]}}"#,
+        #"{"id":2,"o":{"a":"z"}}"#,
+      ])
+    #expect(
+      try schema.rows("SELECT o->>'a', o->'b'->>0, o->'b'->>1, o->'b'->>2 FROM t ORDER BY id")
+        == ["x␀y|\u{FFFD}|😀|\\u0000", "z|null|null|null"])
+    #expect(
+      try schema.rows("SELECT _rest FROM t WHERE id = 1")
+        == [#"{"o":{"a":"x\u0000y","b":["\ud800","\ud83d\ude00","\\u0000"]}}"#])
+  }
 }

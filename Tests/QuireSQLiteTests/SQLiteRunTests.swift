@@ -6,6 +6,7 @@ import QuireJSON
 import QuirePagination
 import QuireSQLite
 import QuireTesting
+import TestSupport
 import Testing
 
 @Suite struct SQLiteRunTests {
@@ -144,5 +145,22 @@ import Testing
     #expect(try tables.rows("SELECT count(*) FROM t") == ["i1000"])
     await session.close()
     #expect(try tables.rows("SELECT count(*) FROM t") == ["i1000"])
+  }
+
+  @Test(
+    "16-Sinks: a table of SQLite keeps the promises of every sink, whatever its mode",
+    arguments: [SinkMode.once, .append, .replace, .upsert])
+  func keepsPromises(mode: SinkMode) async throws {
+    let tables = try Tables()
+    var number = 0
+    try await SinkConformance.check {
+      number += 1
+      let sink = tables.sink(
+        "t\(number)", key: mode == .upsert ? "/id" : nil, mode: mode, item: "whole")
+      return TableSink(sink, table: "t\(number)")
+    } items: { sink in
+      let exists = try tables.rows("SELECT name FROM sqlite_master WHERE name = '\(sink.table)'")
+      return exists.isEmpty ? [] : try tables.rows("SELECT whole FROM \(sink.table)")
+    }
   }
 }

@@ -5,6 +5,7 @@ import QuireExport
 import QuireJSON
 import QuirePagination
 import QuireSQLite
+import TestSupport
 import Testing
 
 /// A database in a folder of its own, which goes with it.
@@ -32,25 +33,7 @@ final class Tables {
   func write(
     _ sink: SQLiteSink, _ pages: [String]..., restarts: Bool = false, completes: Bool = true
   ) async throws {
-    for (index, lines) in pages.enumerated() {
-      let session = try await sink.open(SinkOpening(restarts: restarts && index == 0))
-      do {
-        try await session.write(SinkPage(lines.map { try RawItem(Array($0.utf8)) }))
-        var checkpoint = session.checkpoint ?? Checkpoint()
-        if checkpoint.isComplete {
-          checkpoint = Checkpoint(sequence: checkpoint.sequence, run: checkpoint.run + 1)
-        }
-        checkpoint.sequence += 1
-        checkpoint.items += lines.count
-        checkpoint.position =
-          completes && index == pages.count - 1 ? nil : Position(.string("p\(index)"))
-        try await session.commit(checkpoint)
-      } catch {
-        await session.close()
-        throw error
-      }
-      await session.close()
-    }
+    try await sink.write(pages, restarts: restarts, completes: completes)
   }
 
   /// The rows of a query, each as `a|b`, with the storage class of what is no text.

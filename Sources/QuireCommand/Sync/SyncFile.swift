@@ -13,25 +13,33 @@ import Yams
 struct SyncFile: Sendable {
   /// The file's own path.
   let path: String
-  /// The file with what is known between runs.
+  /// What is known between runs: a file, or, for several machines, a database.
   let statePath: String
+  /// Whether several machines share what is known.
+  var isShared: Bool {
+    statePath.hasPrefix("postgres://") || statePath.hasPrefix("postgresql://")
+  }
+  /// The file's own name, by which a state of several syncs knows it on every machine.
+  var name: String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
   /// The listings, parents before their children, else in the order of the file.
   let listings: [SyncListing]
-  let configuration: PageClient.Configuration
-  let transport: CurlTransport
+  let client: PageClient
   /// The servers that the file names: those that get its header fields.
   let origins: Set<Origin>
 
   /// Reads a file of YAML or JSON, and, for requests, what it says is elsewhere. Throws `SyncFileError`
   /// that says where it cannot be right.
-  init(path: String, forRequests: Bool) throws {
+  ///
+  /// `state` says where what is known between runs is, in the place of the file.
+  init(path: String, state: String? = nil, forRequests: Bool) throws {
     let value = try Self.value(
       of: try InputFile.read(path, for: "FILE"), isJSON: path.hasSuffix(".json"))
     try SyncMember.check(value, SyncMember.file, at: "the file")
     self.path = path
     let folder = (path as NSString).deletingLastPathComponent
     let base = (path as NSString).deletingPathExtension
-    statePath = value["state"]?.string.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
+    statePath =
+      state ?? value["state"]?.string.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
     guard case .object(let members)? = value["listings"] else {
       throw SyncFileError("listings", "There is none.")
     }
@@ -45,9 +53,12 @@ struct SyncFile: Sendable {
           throw SyncFileError("listings.\(listing.name).url", error.message)
         }
       })
-    configuration = try Self.configuration(value["client"] ?? .null, forRequests: forRequests)
-    transport = try Self.transport(
-      value["client"]?["caFile"]?.string.map { Self.resolved($0, in: folder) })
+    let configuration = try Self.configuration(
+      value["client"] ?? .null, forRequests: forRequests)
+    client = PageClient(
+      transport: try Self.transport(
+        value["client"]?["caFile"]?.string.map { Self.resolved($0, in: folder) }),
+      configuration: configuration)
     for origin in origins where origin.scheme != "https" && !origin.isLoopback {
       guard configuration.allowsPlainHTTP else {
         throw SyncFileError(
@@ -71,6 +82,7 @@ struct SyncFile: Sendable {
       configuration.headers = try headers(client["headers"], at: "client.headers")
     }
     configuration.allowsPlainHTTP = client["allowPlainHTTP"]?.boolean ?? false
+    configuration.badItems = .throw
     configuration.retry = .export
     if let retries = client["retries"]?.integer {
       configuration.retry.attempts = retries + 1

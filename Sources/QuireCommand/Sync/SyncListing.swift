@@ -13,10 +13,9 @@ import QuirePagination
 struct SyncListing: Sendable {
   /// Reading only what has changed.
   struct Since: Sendable {
-    let field: PagePath
+    let increment: Increment
     let parameter: String
     let start: String?
-    let lookBack: String?
   }
 
   let name: String
@@ -26,6 +25,11 @@ struct SyncListing: Sendable {
   /// Members that each item gets.
   let with: [(name: String, value: SyncPlaceholder)]
   let since: Since?
+  let split: SyncSplit?
+  /// Whether later runs ask for what has changed, by the server's own token.
+  let changes: Bool
+  /// How an item is told to be gone.
+  let deleted: Tombstone?
   let destination: DestinationRequest
   let headers: HTTPFields
   let parameters: [(name: String, text: String)]
@@ -47,13 +51,10 @@ struct SyncListing: Sendable {
       with = try (value["with"] ?? .null).textsByName.map {
         ($0.name, try SyncPlaceholder($0.text))
       }
-      since = try value["since"].map { since in
-        Since(
-          field: try PagePath(since["field"]?.string ?? ""),
-          parameter: since["parameter"]?.scalarText ?? "", start: since["start"]?.scalarText,
-          lookBack: since["lookBack"]?.scalarText)
-      }
+      since = try value["since"].map { try Self.since($0) }
       destination = try Self.destination(name, value, file, folder: folder, at: place)
+      let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
+      split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }
     } catch let error as PageError {
       throw SyncFileError(place, error.message)
     } catch let error as ValidationError {
@@ -63,6 +64,24 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         "\(place).since",
         "What comes again has to take the place of what is there: say by key where.")
+    }
+    changes = value["changes"]?.boolean ?? false
+    do {
+      deleted = try value["deleted"].map { deleted in
+        Tombstone(
+          try PagePath(deleted.string ?? deleted["field"]?.string ?? ""), is: deleted["value"])
+      }
+    } catch let error as PageError {
+      throw SyncFileError("\(place).deleted", error.message)
+    }
+    guard deleted == nil || destination.key != nil else {
+      throw SyncFileError(
+        "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
+    }
+    try Self.check(changes: changes, value, destination, pagination, at: place)
+    guard since == nil || split == nil else {
+      throw SyncFileError(
+        "\(place).split", "since reads what has changed, and no parts: say one of the two.")
     }
     headers = try SyncFile.headers(value["headers"], at: "\(place).headers")
     do {
@@ -78,12 +97,52 @@ struct SyncListing: Sendable {
     definition = [
       "url": url.text, "for": parent ?? "", "pagination": pagination.json,
       "parameters": "\(value["parameters"] ?? .null)", "with": "\(value["with"] ?? .null)",
-      "pageSize": pageSize.map(String.init) ?? "",
+      "pageSize": pageSize.map(String.init) ?? "", "split": "\(value["split"] ?? .null)",
     ]
   }
 
   /// All that is asked of its ancestors' items.
-  var placeholders: [SyncPlaceholder] { url.placeholders + with.map(\.value) }
+  var placeholders: [SyncPlaceholder] {
+    (url.placeholders + with.map(\.value)).filter { split == nil || $0.listing != SyncSplit.name }
+  }
+
+  /// The units of a listing without a parent, for several machines: its parts.
+  var units: [String] {
+    guard let split else { return [SyncState.Parent.none.values] }
+    return split.split(of: nil).parts.map {
+      "{\"\(SyncSplit.name)\":[\($0.lowerBound),\($0.upperBound)]}"
+    }
+  }
+
+  /// By default times begin five minutes earlier, for clocks that differ, and numbers where they ended.
+  private static func since(_ value: JSONValue) throws -> Since {
+    var increment = Increment(try PagePath(value["field"]?.string ?? ""), lookBack: .seconds(300))
+    increment.numberLookBack = 0
+    increment.isNewestFirst = value["newestFirst"]?.boolean ?? false
+    if let back = value["lookBack"]?.scalarText {
+      increment.numberLookBack = Int64(back)
+      increment.lookBack = try DurationOption.duration(back, for: "since.lookBack")
+    }
+    return Since(
+      increment: increment, parameter: value["parameter"]?.scalarText ?? "",
+      start: value["start"]?.scalarText)
+  }
+
+  private static func check(
+    changes: Bool, _ value: JSONValue, _ destination: DestinationRequest, _ pagination: Pagination,
+    at place: String
+  ) throws {
+    guard changes else { return }
+    let reason: String? =
+      destination.key == nil
+      ? "What comes again has to take the place of what is there: say by key where."
+      : pagination.resume == nil
+        ? "The description does not say by resume what the server gives for later changes."
+        : ["for", "since", "split"].first { value[$0] != nil }.map {
+          "A listing has one token for its changes, and \($0) makes several of it."
+        }
+    if let reason { throw SyncFileError("\(place).changes", reason) }
+  }
 
   private static func pagination(
     _ value: JSONValue, folder: String, at place: String

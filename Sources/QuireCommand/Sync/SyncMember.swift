@@ -46,7 +46,8 @@ extension SyncMember {
     SyncMember("to", .textOr(destination), "Where listings go that do not say it themselves."),
     SyncMember(
       "state", .text,
-      "The file with what is known between runs. Default: beside this one, .state.db."),
+      "What is known between runs: a file, or postgres://… for several machines. Default: beside this one, .state.db."
+    ),
     SyncMember(
       "listings", .objectsByName(listing), isRequired: true,
       "The listings by name, which is also that of their table."),
@@ -82,6 +83,15 @@ extension SyncMember {
     SyncMember("table", .text, "The table. Default: the listing's name."),
     SyncMember("columns", .texts, "The columns of a table. Default: all that items have."),
     SyncMember("since", .object(since), "Read only what has changed since the last run."),
+    SyncMember(
+      "changes", .flag,
+      "Later runs ask for what has changed, by the sync token or delta link that the server gave."),
+    SyncMember(
+      "deleted", .textOr(deleted),
+      "How an item is told to be gone, which is then taken away: something at a path, or a value."),
+    SyncMember(
+      "split", .object(split),
+      "Read in parts, where the server gives only so many results: by time or by key."),
     SyncMember("headers", .textsByName, "Header fields of this listing's requests."),
     SyncMember("parameters", .textsByName, "Query parameters of the first request."),
     SyncMember("pageSize", .wholeNumber, "How many items to ask for in a page."),
@@ -102,6 +112,37 @@ extension SyncMember {
     SyncMember(
       "lookBack", .text,
       "How much earlier to begin, such as 10m, or a number. Default: 5m for times, else 0."),
+    SyncMember(
+      "newestFirst", .flag,
+      "Whether the listing begins with the newest item: it is left at the first one that is known."),
+  ]
+
+  static let deleted: [SyncMember] = [
+    SyncMember("field", .text, isRequired: true, "The path in an item, such as /status."),
+    SyncMember("value", .text, isRequired: true, "The value there, such as cancelled."),
+  ]
+
+  static let split: [SyncMember] = [
+    SyncMember(
+      "start", .text, isRequired: true, "The first time, such as 2015-01-01, or the first key."),
+    SyncMember(
+      "end", .text, "The first time or key behind the last part. Default: now, for times."),
+    SyncMember(
+      "every", .text, isRequired: true,
+      "How much a part has, such as 30d or 12h, or a number of keys. Parts with too much are halved."
+    ),
+    SyncMember(
+      "lower", .text, "The query parameter that gets a part's first value; or write {split:lower}."),
+    SyncMember(
+      "upper", .text,
+      "The query parameter that gets the first value behind it; or write {split:upper}, {split:last}."
+    ),
+    SyncMember("closed", .flag, "Whether the server counts the upper value in. Default: false."),
+    SyncMember(
+      "cap", .wholeNumber, "The most results that the server gives, where it says how many."),
+    SyncMember(
+      "total", .text,
+      "Where a page says how many, if the description does not, such as /total_count."),
   ]
 
   static let destination: [SyncMember] = [

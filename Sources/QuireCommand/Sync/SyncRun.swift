@@ -18,6 +18,8 @@ struct SyncRun: Sendable {
     var kind: Kind
     /// In a sentence.
     var words: String
+    /// The greatest value of an increment.
+    var watermark: JSONValue?
   }
 
   let file: SyncFile
@@ -30,7 +32,7 @@ struct SyncRun: Sendable {
   /// Reads each listing that this round has not read yet. Returns whether all of them are complete;
   /// throws `CancellationError` where the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
-    let wanted = wantedValues()
+    let wanted = file.wantedValues
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
     if restarts { for listing in listings { try state.forget(listing.name) } }
     let round = try state.beginRound()
@@ -47,21 +49,6 @@ struct SyncRun: Sendable {
     }
     try state.endRound()
     return isComplete
-  }
-
-  /// For each listing what its descendants need of its items, and of its ancestors' through it.
-  private func wantedValues() -> [String: [SyncPlaceholder]] {
-    var wanted: [String: [SyncPlaceholder]] = [:]
-    for listing in file.listings.reversed() {
-      guard let parent = listing.parent else { continue }
-      let passed = (wanted[listing.name] ?? []).filter { $0.listing != nil }
-      for placeholder in listing.placeholders + passed {
-        let isOwn = placeholder.listing == nil || placeholder.listing == parent
-        let value = isOwn ? SyncPlaceholder(placeholder.path) : placeholder
-        if wanted[parent]?.contains(value) != true { wanted[parent, default: []].append(value) }
-      }
-    }
-    return wanted
   }
 
   // MARK: One listing
@@ -84,20 +71,19 @@ struct SyncRun: Sendable {
           "An unfinished run was of another listing: the two differ in \(difference). Put it back, "
           + "or begin anew by --restart --only \(listing.name).")
     }
-    var configuration = file.configuration
-    configuration.badItems = .throw
-    configuration.onEvent = { event in
+    // What a client shares, such as its budget, its copies share.
+    var client = file.client
+    client.configuration.onEvent = { event in
       switch event {
       case .retry, .pause: tell(SyncNote(listing.name, event))
       default: break
       }
     }
-    let client = PageClient(transport: file.transport, configuration: configuration)
-    let source = SyncSource(listing, client, file.origins, state, record)
+    let source = SyncSource(listing, client, file.origins, .noted(state, record))
     let sink = SyncSink(
-      base: try Destination.sink(listing.destination), listing: listing, wanted: wanted,
-      source: source, state: state)
-    var export = Export(Cursor(source).limited(to: listing.limits), to: sink)
+      base: try Destination.sink(listing.destination), listing: listing,
+      values: SyncValues(listing: listing, wanted: wanted, source: source), state: state)
+    var export = listing.export(source, to: sink)
     export.restarts = record.isRestarting
     export.lookAhead = lookAhead
     let parents = try listing.parent.map { parent in
@@ -107,7 +93,7 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
     }
     let report = await export.outcome()
-    return outcome(report, source, listing)
+    return Self.outcome(report, skipped: source.skipped)
   }
 
   /// The record of a run that goes on or begins; nil where the parent has none to read it for.
@@ -120,12 +106,6 @@ struct SyncRun: Sendable {
       guard record.parentRound > 0 else { return nil }
     }
     record.definition = listing.definition
-    record.since = try listing.since.flatMap { since in
-      try record.watermark.map {
-        try SyncIncrement.start($0, began: record.began, since.lookBack)
-      } ?? since.start
-    }
-    record.greatest = record.watermark
     record.isRestarting = restarts
     record.runRound = round
     record.began = Date().timeIntervalSince1970
@@ -134,20 +114,22 @@ struct SyncRun: Sendable {
     return record
   }
 
-  private static func difference(_ old: [String: String], _ new: [String: String]) -> String? {
+  static func difference(_ old: [String: String], _ new: [String: String]) -> String? {
     let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
     return names.isEmpty ? nil : names.joined(separator: ", ")
   }
 
-  private func outcome(
-    _ report: ExportReport, _ source: SyncSource, _ listing: SyncListing
-  ) -> Outcome {
+  /// How a listing, or a unit of one, ended.
+  static func outcome(_ report: ExportReport, skipped: Int) -> Outcome {
     var words = "\(report.checkpoint?.items ?? 0) items"
-    if source.skipped > 0 {
-      words += ", \(source.skipped) parents without a listing"
+    if skipped > 0 { words += ", \(skipped) parents without a listing" }
+    if !report.recoveries.isEmpty {
+      words += ", cursors expired: \(report.recoveries.map(\.rawValue).joined(separator: ", "))"
     }
     switch report.end {
-    case .complete, .alreadyComplete, .running: return Outcome(kind: .complete, words: words)
+    case .complete, .alreadyComplete, .running:
+      return Outcome(
+        kind: .complete, words: words, watermark: report.checkpoint?.memory?["greatest"])
     case .limit(let limit):
       return Outcome(kind: .limited, words: "\(words); its limit of \(limit.rawValue) ended it")
     case .truncationSuspected(let declared):
@@ -174,12 +156,44 @@ struct SyncRun: Sendable {
         record.done = record.runRound
       }
       record.run = 0
-      record.watermark = record.greatest ?? record.watermark
+      record.watermark = outcome.watermark ?? record.watermark
     }
     try state.save(record)
     let readers = try file.listings.filter { $0.parent == listing.name }.map {
       try state.record($0.name).parentRound
     }
     try state.dropParents(of: listing.name, keeping: Set(readers + [record.done, record.runRound]))
+  }
+}
+
+extension SyncFile {
+  /// For each listing what its descendants need of its items, and of its ancestors' through it.
+  var wantedValues: [String: [SyncPlaceholder]] {
+    var wanted: [String: [SyncPlaceholder]] = [:]
+    for listing in listings.reversed() {
+      guard let parent = listing.parent else { continue }
+      let passed = (wanted[listing.name] ?? []).filter { $0.listing != nil }
+      for placeholder in listing.placeholders + passed {
+        let isOwn = placeholder.listing == nil || placeholder.listing == parent
+        let value = isOwn ? SyncPlaceholder(placeholder.path) : placeholder
+        if wanted[parent]?.contains(value) != true { wanted[parent, default: []].append(value) }
+      }
+    }
+    return wanted
+  }
+}
+
+extension SyncListing {
+  /// The listing on its way into a sink, or what has changed in it.
+  func export(_ source: SyncSource, to sink: some Sink) -> Export {
+    var export =
+      since.map { since in
+        Export(to: sink, increment: since.increment) { source.cursor(since: $0) }
+      } ?? Export(source.cursor(since: nil), to: sink)
+    export.deleted = deleted
+    export.readsChanges = changes
+    // What comes again takes its own place.
+    export.restartsExpired = true
+    return export
   }
 }

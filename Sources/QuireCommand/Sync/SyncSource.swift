@@ -2,6 +2,7 @@ import Foundation
 import Quire
 import QuireCore
 import QuireCurl
+import QuireExport
 import QuireHTTP
 import QuireJSON
 import QuirePagination
@@ -11,7 +12,20 @@ import Synchronization
 /// numbers; a listing without one is read once.
 ///
 /// A position is the parent's number and the place in its listing: one position covers both levels.
-final class SyncSource: PageSource {
+final class SyncSource: Sendable {
+  /// The pages of what has changed since a value, or of all.
+  struct Pages: PageSource {
+    let source: SyncSource
+    let since: String?
+
+    /// A walk is left open between pages.
+    var needsClosing: Bool { true }
+    func page(at position: Position?) async throws -> Page<RawItem>? {
+      try await source.page(at: position, since: since)
+    }
+    func close(at position: Position?) async { await source.close() }
+  }
+
   /// Where a page is.
   private struct Place {
     var parent: SyncState.Parent
@@ -25,11 +39,18 @@ final class SyncSource: PageSource {
     var next: Position?
   }
 
+  /// Whose listings are read.
+  enum Parents: Sendable {
+    /// Those of the round in which the record's run reads them.
+    case noted(SyncState, SyncState.Record)
+    /// One, or none, and of its listing perhaps one part.
+    case one(SyncState.Parent, part: Range<Int64>?)
+  }
+
   private let listing: SyncListing
   private let client: PageClient
   private let origins: Set<Origin>
-  private let state: SyncState
-  private let record: SyncState.Record
+  private let parents: Parents
   private let open = Mutex<Open?>(nil)
   /// Parents whose listing was not there, and those that were finished with a page.
   private let notes = Mutex<(skipped: Int, finished: [Position?: String])>((0, [:]))
@@ -38,18 +59,19 @@ final class SyncSource: PageSource {
   private let done = Mutex<Int?>(nil)
 
   init(
-    _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ state: SyncState,
-    _ record: SyncState.Record
+    _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ parents: Parents
   ) {
     self.listing = listing
     self.client = client
     self.origins = origins
-    self.state = state
-    self.record = record
+    self.parents = parents
   }
 
-  /// A walk is left open between pages.
-  var needsClosing: Bool { true }
+  /// The listing, or what has changed in it.
+  func cursor(since: JSONValue?) -> Cursor<RawItem> {
+    Cursor(Pages(source: self, since: since?.scalarText ?? listing.since?.start))
+      .limited(to: listing.limits)
+  }
 
   /// Parents whose listing was not there.
   var skipped: Int { notes.withLock { $0.skipped } }
@@ -57,21 +79,23 @@ final class SyncSource: PageSource {
   /// Parents whose listing was read to its end.
   var parentsDone: Int { done.withLock { $0 ?? 0 } }
 
-  func close(at position: Position?) async {
+  private func close() async {
     await open.withLock { open in
       defer { open = nil }
       return open
     }?.walk.close()
   }
 
-  func page(at position: Position?) async throws -> Page<RawItem>? {
+  private func page(at position: Position?, since: String?) async throws -> Page<RawItem>? {
     guard let place = try place(position) else { return nil }
-    if let parent = listing.parent, done.withLock({ $0 == nil }) {
+    if case .noted(let state, let record) = parents, let parent = listing.parent,
+      done.withLock({ $0 == nil })
+    {
       let before = try state.countParents(
         of: parent, in: record.parentRound, before: place.parent.number)
       done.withLock { $0 = before }
     }
-    let walk = try walk(at: place, position)
+    let walk = try walk(at: place, position, since)
     var iterator = walk.makeAsyncIterator()
     let found: Page<RawItem>?
     do {
@@ -87,10 +111,14 @@ final class SyncSource: PageSource {
       page.warnings = found.warnings
       page.nextFailure = found.nextFailure
     }
+    if let resume = found?.http?.resume, listing.changes {
+      page.metadata[ChangesPlace.self] = ChangesPlace(
+        Self.position(place.parent.number, try Self.value(of: resume)))
+    }
     if let inner = found?.next {
       page.next = Self.position(place.parent.number, try Self.value(of: inner))
     } else if found?.nextFailure == nil {
-      await close(at: position)
+      await close()
       done.withLock { $0 = ($0 ?? 0) + 1 }
       page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
       // Pages are written in order: what follows is asked for when this one is on its way.
@@ -115,10 +143,18 @@ final class SyncSource: PageSource {
   // MARK: Parents
 
   private func next(after number: Int) throws -> SyncState.Parent? {
-    guard let parent = listing.parent else {
-      return number < 0 ? SyncState.Parent(number: 0, values: "{}") : nil
+    switch parents {
+    case .one(let parent, _): return number < parent.number ? parent : nil
+    case .noted(let state, let record):
+      guard let parent = listing.parent else { return number < 0 ? SyncState.Parent.none : nil }
+      return try state.parent(of: parent, in: record.parentRound, after: number)
     }
-    return try state.parent(of: parent, in: record.parentRound, after: number)
+  }
+
+  /// Whether an earlier run has read a parent's listing to its end.
+  private func isKnown(_ parent: SyncState.Parent) throws -> Bool {
+    guard listing.parent != nil, case .noted(let state, let record) = parents else { return true }
+    return try state.hasSeen(parent.values, by: listing.name, before: record.runRound)
   }
 
   private func place(_ position: Position?) throws -> Place? {
@@ -151,11 +187,34 @@ final class SyncSource: PageSource {
 
   // MARK: Requests
 
-  private func walk(at place: Place, _ position: Position?) throws -> Walk<RawItem> {
+  private func walk(
+    at place: Place, _ position: Position?, _ since: String?
+  ) throws -> Walk<RawItem> {
     let known = open.withLock { $0 }
     if let known, let position, known.next == position { return known.walk }
-    let values = try JSONValue(parsing: place.parent.values)
-    let url = listing.url.filled { value($0, in: values) }
+    var cursor = try cursor(of: place.parent, since)
+    if let inner = place.inner { cursor = cursor.resuming(from: inner) }
+    let walk = cursor.walk()
+    open.withLock { $0 = Open(walk: walk, next: position) }
+    return walk
+  }
+
+  /// The listing of a parent, in parts where the file says so.
+  private func cursor(of parent: SyncState.Parent, _ since: String?) throws -> Cursor<RawItem> {
+    let values = try JSONValue(parsing: parent.values)
+    let since = try isKnown(parent) ? since : nil
+    guard let split = listing.split else { return try cursor(values, nil, since) }
+    var range: Range<Int64>?
+    if case .one(_, let part) = parents { range = part }
+    return Cursor.partitioned(by: split.split(of: range)) { [self] part in
+      try cursor(values, part, since)
+    }
+  }
+
+  private func cursor(
+    _ values: JSONValue, _ part: Partition?, _ since: String?
+  ) throws -> Cursor<RawItem> {
+    let url = listing.url.filled { value($0, in: values, part) }
     let origin = try Origin(url: url)
     guard origins.contains(origin) else {
       throw PageError(
@@ -164,13 +223,10 @@ final class SyncSource: PageSource {
           + "would get the header fields that are meant for others.")
     }
     var parameters = listing.parameters
-    if let since = listing.since, let value = record.since,
-      try listing.parent == nil
-        || state.hasSeen(place.parent.values, by: listing.name, before: record.runRound)
-    {
-      parameters.removeAll { $0.name == since.parameter }
-      parameters.append((since.parameter, value))
-    }
+    var own = part.flatMap { listing.split?.parameters(of: $0) } ?? []
+    if let name = listing.since?.parameter, let since { own.append((name, since)) }
+    parameters.removeAll { parameter in own.contains { $0.name == parameter.name } }
+    parameters += own
     var reference = try URLReference(url)
     if !parameters.isEmpty {
       reference.query =
@@ -179,19 +235,20 @@ final class SyncSource: PageSource {
     }
     var options = PageClient.RequestOptions()
     options.headers = listing.headers
-    var cursor = client.cursor(
+    return client.cursor(
       of: RawItem.self, at: reference.text, pagination: listing.pagination,
       pageSize: listing.pageSize, request: options)
-    if let inner = place.inner { cursor = cursor.resuming(from: inner) }
-    let walk = cursor.walk()
-    open.withLock { $0 = Open(walk: walk, next: position) }
-    return walk
   }
 
   // MARK: Items
 
-  private func value(_ placeholder: SyncPlaceholder, in values: JSONValue) -> JSONValue? {
-    values[Self.name(of: placeholder, for: listing.parent)]
+  private func value(
+    _ placeholder: SyncPlaceholder, in values: JSONValue, _ part: Partition? = nil
+  ) -> JSONValue? {
+    if listing.split != nil, placeholder.listing == SyncSplit.name {
+      return SyncSplit.value(placeholder.path, of: part)
+    }
+    return values[Self.name(of: placeholder, for: listing.parent)]
   }
 
   /// What a value is called in the values of a parent: those of the parent's own item by their path, those

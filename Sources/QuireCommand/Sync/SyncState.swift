@@ -19,6 +19,9 @@ final class SyncState: Sendable {
     var number: Int
     /// The values, as JSON: by placeholders of the ancestor's name and the path.
     var values: String
+
+    /// Stands for the parent of a listing that has none.
+    static let none = Parent(number: 0, values: "{}")
   }
 
   /// What is known of a listing.
@@ -37,11 +40,10 @@ final class SyncState: Sendable {
     /// The round whose parents the run reads.
     var parentRound = 0
     var definition: [String: String] = [:]
-    /// What the run sends for what has changed since, and the greatest value that it has seen; what the
-    /// last complete run has seen.
-    var since: String?
-    var greatest: JSONValue?
+    /// The greatest value that the last complete run has seen, to be shown; what counts is in the destination.
     var watermark: JSONValue?
+    /// The last round in which the units of several machines were noted.
+    var planned = 0
     /// When the run began, in seconds since 1970, and when it ended last.
     var began = 0.0
     var ended = 0.0
@@ -194,10 +196,34 @@ final class SyncState: Sendable {
   }
 }
 
+/// What is known between runs, to be shown.
+struct SyncKnown: Sendable {
+  var round = 0
+  var isOver = true
+  var records: [String: SyncState.Record] = [:]
+  /// How many parents a listing's last complete run has noted.
+  var parents: [String: Int] = [:]
+
+  func record(_ name: String) -> SyncState.Record { records[name] ?? SyncState.Record(name: name) }
+}
+
+extension SyncState {
+  /// What is known of listings.
+  func known(_ names: [String]) throws -> SyncKnown {
+    var known = SyncKnown()
+    (known.round, known.isOver) = try round
+    for name in names {
+      let record = try record(name)
+      known.records[name] = record
+      known.parents[name] = try countParents(of: name, in: record.done)
+    }
+    return known
+  }
+}
+
 extension SyncState.Record: Codable {
   private enum Name: String, CodingKey {
-    case name, done, tried, run, runRound, isRestarting, parentRound, definition, since, greatest
-    case watermark
+    case name, done, tried, run, runRound, isRestarting, parentRound, definition, watermark, planned
     case began, ended, outcome
   }
 
@@ -211,11 +237,8 @@ extension SyncState.Record: Codable {
     isRestarting = try fields.decode(Bool.self, forKey: .isRestarting)
     parentRound = try fields.decode(Int.self, forKey: .parentRound)
     definition = try fields.decode([String: String].self, forKey: .definition)
-    since = try fields.decodeIfPresent(String.self, forKey: .since)
+    planned = try fields.decodeIfPresent(Int.self, forKey: .planned) ?? 0
     // As text, for an encoder would make a double of a long number.
-    greatest = try fields.decodeIfPresent(String.self, forKey: .greatest).map {
-      try JSONValue(parsing: $0)
-    }
     watermark = try fields.decodeIfPresent(String.self, forKey: .watermark).map {
       try JSONValue(parsing: $0)
     }
@@ -234,8 +257,7 @@ extension SyncState.Record: Codable {
     try fields.encode(isRestarting, forKey: .isRestarting)
     try fields.encode(parentRound, forKey: .parentRound)
     try fields.encode(definition, forKey: .definition)
-    try fields.encodeIfPresent(since, forKey: .since)
-    try fields.encodeIfPresent(greatest?.description, forKey: .greatest)
+    try fields.encode(planned, forKey: .planned)
     try fields.encodeIfPresent(watermark?.description, forKey: .watermark)
     try fields.encode(began, forKey: .began)
     try fields.encode(ended, forKey: .ended)

@@ -9,21 +9,14 @@ import QuirePagination
 
 /// What a sync would do, and what it has done.
 struct SyncStatus {
-  private let file: SyncFile
-  private let state: SyncState?
-
-  /// Opens what is known, where there is anything.
-  init(_ file: SyncFile) throws {
-    self.file = file
-    state =
-      FileManager.default.fileExists(atPath: file.statePath) ? try SyncState(file.statePath) : nil
-  }
+  let file: SyncFile
+  let known: SyncKnown
 
   /// A line for each listing that would be read, in order.
-  func plan(only names: [String]) throws -> String {
+  func plan(only names: [String]) -> String {
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
-    let records = try listings.map { try state?.record($0.name) ?? SyncState.Record(name: $0.name) }
-    let (round, isOver) = try state?.round ?? (0, true)
+    let records = listings.map { known.record($0.name) }
+    let (round, isOver) = (known.round, known.isOver)
     var lines = [isOver ? "A new round, \(round + 1):" : "Round \(round) goes on:"]
     for (listing, record) in zip(listings, records) {
       let to =
@@ -33,8 +26,7 @@ struct SyncStatus {
         ? "nothing: done in this round" : record.run > 0 ? "goes on" : "begins a run"
       var line = "  \(listing.name): \(what), from \(listing.url.text) to \(to)"
       if let parent = listing.parent {
-        let known = try state?.record(parent).done ?? 0
-        let count = known > 0 ? try state?.countParents(of: parent, in: known) : nil
+        let count = known.record(parent).done > 0 ? known.parents[parent] : nil
         line += ", for each of \(parent)\(count.map { " (\($0) when it was read last)" } ?? "")"
       }
       if let since = listing.since, let watermark = record.watermark?.scalarText {
@@ -47,23 +39,21 @@ struct SyncStatus {
 
   /// A table: listing, destination, when it ran, how that ended.
   var table: String {
-    get throws {
-      var rows = [["LISTING", "TO", "BEGAN", "ENDED", "OUTCOME"]]
-      for listing in file.listings {
-        let record = try state?.record(listing.name) ?? SyncState.Record(name: listing.name)
-        rows.append([
-          listing.name, Self.name(of: listing), Self.time(record.began),
-          record.ended >= record.began ? Self.time(record.ended) : "-",
-          record.outcome.isEmpty ? "never read" : record.outcome,
-        ])
-      }
-      let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
-      return rows.map { row in
-        row.enumerated().map { index, text in
-          index < 4 ? text.padding(toLength: widths[index] + 2, withPad: " ", startingAt: 0) : text
-        }.joined().escapedForDisplay
-      }.joined(separator: "\n")
+    var rows = [["LISTING", "TO", "BEGAN", "ENDED", "OUTCOME"]]
+    for listing in file.listings {
+      let record = known.record(listing.name)
+      rows.append([
+        listing.name, Self.name(of: listing), Self.time(record.began),
+        record.ended >= record.began ? Self.time(record.ended) : "-",
+        record.outcome.isEmpty ? "never read" : record.outcome,
+      ])
     }
+    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      row.enumerated().map { index, text in
+        index < 4 ? text.padding(toLength: widths[index] + 2, withPad: " ", startingAt: 0) : text
+      }.joined().escapedForDisplay
+    }.joined(separator: "\n")
   }
 
   /// A destination without what may be secret in an address.

@@ -56,6 +56,54 @@ package enum JSONText {
     return false
   }
 
+  /// Whether JSON text has escapes of what is no character of a text in some databases: NUL, and halves of
+  /// surrogate pairs.
+  package static func hasUnheld(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+    guard written.contains(UInt8(ascii: "\\")) else { return false }
+    var hasUnheld = false
+    visitUnheld(written) { _, _ in hasUnheld = true }
+    return hasUnheld
+  }
+
+  /// Puts the symbol of NUL, and U+FFFD for halves of surrogate pairs, in the place of their escapes.
+  package static func replaceUnheld(in text: inout [UInt8]) {
+    var places: [(place: Int, digits: String)] = []
+    text.withUnsafeBufferPointer { text in
+      visitUnheld(text) { places.append(($0, $1 == 0 ? "2400" : "fffd")) }
+    }
+    for (place, digits) in places {
+      text.replaceSubrange(place + 2..<place + 6, with: digits.utf8)
+    }
+  }
+
+  private static func visitUnheld(
+    _ written: UnsafeBufferPointer<UInt8>, _ found: (_ place: Int, _ unit: UInt32) -> Void
+  ) {
+    var index = 0
+    while index + 1 < written.count {
+      guard written[index] == UInt8(ascii: "\\") else {
+        index += 1
+        continue
+      }
+      guard written[index + 1] == UInt8(ascii: "u") else {
+        index += 2
+        continue
+      }
+      let unit = unit(written, at: index + 2)
+      let isEscape =
+        index + 7 < written.count && written[index + 6] == UInt8(ascii: "\\")
+        && written[index + 7] == UInt8(ascii: "u")
+      if unit & 0xFC00 == 0xD800, isEscape,
+        self.unit(written, at: index + 8) & 0xFC00 == 0xDC00
+      {
+        index += 12
+        continue
+      }
+      if unit == 0 || unit & 0xF800 == 0xD800 { found(index, unit) }
+      index += 6
+    }
+  }
+
   private static func unit(_ written: UnsafeBufferPointer<UInt8>, at start: Int) -> UInt32 {
     var unit: UInt32 = 0
     for index in start..<min(start + 4, written.count) {

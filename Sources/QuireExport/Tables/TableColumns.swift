@@ -196,6 +196,7 @@ extension TableDialect {
     switch member.kind {
     case .flawedString: false
     case .escapedString: holdsNUL || !JSONText.hasNUL(member.text)
+    case .container: holdsNUL || !JSONText.hasUnheld(member.text)
     default: true
     }
   }

@@ -5,11 +5,34 @@ package import QuirePagination
 package struct TableItem: Sendable {
   private let whole: RawItem
   private let object: RawItem
+  /// Whether the row with its key is to go; it has nothing else then.
+  package let isDeletion: Bool
 
   /// What `shape` says of an item; throws as `TableShape.object(of:)`.
   package init(_ item: RawItem, _ shape: TableShape) throws {
     whole = item
     object = try shape.object(of: item)
+    isDeletion = false
+  }
+
+  /// The deletion of an item's row. Throws `SinkError` with the code `unfit` where a part of its key is missing,
+  /// or the table has none.
+  package init(deletionOf item: RawItem, _ shape: TableShape) throws {
+    whole = item
+    object = try shape.key(of: item)
+    isDeletion = true
+  }
+
+  /// Items and deletions in turn, each as many as come together.
+  package static func runs(of items: [TableItem]) -> [ArraySlice<TableItem>] {
+    var runs: [ArraySlice<TableItem>] = []
+    var start = items.startIndex
+    for index in items.indices where items[index].isDeletion != items[start].isDeletion {
+      runs.append(items[start..<index])
+      start = index
+    }
+    if start < items.endIndex { runs.append(items[start...]) }
+    return runs
   }
 
   /// How many bytes it has.

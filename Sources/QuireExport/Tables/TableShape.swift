@@ -76,6 +76,21 @@ package struct TableShape: Sendable {
     return try RawItem(Self.object(of: members))
   }
 
+  /// The object that has an item's key alone.
+  func key(of item: RawItem) throws -> RawItem {
+    guard let key else {
+      throw SinkError(
+        .unfit,
+        "An item is gone at the server, and a table without a key does not know which it was.")
+    }
+    var members: [(String, ArraySlice<UInt8>)] = []
+    for (name, path) in zip(keyNames, key.paths) {
+      guard let value = try item.value(at: path), value != .null else { throw Self.unfit(path) }
+      members.append((name, ArraySlice(value.description.utf8)))
+    }
+    return try RawItem(Self.object(of: members))
+  }
+
   private static func object(of members: [(String, ArraySlice<UInt8>)]) -> [UInt8] {
     var text = [UInt8(ascii: "{")]
     for (index, (name, value)) in members.enumerated() {

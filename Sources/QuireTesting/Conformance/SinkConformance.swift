@@ -26,6 +26,7 @@ public enum SinkConformance {
     try await checkExclusion(make)
     try await checkRestart(make, items)
     try await checkNextRun(make, items)
+    try await checkDeletions(make, items)
   }
 
   /// What an export does to a session.
@@ -187,6 +188,28 @@ public enum SinkConformance {
     try await expect(
       try await items(sink), sink.mode == .append ? first + second : second,
       "A run by \(sink.mode) that is complete shows what its mode says.", "")
+  }
+
+  /// A sink with a key takes away what is gone, be it of an earlier commit or of the same.
+  private static func checkDeletions<Destination: Sink>(
+    _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
+  ) async throws {
+    let sink = try await make()
+    guard sink.mode == .upsert else { return }
+    let session = try await sink.open(SinkOpening())
+    try await session.write(page(1))
+    try await session.commit(checkpoint(after: 1, 1))
+    var second = try page(2)
+    second.deleted = try [text(3), text(7), text(99)].map { try RawItem(Array($0.utf8)) }
+    try await session.write(second)
+    var third = SinkPage(try [RawItem(Array(text(7, run: 2).utf8))])
+    third.deleted = [try RawItem(Array("{\"id\":8}".utf8))]
+    try await session.write(third)
+    try await session.commit(checkpoint(after: 2, 2, isComplete: true))
+    await session.close()
+    try await expect(
+      try await items(sink), [text(4), text(5), text(6), text(7, run: 2)],
+      "What is gone goes from a sink whose mode is upsert, in the order in which it came.", "")
   }
 
   private static func expect(

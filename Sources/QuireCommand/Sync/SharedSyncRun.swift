@@ -1,0 +1,230 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireCore
+import QuireCurl
+import QuireExport
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+import QuirePostgres
+
+/// One worker of a sync that any number of machines work on: it takes units, one parent's listing each, until
+/// the round is over.
+struct SharedSyncRun: Sendable {
+  let file: SyncFile
+  let state: SharedSyncState
+  /// The listings to read, parents before children.
+  let listings: [SyncListing]
+  let lookAhead: Int
+  /// How often what others have is looked at.
+  let pause: Duration
+  private let wanted: [String: [SyncPlaceholder]]
+  private let sinks: [String: PostgresSink]
+
+  /// Throws a usage error where a listing's destination is on one machine.
+  init(_ file: SyncFile, _ state: SharedSyncState, names: [String], lookAhead: Int, pause: Duration)
+    throws
+  {
+    self.file = file
+    self.state = state
+    self.lookAhead = lookAhead
+    self.pause = pause
+    listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
+    wanted = file.wantedValues
+    var sinks: [String: PostgresSink] = [:]
+    for listing in listings {
+      guard let sink = try Destination.sink(listing.destination) as? PostgresSink else {
+        throw ValidationError(
+          "listings.\(listing.name).to: \(listing.destination.path) is on one machine, and several write "
+            + "to one destination: name a database by postgres://….")
+      }
+      sinks[listing.name] = sink
+    }
+    self.sinks = sinks
+  }
+
+  /// Works until all listings have ended in this round. Returns whether all of them are complete; throws
+  /// `CancellationError` where the run was asked to stop.
+  func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
+    let round = try await state.beginRound()
+    let names = Set(listings.map(\.name))
+    var over: [String: Bool] = [:]
+    while over.count < listings.count {
+      var isIdle = true
+      for listing in listings where over[listing.name] == nil {
+        let waits = listing.parent.map { names.contains($0) } ?? false
+        switch try await state.plan(listing, round, waits: waits) {
+        case .waiting: continue
+        case .units(let record):
+          if try await work(on: listing, record, round, tell) { isIdle = false }
+        case .over(let record):
+          let kind = String(record.outcome.prefix { $0 != ":" })
+          over[listing.name] = kind == "complete" || kind == "limited"
+          tell(
+            SyncNote(
+              listing.name, kind, String(record.outcome.dropFirst(kind.count + 2)), isLast: true))
+          isIdle = false
+        }
+      }
+      if isIdle { try await Task.sleep(for: pause) }
+    }
+    if names.count == file.listings.count { try await state.endRound(round) }
+    return over.values.allSatisfy { $0 }
+  }
+
+  /// Does what there is to do for a listing. Returns whether there was anything.
+  private func work(
+    on listing: SyncListing, _ record: SyncState.Record, _ round: Int,
+    _ tell: @escaping @Sendable (SyncNote) -> Void
+  ) async throws -> Bool {
+    var didWork = false
+    for work in SharedSyncState.Work.allCases {
+      let leases = state.leases(work, of: listing.name, round: record.runRound)
+      taking: while true {
+        try Task.checkCancellation()
+        switch try await leases.take() {
+        case .none: break taking
+        case .held: return didWork
+        case .lease(let lease):
+          didWork = true
+          let outcome = try await LeasedWork(leases).perform(lease) { lease in
+            switch work {
+            case .begin: try await begin(listing, record, lease, round)
+            case .units: try await read(listing, record, lease, tell)
+            case .end: try await end(listing, record, lease, round)
+            }
+          }
+          if case .released? = outcome.end { throw CancellationError() }
+        }
+      }
+      if work == .begin, try await !state.isBegun(record) { return didWork }
+    }
+    return didWork
+  }
+
+  private func sink(_ listing: SyncListing) throws -> PostgresSink {
+    guard let sink = sinks[listing.name] else {
+      throw SyncFileError(listing.name, "It has no destination.")
+    }
+    return sink
+  }
+
+  /// Begins the run in its destination. A listing that cannot be begun has failed.
+  private func begin(
+    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
+  ) async throws -> LeaseEnd {
+    do {
+      try await sink(listing).beginRound(lease, restarts: record.isRestarting)
+      return .done("0")
+    } catch let error where !(error is CancellationError) {
+      if SinkError.Code.leaseLost ~= error { throw error }
+      try await state.end(
+        record, listing, round, as: SyncRun.Outcome(kind: .failed, words: "\(error)"), children: [])
+      return .failed("\(error)")
+    }
+  }
+
+  /// Reads a unit: the listing of one parent.
+  private func read(
+    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease,
+    _ tell: @escaping @Sendable (SyncNote) -> Void
+  ) async throws -> LeaseEnd {
+    let source = SyncSource(
+      listing, file.client, file.origins,
+      .one(SyncState.Parent(number: 0, values: lease.unit), part: Self.part(of: lease.unit)))
+    let values = SyncValues(
+      listing: listing, wanted: wanted[listing.name] ?? [], source: source)
+    let sink = SharedSyncSink(
+      base: try sink(listing).leased(lease), values: values, state: state, record: record)
+    var export = listing.export(source, to: sink)
+    export.lookAhead = lookAhead
+    export.onProgress = { report in
+      tell(SyncNote(listing.name, report, nil))
+    }
+    let report = await export.outcome()
+    if case .failed(let error) = report.end, SinkError.Code.leaseLost ~= error { throw error }
+    let outcome = SyncRun.outcome(report, skipped: 0)
+    switch outcome.kind {
+    case .complete: return .done("\(report.checkpoint?.items ?? 0)")
+    case .interrupted: throw CancellationError()
+    case .limited: return .failed("limit")
+    case .failed, .skipped: return .failed(outcome.words)
+    }
+  }
+
+  /// The part of a listing that a unit is.
+  private static func part(of unit: String) -> Range<Int64>? {
+    guard case .array(let bounds)? = (try? JSONValue(parsing: unit))?[SyncSplit.name],
+      bounds.count == 2, let from = bounds[0].integer, let to = bounds[1].integer, from < to
+    else { return nil }
+    return Int64(from)..<Int64(to)
+  }
+
+  /// Ends the run in this round: as complete where all units are.
+  private func end(
+    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
+  ) async throws -> LeaseEnd {
+    let ends = try await state.ends(of: record)
+    let items = ends.first { $0.state == "done" }.flatMap { Int($0.words) } ?? 0
+    let failed = ends.filter { $0.state != "done" }
+    var outcome = SyncRun.Outcome(kind: .complete, words: "\(items) items")
+    if let first = failed.first {
+      let isLimited = failed.allSatisfy { $0.words == "limit" }
+      outcome = SyncRun.Outcome(
+        kind: isLimited ? .limited : .failed,
+        words: isLimited
+          ? "\(items) items; a limit ended \(first.count) of its parents"
+          : ends.reduce(0) { $0 + $1.count } == 1
+            ? first.words
+            : "\(failed.reduce(0) { $0 + $1.count }) of \(ends.reduce(0) { $0 + $1.count }) "
+              + "\(listing.parent == nil ? "parts" : "parents"): \(first.words)")
+    } else {
+      try await sink(listing).endRound(lease)
+    }
+    let children = file.listings.filter { $0.parent == listing.name }.map(\.name)
+    try await state.end(record, listing, round, as: outcome, children: children)
+    return .done("0")
+  }
+}
+
+/// A unit's destination, and beside it what the children of its items need.
+private struct SharedSyncSink<Base: Sink>: Sink {
+  let base: Base
+  let values: SyncValues
+  let state: SharedSyncState
+  let record: SyncState.Record
+
+  var mode: SinkMode { base.mode }
+
+  func open(_ opening: SinkOpening) async throws -> any SinkSession {
+    Session(self, try await base.open(opening))
+  }
+
+  private final class Session: SinkSession {
+    private let sink: SharedSyncSink
+    private let base: any SinkSession
+    private var parents: [String] = []
+
+    init(_ sink: SharedSyncSink, _ base: any SinkSession) {
+      self.sink = sink
+      self.base = base
+    }
+
+    var checkpoint: Checkpoint? { base.checkpoint }
+
+    func write(_ page: SinkPage) async throws {
+      try await base.write(page)
+      parents += try sink.values.all(of: page)
+    }
+
+    /// What is noted first comes again where the commit does not come through, and changes nothing then.
+    func commit(_ checkpoint: Checkpoint) async throws {
+      try await sink.state.note(parents, of: sink.record.name, round: sink.record.runRound)
+      parents = []
+      try await base.commit(checkpoint)
+    }
+
+    func close() async { await base.close() }
+  }
+}

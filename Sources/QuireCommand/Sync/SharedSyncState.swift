@@ -1,0 +1,340 @@
+import Foundation
+import Quire
+import QuireCore
+import QuireCurl
+import QuireExport
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+import QuirePostgres
+
+/// What is known between runs of a sync on several machines, in a PostgreSQL database: what `SyncState` is for
+/// one machine, with the leases of units beside it.
+///
+/// How far a unit has come is in its destination alone.
+final class SharedSyncState: Sendable {
+  /// What a worker can do for a listing.
+  enum Plan: Sendable {
+    /// Its parents are not all read yet.
+    case waiting
+    /// Its units are noted; see `works(of:)`.
+    case units(SyncState.Record)
+    /// It has ended in this round.
+    case over(SyncState.Record)
+  }
+
+  /// The three works of a listing's run, each of which waits for the one before: to begin it, its units, and
+  /// to end it.
+  enum Work: String, CaseIterable { case begin, units, end }
+
+  private let database: PostgresDatabase
+  /// By which the syncs of a database are told apart: the name of the file.
+  private let sync: String
+  private let leaseTime: Duration
+
+  init(_ url: String, sync: String, leaseTime: Duration) {
+    database = PostgresDatabase(url, preparation: PostgresLeaseStore.tables + ";" + Self.tables)
+    self.sync = sync
+    self.leaseTime = leaseTime
+  }
+
+  private static let tables = """
+    CREATE TABLE IF NOT EXISTS _quire_rounds (sync text PRIMARY KEY, number bigint NOT NULL, \
+    is_over boolean NOT NULL);
+    CREATE TABLE IF NOT EXISTS _quire_listings (sync text, name text, record text NOT NULL, \
+    PRIMARY KEY (sync, name));
+    CREATE TABLE IF NOT EXISTS _quire_parents (number bigint GENERATED ALWAYS AS IDENTITY, sync text \
+    NOT NULL, listing text NOT NULL, round bigint NOT NULL, values text NOT NULL);
+    CREATE UNIQUE INDEX IF NOT EXISTS _quire_parents_once ON _quire_parents \
+    (sync, listing, round, md5(values));
+    CREATE INDEX IF NOT EXISTS _quire_parents_order ON _quire_parents (sync, listing, round, number);
+    REVOKE ALL ON _quire_rounds, _quire_listings, _quire_parents FROM PUBLIC
+    """
+
+  /// The leases of a listing's run.
+  func leases(_ work: Work, of listing: String, round: Int) -> PostgresLeaseStore {
+    PostgresLeaseStore(
+      database, work: name(of: work, listing), round: round, time: leaseTime)
+  }
+
+  private func name(of work: Work, _ listing: String) -> String {
+    work == .units ? "\(sync)/\(listing)" : "\(sync)/\(listing) \(work.rawValue)"
+  }
+
+  // MARK: Rounds
+
+  /// The round that goes on, or a new one where the last came to its end.
+  func beginRound() async throws -> Int {
+    try await database.transaction { [sync] connection in
+      let row = try connection.query(
+        """
+        INSERT INTO _quire_rounds AS known VALUES ($1, 1, false) ON CONFLICT (sync) DO UPDATE SET \
+        number = known.number + known.is_over::int, is_over = false RETURNING number
+        """, [sync])
+      return row.first?.first?.flatMap { Int($0) } ?? 1
+    }
+  }
+
+  func endRound(_ round: Int) async throws {
+    try await database.transaction { [sync] connection in
+      _ = try connection.query(
+        "UPDATE _quire_rounds SET is_over = true WHERE sync = $1 AND number = $2::bigint",
+        [sync, "\(round)"])
+    }
+  }
+
+  /// Forgets what is known of listings, which begin anew. Returns false, and does nothing, where a worker has
+  /// a lease.
+  func restart(_ names: [String]) async throws -> Bool {
+    try await database.transaction { [self] connection in
+      let works = names.flatMap { listing in Work.allCases.map { name(of: $0, listing) } }
+      for work in works {
+        let held = try connection.query(
+          "SELECT 1 FROM _quire_leases WHERE work = $1 AND until > clock_timestamp() LIMIT 1",
+          [work]
+        )
+        guard held.isEmpty else { return false }
+      }
+      for work in works {
+        try connection.query("DELETE FROM _quire_leases WHERE work = $1", [work])
+      }
+      let round = try connection.query(
+        "SELECT number FROM _quire_rounds WHERE sync = $1 AND NOT is_over", [sync]
+      ).first?[0].flatMap { Int($0) }
+      for listing in names {
+        try connection.query(
+          "DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2", [sync, listing])
+        var record = SyncState.Record(name: listing)
+        record.isRestarting = true
+        try save(record, connection)
+      }
+      // What was read in this round is read in it again.
+      if let round, round > 0 {
+        try connection.query(
+          "UPDATE _quire_rounds SET number = $2::bigint WHERE sync = $1", [sync, "\(round + 1)"])
+      }
+      return true
+    }
+  }
+
+  // MARK: Listings
+
+  private func record(
+    _ name: String, _ connection: PostgresConnection, locking: Bool = false
+  ) throws -> SyncState.Record {
+    let row = try connection.query(
+      """
+      SELECT record FROM _quire_listings WHERE sync = $1 AND name = $2\(locking ? " FOR UPDATE" : "")
+      """, [sync, name])
+    guard let text = row.first?.first.flatMap({ $0 }) else { return SyncState.Record(name: name) }
+    return try JSONDecoder().decode(SyncState.Record.self, from: Data(text.utf8))
+  }
+
+  private func save(_ record: SyncState.Record, _ connection: PostgresConnection) throws {
+    let text = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
+    try connection.query(
+      """
+      INSERT INTO _quire_listings VALUES ($1, $2, $3) ON CONFLICT (sync, name) DO UPDATE SET \
+      record = excluded.record
+      """, [sync, record.name, text])
+  }
+
+  /// Notes the units of a listing in a round, unless another worker has done so. The parent is waited for
+  /// where it is read in this round, too.
+  func plan(_ listing: SyncListing, _ round: Int, waits: Bool) async throws -> Plan {
+    try await database.transaction { [self] connection in
+      // One worker notes; the others find what it noted.
+      try connection.query(
+        "SELECT pg_advisory_xact_lock(hashtextextended('quire sync ' || $1 || '/' || $2, 0))",
+        [sync, listing.name])
+      var record = try record(listing.name, connection, locking: true)
+      if record.tried >= round { return .over(record) }
+      if record.planned >= round { return .units(record) }
+      let parent = try listing.parent.map { try self.record($0, connection) }
+      if waits, let parent, parent.tried < round { return .waiting }
+      if let plan = try end(&record, listing, parent, round, connection) { return plan }
+      if record.runRound > record.done {
+        try reopen(record, connection)
+      } else {
+        try begin(&record, listing, parent, round, connection)
+      }
+      record.planned = round
+      try save(record, connection)
+      return .units(record)
+    }
+  }
+
+  /// Ends a listing for which there is nothing to do.
+  private func end(
+    _ record: inout SyncState.Record, _ listing: SyncListing, _ parent: SyncState.Record?,
+    _ round: Int, _ connection: PostgresConnection
+  ) throws -> Plan? {
+    let isUnfinished = record.runRound > record.done
+    if listing.destination.mode == .once, record.done > 0 {
+      record.outcome = "complete: it was read before"
+    } else if !isUnfinished, let parent, parent.done == 0 {
+      record.outcome =
+        "skipped: \(parent.name) was never read to its end, so there is nothing to read it for."
+    } else if isUnfinished,
+      let difference = SyncRun.difference(record.definition, listing.definition)
+    {
+      record.outcome =
+        "failed: An unfinished run was of another listing: the two differ in \(difference). Put it back, "
+        + "or begin anew by --restart --only \(listing.name)."
+    } else {
+      return nil
+    }
+    record.tried = round
+    try save(record, connection)
+    return .over(record)
+  }
+
+  /// What failed in an earlier round is tried again.
+  private func reopen(_ record: SyncState.Record, _ connection: PostgresConnection) throws {
+    for work in [Work.begin, .units] {
+      try connection.query(
+        """
+        UPDATE _quire_leases SET state = 'open', until = NULL, words = '' WHERE work = $1 AND \
+        round = $2::bigint AND state = 'failed'
+        """, [name(of: work, record.name), "\(record.runRound)"])
+    }
+    try connection.query(
+      "UPDATE _quire_leases SET state = 'open', until = NULL WHERE work = $1 AND round = $2::bigint",
+      [name(of: .end, record.name), "\(record.runRound)"])
+  }
+
+  private func begin(
+    _ record: inout SyncState.Record, _ listing: SyncListing, _ parent: SyncState.Record?,
+    _ round: Int, _ connection: PostgresConnection
+  ) throws {
+    record.definition = listing.definition
+    record.parentRound = parent?.done ?? 0
+    record.runRound = round
+    record.began = Date().timeIntervalSince1970
+    record.outcome = "running"
+    for work in [Work.begin, .end] {
+      try PostgresLeaseStore.add(
+        work.rawValue, to: name(of: work, listing.name), round: round, connection)
+    }
+    let work = name(of: .units, listing.name)
+    guard let parent else {
+      for unit in listing.units {
+        try PostgresLeaseStore.add(unit, to: work, round: round, connection)
+      }
+      return
+    }
+    try connection.query(
+      PostgresLeaseStore.insertion(
+        """
+        SELECT $1, values, $2::bigint FROM _quire_parents WHERE sync = $3 AND listing = $4 AND \
+        round = $5::bigint ORDER BY number
+        """), [work, "\(round)", sync, parent.name, "\(record.parentRound)"])
+  }
+
+  /// Notes the parents on a page, before the page is committed.
+  func note(_ parents: [String], of listing: String, round: Int) async throws {
+    guard !parents.isEmpty else { return }
+    try await database.transaction { [sync] connection in
+      // In one order, so that two workers never wait for each other.
+      for values in parents.sorted() {
+        try connection.query(
+          """
+          INSERT INTO _quire_parents (sync, listing, round, values) VALUES ($1, $2, $3::bigint, $4) \
+          ON CONFLICT DO NOTHING
+          """, [sync, listing, "\(round)", values])
+      }
+    }
+  }
+
+  /// Whether the run was begun in its destination.
+  func isBegun(_ record: SyncState.Record) async throws -> Bool {
+    try await database.transaction { [self] connection in
+      try connection.query(
+        "SELECT 1 FROM _quire_leases WHERE work = $1 AND round = $2::bigint AND state = 'done'",
+        [name(of: .begin, record.name), "\(record.runRound)"]
+      ).isEmpty == false
+    }
+  }
+
+  /// How the units of a run ended: how many as what, the most frequent first.
+  func ends(of record: SyncState.Record) async throws -> [(
+    state: String, words: String, count: Int
+  )] {
+    try await database.transaction { [self] connection in
+      try connection.query(
+        """
+        SELECT state, CASE state WHEN 'done' THEN sum(items)::text ELSE max(reason) END, count(*) FROM \
+        (SELECT state, CASE state WHEN 'done' THEN words::bigint END AS items, CASE state WHEN 'done' \
+        THEN '' ELSE words END AS reason FROM _quire_leases WHERE work = $1 AND round = $2::bigint) AS ends \
+        GROUP BY state, reason ORDER BY 3 DESC
+        """,
+        [name(of: .units, record.name), "\(record.runRound)"]
+      ).map { ($0[0] ?? "", $0[1] ?? "", $0[2].flatMap { Int($0) } ?? 0) }
+    }
+  }
+
+  /// Notes how a listing ended in a round.
+  func end(
+    _ record: SyncState.Record, _ listing: SyncListing, _ round: Int, as outcome: SyncRun.Outcome,
+    children: [String]
+  ) async throws {
+    try await database.transaction { [self] connection in
+      var record = try self.record(record.name, connection, locking: true)
+      guard record.tried < round else { return }
+      record.tried = round
+      record.ended = max(Date().timeIntervalSince1970, record.began)
+      record.outcome = "\(outcome.kind): \(outcome.words)"
+      if case .complete = outcome.kind {
+        (record.done, record.isRestarting) = (record.runRound, false)
+      }
+      try save(record, connection)
+      var rounds = [record.done, record.runRound]
+      for child in children { rounds.append(try self.record(child, connection).parentRound) }
+      try connection.query(
+        """
+        DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round <> ALL ($3::bigint[])
+        """, [sync, record.name, "{\(rounds.map(String.init).joined(separator: ","))}"])
+      try connection.query(
+        "DELETE FROM _quire_leases WHERE work = $1 AND round < $2::bigint",
+        [name(of: .units, record.name), "\(record.runRound)"])
+    }
+  }
+
+  /// What is known of listings, to be shown.
+  func known(_ names: [String]) async throws -> SyncKnown {
+    try await database.transaction { [self] connection in
+      var known = SyncKnown()
+      let row = try connection.query(
+        "SELECT number, is_over FROM _quire_rounds WHERE sync = $1", [sync]
+      ).first
+      (known.round, known.isOver) = (row?[0].flatMap { Int($0) } ?? 0, row?[1] != "f")
+      for name in names {
+        var record = try record(name, connection)
+        if record.planned > record.tried { record.outcome = try progress(of: record, connection) }
+        known.records[name] = record
+        known.parents[name] = try connection.query(
+          """
+          SELECT count(*) FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round = $3::bigint
+          """, [sync, name, "\(record.done)"]
+        ).first?[0].flatMap { Int($0) }
+      }
+      return known
+    }
+  }
+
+  private func progress(
+    of record: SyncState.Record, _ connection: PostgresConnection
+  ) throws -> String {
+    let row =
+      try connection.query(
+        """
+        SELECT count(*), count(*) FILTER (WHERE state = 'done'), count(*) FILTER (WHERE state = 'failed'), \
+        count(*) FILTER (WHERE until > clock_timestamp()) FROM _quire_leases WHERE work = $1 AND \
+        round = $2::bigint
+        """, [name(of: .units, record.name), "\(record.runRound)"]
+      ).first?.map { $0 ?? "0" } ?? ["0", "0", "0", "0"]
+    return "running: \(row[1]) of \(row[0]) units done, \(row[2]) failed, \(row[3]) being worked on"
+  }
+
+  func close() async { await database.close() }
+}

@@ -1,0 +1,107 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireCore
+import QuireCurl
+import QuireExport
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+
+/// How a listing of a sync file is read in parts.
+struct SyncSplit: Sendable {
+  /// The ancestor's name by which a URL has a part's bounds: `{split:lower}`.
+  static let name = "split"
+
+  private let start: Int64
+  /// Nil for now.
+  private let end: Int64?
+  private let step: Int64
+  private let isTime: Bool
+  private let cap: Int?
+  private let total: PagePath?
+  private let key: PagePath?
+  private let lower: String?
+  private let upper: String?
+  /// Whether the server counts the upper value in.
+  private let isClosed: Bool
+
+  /// Reads what a file says at `place`; throws `SyncFileError`.
+  init(_ value: JSONValue, key: PagePath?, at place: String) throws {
+    let start = value["start"]?.scalarText ?? ""
+    let isTime = Int64(start) == nil
+    self.isTime = isTime
+    self.start = try Self.bound(start, at: "\(place).start", isTime: isTime)
+    end = try value["end"]?.scalarText.map {
+      try Self.bound($0, at: "\(place).end", isTime: isTime)
+    }
+    guard isTime || end != nil else {
+      throw SyncFileError("\(place).end", "is missing: keys have no last one by themselves.")
+    }
+    let every = value["every"]?.scalarText ?? ""
+    step = try Self.step(every, isTime: isTime, at: "\(place).every")
+    guard self.start < end ?? .max else {
+      throw SyncFileError("\(place).end", "lies in front of the start.")
+    }
+    cap = value["cap"]?.integer
+    do {
+      total = try value["total"]?.string.map { try PagePath($0) }
+    } catch let error as PageError {
+      throw SyncFileError("\(place).total", error.message)
+    }
+    self.key = key
+    lower = value["lower"]?.scalarText
+    upper = value["upper"]?.scalarText
+    isClosed = value["closed"]?.boolean ?? false
+  }
+
+  private static func bound(_ text: String, at place: String, isTime: Bool) throws -> Int64 {
+    if !isTime, let number = Int64(text) { return number }
+    let time = text.utf8.count == 10 ? "\(text)T00:00:00Z" : text
+    guard isTime, let date = try? Date(time, strategy: .iso8601) else {
+      throw SyncFileError(
+        place,
+        "expected \(isTime ? "a time such as 2015-01-01" : "a whole number, as the start is")"
+          + ", not \(ServerText(text)).")
+    }
+    return Int64(date.timeIntervalSince1970)
+  }
+
+  private static func step(_ text: String, isTime: Bool, at place: String) throws -> Int64 {
+    let days = text.hasSuffix("d") ? Int64(text.dropLast()).map { $0 * 86_400 } : nil
+    let time = isTime ? try? DurationOption.duration(text, for: place).components.seconds : nil
+    guard let step = isTime ? days ?? time : Int64(text), step > 0 else {
+      throw SyncFileError(
+        place,
+        "expected \(isTime ? "a time such as 30d or 12h" : "a number of keys"), not "
+          + "\(ServerText(text)).")
+    }
+    return step
+  }
+
+  /// The parts as they are now, or those of one range.
+  func split(of range: Range<Int64>?, at now: Date = Date()) -> Split {
+    let last = max(start, end ?? Int64(now.timeIntervalSince1970) + 1)
+    var split = Split(range ?? start..<last, every: step, isTime: isTime)
+    (split.cap, split.total, split.key) = (cap, total, key)
+    return split
+  }
+
+  /// The query parameters of a part.
+  func parameters(of part: Partition) -> [(name: String, text: String)] {
+    var parameters: [(name: String, text: String)] = []
+    if let lower { parameters.append((lower, part.lower)) }
+    if let upper { parameters.append((upper, isClosed ? part.last : part.upper)) }
+    return parameters
+  }
+
+  /// A bound of a part by its name in a URL.
+  static func value(_ path: PagePath, of part: Partition?) -> JSONValue? {
+    switch path.text {
+    case "/lower": part.map { .string($0.lower) }
+    case "/upper": part.map { .string($0.upper) }
+    case "/last": part.map { .string($0.last) }
+    default: nil
+    }
+  }
+}

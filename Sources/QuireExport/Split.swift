@@ -1,0 +1,92 @@
+public import QuireCore
+public import QuirePagination
+
+#if canImport(FoundationEssentials)
+  public import FoundationEssentials
+#else
+  public import Foundation
+#endif
+
+/// How a listing is read in parts, because a server gives only so many results of one request: by ranges of a
+/// key, or by windows of time.
+///
+/// ```swift
+/// let split = Split.times(from ..< .now, every: .seconds(30 * 86_400))
+/// let issues = Cursor.partitioned(by: split) { part in
+///   client.cursor(at: "\(url)+created:\(part.lower)..\(part.last)", pagination: .github)
+/// }
+/// ```
+/// A part of which the server gives no more (`PageError.Code.resultWindowExceeded`), or that has more than
+/// `cap` by its own total, is halved, and its halves again, down to one key or second. What came of it before
+/// does not come again.
+public struct Split: Hashable, Sendable {
+  /// The values that bound parts: of keys themselves, of times seconds since 1970.
+  package var range: Range<Int64>
+  package let step: Int64
+  package let isTime: Bool
+  /// The most results that the server gives of one request, where it says how many there are: a part with more
+  /// is halved before its first page is taken. Default: nil, the server's refusal is waited for.
+  public var cap: Int?
+  /// Where a page says how many items the part has, for descriptions that do not say it; used with `cap`.
+  public var total: PagePath?
+  /// What tells items apart when a part is halved after some of it came; nil for their whole content.
+  public var key: PagePath?
+
+  package init(_ range: Range<Int64>, every step: Int64, isTime: Bool) {
+    self.range = range
+    self.step = max(1, step)
+    self.isTime = isTime
+  }
+
+  /// Parts of `count` keys each, which are whole numbers.
+  public static func keys(_ range: Range<Int>, every count: Int) -> Split {
+    Split(Int64(range.lowerBound)..<Int64(range.upperBound), every: Int64(count), isTime: false)
+  }
+
+  /// Windows of time, of whole seconds: from the first second to the one that `range` ends in.
+  public static func times(_ range: Range<Date>, every window: Duration) -> Split {
+    let lower = Int64(range.lowerBound.timeIntervalSince1970.rounded(.down))
+    let upper = Int64(range.upperBound.timeIntervalSince1970.rounded(.up))
+    return Split(lower..<max(lower, upper), every: window.components.seconds, isTime: true)
+  }
+
+  /// The parts, as long as none is halved.
+  package var parts: [Range<Int64>] {
+    stride(from: range.lowerBound, to: range.upperBound, by: Int(step)).map {
+      $0..<min($0 + step, range.upperBound)
+    }
+  }
+}
+
+/// A part of a listing; see `Split`.
+public struct Partition: Hashable, Sendable {
+  package let range: Range<Int64>
+  private let isTime: Bool
+
+  package init(_ range: Range<Int64>, isTime: Bool) {
+    self.range = range
+    self.isTime = isTime
+  }
+
+  /// The first value in it: a whole number, or a time as RFC 3339 writes it.
+  public var lower: String { text(range.lowerBound) }
+  /// The last value in it, for servers that take it as included.
+  public var last: String { text(range.upperBound - 1) }
+  /// The first value behind it, for servers that take it as excluded.
+  public var upper: String { text(range.upperBound) }
+
+  private func text(_ value: Int64) -> String {
+    isTime
+      ? Date(timeIntervalSince1970: TimeInterval(value)).formatted(.iso8601) : "\(value)"
+  }
+}
+
+extension Cursor where Item == RawItem {
+  /// A listing that is read in parts, one after the other, as one: its positions say which parts are left.
+  ///
+  /// `cursor` makes the listing of a part. What it throws is `transformFailed`. A part that cannot be halved
+  /// any more throws `resultWindowExceeded`, once all that came was delivered.
+  public static func partitioned(
+    by split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>
+  ) -> Cursor<RawItem> { Cursor(SplitSource(split, cursor)) }
+}

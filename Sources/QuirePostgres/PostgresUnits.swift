@@ -1,0 +1,202 @@
+import QuireCore
+import QuireExport
+
+/// What a worker does with a table and the row of its unit in `_quire_units`, within one transaction.
+struct PostgresUnits {
+  /// What makes the table, and that of checkpoints: within a transaction, it would wait for the lock of another
+  /// one that waits for the lock of this one.
+  static let tables =
+    PostgresLedger.tables + """
+      ;
+      CREATE TABLE IF NOT EXISTS _quire_units ("table" text NOT NULL, work text NOT NULL, unit text NOT NULL, \
+      token bigint NOT NULL, round bigint NOT NULL DEFAULT 0, checkpoint text);
+      CREATE UNIQUE INDEX IF NOT EXISTS _quire_units_unit ON _quire_units ("table", work, md5(unit));
+      REVOKE ALL ON _quire_units FROM PUBLIC
+      """
+  /// By which a table's own checkpoint says that its items are those of units.
+  private static let listing = ["units": "leased"]
+
+  private let sink: PostgresSink
+  private let lease: Lease
+  private let connection: PostgresConnection
+  private let ledger: PostgresLedger
+
+  init(_ sink: PostgresSink, _ lease: Lease, _ connection: PostgresConnection) {
+    self.sink = sink
+    self.lease = lease
+    self.connection = connection
+    ledger = PostgresLedger(sink: sink, connection: connection)
+  }
+
+  // MARK: Units
+
+  /// Makes the lease the unit's latest; what the unit has committed, and whether that was all of this round.
+  func open() throws -> (checkpoint: Checkpoint?, isDone: Bool) {
+    try claim()
+    try check(try ledger.read())
+    let row = try takeOver()
+    return (row.checkpoint, row.checkpoint?.isComplete == true && row.round >= lease.round)
+  }
+
+  /// Writes items and the unit's checkpoint, unless that was done before.
+  func commit(_ items: [TableItem], _ checkpoint: Checkpoint, behind last: Checkpoint?) throws {
+    try claim()
+    let row = try connection.query(
+      """
+      SELECT token, checkpoint FROM _quire_units WHERE "table" = $1 AND work = $2 AND md5(unit) = \
+      md5($3) FOR UPDATE
+      """, [sink.table, lease.work, lease.unit]
+    ).first
+    guard let row, row[0] == "\(lease.token)" else { throw lost }
+    let line = String(decoding: checkpoint.bytes, as: UTF8.self)
+    // The answer to the same commit was lost on the way.
+    if row[1] == line { return }
+    guard try row[1].map({ try Checkpoint(bytes: $0.utf8) }) == last else { throw lost }
+    try ledger.create()
+    let record = try ledger.read(locking: true)
+    try check(record)
+    var table = PostgresTable(
+      sink, connection, isStaged: record?.staged != nil, stored: record?.staged ?? record?.columns)
+    try table.insert(items)
+    let isNew = record?.checkpoint.listing != Self.listing
+    if isNew || table.columns != record?.staged ?? record?.columns {
+      try ledger.write(
+        isNew ? next(record) : record?.checkpoint ?? next(nil), table.columns,
+        isStaged: record?.staged != nil)
+    }
+    try connection.query(
+      """
+      UPDATE _quire_units SET checkpoint = $4, round = CASE WHEN $5 = 'true' THEN $6::bigint ELSE round \
+      END WHERE "table" = $1 AND work = $2 AND md5(unit) = md5($3)
+      """,
+      [
+        sink.table, lease.work, lease.unit, line, "\(checkpoint.isComplete)", "\(lease.round)",
+      ])
+  }
+
+  /// Takes the right to commit to the table until the end of the transaction: columns change in turn, and no
+  /// export of the table as a whole is going on.
+  private func claim() throws {
+    let key = "hashtextextended('quire ' || current_schema() || '.' || $1, 0)"
+    try connection.query("SELECT pg_advisory_xact_lock(\(key) # 1)", [sink.table])
+    let taken = try connection.query(
+      "SELECT pg_try_advisory_xact_lock_shared(\(key))", [sink.table])
+    guard taken.first?.first == "t" else {
+      throw SinkError(
+        .inUse,
+        "An export of the whole table \(sink.table) is writing to it: units would be repeated. Wait for "
+          + "it, or end it.")
+    }
+  }
+
+  private func check(_ record: PostgresLedger.Record?) throws {
+    try ledger.check(record)
+    guard let checkpoint = record?.checkpoint, !checkpoint.isComplete,
+      checkpoint.listing != Self.listing
+    else { return }
+    throw SinkError(
+      .otherRequest,
+      "The table \(sink.table) has an unfinished export of one machine. Finish it, or begin anew.")
+  }
+
+  /// The unit's row, with the lease's token; throws where a later lease has opened it.
+  private func takeOver() throws -> (checkpoint: Checkpoint?, round: Int) {
+    let row = try connection.query(
+      """
+      INSERT INTO _quire_units AS known ("table", work, unit, token) VALUES ($1, $2, $3, $4::bigint) \
+      ON CONFLICT ("table", work, md5(unit)) DO UPDATE SET token = excluded.token \
+      WHERE known.token <= excluded.token RETURNING checkpoint, round
+      """, [sink.table, lease.work, lease.unit, "\(lease.token)"]
+    ).first
+    guard let row else { throw lost }
+    return (
+      try row[0].map { try Checkpoint(bytes: $0.utf8) }, row[1].flatMap { Int($0) } ?? 0
+    )
+  }
+
+  private var lost: SinkError {
+    SinkError(
+      .leaseLost,
+      "Another worker has the unit \(ServerText(lease.unit)) of \(ServerText(lease.work)): this one was "
+        + "away for longer than its lease. What it had not committed is left to the other.")
+  }
+
+  // MARK: Rounds
+
+  /// The table's own checkpoint at the beginning of a round of units.
+  private func next(_ record: PostgresLedger.Record?) -> Checkpoint {
+    var next = Checkpoint(
+      sequence: (record?.checkpoint.sequence ?? 0) + 1, run: (record?.checkpoint.run ?? 0) + 1,
+      listing: Self.listing)
+    next.memory = ["round": .number("\(lease.round)"), "work": .string(lease.work)]
+    return next
+  }
+
+  private func isBegun(_ record: PostgresLedger.Record?) -> Bool {
+    let memory = record?.checkpoint.memory
+    return memory?["round"]?.integer == lease.round && memory?["work"]?.string == lease.work
+  }
+
+  /// Begins a round, unless that was done before.
+  func begin(restarts: Bool) throws {
+    try claim()
+    let row = try takeOver()
+    guard row.round < lease.round else { return }
+    try ledger.create()
+    let record = try restarts ? nil : ledger.read(locking: true)
+    if restarts {
+      try PostgresTable.drop(sink.table, ledger)
+      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
+      try ledger.remove()
+      try forgetUnits()
+    } else {
+      try check(record)
+    }
+    if sink.mode == .replace, let record, record.checkpoint.isComplete {
+      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
+      try forgetUnits()
+      var staged = PostgresTable(
+        sink, connection, isStaged: true, stored: record.columns, exists: false)
+      try staged.insert([])
+      try ledger.write(next(record), staged.columns, isStaged: true)
+    } else if let record, !isBegun(record) {
+      try ledger.write(
+        next(record), record.staged ?? record.columns, isStaged: record.staged != nil)
+    }
+    try connection.query(
+      """
+      UPDATE _quire_units SET round = $4::bigint WHERE "table" = $1 AND work = $2 AND md5(unit) = md5($3)
+      """, [sink.table, lease.work, lease.unit, "\(lease.round)"])
+  }
+
+  /// Forgets how far other units have come: their items are gone, or are to be read anew.
+  private func forgetUnits() throws {
+    try connection.query(
+      "DELETE FROM _quire_units WHERE \"table\" = $1 AND NOT (work = $2 AND md5(unit) = md5($3))",
+      [sink.table, lease.work, lease.unit])
+  }
+
+  /// Completes the round, unless that was done before.
+  func end() throws {
+    try claim()
+    _ = try takeOver()
+    try ledger.create()
+    guard let record = try ledger.read(locking: true) else {
+      // No unit had an item: a reader finds an empty table all the same.
+      var table = PostgresTable(sink, connection, isStaged: false, stored: nil)
+      try table.insert([])
+      var checkpoint = next(nil)
+      (checkpoint.position, checkpoint.listing) = (nil, [:])
+      return try ledger.write(checkpoint, table.columns, isStaged: false)
+    }
+    guard !record.checkpoint.isComplete else { return }
+    try check(record)
+    var table = PostgresTable(
+      sink, connection, isStaged: record.staged != nil, stored: record.staged ?? record.columns)
+    if record.staged != nil { try table.takePlace(of: record.columns) }
+    var checkpoint = record.checkpoint
+    checkpoint.sequence += 1
+    (checkpoint.position, checkpoint.listing) = (nil, [:])
+    try ledger.write(checkpoint, table.columns, isStaged: false)
+  }
+}

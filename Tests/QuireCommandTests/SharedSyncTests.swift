@@ -1,0 +1,166 @@
+import Foundation
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(
+  "quire sync on several machines",
+  .disabled(if: PostgresServer.programs == nil, "no PostgreSQL server"))
+struct SharedSyncTests {
+  /// A forge whose copy is in a schema of its own, with comments that would be there twice if they came twice.
+  private struct Copy {
+    let forge: Forge
+    let file: String
+    let url: String
+
+    init(
+      server: PostgresServer? = nil, failing: @escaping @Sendable (String) -> Int? = { _ in nil }
+    ) throws {
+      let schema = "s\(UUID())".replacing("-", with: "").lowercased()
+      url = try (server ?? PostgresServer.shared.get()).url(schema: schema)
+      forge = try Forge(failing: failing)
+      file = try forge.file(to: url)
+      try change(
+        "key: id\n    with: {repository: \"repos", to: "mode: once\n    with: {repository: \"repos")
+    }
+
+    func change(_ text: String, to other: String) throws {
+      let old = try String(contentsOfFile: file, encoding: .utf8)
+      #expect(old.contains(text))
+      try old.replacing(text, with: other).write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    var arguments: [String] { ["sync", file, "--state", url, "--lease", "1s"] }
+
+    func rows(_ sql: String) async throws -> [String] {
+      try await Command.run("/usr/bin/psql", "-At", url, "-c", sql).lines
+    }
+
+    func hasAll(_ what: String) async throws {
+      #expect(
+        try await rows("SELECT id, repository, issue FROM comments ORDER BY 1, 2, 3")
+          == Forge.allComments.sorted(), "\(what)")
+      #expect(
+        try await rows("SELECT count(*), count(DISTINCT id) FROM issues") == ["40|40"], "\(what)")
+    }
+  }
+
+  @Test("16-Machines: three workers share a sync, and each record is there once")
+  func shares() async throws {
+    let copy = try Copy()
+    let workers = try (0..<3).map { _ in try Command(copy.arguments) }
+    for worker in workers {
+      let ending = try await worker.end()
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    try await copy.hasAll("three workers")
+    // Each page of each unit once. A worker that comes late begins another round, without the comments.
+    #expect((copy.forge.server.requests.count - 105) % 25 == 0)
+    let status = try await Command.quire(copy.arguments + ["--status"])
+    #expect(status.status == 0 && status.output.contains("complete: 40 items"), "\(status.output)")
+    let plan = try await Command.quire(copy.arguments + ["--plan"])
+    #expect(plan.output.contains("A new round"), "\(plan.output)")
+  }
+
+  @Test(
+    "16-Machines: workers that are killed, and a server that crashes, leave each record there once",
+    .timeLimit(.minutes(3)))
+  func survivesKills() async throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var random = SeededNumbers(seed)
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let copy = try Copy(server: server)
+    var workers = try (0..<3).map { _ in try Command(copy.arguments) }
+    for kill in 0..<12 {
+      usleep(UInt32.random(in: 50_000...400_000, using: &random))
+      if kill == 5 { try server.crash() }
+      let index = Int.random(in: 0..<3, using: &random)
+      workers[index].send(signal: SIGKILL)
+      _ = try await workers[index].end()
+      workers[index] = try Command(copy.arguments)
+    }
+    for worker in workers {
+      let ending = try await worker.end()
+      #expect(ending.status == 0, "seed \(seed): \(ending.errors)")
+    }
+    try await copy.hasAll("seed \(seed)")
+  }
+
+  @Test("16-Machines: a unit that fails keeps no other waiting, and goes on in the next round")
+  func goesOnAfterFailure() async throws {
+    let isFailing = Mutex(true)
+    let copy = try Copy { path in
+      path == "/repos/o1/r2/issues" && isFailing.withLock { $0 } ? 403 : nil
+    }
+    let failed = try await Command.quire(copy.arguments)
+    #expect(failed.status == 1, "\(failed.errors)")
+    #expect(
+      failed.errors.contains("issues: failed, 1 of 10 parents")
+        && failed.errors.contains("comments: skipped"), "\(failed.errors)")
+    #expect(try await copy.rows("SELECT count(*) FROM issues") == ["36"])
+    isFailing.withLock { $0 = false }
+    let ending = try await Command.quire(copy.arguments)
+    #expect(ending.status == 0, "\(ending.errors)")
+    try await copy.hasAll("after a failure")
+    let count = copy.forge.server.requests.count { $0.path == "/repos/o1/r3/issues" }
+    #expect(count == 2, "What was read in the first round is not read again.")
+  }
+
+  @Test("16-Machines: a run that replaces is seen whole, and one that begins anew takes all away")
+  func replaces() async throws {
+    let copy = try Copy()
+    try copy.change("mode: once", to: "mode: replace")
+    for arguments in [[], [], ["--restart"], []] {
+      let ending = try await Command.quire(copy.arguments + arguments)
+      #expect(ending.status == 0, "\(ending.errors)")
+      try await copy.hasAll("\(arguments)")
+    }
+    #expect(try await copy.rows("SELECT to_regclass('_quire_staged_comments') IS NULL") == ["t"])
+  }
+
+  @Test(
+    "16-Machines: later rounds ask each parent's listing for what has changed since its own last one"
+  )
+  func readsIncrements() async throws {
+    let copy = try Copy()
+    try copy.change(
+      "for: repositories",
+      to: "for: repositories\n    since: {field: /t, parameter: since, lookBack: 24h}")
+    for _ in 0..<2 {
+      let ending = try await Command.quire(copy.arguments)
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    let asked = copy.forge.server.requests.filter { $0.target.contains("since=") }
+    #expect(asked.count == 10)
+    #expect(asked.allSatisfy { $0.target.contains("since=2026-01-03T00%3A00%3A00Z") })
+    try await copy.hasAll("increments")
+  }
+
+  @Test(
+    "16-Machines: a destination on one machine is refused, and a worker's stop gives its unit back")
+  func refuses() async throws {
+    let copy = try Copy()
+    let local = try copy.forge.file(to: "forge.db", named: "local.yaml")
+    let refused = try await Command.quire(["sync", local, "--state", copy.url])
+    #expect(
+      refused.status == 2 && refused.errors.contains("is on one machine"), "\(refused.errors)")
+    let short = try await Command.quire(Array(copy.arguments.dropLast()) + ["0"])
+    #expect(short.status == 2 && short.errors.contains("needs a second"), "\(short.errors)")
+    let slow = try FaultServer { _ in [.hold] }
+    defer { slow.stop() }
+    let text =
+      "to: \(copy.url)\nlistings: {slow: {url: \(slow.url("/x")), key: id, preset: github}}\n"
+    let path = copy.forge.folder.appending(path: "slow.yaml").path
+    try text.write(toFile: path, atomically: true, encoding: .utf8)
+    let worker = try Command(["sync", path, "--state", copy.url])
+    try await slow.received()
+    let restart = try await Command.quire(["sync", path, "--state", copy.url, "--restart"])
+    #expect(restart.status == 1 && restart.errors.contains("another machine"), "\(restart.errors)")
+    worker.send(signal: SIGTERM)
+    #expect(try await worker.end().status == 143)
+    #expect(
+      try await copy.rows("SELECT state, until IS NULL FROM _quire_leases WHERE work = 'slow/slow'")
+        == ["open|t"])
+  }
+}

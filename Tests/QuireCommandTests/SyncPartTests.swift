@@ -1,0 +1,167 @@
+import Foundation
+import GRDB
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("quire sync in parts and by changes") struct SyncPartTests {
+  /// A folder with a sync file, and what its database holds.
+  private final class Copy {
+    let folder: URL
+    let file: String
+
+    init(_ listing: String, to: String = "x.db") throws {
+      folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      file = folder.appending(path: "x.yaml").path
+      try "to: \(to)\nlistings:\n  items: \(listing)\n".write(
+        toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func run(_ arguments: String...) async throws -> Command.Ending {
+      try await Command.quire(["sync", file] + arguments)
+    }
+
+    func rows(_ sql: String) throws -> [String] {
+      try DatabaseQueue(path: folder.appending(path: "x.db").path).read {
+        try Row.fetchAll($0, sql: sql).map { row in
+          row.map { "\($1)".trimmingCharacters(in: ["\""]) }.joined(separator: "|")
+        }
+      }
+    }
+  }
+
+  private static let pages =
+    #"{next: {body: /next}, send: {query: page}, items: /items, policy: {failure: [{when: {status: [422]}, class: window}]}}"#
+
+  /// Items 0 to 99 between two keys, ten to a page, of which it gives thirty.
+  private static func server() throws -> FaultServer {
+    try FaultServer { request in
+      let query = Query(request.target)
+      let (from, to) = (query.number("from") ?? 0, query.number("to") ?? 100)
+      let start = query.number("page") ?? 0
+      guard start < 30 else { return [.respond("{\"message\":\"no more\"}", status: "422 No")] }
+      let all = (0..<100).filter { $0 >= from && $0 < to }
+      let items = all.dropFirst(start).prefix(10).map { "{\"id\":\($0)}" }.joined(separator: ",")
+      let next = start + 10 < all.count ? ",\"next\":\(start + 10)" : ""
+      return [.respond("{\"items\":[\(items)]\(next)}")]
+    }
+  }
+
+  @Test(
+    "16-Parts: a listing of a sync is read in parts, which are halved where the server gives no more",
+    arguments: [
+      "url: URL/items, split: {start: 0, end: 100, every: 90, lower: from, upper: to}",
+      "url: 'URL/items?from={split:lower}&to={split:upper}', split: {start: 0, end: 100, every: 1000}",
+    ])
+  func splits(words: String) async throws {
+    let server = try Self.server()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{\(words.replacing("URL", with: server.url(""))), mode: append, pagination: \(Self.pages)}")
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      try copy.rows("SELECT count(*), count(DISTINCT id), max(id) FROM items") == ["100|100|99"])
+  }
+
+  @Test(
+    "16-Parts: what a file cannot say of parts and changes is named",
+    arguments: [
+      ("split: {start: 0, every: 10}", "keys have no last one"),
+      ("split: {start: 2015-01-01, every: 10x}", "such as 30d"),
+      ("split: {start: 2015-13-01, every: 10d}", "expected a time"),
+      ("split: {start: 5, end: 1, every: 1}", "in front of the start"),
+      ("split: {start: 0, ende: 9, every: 1}", "Did you mean \"end\"?"),
+      (
+        "key: id, since: {field: /t, parameter: s}, split: {start: 0, end: 9, every: 1}",
+        "say one of the two"
+      ),
+      ("deleted: /gone", "say by key where"), ("key: id, changes: true", "does not say by resume"),
+      ("changes: true", "say by key where"),
+    ])
+  func namesMistakes(words: String, message: String) async throws {
+    let copy = try Copy("{url: 'http://127.0.0.1:1/x', \(words), pagination: \(Self.pages)}")
+    let ending = try await copy.run("--plan")
+    #expect(ending.status == 2 && ending.errors.contains(message), "\(ending.errors)")
+  }
+
+  @Test(
+    "16-Changes: a sync sends the delta link back, takes away what is gone, and begins anew when it is too old"
+  )
+  func followsChanges() async throws {
+    let server = try FaultServer { request in
+      let base = "http://\(request.values(of: "host").first ?? "")"
+      func page(_ items: String, next: String? = nil, delta: String? = nil) -> [FaultStep] {
+        let link =
+          next.map { "\"@odata.nextLink\":\"\(base)/items?p=\($0)\"" }
+          ?? "\"@odata.deltaLink\":\"\(base)/items?t=\(delta ?? "")\""
+        return [.respond("{\"value\":[\(items)],\(link)}")]
+      }
+      let query = Query(request.target)
+      switch (query.text("t"), query.text("p")) {
+      case ("a", _):
+        return page(
+          #"{"id":2,"@removed":{"reason":"deleted"}},{"id":4,"n":"d"},{"id":1,"n":"z"},{"id":9,"@removed":{}},{"id":5,"n":"e"},{"id":5,"@removed":{}}"#,
+          delta: "b")
+      case ("b", _): return [.respond("{\"error\":{\"message\":\"old\"}}", status: "410 Gone")]
+      case (nil, "2"): return page(#"{"id":3,"n":"c"}"#, delta: "a")
+      default: return page(#"{"id":1,"n":"a"},{"id":2,"n":"b"}"#, next: "2")
+      }
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/items"))', preset: graphDelta, key: id, changes: true, deleted: '/@removed'}"
+    )
+    var ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|a", "2|b", "3|c"])
+    ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|z", "3|c", "4|d"])
+    #expect(server.requests.count == 3)
+    ending = try await copy.run()
+    #expect(ending.status == 0 && ending.errors.contains("restarted"), "\(ending.errors)")
+    #expect(try copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|a", "2|b", "3|c", "4|d"])
+  }
+
+  @Test("16-Increment: a sync leaves a newest-first listing at known ground")
+  func stopsAtKnownGround() async throws {
+    let count = Mutex(40)
+    let server = try FaultServer { request in
+      let start = Query(request.target).number("page") ?? 0
+      let all = (0..<count.withLock { $0 }).reversed()
+      let items = all.dropFirst(start).prefix(5).map { "{\"id\":\($0),\"t\":\($0)}" }
+      let next = start + 5 < all.count ? ",\"next\":\(start + 5)" : ""
+      return [.respond("{\"items\":[\(items.joined(separator: ","))]\(next)}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/items"))', key: id, since: {field: /t, parameter: after, newestFirst: true}, pagination: \(Self.pages)}"
+    )
+    #expect(try await copy.run().status == 0)
+    #expect(server.requests.count == 8)
+    count.withLock { $0 = 42 }
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    // One page, and the one that is loaded ahead of it.
+    #expect((9...10).contains(server.requests.count))
+    #expect(try copy.rows("SELECT count(*), max(id) FROM items") == ["42|41"])
+  }
+}
+
+/// The query of a request's target.
+private struct Query {
+  private let target: String
+
+  init(_ target: String) { self.target = target }
+
+  func text(_ name: String) -> String? {
+    target.split(whereSeparator: { "?&".contains($0) }).first { $0.hasPrefix("\(name)=") }
+      .map { String($0.dropFirst(name.count + 1)) }
+  }
+
+  func number(_ name: String) -> Int? { text(name).flatMap { Int($0) } }
+}

@@ -1,0 +1,146 @@
+import Foundation
+import QuireCore
+import QuireExport
+import QuireJSON
+import QuirePagination
+import QuirePostgres
+import QuireTesting
+import TestSupport
+import Testing
+
+@Suite(.disabled(if: Schema.isMissing, Schema.missing)) struct PostgresLeaseTests {
+  @Test("16-Machines: leases in PostgreSQL keep what every store promises")
+  func conforms() async throws {
+    let schema = try Schema()
+    try await LeaseStoreConformance.check(PostgresLeaseStore(schema.url, work: "w")) { lease in
+      try schema.rows(
+        "UPDATE _quire_leases SET until = now() - interval '1 s' WHERE unit = '\(lease.unit)'")
+    }
+  }
+
+  @Test("16-Machines: a later round begins its units anew, and works of other names are others")
+  func rounds() async throws {
+    let schema = try Schema()
+    for round in 1...2 {
+      let store = PostgresLeaseStore(schema.url, work: "w", round: round)
+      try await store.add(["a"])
+      #expect(try await LeasedWork(store).run { _ in }.done == 1)
+      #expect(try await store.take() == .none)
+    }
+    #expect(try await PostgresLeaseStore(schema.url, work: "v").take() == .none)
+  }
+
+  @Test("16-Machines: of two holders of a unit, only the later one commits, and goes on exactly")
+  func fences() async throws {
+    let schema = try Schema()
+    let sink = schema.sink()
+    let zombie = try await sink.leased(lease("a", 1)).open(SinkOpening())
+    try await zombie.write(page(#"{"n":0}"#))
+    try await zombie.commit(checkpoint(1))
+    try await zombie.write(page(#"{"n":1}"#))
+    let heir = try await sink.leased(lease("a", 2)).open(SinkOpening())
+    #expect(heir.checkpoint == checkpoint(1))
+    await #expect { try await zombie.commit(checkpoint(2)) } throws: {
+      SinkError.Code.leaseLost ~= $0
+    }
+    await #expect { _ = try await sink.leased(lease("a", 1)).open(SinkOpening()) } throws: {
+      SinkError.Code.leaseLost ~= $0
+    }
+    try await heir.write(page(#"{"n":1}"#))
+    try await heir.commit(checkpoint(2))
+    #expect(try schema.rows("SELECT n FROM t ORDER BY n") == ["0", "1"])
+  }
+
+  @Test("16-Machines: units write to one table at once, with columns of any of them")
+  func shares() async throws {
+    let schema = try Schema()
+    let names = (0..<8).map { "u\($0)" }
+    try await withThrowingTaskGroup { group in
+      for name in names {
+        let sink = schema.sink()
+        group.addTask {
+          let session = try await sink.leased(lease(name, 1)).open(SinkOpening())
+          for number in 1...5 {
+            try await session.write(page(#"{"u":"\#(name)","\#(name)\#(number % 2)":\#(number)}"#))
+            try await session.commit(checkpoint(number, isComplete: number == 5))
+          }
+          await session.close()
+        }
+      }
+      try await group.waitForAll()
+    }
+    #expect(
+      try schema.rows("SELECT count(*), count(DISTINCT u), sum(u30), sum(u31) FROM t") == [
+        "40|8|6|9"
+      ])
+    // What is written by units is not gone on with by an export of the whole.
+    await #expect {
+      try await Export(Cursor(ScriptedSource(sizes: 1)), to: schema.sink()).run()
+    } throws: { SinkError.Code.otherRequest ~= $0 }
+  }
+
+  @Test("16-Machines: an export of a whole table keeps units away from it")
+  func excludes() async throws {
+    let schema = try Schema()
+    let whole = try await schema.sink().open(SinkOpening())
+    await #expect {
+      _ = try await schema.sink().leased(lease("a", 1)).open(SinkOpening())
+    } throws: {
+      SinkError.Code.inUse ~= $0
+    }
+    await whole.close()
+    _ = try await schema.sink().leased(lease("a", 1)).open(SinkOpening())
+  }
+
+  @Test(
+    "16-Machines: a unit that is complete is read no more in its round, and again in the next one")
+  func runsOnceInARound() async throws {
+    let schema = try Schema()
+    let source = ScriptedSource(sizes: 2)
+    func run(_ round: Int, _ token: Int64) async throws -> ExportReport {
+      var lease = lease("a", token)
+      lease.round = round
+      return try await Export(Cursor(source), to: schema.sink(mode: .append).leased(lease)).run()
+    }
+    #expect(try await run(1, 1).items == 2)
+    #expect(try await "\(run(1, 2).end)" == "already complete")
+    #expect(try await run(2, 3).items == 2)
+    #expect(try schema.rows("SELECT count(*) FROM t") == ["4"])
+  }
+
+  @Test("16-Machines: a server that crashes while units are committed costs no item and no lease")
+  func survivesCrash() async throws {
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let schema = Schema(url: server.url())
+    let store = PostgresLeaseStore(schema.url, work: "w")
+    try await store.add(["a", "b"])
+    let sink = schema.sink()
+    let report = try await LeasedWork(store).run { lease in
+      let session = try await sink.leased(lease).open(SinkOpening())
+      for number in 1...3 {
+        try await session.write(page(#"{"u":"\#(lease.unit)","n":\#(number)}"#))
+        if number == 2 { try server.crash() }
+        try await session.commit(checkpoint(number, isComplete: number == 3))
+      }
+      await session.close()
+    }
+    #expect(report.done == 2 && report.failures.isEmpty && report.lost == 0)
+    #expect(
+      try schema.rows("SELECT u, n FROM t ORDER BY u, n") == [
+        "a|1", "a|2", "a|3", "b|1", "b|2", "b|3",
+      ])
+  }
+}
+
+private func lease(_ unit: String, _ token: Int64) -> Lease {
+  Lease(work: "w", unit: unit, token: token)
+}
+
+private func page(_ line: String) throws -> SinkPage { SinkPage([try RawItem(Array(line.utf8))]) }
+
+private func checkpoint(_ sequence: Int, isComplete: Bool = false) -> Checkpoint {
+  var checkpoint = Checkpoint(sequence: sequence)
+  checkpoint.position = isComplete ? nil : Position(.string("p\(sequence)"))
+  return checkpoint
+}
