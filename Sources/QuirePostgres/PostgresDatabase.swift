@@ -60,10 +60,13 @@ package final class PostgresDatabase: Sendable {
       // Two workers may make the tables at once, which `IF NOT EXISTS` does not stand.
       try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
       try connection.execute(preparation)
+      // The locks that it takes on the tables are let go before the work takes others.
+      try connection.execute("COMMIT")
+      isPrepared.withLock { $0 = true }
+      try connection.execute("BEGIN")
     }
     let value = try work(connection)
     try connection.execute("COMMIT")
-    isPrepared.withLock { $0 = true }
     return value
   }
 }
