@@ -41,7 +41,7 @@ final class SQLiteRow {
         try bind(member, of: item, at: place)
       },
       finish: {
-        try bindOwn(item, columns)
+        if !item.isDeletion { try bindOwn(item, columns) }
         let result = sqlite3_step(pointer)
         sqlite3_reset(pointer)
         if result != SQLITE_DONE { throw failure(result) }
