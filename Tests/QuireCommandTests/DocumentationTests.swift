@@ -24,7 +24,7 @@ struct DocumentationTests {
   func commandLine() throws {
     let guide = try Self.text("Sources/Quire/Quire.docc/CommandLine.md")
     let commands = QuireCommand.configuration.subcommands
-    #expect(commands.count == 6)
+    #expect(commands.count == 7)
     for command in commands {
       let name = try #require(command.configuration.commandName)
       #expect(guide.contains("## quire \(name)\n"), "\(name)")
