@@ -56,7 +56,7 @@ struct CommandLineTests {
     for (arguments, words) in [
       (["exprot", "https://h.test/"], "no subcommand \"exprot\". Did you mean \"export\"?"),
       (["help", "exprot"], "no subcommand \"exprot\". Did you mean \"export\"?"),
-      (["frobnicate"], "There are export, sync, feed, detect, presets, demo."),
+      (["frobnicate"], "There are export, sync, feed, detect, presets, demo, manual."),
       (["presets", "dfr"], "Did you mean \"drf\"?"),
       (["export", "https://h.test/", "--max-itmes", "1"], "Did you mean '--max-items'?"),
       (["export", "https://h.test/", "--csv"], "Unknown option '--csv'.\n"),
