@@ -46,7 +46,10 @@ struct DependentTests {
     #expect(unconditional == ["swift-http-types", "swift-log"])
     #expect(
       conditional
-        == ["Tool": ["swift-argument-parser", "FlyingFox", "Yams"], "SQLite": ["GRDB.swift"]])
+        == [
+          "Tool": ["swift-argument-parser", "FlyingFox", "Yams"], "SQLite": ["GRDB.swift"],
+          "Telemetry": ["swift-metrics", "swift-distributed-tracing"],
+        ])
   }
 
   @Test(

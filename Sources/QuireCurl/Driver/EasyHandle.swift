@@ -75,6 +75,9 @@ final class EasyHandle {
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.timeouts.connect.milliseconds))
     quire_easy_set_string(raw, CURLOPT_URL, request.origin)
     quire_easy_set_string(raw, CURLOPT_REQUEST_TARGET, request.target)
+    // A handshake of TLS tells whether a connection takes more requests at once. In the clear only an answer
+    // would, and all others would wait for that.
+    set(CURLOPT_PIPEWAIT, request.origin.hasPrefix("https:") ? 1 : 0)
     setMethod(request)
     setFields(request.lines)
     setRoute(request)
@@ -237,7 +240,6 @@ extension EasyHandle {
     set(CURLOPT_HTTP_CONTENT_DECODING, 0)
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
-    set(CURLOPT_PIPEWAIT, 1)
     set(CURLOPT_TCP_NODELAY, 1)
     set(CURLOPT_BUFFERSIZE, Self.bufferSize)
     set(CURLOPT_MAXAGE_CONN, max(1, configuration.idleTimeout.milliseconds / 1000))

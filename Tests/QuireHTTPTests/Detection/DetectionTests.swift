@@ -134,7 +134,7 @@ struct DetectionTests {
           "\(url)?after=x",
           #"{"edges":[{"node":{"id":2}}],"pageInfo":{"hasNextPage":false,"endCursor":"y"}}"#))
     let best = try #require(detection.best, "\(detection)")
-    #expect(best.confidence == .verified && best.items == "/edges")
+    #expect(best.confidence == .verified && best.swift.contains("/edges"), "\(best.swift)")
     #expect(best.check?.request == "GET \(url)?after=…")
     #expect(unplayed == 0)
   }
@@ -146,7 +146,7 @@ struct DetectionTests {
         url, #"{"orders":[{"id":1},{"id":2}]}"#,
         head: "< 200\n< Link: <https://api.test/things?since_id=2>; rel=\"next\""), checks: 0)
     let best = try #require(detection.best, "\(detection)")
-    #expect(best.items == "/orders")
+    #expect(best.swift.contains("/orders"), "\(best.swift)")
     #expect(!detection.candidates.contains { $0.preset == "recurlyV2" })
   }
 
