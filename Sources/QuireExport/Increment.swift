@@ -158,7 +158,9 @@ extension IncrementMachine {
       guard seconds > 0 else { return value }
       guard let number = Double(text), number.isFinite else { break }
       let unit = abs(number) > 1e11 ? 1000.0 : 1
-      return .number("\(Int64((min(number, began * unit) - seconds * unit).rounded(.down)))")
+      let start = (min(number, began * unit) - seconds * unit).rounded(.down)
+      guard let start = Int64(exactly: start) else { break }
+      return .number("\(start)")
     case .string(let text):
       guard let date = date(text) else {
         guard seconds > 0, increment.numberLookBack == nil else { return value }

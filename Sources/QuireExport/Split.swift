@@ -53,8 +53,14 @@ public struct Split: Hashable, Sendable {
   /// The parts, as long as none is halved.
   package var parts: [Range<Int64>] {
     stride(from: range.lowerBound, to: range.upperBound, by: Int(step)).map {
-      $0..<min($0 + step, range.upperBound)
+      $0..<end(of: $0..<range.upperBound)
     }
+  }
+
+  /// Where the first part of a range ends.
+  func end(of range: Range<Int64>) -> Int64 {
+    let (end, isBeyond) = range.lowerBound.addingReportingOverflow(step)
+    return isBeyond ? range.upperBound : min(end, range.upperBound)
   }
 }
 

@@ -141,7 +141,7 @@ extension SplitSource.Place {
     if !parts.isEmpty { parts.removeFirst() }
     inner = nil
     if parts.isEmpty, !rest.isEmpty {
-      let end = min(rest.lowerBound + split.step, rest.upperBound)
+      let end = split.end(of: rest)
       parts = [rest.lowerBound..<end]
       rest = end..<rest.upperBound
     }

@@ -122,8 +122,8 @@ public struct PostgresLeaseStore: LeaseStore {
       try connection.query(
         """
         UPDATE _quire_leases SET \(change) WHERE work = $1 AND md5(unit) = md5($2) \
-        AND token = $3::bigint RETURNING 1
-        """, [lease.work, lease.unit, "\(lease.token)", value]
+        AND token = $3::bigint AND round = $5::bigint RETURNING 1
+        """, [lease.work, lease.unit, "\(lease.token)", value, "\(lease.round)"]
       ).isEmpty == false
     }
   }

@@ -109,7 +109,7 @@ struct HTTP2FaultTests {
     defer { server.stop() }
     let transport = Self.transport()
     let error = await #expect(throws: PageError.self) {
-      try await transport.fetch(TransportRequest(server.url(), timeouts: Self.short))
+      try await transport.fetch(TransportRequest(server.url()))
     }
     #expect([.protocolViolation, .truncated].contains(error?.code), "\(error as Any)")
     await transport.shutdown()

@@ -221,7 +221,7 @@ import Testing
       #expect(model.items[index].id == top)
       #expect(model.snapshot.list.pages.count <= 4)
     }
-    do { #expect(top == 0) }
+    #expect(top == 0)
   }
 
   @Test(

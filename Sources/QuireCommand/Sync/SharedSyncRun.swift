@@ -47,8 +47,8 @@ struct SharedSyncRun: Sendable {
   /// Works until all listings have ended in this round. Returns whether all of them are complete; throws
   /// `CancellationError` where the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
-    let round = try await state.beginRound()
     let names = Set(listings.map(\.name))
+    let round = try await state.beginRound(of: names.count < file.listings.count ? names : [])
     var over: [String: Bool] = [:]
     while over.count < listings.count {
       var isIdle = true
@@ -96,6 +96,11 @@ struct SharedSyncRun: Sendable {
             }
           }
           if case .released? = outcome.end { throw CancellationError() }
+          // How a listing begins and ends has to be noted, or all workers would wait for it for ever.
+          if work != .units, let failure = outcome.failure {
+            if SinkError.Code.leaseLost ~= failure { continue }
+            throw failure
+          }
         }
       }
       if work == .begin, try await !state.isBegun(record) { return didWork }
@@ -180,7 +185,13 @@ struct SharedSyncRun: Sendable {
             : "\(failed.reduce(0) { $0 + $1.count }) of \(ends.reduce(0) { $0 + $1.count }) "
               + "\(listing.parent == nil ? "parts" : "parents"): \(first.words)")
     } else {
-      try await sink(listing).endRound(lease)
+      do {
+        try await sink(listing).endRound(lease)
+      } catch let error where !(error is CancellationError) {
+        if SinkError.Code.leaseLost ~= error { throw error }
+        // The listing has failed; a later round goes on with it.
+        outcome = SyncRun.Outcome(kind: .failed, words: "\(error)")
+      }
     }
     let children = file.listings.filter { $0.parent == listing.name }.map(\.name)
     try await state.end(record, listing, round, as: outcome, children: children)

@@ -63,15 +63,26 @@ final class SharedSyncState: Sendable {
 
   // MARK: Rounds
 
-  /// The round that goes on, or a new one where the last came to its end.
-  func beginRound() async throws -> Int {
-    try await database.transaction { [sync] connection in
+  /// The round that goes on, or a new one where the last came to its end: for all listings, or for `some`
+  /// of them.
+  ///
+  /// The first one has the time for its number: where this state is lost, and destinations know earlier
+  /// rounds, it still is later than those.
+  func beginRound(of some: Set<String>) async throws -> Int {
+    try await database.transaction { [self] connection in
       let row = try connection.query(
         """
-        INSERT INTO _quire_rounds AS known VALUES ($1, 1, false) ON CONFLICT (sync) DO UPDATE SET \
+        INSERT INTO _quire_rounds AS known \
+        VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, false) \
+        ON CONFLICT (sync) DO UPDATE SET \
         number = known.number + known.is_over::int, is_over = false RETURNING number
         """, [sync])
-      return row.first?.first?.flatMap { Int($0) } ?? 1
+      let round = row.first?.first?.flatMap { Int($0) } ?? 1
+      guard !some.isEmpty, try some.allSatisfy({ try record($0, connection).tried >= round })
+      else { return round }
+      try connection.query(
+        "UPDATE _quire_rounds SET number = $2::bigint WHERE sync = $1", [sync, "\(round + 1)"])
+      return round + 1
     }
   }
 

@@ -68,7 +68,7 @@ struct SyncSplit: Sendable {
   }
 
   private static func step(_ text: String, isTime: Bool, at place: String) throws -> Int64 {
-    let days = text.hasSuffix("d") ? Int64(text.dropLast()).map { $0 * 86_400 } : nil
+    let days = text.hasSuffix("d") ? Int64(text.dropLast()).flatMap(Self.seconds(inDays:)) : nil
     let time = isTime ? try? DurationOption.duration(text, for: place).components.seconds : nil
     guard let step = isTime ? days ?? time : Int64(text), step > 0 else {
       throw SyncFileError(
@@ -77,6 +77,11 @@ struct SyncSplit: Sendable {
           + "\(ServerText(text)).")
     }
     return step
+  }
+
+  private static func seconds(inDays days: Int64) -> Int64? {
+    let (seconds, isTooMany) = days.multipliedReportingOverflow(by: 86_400)
+    return isTooMany ? nil : seconds
   }
 
   /// The parts as they are now, or those of one range.

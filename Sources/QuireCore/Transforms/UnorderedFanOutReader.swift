@@ -101,8 +101,10 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     let parents =
       position.value == nil ? cursor : cursor.resuming(from: places.behind ?? cursor.start)
     state.withLock {
+      // Numbers are not given again: a read that was left may still end.
       $0 = State(
-        position: position.page, parents: parents.walk(), waiting: left, behind: places.behind)
+        position: position.page, parents: parents.walk(), waiting: left, behind: places.behind,
+        count: $0.count)
       if isWithin { $0.first = 0 }
     }
   }
@@ -267,7 +269,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   func leave() {
     let tasks = state.withLock { state in
       let tasks = state.children.compactMap(\.task)
-      state = State()
+      state = State(count: state.count)
       return tasks
     }
     for task in tasks { task.cancel() }

@@ -375,7 +375,14 @@ public actor Aggregator {
     // Kept first: hubs ask back before they answer.
     try await keep(push, of: id)
     do {
-      _ = try await poller.client.response(
+      // Where a hub is, a stranger's feed says.
+      var client = poller.client
+      let own = client.configuration.addresses
+      if own != .unrestricted {
+        client.configuration.addresses = .publicOnly.allowing(own.networks)
+        client.configuration.addresses.ports = own.ports
+      }
+      _ = try await client.response(
         to: push.request(callback: callback), decoder: BytesPageDecoder())
     } catch is PageError {
       // It is asked again after a day; until then the feed is polled as before.
