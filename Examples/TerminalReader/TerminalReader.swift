@@ -84,7 +84,11 @@ struct TerminalReader {
         switch word {
         case "wait":
           reader.follow()
-          while reader.isLoading, await changes.next() != nil { reader.follow() }
+          while reader.isLoading, await changes.next() != nil {
+            reader.follow()
+            // What came while the view was reported has not been followed yet.
+            if !reader.isLoading { reader.follow() }
+          }
         case "show": print(reader.lines(width: width).joined(separator: "\n"))
         case _ where word.hasPrefix("size:"):
           let size = word.dropFirst(5).split(separator: "x").compactMap { Int($0) }
