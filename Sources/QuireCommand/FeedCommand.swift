@@ -69,7 +69,7 @@ struct FeedCommand: AsyncParsableCommand {
     let url = try request.absoluteURL()
     let requested = try request.options(for: nil)
     var configuration = PageClient.Configuration.feed
-    configuration.allowsPlainHTTP = request.allowPlainHTTP
+    try request.limit(&configuration)
     configuration.retry = PageClient.Configuration().retry
     var values = LimitOption.Values(configuration: configuration)
     for text in limit { try LimitOption.apply(text, to: &values) }

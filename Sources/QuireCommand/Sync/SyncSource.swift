@@ -110,6 +110,8 @@ final class SyncSource: Sendable {
       page.metadata = found.metadata
       page.warnings = found.warnings
       page.nextFailure = found.nextFailure
+      // That of one parent's listing, or of a part, is not that of all.
+      if listing.parent == nil, listing.split == nil { page.total = found.total }
     }
     if let resume = found?.http?.resume, listing.changes {
       page.metadata[ChangesPlace.self] = ChangesPlace(
