@@ -175,7 +175,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page in UTF-8; where nobody knows the encoding that it says, as if it said UTF-8.
+  /// The page in UTF-8; where the encoding that it says is unknown, as if it said UTF-8.
   private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
     for label in [charset, "utf-8"] {
       do throws(XMLRefusal) {
