@@ -83,11 +83,12 @@ struct TerminalReader {
         await Task.yield()
         switch word {
         case "wait":
-          reader.follow()
-          while reader.isLoading, await changes.next() != nil {
+          // What came while the view was reported is followed in turn.
+          var followed: Int?
+          while reader.isLoading || followed != reader.model.snapshot.list.loaded {
+            if reader.isLoading, await changes.next() == nil { break }
+            followed = reader.model.snapshot.list.loaded
             reader.follow()
-            // What came while the view was reported has not been followed yet.
-            if !reader.isLoading { reader.follow() }
           }
         case "show": print(reader.lines(width: width).joined(separator: "\n"))
         case _ where word.hasPrefix("size:"):

@@ -155,7 +155,7 @@ extension Page {
   }
 
   /// What fetching the page took.
-  public var traffic: Traffic {
+  public var traffic: WalkReport.Traffic {
     _read { yield head.traffic }
     _modify { yield &head.traffic }
   }
@@ -191,7 +191,7 @@ package struct PageHead: Sendable {
   package var closing: Position?
   package var total: Total?
   package var metadata = PageMetadata()
-  package var traffic = Traffic()
+  package var traffic = WalkReport.Traffic()
   package var warnings: [WalkReport.Warning] = []
   package var adjustments: [WalkReport.Adjustment] = []
   package var endDoubt: PageError?

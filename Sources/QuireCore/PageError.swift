@@ -46,7 +46,7 @@ public struct PageError: Error, Sendable {
   public var attempts: Int
 
   /// What was spent on the page in vain, retries included; it counts in the walk's report.
-  public var traffic = Traffic(requests: 0)
+  public var traffic = WalkReport.Traffic(requests: 0)
 
   /// The error that caused this one.
   public var underlying: (any Error)?

@@ -44,7 +44,7 @@ public struct ExportReport: Sendable {
   /// What the walk did, requests and retries among it.
   public internal(set) var walk = WalkReport()
   /// What fetching the committed pages took.
-  public internal(set) var traffic = Traffic(requests: 0)
+  public internal(set) var traffic = WalkReport.Traffic(requests: 0)
 
   /// The report of an export that has not begun.
   public init() {}

@@ -204,7 +204,8 @@ final class ExportRun {
   /// The walk could not go on: what came is kept, and a later run goes on behind it.
   private func finish(after error: any Error, _ session: any SinkSession) async throws {
     failed(error)
-    report.traffic = report.traffic + ((error as? PageError)?.traffic ?? Traffic(requests: 0))
+    report.traffic =
+      report.traffic + ((error as? PageError)?.traffic ?? WalkReport.Traffic(requests: 0))
     guard machine.isOpen else { return }
     next.position = next.position?.afterWalk
     // The last page was there; only its end was not heard.

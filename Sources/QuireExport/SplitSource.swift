@@ -46,7 +46,7 @@ final class SplitSource: PageSource {
 
   func page(at position: Position?) async throws -> Page<RawItem>? {
     var (place, position) = (try place(at: position), position)
-    var traffic = Traffic(requests: 0)
+    var traffic = WalkReport.Traffic(requests: 0)
     while let part = place.parts.first {
       let walk = try walk(through: part, place, at: position)
       var found: Page<RawItem>?

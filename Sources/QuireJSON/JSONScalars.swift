@@ -155,7 +155,10 @@ enum JSONNumber {
     _ type: Integer.Type, _ text: UnsafePointer<UInt8>, _ count: Int
   ) -> Integer? {
     // 18 digits fit into 64 bits, whatever they are.
-    guard count <= 18 else { return longInteger(type, text, count) }
+    guard count <= 18 else {
+      return Integer(
+        String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
+    }
     let isNegative = text[0] == UInt8(ascii: "-")
     var value: Int64 = 0
     var index = isNegative ? 1 : 0
@@ -166,26 +169,6 @@ enum JSONNumber {
       index += 1
     }
     return Integer(exactly: isNegative ? 0 &- value : value)
-  }
-
-  @inline(never)
-  private static func longInteger<Integer: FixedWidthInteger>(
-    _ type: Integer.Type, _ text: UnsafePointer<UInt8>, _ count: Int
-  ) -> Integer? {
-    let isNegative = text[0] == UInt8(ascii: "-")
-    var value: Integer = 0
-    for index in (isNegative ? 1 : 0)..<count {
-      let digit = text[index] &- UInt8(ascii: "0")
-      guard digit < 10 else { return nil }
-      let (product, overflows) = value.multipliedReportingOverflow(by: 10)
-      let (sum, overflowsToo) =
-        isNegative
-        ? product.subtractingReportingOverflow(Integer(digit))
-        : product.addingReportingOverflow(Integer(digit))
-      if overflows || overflowsToo { return nil }
-      value = sum
-    }
-    return value
   }
 
   /// The nearest value; nil for what is too large or too small.

@@ -455,7 +455,7 @@ enum ListLoad: Hashable, Sendable {
 public struct ListWindow: Hashable, Sendable {
   /// How many pages; nil for any number.
   public var pages: Int?
-  /// How many bytes, as pages came over the wire (`Traffic.bytes`); nil for any number.
+  /// How many bytes, as pages came over the wire (`WalkReport.Traffic.bytes`); nil for any number.
   public var bytes: Int?
 
   /// A window of so many pages, 3 or more, and so many bytes.

@@ -28,7 +28,7 @@ import Testing
     page.index = 3
     page.position = Position("here", itemOffset: 1)
     page.metadata[String.self] = "token"
-    page.traffic = Traffic(bytes: 1, requests: 2, retries: 3, badItems: 4)
+    page.traffic = WalkReport.Traffic(bytes: 1, requests: 2, retries: 3, badItems: 4)
     let other = page.withItems(["a"])
     #expect(other.items == ["a"])
     #expect(other.next == "n")

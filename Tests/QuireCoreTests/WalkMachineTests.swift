@@ -205,7 +205,7 @@ extension WalkMachine {
   func capsBytes() {
     var machine = WalkMachine(limits: Limits(bytes: 100))
     var page = Page([1], next: "b")
-    page.traffic = Traffic(bytes: 60)
+    page.traffic = WalkReport.Traffic(bytes: 60)
     _ = load(&machine)
     #expect(machine.received(page, at: .zero).items == [1])
     page.next = "c"
@@ -299,7 +299,7 @@ extension WalkMachine {
   func reports() {
     var machine = WalkMachine(start: .start, limits: Limits())
     var page = Page([1, 2, 3], next: "b", total: Total(9, .estimate))
-    page.traffic = Traffic(bytes: 10, requests: 2, retries: 1, badItems: 4)
+    page.traffic = WalkReport.Traffic(bytes: 10, requests: 2, retries: 1, badItems: 4)
     _ = load(&machine, at: .seconds(1))
     _ = machine.received(page, at: .seconds(3))
     page.next = "c"
@@ -307,14 +307,14 @@ extension WalkMachine {
     _ = machine.received(page, at: .seconds(11))
     _ = load(&machine, at: .seconds(11))
     var error = PageError(.init("broken"), "It broke.", attempts: 3)
-    error.traffic = Traffic(bytes: 5, requests: 3, retries: 2, redirects: 1)
+    error.traffic = WalkReport.Traffic(bytes: 5, requests: 3, retries: 2, redirects: 1)
     _ = machine.failed(error, at: .seconds(11))
     let report = machine.report
     #expect(report.pages == 2)
     #expect(report.items == 6)
     #expect(
       report.traffic
-        == Traffic(bytes: 25, requests: 7, retries: 4, redirects: 1, badItems: 8))
+        == WalkReport.Traffic(bytes: 25, requests: 7, retries: 4, redirects: 1, badItems: 8))
     #expect(report.waitingForNetwork == .seconds(3))
     #expect(report.waitingForConsumer == .seconds(7))
     #expect(report.total == Total(9, .estimate))
@@ -326,7 +326,7 @@ extension WalkMachine {
     #expect("\(machine.report)" == "running: 0 pages, 0 items, 0 requests")
     _ = load(&machine)
     var page = Page([1], next: Position("2"), total: Total(3))
-    page.traffic = Traffic(retries: 1, badItems: 2)
+    page.traffic = WalkReport.Traffic(retries: 1, badItems: 2)
     page.traffic.items = 1
     _ = machine.received(page, at: .zero)
     _ = load(&machine)

@@ -36,6 +36,62 @@ struct HabitTests {
     #expect(feed.entries[1].content != nil)
   }
 
+  @Test("17-Rss: entries that are places of one page are several, for their links differ")
+  func places() throws {
+    let text = """
+      <rss version="2.0"><channel><item><title>same</title><link>http://a.test/log#v1</link></item>
+      <item><title>same</title><link>http://a.test/log#v2</link></item></channel></rss>
+      """
+    let entries = try parsed(text).entries
+    #expect(
+      entries.map(\.identity.value) == ["http://a.test/log#v1", "http://a.test/log#v2"])
+  }
+
+  @Test("17-Repairs: numbers of Windows-1252 are its characters, in titles, texts and markup")
+  func windowsNumbers() throws {
+    let text = """
+      <rss version="2.0"><channel><item><title>don&#146;t</title>
+      <description>a &#x96; b &lt;i&gt;c\u{85}&lt;/i&gt; é</description></item>
+      <item><title>&#xA0;né\u{E9}</title></item></channel></rss>
+      """
+    let page = try parsed(text)
+    #expect(page.entries[0].title?.value == "don’t")
+    #expect(page.entries[0].summary?.value == "a – b <i>c…</i> é")
+    #expect(page.feed.repairs == [FeedRepair(.windowsCharacter, count: 3)])
+    #expect(page.entries[1].title?.value.hasSuffix("néé") == true)
+  }
+
+  @Test("17-Atom, 17-Rss, 17-Repairs: a root in a namespace that no format has is told by its name")
+  func unknownNamespaces() throws {
+    for namespace in ["http://purl.org/echo/", "http://example.com/necho"] {
+      let page = try parsed(
+        "<feed xmlns='\(namespace)'><entry><id>1</id><title>t</title></entry></feed>")
+      #expect(page.feed.format == FeedFormat(.atom, version: nil))
+      #expect(page.entries.map(\.id) == ["1"] && page.entries[0].title?.value == "t")
+      #expect(page.feed.repairs == [FeedRepair(.unknownNamespace)])
+    }
+    let rss = try parsed(
+      "<r:rss xmlns:r='urn:mine' version='2.0'><r:channel><r:item><r:guid>1</r:guid></r:item></r:channel></r:rss>"
+    )
+    #expect(rss.entries.map(\.id) == ["1"])
+    let strict = "<rss xmlns='urn:mine'><channel><item/></channel></rss>"
+    #expect(throws: PageError.self) { try parsed(strict, at: nil, FeedOptions(isStrict: true)) }
+    #expect(throws: PageError.self) { try parsed("<html xmlns='urn:mine'/>") }
+  }
+
+  @Test("17-Modules: an entry's author in dc:author, its categories in itunes:category")
+  func looseModules() throws {
+    let text = """
+      <rss xmlns:dc="http://purl.org/dc/elements/1.1/"
+      xmlns:itunes="http://www.itunes.com/DTDs/Podcast-1.0.dtd"><channel><item>
+      <dc:author>Ann</dc:author><itunes:category text="Technology"><itunes:category text="Gadgets"/>
+      </itunes:category></item></channel></rss>
+      """
+    let entry = try parsed(text).entries[0]
+    #expect(entry.authors.map(\.name) == ["Ann"])
+    #expect(entry.categories.map(\.term) == ["Technology", "Gadgets"])
+  }
+
   @Test("17-Modules: how many comments there are is read of a link's thr:count too (RFC 4685)")
   func threadCount() throws {
     let text = """

@@ -240,7 +240,7 @@ import Testing
   func walkReport() async throws {
     let pages = (0..<4).map { page in
       var answer = Page([page * 2, page * 2 + 1])
-      answer.traffic = Traffic(bytes: 100, requests: 2, retries: 1)
+      answer.traffic = WalkReport.Traffic(bytes: 100, requests: 2, retries: 1)
       return answer
     }
     let list = list(ScriptedSource(pages), from: 3)

@@ -51,7 +51,7 @@ import Testing
   func bytes() async throws {
     let pages = (0..<6).map { number in
       var page = Page([number])
-      page.traffic = Traffic(bytes: number == 4 ? 1000 : 100)
+      page.traffic = WalkReport.Traffic(bytes: number == 4 ? 1000 : 100)
       return page
     }
     let list = list(ScriptedSource(pages), pages: nil, bytes: 250)

@@ -40,7 +40,7 @@ struct ExportOutcome: Sendable {
   /// What is to be said of the files.
   var fileWarnings: [String] = []
   /// What fetching the written pages took, and the page that failed.
-  private(set) var traffic = Traffic(requests: 0)
+  private(set) var traffic = WalkReport.Traffic(requests: 0)
   /// What went over the wire.
   var wire = WireObserver.Numbers()
   /// The last total the server declared.

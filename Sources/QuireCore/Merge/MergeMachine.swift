@@ -65,7 +65,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var positions: MergePositions
   var summary = MergeSummary()
   /// What arrived since the last page, whatever it was for.
-  var traffic = Traffic(requests: 0)
+  var traffic = WalkReport.Traffic(requests: 0)
   private(set) var isAwaited = false
   /// Whether the consumer got the error of the sources that failed.
   private var hasToldFailure = false
@@ -275,7 +275,7 @@ extension MergeMachine {
   /// last and brought nothing new is still to be counted.
   private var conclusion: Outcome {
     mutating get {
-      defer { traffic = Traffic(requests: 0) }
+      defer { traffic = WalkReport.Traffic(requests: 0) }
       var errors: [Int: any Error] = [:]
       for (source, state) in sources.enumerated() {
         if case .failed(let error) = state.phase { errors[source] = error }

@@ -49,7 +49,7 @@ struct MergeSummary: Sendable {
       """
       \(errors.count.counted("source")) of \(count) \(verb) failed: \(reasons(errors))\(rest) Ask again, \
       or resume from the checkpoint, to go on with what failed.
-      """, attempts: 0, underlying: MergeFailure(errors: errors))
+      """, attempts: 0, underlying: PageError.SourceFailures(errors: errors))
   }
 
   /// The error of a source that is given up because too many of them are lagging.

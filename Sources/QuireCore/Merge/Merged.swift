@@ -119,15 +119,17 @@ public struct MergeOptions: Hashable, Sendable {
   }
 }
 
-/// The sources of a merge that failed, as `PageError.underlying` of `sourcesFailed`.
-public struct MergeFailure: Error {
-  /// The error of each, by its index among the sources.
-  public let errors: [Int: any Error]
+extension PageError {
+  /// The sources of a merge that failed, as `underlying` of `sourcesFailed`.
+  public struct SourceFailures: Error {
+    /// The error of each, by its index among the sources.
+    public let errors: [Int: any Error]
+  }
 }
 
 extension PageError.Code {
   /// Some of the sources of a merge failed, and everything else was delivered; `underlying` is a
-  /// `MergeFailure`. Asking again, or resuming from the checkpoint, goes on with those sources.
+  /// `PageError.SourceFailures`. Asking again, or resuming from the checkpoint, goes on with those sources.
   public static let sourcesFailed = Self("sourcesFailed")
 }
 

@@ -83,7 +83,7 @@ extension MergeMachine {
         page: run.base.position, offsets: Array(run.items.indices),
         places: MergePlaces(base: run.base, steps: run.steps, starts: run.starts))
     ]
-    traffic = Traffic(requests: 0)
+    traffic = WalkReport.Traffic(requests: 0)
     return page
   }
 

@@ -137,7 +137,7 @@ struct CachedReader<Item: Sendable>: DerivedReader {
   private static func page(_ entry: PageCache<Item>.Entry) -> Page<Item>? {
     guard case .page(var page) = entry else { return nil }
     let items = page.traffic.items
-    page.traffic = Traffic(requests: 0)
+    page.traffic = WalkReport.Traffic(requests: 0)
     page.traffic.items = items
     return page
   }

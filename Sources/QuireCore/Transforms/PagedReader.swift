@@ -78,7 +78,7 @@ extension PagedReader {
     /// Pages in order, none empty but perhaps the last.
     private var pages: [Page<Item>] = []
     /// What was read since the last page delivered has cost.
-    private var traffic = Traffic(requests: 0)
+    private var traffic = WalkReport.Traffic(requests: 0)
     /// What the pages read since then warn of.
     private var warnings: [WalkReport.Warning] = []
     private var adjustments: [WalkReport.Adjustment] = []
@@ -142,7 +142,7 @@ extension PagedReader {
         pages = [rest]
       }
       position = result.next
-      traffic = Traffic(requests: 0)
+      traffic = WalkReport.Traffic(requests: 0)
       warnings = []
       adjustments = []
       return result

@@ -60,7 +60,7 @@ final class ReadAllowance: Sendable {
   private let requests: Atomic<Int>
 
   /// What is left of limits to a walk that has spent that; nil without such limits.
-  init?(_ limits: Limits, spent: Traffic) {
+  init?(_ limits: Limits, spent: WalkReport.Traffic) {
     guard limits.bytes != nil || limits.requests != nil else { return nil }
     (limit, requestLimit) = (limits.bytes, limits.requests)
     self.spent = Atomic(spent.bytes)

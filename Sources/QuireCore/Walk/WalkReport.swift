@@ -33,7 +33,7 @@ public struct WalkReport: Sendable {
   public package(set) var itemsBefore = 0
   /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
   /// failed, whichever way they were read.
-  public package(set) var traffic = Traffic(requests: 0)
+  public package(set) var traffic = WalkReport.Traffic(requests: 0)
   /// Items a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0
   /// Time in which the consumer waited for a page.
@@ -202,5 +202,47 @@ package struct WalkAudit: Sendable {
   ) {
     self.saw = saw
     self.warnings = warnings
+  }
+}
+
+extension WalkReport {
+  /// What fetching a page took on the wire.
+  public struct Traffic: Hashable, Sendable {
+    /// Decoded bytes of the bodies that made up the page.
+    public var bytes: Int
+    /// Requests sent, retries and redirects included.
+    public var requests: Int
+    /// How many of the requests repeated a failed one.
+    public var retries: Int
+    /// How many of the requests followed a redirect.
+    public var redirects: Int
+    /// Items that came, before any transform. The walk fills it in.
+    public package(set) var items = 0
+    /// Items that a deduplicating transform dropped.
+    public package(set) var duplicates = 0
+    /// Items that were set aside because they could not be decoded.
+    public var badItems: Int
+
+    /// One request that brought nothing, unless said otherwise.
+    public init(
+      bytes: Int = 0, requests: Int = 1, retries: Int = 0, redirects: Int = 0, badItems: Int = 0
+    ) {
+      self.bytes = bytes
+      self.requests = requests
+      self.retries = retries
+      self.redirects = redirects
+      self.badItems = badItems
+    }
+
+    /// The sum of two fetches.
+    public static func + (left: Traffic, right: Traffic) -> Traffic {
+      var sum = Traffic(
+        bytes: left.bytes + right.bytes, requests: left.requests + right.requests,
+        retries: left.retries + right.retries, redirects: left.redirects + right.redirects,
+        badItems: left.badItems + right.badItems)
+      sum.items = left.items + right.items
+      sum.duplicates = left.duplicates + right.duplicates
+      return sum
+    }
   }
 }

@@ -53,7 +53,7 @@ public struct FeedPollReport: Sendable {
   /// What it did to the store.
   public let effect: FeedEffect
   /// Bytes and requests.
-  public let traffic: Traffic
+  public let traffic: WalkReport.Traffic
   /// Whether the answer was 304.
   public let isUnchanged: Bool
   /// How long it took, storing included.

@@ -9,7 +9,7 @@ struct FeedPoller: Sendable {
   /// What came of a poll.
   struct Answer: Sendable {
     var poll: FeedPoll
-    var traffic: Traffic
+    var traffic: WalkReport.Traffic
     var isUnchanged: Bool
     var error: PageError?
   }
@@ -71,7 +71,7 @@ struct FeedPoller: Sendable {
   }
 
   private func note(
-    _ traffic: Traffic, _ reading: Reading, _ error: (any Error)?, at now: Double,
+    _ traffic: WalkReport.Traffic, _ reading: Reading, _ error: (any Error)?, at now: Double,
     in health: inout FeedHealth
   ) {
     health.polls += 1

@@ -15,7 +15,7 @@ extension FeedEntry {
 
     /// What the identity is made of.
     public let kind: Kind
-    /// The identifier, the address without its fragment, or 32 hexadecimal digits.
+    /// The identifier, the address, or 32 hexadecimal digits.
     public let value: String
 
     init(_ kind: Kind, _ value: String) {
@@ -34,10 +34,9 @@ extension FeedEntry {
     return Identity(.digest, digest)
   }
 
-  /// The canonical address, else the page's, without a fragment; nil where the entry has none.
-  var link: String? {
-    (canonicalURL ?? url ?? externalURL).map { String($0.prefix { $0 != "#" }) }
-  }
+  /// The canonical address, else the page's; nil where the entry has none. Its fragment counts: entries
+  /// may be places of one page.
+  var link: String? { canonicalURL ?? url ?? externalURL }
 
   /// A digest of what people see of the entry: title, summary, text, files. The same in every process;
   /// no cryptographic one, for what it tells apart is one publisher's own.

@@ -31,6 +31,8 @@ extension FeedRepair.Kind {
   public static let legacyEncoding = Self("legacyEncoding")
   /// Bytes that are not in the encoding that was declared.
   public static let wrongEncoding = Self("wrongEncoding")
+  /// The number of a character in Windows-1252 in the place of Unicode's, such as `&#146;`.
+  public static let windowsCharacter = Self("windowsCharacter")
   /// Text before the XML declaration or the root element; white space before the declaration too.
   public static let textBeforeDocument = Self("textBeforeDocument")
   /// Anything behind the end of the root element.
@@ -53,6 +55,8 @@ extension FeedRepair.Kind {
   public static let strayEndTag = Self("strayEndTag")
   /// An attribute without quotes or without value, or twice in one tag.
   public static let badAttribute = Self("badAttribute")
+  /// A namespace of the root that no format has; its name tells the format.
+  public static let unknownNamespace = Self("unknownNamespace")
   /// A prefix without a namespace.
   public static let undeclaredPrefix = Self("undeclaredPrefix")
   /// The end tags at the very end are missing, and every entry is whole.

@@ -137,6 +137,7 @@ extension FeedElement {
     ],
     .dc: [
       "title": .dcTitle, "description": .dcDescription, "creator": .dcCreator,
+      "author": .dcCreator,
       "contributor": .dcContributor, "date": .dcDate, "language": .dcLanguage,
       "rights": .dcRights, "subject": .dcSubject, "identifier": .dcIdentifier,
     ],
@@ -201,20 +202,35 @@ extension FeedElement {
   ]
 
   /// What the names of a page mean, by their numbers.
+  ///
+  /// Where the root's namespace is unknown, its name tells the format, and the elements in that
+  /// namespace are the format's.
   static func table(of document: XMLDocument) -> [FeedElement?] {
-    (0..<document.nameCount).map { number in
+    let root = document.name(document.root.nameNumber)
+    let home = key(of: root.namespace)
+    let isUnknown = !isKnown(root.namespace)
+    return (0..<document.nameCount).map { number in
       let name = document.name(number)
-      return element(name.local, in: name.namespace)
+      let key = key(of: name.namespace)
+      let space = isUnknown && key == home ? space(ofRoot: root.local) : spaces[key]
+      return space.flatMap { names[$0]?[name.local.lowercased()] }
     }
   }
 
-  /// What a name means; nil for one that feeds do not have.
-  static func element(_ name: String, in namespace: String?) -> FeedElement? {
+  /// Whether a namespace is one that feeds have.
+  static func isKnown(_ namespace: String?) -> Bool { spaces[key(of: namespace)] != nil }
+
+  private static func space(ofRoot name: String) -> Space? {
+    switch name.lowercased() {
+    case "rss", "rdf": Space.none
+    case "feed": .atom
+    default: nil
+    }
+  }
+
+  private static func key(of namespace: String?) -> String {
     var key = (namespace ?? "").lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
-    if key.hasPrefix("http://purl.org/atom/ns") { key = "http://purl.org/atom/ns" }
-    // What no namespace is known of is told by its name alone where that is a feed's own.
-    guard let space = spaces[key] else { return nil }
-    return names[space]?[name.lowercased()]
+    return key.hasPrefix("http://purl.org/atom/ns") ? "http://purl.org/atom/ns" : key
   }
 }

@@ -87,6 +87,7 @@ extension FeedXMLReader {
     case .itunesTitle: fallback.title = fallback.title ?? text(node, scope, isTitle: true)
     case .itunesSummary, .itunesSubtitle:
       fallback.summary = fallback.summary ?? text(node, scope)
+    case .itunesCategory: readCategories(node, into: &entry.categories)
     case .itunesAuthor: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
     case .podcastPerson: entry.authors += podcastPerson(node, scope).map { [$0] } ?? []
     case .itunesImage, .image:

@@ -30,6 +30,7 @@ struct FeedXMLReader {
   mutating func feed(at url: String?) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)? {
     let root = document.root
     let scope = FeedScope(url: url).within(root)
+    if !FeedElement.isKnown(root.namespace) { repairs.add(.unknownNamespace) }
     switch element(root) {
     case .rss?: return rss(root, scope)
     case .rdf?: return rdf(root, scope)
@@ -105,7 +106,8 @@ struct FeedXMLReader {
 
   private func atomVersion(_ root: XMLTreeNode) -> String? {
     guard let namespace = root.namespace?.lowercased() else { return nil }
-    return namespace.hasPrefix("http://purl.org/atom/") ? "0.3" : "1.0"
+    if namespace.hasPrefix("http://purl.org/atom/") { return "0.3" }
+    return namespace.contains("2005/atom") ? "1.0" : nil
   }
 
   private mutating func sitemaps(
@@ -207,7 +209,7 @@ struct FeedXMLReader {
     }
   }
 
-  private func xhtml(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
+  private mutating func xhtml(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
     // The div is no part of the content (RFC 4287, §3.1.1.3).
     let inside = Array(node.children)
     guard inside.count == 1, let div = inside.first, div.localName.lowercased() == "div",
@@ -225,13 +227,34 @@ struct FeedXMLReader {
     return FeedText(value.trimmedSpaces, kind: .other, mediaType: type, language: scope.language)
   }
 
-  func plain(_ value: String, _ scope: FeedScope) -> FeedText {
-    FeedText(value, language: scope.language)
+  mutating func plain(_ value: String, _ scope: FeedScope) -> FeedText {
+    FeedText(withoutWindowsNumbers(value), language: scope.language)
   }
 
-  private func markup(_ value: String, _ kind: FeedText.Kind, _ scope: FeedScope) -> FeedText? {
+  private mutating func markup(
+    _ value: String, _ kind: FeedText.Kind, _ scope: FeedScope
+  ) -> FeedText? {
     value.isEmpty
-      ? nil : FeedText(value, kind: kind, language: scope.language, base: scope.baseText)
+      ? nil
+      : FeedText(
+        withoutWindowsNumbers(value), kind: kind, language: scope.language, base: scope.baseText)
+  }
+
+  /// Characters of Windows where Unicode has controls, as browsers read their numbers (HTML,
+  /// §13.2.5.80): `&#146;` is an apostrophe.
+  private mutating func withoutWindowsNumbers(_ text: String) -> String {
+    // In UTF-8 these controls begin with this byte; in good texts few characters do.
+    guard text.utf8.contains(0xC2) else { return text }
+    let controls: ClosedRange<Unicode.Scalar> = "\u{80}"..."\u{9F}"
+    let count = text.unicodeScalars.count { controls.contains($0) }
+    guard count > 0 else { return text }
+    repairs.add(.windowsCharacter, count)
+    var output = String.UnicodeScalarView()
+    for scalar in text.unicodeScalars {
+      let isControl = controls.contains(scalar)
+      output.append(isControl ? Windows1252.scalar(of: UInt8(scalar.value)) : scalar)
+    }
+    return String(output)
   }
 
   /// A link of Atom.

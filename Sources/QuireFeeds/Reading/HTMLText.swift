@@ -137,12 +137,7 @@ enum HTMLReference {
 
   /// The character of a number, those of Windows where Unicode has controls (HTML, §13.2.5.80).
   private static func scalar(_ value: UInt32) -> Unicode.Scalar? {
-    let windows: [UInt32] = [
-      0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
-      0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
-      0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
-    ]
-    if 0x80...0x9F ~= value { return Unicode.Scalar(windows[Int(value) - 0x80]) }
+    if 0x80...0x9F ~= value { return Windows1252.scalar(of: UInt8(value)) }
     guard value >= 0x20 || value == 9 || value == 10 || value == 13 else { return nil }
     return Unicode.Scalar(value)
   }

@@ -15,7 +15,7 @@ struct Exchange {
   let listing: Listing
   var request: PageRequest
   /// What the page has cost since its last part, failed attempts included.
-  var traffic: Traffic
+  var traffic: WalkReport.Traffic
   /// Requests that were sent for the page, silent replays included, redirects not.
   var requests = 0
   /// Requests that the present attempt may send, silent replays included, redirects not.
@@ -39,7 +39,10 @@ struct Exchange {
   /// Where permanent redirects had led before the first that was not one; nil without them.
   var movedTo: String?
 
-  init(_ listing: Listing, _ request: PageRequest, traffic: Traffic = Traffic(requests: 0)) {
+  init(
+    _ listing: Listing, _ request: PageRequest,
+    traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
+  ) {
     self.listing = listing
     self.request = request
     self.traffic = traffic
@@ -365,7 +368,7 @@ struct Exchange {
   }
 
   /// The error as it is thrown to the caller: with its request and the traffic it cost, redacted.
-  func describe(_ error: PageError, after traffic: Traffic) -> PageError {
+  func describe(_ error: PageError, after traffic: WalkReport.Traffic) -> PageError {
     var error = error
     error.traffic = traffic
     error.redactText(by: redactor)

@@ -13,7 +13,7 @@ public struct HTTPPageInfo: Sendable {
   /// Sizes and times of the last transfer.
   public let metrics: TransferMetrics
   /// What fetching the page took, failed attempts included.
-  public let traffic: Traffic
+  public let traffic: WalkReport.Traffic
   /// Where the answer came from after redirects: the absolute URL byte for byte, secrets included.
   public let url: String
   /// Where permanent redirects (301, 308) led before the first temporary one: where to ask in future, once

@@ -63,7 +63,8 @@ struct PageFetch<Item: Sendable> {
   /// what was spent to get there.
   init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
-    for sent: Bookmark? = nil, itemOffset: Int = 0, traffic: Traffic = Traffic(requests: 0)
+    for sent: Bookmark? = nil, itemOffset: Int = 0,
+    traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) {
     self.listing = listing
     self.decoder = decoder
@@ -81,7 +82,7 @@ struct PageFetch<Item: Sendable> {
   /// The request for the page.
   var request: PageRequest { exchange.request }
   /// What was spent since the last part, failed attempts included.
-  var traffic: Traffic { exchange.traffic }
+  var traffic: WalkReport.Traffic { exchange.traffic }
   /// Items of the page that were delivered, in this walk or before it.
   var itemOffset: Int { delivered.count }
 
@@ -141,7 +142,7 @@ struct PageFetch<Item: Sendable> {
       // Asking once more begins anew.
       retry = exchange.retryMachine
       exchange.requests = 0
-      defer { exchange.traffic = Traffic(requests: 0) }
+      defer { exchange.traffic = WalkReport.Traffic(requests: 0) }
       throw exchange.describe(error, after: traffic)
     case .retry(let delay):
       exchange.retries(after: delay, failure.error)
@@ -257,7 +258,7 @@ struct PageFetch<Item: Sendable> {
     var page = try lastPart(held, of: transfer, answer: answer)
     noteSize(&page)
     listing.health.paid(refund: exchange.takeRefund())
-    exchange.traffic = Traffic(requests: 0)
+    exchange.traffic = WalkReport.Traffic(requests: 0)
     return page
   }
 
@@ -275,7 +276,7 @@ struct PageFetch<Item: Sendable> {
     transfer.response.permit?.end()
     self.transfer = transfer
     isBegun = true
-    exchange.traffic = Traffic(requests: 0)
+    exchange.traffic = WalkReport.Traffic(requests: 0)
     return part
   }
 
@@ -415,7 +416,7 @@ struct PageFetch<Item: Sendable> {
     page.next = continuation.next
     page.previous = continuation.previous
     page.total = continuation.total
-    let free = Traffic(requests: 0)
+    let free = WalkReport.Traffic(requests: 0)
     page.nextFailure = continuation.nextFailure.map { exchange.describe($0, after: free) }
     page.closing = continuation.closing
     page.warnings += continuation.warnings

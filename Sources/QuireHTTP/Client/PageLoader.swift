@@ -125,7 +125,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   /// The fetch of the page that `sent` leads to, behind the items that the position says were delivered.
   private func fetch(
-    _ sent: Bookmark?, for position: Position, after traffic: Traffic = Traffic(requests: 0)
+    _ sent: Bookmark?, for position: Position,
+    after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) async throws -> PageFetch<Item> {
     let request = try listing.engine.request(for: sent)
     let (indexes, traffic) = try await indexes(neededAt: sent, after: traffic)
@@ -193,8 +194,10 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
 
   /// The values that the opening request gives, nil where there is none, and what it cost.
-  private func opened() async throws -> ([JSONValue.Member]?, Traffic) {
-    guard let request = try listing.engine.opening() else { return (nil, Traffic(requests: 0)) }
+  private func opened() async throws -> ([JSONValue.Member]?, WalkReport.Traffic) {
+    guard let request = try listing.engine.opening() else {
+      return (nil, WalkReport.Traffic(requests: 0))
+    }
     var fetch = PageFetch(listing, decoder, request)
     let answer = try await fetch.answer()
     return (try listing.engine.opened(by: answer), fetch.traffic)
@@ -217,8 +220,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// The indexes that say what is behind a page, fetched where this process has not seen them, and what
   /// was spent with them.
   private func indexes(
-    neededAt sent: Bookmark?, after traffic: Traffic
-  ) async throws -> ([String: [String]], Traffic) {
+    neededAt sent: Bookmark?, after traffic: WalkReport.Traffic
+  ) async throws -> ([String: [String]], WalkReport.Traffic) {
     guard listing.engine.indexRouteExists else { return ([:], traffic) }
     var traffic = traffic
     let needed = listing.engine.indexes(neededAt: sent)

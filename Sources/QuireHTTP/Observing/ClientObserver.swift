@@ -100,7 +100,7 @@ public final class ObservedPage: Sendable {
     /// How long it took by the client's clock.
     public fileprivate(set) var time: Duration = .zero
     /// Items that came, and what fetching them took, failed attempts included.
-    public fileprivate(set) var traffic = Traffic(requests: 0)
+    public fileprivate(set) var traffic = WalkReport.Traffic(requests: 0)
     /// Whether there was no page, because the listing has ended.
     public fileprivate(set) var isEnd = false
     /// Why no page came; nil where one did.
@@ -162,14 +162,14 @@ final class WalkObservation: Sendable {
           let result = try await read()
           page.end {
             $0.time = self.stopwatch.elapsed() - begin
-            $0.traffic = result?.traffic ?? Traffic(requests: 0)
+            $0.traffic = result?.traffic ?? WalkReport.Traffic(requests: 0)
             $0.isEnd = result == nil
           }
           return result
         } catch {
           page.end {
             $0.time = self.stopwatch.elapsed() - begin
-            $0.traffic = (error as? PageError)?.traffic ?? Traffic(requests: 0)
+            $0.traffic = (error as? PageError)?.traffic ?? WalkReport.Traffic(requests: 0)
             $0.error = error
           }
           throw error

@@ -282,7 +282,9 @@ extension XMLItemContext {
     _ type: Integer.Type, _ value: XMLValue
   ) throws -> Integer {
     try checkScalar(value, type)
-    let result = withBytes(of: value) { Self.parse(type, XMLText.trimmed($0)) }
+    let result = withBytes(of: value) {
+      Integer(String(decoding: XMLText.trimmed($0), as: UTF8.self))
+    }
     guard let result else { throw mismatch(type, value) }
     return result
   }
@@ -372,35 +374,6 @@ extension XMLItemContext {
         throw mismatch(type, value, "it holds elements")
       }
     }
-  }
-
-  // MARK: Integers
-
-  /// An optional sign and digits, nothing else.
-  static func parse<Integer: FixedWidthInteger>(
-    _ type: Integer.Type, _ text: UnsafeBufferPointer<UInt8>
-  ) -> Integer? {
-    var index = 0
-    var isNegative = false
-    if let sign = text.first, sign == UInt8(ascii: "-") || sign == UInt8(ascii: "+") {
-      isNegative = sign == UInt8(ascii: "-")
-      index = 1
-    }
-    guard index < text.count else { return nil }
-    var value: Integer = 0
-    while index < text.count {
-      let digit = text[index] &- UInt8(ascii: "0")
-      guard digit < 10 else { return nil }
-      let (product, overflows) = value.multipliedReportingOverflow(by: 10)
-      let (sum, overflowsToo) =
-        isNegative
-        ? product.subtractingReportingOverflow(Integer(digit))
-        : product.addingReportingOverflow(Integer(digit))
-      if overflows || overflowsToo { return nil }
-      value = sum
-      index += 1
-    }
-    return value
   }
 }
 

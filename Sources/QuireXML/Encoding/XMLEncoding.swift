@@ -108,14 +108,14 @@ final class SystemConverter {
 /// The encoding of Western Windows: Latin-1 with printable characters where that has controls.
 ///
 /// Source: the WHATWG's Encoding standard, index windows-1252.
-enum Windows1252 {
+package enum Windows1252 {
   private static let upper: [UInt16] = [
     0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
     0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
     0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
   ]
 
-  static func scalar(of byte: UInt8) -> Unicode.Scalar {
+  package static func scalar(of byte: UInt8) -> Unicode.Scalar {
     guard 0x80...0x9F ~= byte else { return Unicode.Scalar(byte) }
     return Unicode.Scalar(upper[Int(byte) - 0x80]) ?? "\u{FFFD}"
   }

@@ -175,7 +175,7 @@ struct Entry: Hashable, Sendable {
       Issue.record("the failure was not thrown")
     } catch let error as PageError {
       #expect(error.code == .sourcesFailed)
-      #expect((error.underlying as? MergeFailure)?.errors.keys.sorted() == [0])
+      #expect((error.underlying as? PageError.SourceFailures)?.errors.keys.sorted() == [0])
       let resumed = Cursor.merged(
         [Cursor(source([[1], [4]])), Cursor(source([[2, 3], [5]]))], by: \.self
       ).resuming(from: try restored(try #require(error.checkpoint)))

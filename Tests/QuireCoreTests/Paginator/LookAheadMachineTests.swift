@@ -108,7 +108,7 @@ import Testing
       limits: LookAhead(threshold: threshold, maxPages: 10, maxBytes: 250))
     func page(_ bytes: Int = 100) -> Page<Int> {
       var page = Page([1, 2])
-      page.traffic = Traffic(bytes: bytes)
+      page.traffic = WalkReport.Traffic(bytes: bytes)
       return page
     }
     #expect(machine.next(.page, ticket: 1).start == 1)

@@ -133,7 +133,7 @@ struct PageClientTests {
       #expect(http.head.status == .ok)
       #expect(http.head.headerFields[try #require(.init("x-request-id"))] == "r1")
       #expect(http.metrics.wireBytes == 7)
-      #expect(http.traffic == Traffic(bytes: 7, requests: 2, retries: 1))
+      #expect(http.traffic == WalkReport.Traffic(bytes: 7, requests: 2, retries: 1))
       #expect(http.request == "GET https://api.test/items?api_key=…&page=1")
       #expect(page.traffic.requests == 2)
     }
