@@ -209,7 +209,7 @@ struct TerminalReaderTests {
     }
     try #require(shown.count == 4)
     #expect(shown[0].title.contains("of 10000"))
-    #expect(shown[1].records.contains(">7777  Record 7777"))
+    #expect(shown[1].records.contains(">7777  Record 7777"), "\(shown[1])")
     #expect(shown[2].records.contains(">7761  Record 7761"))
     #expect(shown[3].records == rows(1...8, chosen: 1))
   }
