@@ -56,78 +56,91 @@ extension ListDifference {
     var segment: Int
   }
 
-  /// What differs. Chunks that both sides share are not looked into: O(chunks) for these, and O(n log n)
-  /// for the n items of the others.
-  init<Item>(
+  /// Items of one side that follow one another, and are still to be compared.
+  private struct Part<Item> {
+    let items: [Item]
+    let start: Int
+    let segment: Int
+    var rest: Range<Int>
+
+    init(_ part: ListChunks.Part) where Item: Sendable {
+      items = ListItems<Item>.Chunk.of(part.object).items
+      (start, segment, rest) = (part.start, part.segment, items.indices)
+    }
+
+    var places: [Place<Item>] {
+      rest.map { Place(item: items[$0], index: start + $0, segment: segment) }
+    }
+  }
+
+  /// What differs. Chunks that both sides share are not looked into: O(log n) to O(chunks) for these, and
+  /// O(n log n) for the n items of the others.
+  init<Item: Sendable>(
     from old: ListItems<Item>, to new: ListItems<Item>, id: (Item) -> ID,
     isEqual: (Item, Item) -> Bool
   ) {
-    var (start, oldEnd, newEnd) = (0, old.chunks.count, new.chunks.count)
-    while start < oldEnd, start < newEnd, old.chunks[start] === new.chunks[start] { start += 1 }
-    while start < oldEnd, start < newEnd, old.chunks[oldEnd - 1] === new.chunks[newEnd - 1] {
-      oldEnd -= 1
-      newEnd -= 1
-    }
-    let shared = Self.shared(old.chunks[start..<oldEnd], new.chunks[start..<newEnd])
-    var before = Self.places(old, start..<oldEnd, shared)[...]
-    var after = Self.places(new, start..<newEnd, shared)[...]
+    let (left, right) = ListChunks.differing(old.index, new.index)
+    var (before, after) = (left.map(Part<Item>.init), right.map(Part<Item>.init))
     // Most changes are small: what is the same at both ends needs no table.
-    var same: [(Place<Item>, Place<Item>)] = []
-    while let left = before.first, let right = after.first, left.segment == right.segment,
-      id(left.item) == id(right.item)
-    {
-      same.append((before.removeFirst(), after.removeFirst()))
-    }
-    while let left = before.last, let right = after.last, left.segment == right.segment,
-      id(left.item) == id(right.item)
-    {
-      same.append((before.removeLast(), after.removeLast()))
-    }
-    for (left, right) in same where !isEqual(left.item, right.item) {
-      changed.append(Row(index: right.index, id: id(right.item)))
-    }
-    compare(before, after, id, isEqual)
+    skip(&before, &after, id, isEqual)
+    skipBack(&before, &after, id, isEqual)
+    let places = (before.flatMap(\.places), after.flatMap(\.places))
+    if !places.0.isEmpty || !places.1.isEmpty { compare(places.0, places.1, id, isEqual) }
     changed.sort { $0.index < $1.index }
   }
 
-  /// The chunks that both sides have, in one order.
-  private static func shared<Chunk: AnyObject>(
-    _ old: ArraySlice<Chunk>, _ new: ArraySlice<Chunk>
-  ) -> Set<ObjectIdentifier> {
-    guard !old.isEmpty, !new.isEmpty else { return [] }
-    let places = Dictionary(
-      zip(old.map(ObjectIdentifier.init), old.indices), uniquingKeysWith: { first, _ in first })
-    var shared: Set<ObjectIdentifier> = []
-    var last = -1
-    for chunk in new {
-      guard let place = places[ObjectIdentifier(chunk)], place > last else { continue }
-      last = place
-      shared.insert(ObjectIdentifier(chunk))
+  /// Skips the items that both sides have at their starts.
+  private mutating func skip<Item>(
+    _ before: inout [Part<Item>], _ after: inout [Part<Item>], _ id: (Item) -> ID,
+    _ isEqual: (Item, Item) -> Bool
+  ) {
+    var (left, right) = (0, 0)
+    while left < before.count, right < after.count, before[left].segment == after[right].segment {
+      var (i, j) = (before[left].rest.lowerBound, after[right].rest.lowerBound)
+      let (old, new) = (before[left].items, after[right].items)
+      while i < old.count, j < new.count {
+        let name = id(new[j])
+        guard name == id(old[i]) else { break }
+        if !isEqual(old[i], new[j]) {
+          changed.append(Row(index: after[right].start + j, id: name))
+        }
+        (i, j) = (i + 1, j + 1)
+      }
+      before[left].rest = i..<old.count
+      after[right].rest = j..<new.count
+      if i < old.count, j < new.count { break }
+      if i == old.count { left += 1 }
+      if j == new.count { right += 1 }
     }
-    return shared
+    before.removeFirst(left)
+    after.removeFirst(right)
   }
 
-  /// The items of those chunks that are not shared.
-  private static func places<Item>(
-    _ items: ListItems<Item>, _ range: Range<Int>, _ shared: Set<ObjectIdentifier>
-  ) -> [Place<Item>] {
-    var places: [Place<Item>] = []
-    var segment = 0
-    for index in range {
-      let chunk = items.chunks[index]
-      if !shared.isEmpty, shared.contains(ObjectIdentifier(chunk)) {
-        segment += 1
-        continue
+  /// Skips the items that both sides have at their ends.
+  private mutating func skipBack<Item>(
+    _ before: inout [Part<Item>], _ after: inout [Part<Item>], _ id: (Item) -> ID,
+    _ isEqual: (Item, Item) -> Bool
+  ) {
+    while let old = before.last, let new = after.last, old.segment == new.segment {
+      var (i, j) = (old.rest.upperBound, new.rest.upperBound)
+      while i > old.rest.lowerBound, j > new.rest.lowerBound {
+        let name = id(new.items[j - 1])
+        guard name == id(old.items[i - 1]) else { break }
+        (i, j) = (i - 1, j - 1)
+        if !isEqual(old.items[i], new.items[j]) {
+          changed.append(Row(index: new.start + j, id: name))
+        }
       }
-      for (offset, item) in chunk.items.enumerated() {
-        places.append(Place(item: item, index: items.starts[index] + offset, segment: segment))
-      }
+      before[before.count - 1].rest = old.rest.lowerBound..<i
+      after[after.count - 1].rest = new.rest.lowerBound..<j
+      if i > old.rest.lowerBound, j > new.rest.lowerBound { return }
+      if i == old.rest.lowerBound { before.removeLast() }
+      if j == new.rest.lowerBound { after.removeLast() }
     }
-    return places
   }
 
   private mutating func compare<Item>(
-    _ before: ArraySlice<Place<Item>>, _ after: ArraySlice<Place<Item>>, _ id: (Item) -> ID,
+    _ before: [Place<Item>], _ after: [Place<Item>], _ id: (Item) -> ID,
     _ isEqual: (Item, Item) -> Bool
   ) {
     var left = Dictionary(before.map { (id($0.item), $0) }, uniquingKeysWith: { first, _ in first })

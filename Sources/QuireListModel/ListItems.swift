@@ -8,53 +8,41 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
     let items: [Item]
 
     init(_ items: [Item]) { self.items = items }
+
+    /// A chunk of a list of such items; nothing else is put into its index.
+    static func of(_ object: AnyObject) -> Chunk { unsafeDowncast(object, to: Chunk.self) }
   }
 
-  let chunks: [Chunk]
-  /// Where each chunk starts, and where the last one ends.
-  let starts: [Int]
+  private(set) var index = ListChunks()
 
   init(_ chunks: [Chunk] = []) {
-    self.chunks = chunks
-    var starts: [Int] = []
-    starts.reserveCapacity(chunks.count + 1)
-    var start = 0
-    for chunk in chunks {
-      starts.append(start)
-      start += chunk.items.count
-    }
-    starts.append(start)
-    self.starts = starts
+    for (ordinal, chunk) in chunks.enumerated() { put(chunk, at: ordinal) }
   }
 
-  /// The same chunks but for one of them, which is as long as the one before.
-  init(_ items: ListItems, replacing index: Int, by chunk: Chunk) {
-    var chunks = items.chunks
-    chunks[index] = chunk
-    self.chunks = chunks
-    starts = items.starts
+  /// All chunks. O(chunks).
+  var chunks: [Chunk] { index.ordinals.map { self.chunk($0) } }
+
+  func chunk(_ ordinal: Int) -> Chunk { .of(index[ordinal].object) }
+
+  /// Puts a chunk in place of the one with this ordinal, or beside those at an end.
+  mutating func put(_ chunk: Chunk, at ordinal: Int) {
+    index.put(ListChunks.Chunk(object: chunk, count: chunk.items.count), at: ordinal)
   }
+
+  mutating func removeFirstChunk() { index.removeFirst() }
+  mutating func removeLastChunk() { index.removeLast() }
 
   /// 0.
   public var startIndex: Int { 0 }
   /// How many items there are.
-  public var endIndex: Int { starts[starts.count - 1] }
+  public var endIndex: Int { index.count }
 
   /// The item with this number.
   public subscript(position: Int) -> Item {
-    let (chunk, offset) = place(of: position)
-    return chunks[chunk].items[offset]
-  }
-
-  /// The chunk that has an item, and its number there.
-  func place(of position: Int) -> (chunk: Int, offset: Int) {
-    precondition(indices.contains(position), "A list of \(count) items has no item \(position).")
-    var (low, high) = (0, chunks.count - 1)
-    while low < high {
-      let middle = (low + high + 1) / 2
-      if starts[middle] <= position { low = middle } else { high = middle - 1 }
-    }
-    return (low, position - starts[low])
+    precondition(
+      position >= 0 && position < endIndex, "A list of \(count) items has no item \(position).")
+    let (ordinal, offset) = index.find(position)
+    return chunk(ordinal).items[offset]
   }
 
   /// Calls `body` with each item; faster than looking each of them up.

@@ -199,11 +199,12 @@ extension ListModel.Snapshot {
     let index = row - expectedBefore
     if index < 0 { return heldInRun.lowerBound + index }
     if index >= items.count { return heldInRun.upperBound + index - items.count }
-    let (chunk, offset) = items.place(of: index)
-    let counts = list.pages.map(\.items.count)
-    guard chunk < counts.count else { return heldInRun.lowerBound }
-    return heldInRun.lowerBound + counts[..<chunk].reduce(0, +)
-      + min(offset, max(0, counts[chunk] - 1))
+    let (ordinal, offset) = items.index.find(index)
+    let chunk = ordinal - items.index.ordinals.lowerBound
+    guard chunk < list.pages.count else { return heldInRun.lowerBound }
+    let before = list.pages[..<chunk].reduce(0) { $0 + $1.items.count }
+    return heldInRun.lowerBound + before
+      + min(offset, max(0, list.pages[chunk].items.count - 1))
   }
 
   /// The row that shows an item of the server's, or stands for it; the other way round.
@@ -215,9 +216,10 @@ extension ListModel.Snapshot {
     }
     // In an order of its own an item lies anywhere.
     if isOrdered { return expectedBefore }
-    for (page, chunk) in zip(list.pages, zip(items.starts, items.chunks)) {
+    for (page, ordinal) in zip(list.pages, items.index.ordinals) {
       if rest < page.items.count {
-        return expectedBefore + chunk.0 + min(rest, max(0, chunk.1.items.count - 1))
+        let last = max(0, items.index[ordinal].count - 1)
+        return expectedBefore + items.index.start(of: ordinal) + min(rest, last)
       }
       rest -= page.items.count
     }

@@ -25,7 +25,10 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   }
 
   /// What is shown now.
-  public private(set) var snapshot: Snapshot
+  public var snapshot: Snapshot {
+    access(keyPath: observed)
+    return shown
+  }
   /// Which items are shown; nil for all. Default nil.
   public var filter: (@Sendable (Item) -> Bool)? { didSet { arrange { $0.filter = filter } } }
   /// Whether an item is shown before another; nil for the order of the listing. Default nil.
@@ -37,6 +40,9 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   /// The pages behind the model: options, states, events and the report of the walk.
   public let list: PagedList<Item>
+  @ObservationIgnored private var shown: Snapshot
+  /// Made once: to make it for each change costs as much as most changes do.
+  private let observed: KeyPath<ListModel, Snapshot> = \.snapshot
   @ObservationIgnored private var rows: ListRows<Item, ID>
   @ObservationIgnored private var arrangement = ListArrangement<Item>()
   @ObservationIgnored private var version = -1
@@ -62,7 +68,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     self.isEqual = isEqual
     rows = ListRows(id: id)
     keeper = store.map { ListKeeper($0) }
-    snapshot = Snapshot(list: list.snapshot, id: id, isEqual: isEqual)
+    shown = Snapshot(list: list.snapshot, id: id, isEqual: isEqual)
     let signals = list.listen()
     Task { [weak self] in
       while await signals.next() != nil {
@@ -115,7 +121,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   private func arrange(_ change: (inout ListArrangement<Item>) -> Void) {
     change(&arrangement)
-    show(snapshot.list)
+    show(shown.list)
   }
 
   private func show(_ list: ListSnapshot<Item>) {
@@ -126,14 +132,14 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     snapshot.hidden = rows.items.count - snapshot.items.count
     snapshot.pendingEdits = rows.pending
     snapshot.storeError = keeper?.error
-    self.snapshot = snapshot
+    withMutation(keyPath: observed) { shown = snapshot }
     for observer in observers { observer.post(snapshot)?() }
   }
 
   /// Waits until everything that came is stored.
   public func settleStore() async {
     await keeper?.settle()
-    show(snapshot.list)
+    show(shown.list)
   }
 
   // MARK: Loading
@@ -275,8 +281,8 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   }
 
   private func predecessor(of index: Int) -> ID? {
-    let index = min(index, items.count) - 1
-    return index < 0 ? nil : id(items[index])
+    let index = min(index, shown.items.count) - 1
+    return index < 0 ? nil : id(shown.items[index])
   }
 
   private func edit(_ make: (inout ListRows<Item, ID>) -> Int?) -> ListEdit? {
@@ -290,7 +296,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   private func change(_ edit: (inout ListRows<Item, ID>) -> Bool) -> Bool {
     guard edit(&rows) else { return false }
-    show(snapshot.list)
+    show(shown.list)
     return true
   }
 }

@@ -9,38 +9,13 @@ import QuireLists
 struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   typealias Chunk = ListItems<Item>.Chunk
 
-  /// A page, each of its items once, and what is shown of it.
+  /// A page, each of its items once.
   private struct PageRows: Sendable {
     var stamp: PageStamp
     var listed: [Item]
-    var chunk: Chunk
   }
 
-  /// Where a placed item was put: behind an item, or in front of all others of a page.
-  private struct Spot: Sendable {
-    var page: Int?
-    var predecessor: ID?
-  }
-
-  /// One edit. Those of an item act one upon the other, in order.
-  private struct Edit: Sendable {
-    enum Kind: Sendable {
-      case insert, remove, move
-      case update(@Sendable (Item) -> Item)
-    }
-
-    var number: Int
-    var kind: Kind
-    /// Where the item was placed before.
-    var spot: Spot?
-    /// How many loads had begun when the server agreed.
-    var confirmed: Int?
-
-    var isInsert: Bool { if case .insert = kind { true } else { false } }
-    var isMove: Bool { if case .move = kind { true } else { false } }
-    var isRemove: Bool { if case .remove = kind { true } else { false } }
-    var isUpdate: Bool { if case .update = kind { true } else { false } }
-  }
+  private typealias Spot = ListEdits<Item, ID>.Spot
 
   private let id: @Sendable (Item) -> ID
   private var generation = 0
@@ -49,15 +24,14 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   /// The page that an item belongs to, and those that list it, too.
   private var home: [ID: Int] = [:]
   private var others: [ID: [Int]] = [:]
-  private var edits: [ID: [Edit]] = [:]
-  private var edited: [Int: ID] = [:]
-  private var numbers = 0
+  private var edits = ListEdits<Item, ID>()
   /// What placed items are without updates, and the pages they lie in.
   private var placed: [ID: Item] = [:]
   private var spots: [ID: Int] = [:]
   /// Placed items of pages that a window dropped, and of pages that have not come yet.
   private var parked: [Int: [(id: ID, predecessor: ID?)]] = [:]
   private var strays: [(id: ID, predecessor: ID?)] = []
+  /// What is shown: a chunk for each page that is held; what waits in front of the listing where none is.
   private(set) var items = ListItems<Item>()
   /// Whether the first page held is the first of the listing, as far as is known.
   private var isAtStart = true
@@ -65,7 +39,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   init(id: @escaping @Sendable (Item) -> ID) { self.id = id }
 
   /// How many edits the server has not agreed to.
-  var pending: Int { edits.values.reduce(0) { $0 + $1.count { $0.confirmed == nil } } }
+  var pending: Int { edits.pending }
 
   // MARK: Pages
 
@@ -84,30 +58,38 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     while let last = pages.last, !held.contains(range.upperBound - 1) {
       leave(range.upperBound - 1, last, &dirty)
       pages.removeLast()
+      items.removeLastChunk()
     }
     while let page = pages.first, first < held.lowerBound {
       leave(first, page, &dirty)
       pages.removeFirst()
+      items.removeFirstChunk()
       first += 1
     }
-    if pages.isEmpty { first = held.lowerBound }
+    if pages.isEmpty {
+      first = held.lowerBound
+      items = ListItems()
+    }
     while first > held.lowerBound {
       let index = first - 1 - held.lowerBound
       let rows = enter(first - 1, list.pages[index].items, content.stamps[index], &dirty)
       pages.insert(rows, at: 0)
       first -= 1
+      items.put(Chunk([]), at: first)
     }
     for (index, stamp) in content.stamps.enumerated() {
       let ordinal = first + index
       if index == pages.count {
         pages.append(enter(ordinal, list.pages[index].items, stamp, &dirty))
+        items.put(Chunk([]), at: ordinal)
       } else if pages[index].stamp != stamp {
         leave(ordinal, pages[index], &dirty)
+        items.put(Chunk([]), at: ordinal)
         pages[index] = enter(ordinal, list.pages[index].items, stamp, &dirty)
       }
     }
     isAtStart = list.pagesBefore == 0
-    guard isMoved || !dirty.isEmpty else { return }
+    guard isMoved || pages.isEmpty || !dirty.isEmpty else { return }
     for ordinal in dirty where range.contains(ordinal) { build(ordinal) }
     show()
   }
@@ -140,7 +122,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     let listed =
       repeated.isEmpty
       ? items : items.enumerated().filter { !repeated.contains($0.offset) }.map(\.element)
-    return PageRows(stamp: stamp, listed: listed, chunk: Chunk([]))
+    return PageRows(stamp: stamp, listed: listed)
   }
 
   /// A page goes: another one that lists its items has them then, and what was placed there waits.
@@ -158,16 +140,16 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
         others[id] = pages.isEmpty ? nil : pages
       }
     }
-    let waiting = placements(in: page.chunk)
+    let waiting = placements(in: ordinal)
     if !waiting.isEmpty { parked[ordinal] = waiting + (parked[ordinal] ?? []) }
   }
 
   /// The placed items of a page, in order.
-  private func placements(in chunk: Chunk) -> [(id: ID, predecessor: ID?)] {
+  private func placements(in ordinal: Int) -> [(id: ID, predecessor: ID?)] {
     guard !spots.isEmpty else { return [] }
     var found: [(id: ID, predecessor: ID?)] = []
     var last: ID?
-    for item in chunk.items {
+    for item in items.chunk(ordinal).items {
       let id = id(item)
       if spots[id] != nil { found.append((id, last)) }
       last = id
@@ -178,71 +160,47 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   /// Makes anew what is shown of a page.
   private mutating func build(_ ordinal: Int) {
     let page = pages[ordinal - first]
-    let waiting = placements(in: page.chunk) + (parked.removeValue(forKey: ordinal) ?? [])
+    let waiting = placements(in: ordinal) + (parked.removeValue(forKey: ordinal) ?? [])
     var items = page.listed
     if !edits.isEmpty || !others.isEmpty {
       items = items.compactMap { item in
         let id = id(item)
-        return home[id] == ordinal && placed[id] == nil ? value(of: id, item) : nil
+        return home[id] == ordinal && placed[id] == nil ? edits.value(of: id, item) : nil
       }
     }
     for (id, predecessor) in waiting where spots[id] == ordinal {
       put(id, behind: predecessor, &items)
     }
-    pages[ordinal - first].chunk = Chunk(items)
+    set(items, ordinal)
   }
 
   private func put(_ id: ID, behind predecessor: ID?, _ items: inout [Item]) {
-    guard let base = placed[id], let item = value(of: id, base) else { return }
+    guard let base = placed[id], let item = edits.value(of: id, base) else { return }
     let index = predecessor.flatMap { before in items.firstIndex { self.id($0) == before } }
     items.insert(item, at: index.map { $0 + 1 } ?? 0)
   }
 
-  /// What an item is with its edits; nil where it is removed.
-  private func value(of id: ID, _ item: Item) -> Item? {
-    guard let edits = edits[id] else { return item }
-    var item = item
-    for edit in edits {
-      switch edit.kind {
-      case .remove: return nil
-      case .update(let change): item = change(item)
-      case .insert, .move: break
-      }
-    }
-    return item
+  /// Shows these items of a page.
+  private mutating func set(_ items: [Item], _ ordinal: Int) {
+    self.items.put(Chunk(items), at: ordinal)
   }
 
   /// The listing begins anew: what the server has agreed to, it lists by now.
   private mutating func startOver(run: Int, dropsEdits: Bool) {
     var order: [(id: ID, predecessor: ID?)] = []
     var last: ID?
-    for page in pages {
-      order += placements(in: page.chunk).map { ($0.id, $0.predecessor ?? last) }
-      last = page.chunk.items.last.map(id) ?? last
+    for ordinal in range {
+      order += placements(in: ordinal).map { ($0.id, $0.predecessor ?? last) }
+      last = items.chunk(ordinal).items.last.map(id) ?? last
     }
     order += parked.sorted { $0.key < $1.key }.flatMap(\.value) + strays
     (pages, home, others, spots, parked, strays) = ([], [:], [:], [:], [:], [])
-    for (id, own) in edits {
-      let left = dropsEdits ? [] : own.filter { $0.confirmed.map { $0 >= run } ?? true }
-      for edit in own where !left.contains(where: { $0.number == edit.number }) {
-        edited[edit.number] = nil
-      }
-      // Pages are counted anew.
-      edits[id] =
-        left.isEmpty
-        ? nil
-        : left.map { edit in
-          var edit = edit
-          edit.spot?.page = nil
-          return edit
-        }
-      let isPlaced = left.contains { $0.isInsert || $0.isMove }
-      if !isPlaced { placed[id] = nil }
-    }
+    edits.startOver(run: run, dropsAll: dropsEdits)
+    placed = placed.filter { edits[$0.key].contains(where: \.isPlacing) }
     strays = order.filter { placed[$0.id] != nil }
     // What was removed, and is not any more, lies nowhere.
-    for id in edited.sorted(by: { $0.key < $1.key }).map(\.value) {
-      guard let item = placed[id], value(of: id, item) != nil,
+    for id in edits.items {
+      guard let item = placed[id], edits.value(of: id, item) != nil,
         !strays.contains(where: { $0.id == id })
       else { continue }
       strays.append((id, nil))
@@ -255,8 +213,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     strays = []
     var front: ID?
     for (id, predecessor) in waiting {
-      if let predecessor, let ordinal = page(showing: predecessor) {
-        place(id, Spot(page: ordinal, predecessor: predecessor))
+      if let predecessor, let (page, _) = find(predecessor) {
+        place(id, Spot(page: page, predecessor: predecessor))
         if predecessor == front { front = id }
       } else if isAtStart {
         place(id, Spot(page: first, predecessor: front))
@@ -269,74 +227,56 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Finding
 
-  /// The page held in which an item is shown.
-  private func page(showing id: ID) -> Int? {
+  /// The page held in which an item is shown, and its number there.
+  private func find(_ id: ID) -> (page: Int, offset: Int)? {
     guard let page = spots[id] ?? (placed[id] == nil ? home[id] : nil), range.contains(page),
-      offset(of: id, in: page) != nil
+      let offset = offset(of: id, in: page)
     else { return nil }
-    return page
+    return (page, offset)
   }
 
   private func offset(of id: ID, in page: Int) -> Int? {
-    pages[page - first].chunk.items.firstIndex { self.id($0) == id }
+    let items = self.items.chunk(page).items
+    return items.indices.first { self.id(items[$0]) == id }
   }
 
   /// The number of an item that is shown.
   func index(of id: ID) -> Int? {
     if pages.isEmpty { return items.firstIndex { self.id($0) == id } }
-    guard let page = page(showing: id), let offset = offset(of: id, in: page) else { return nil }
-    return items.starts[page - first] + offset
+    return find(id).map { items.index.start(of: $0.page) + $0.offset }
   }
 
   // MARK: Editing
-
-  private mutating func note(_ kind: Edit.Kind, _ id: ID, spot: Spot? = nil) -> Int {
-    numbers += 1
-    edits[id, default: []].append(Edit(number: numbers, kind: kind, spot: spot))
-    edited[numbers] = id
-    return numbers
-  }
 
   /// Puts a new item behind another, or in front of all. Nil where there is one with its identity.
   mutating func insert(_ item: Item, behind predecessor: ID?) -> Int? {
     let id = id(item)
     guard home[id] == nil, placed[id] == nil else { return nil }
     placed[id] = item
-    let number = note(.insert, id)
+    let number = edits.note(.insert, id)
     place(id, spot(behind: predecessor))
     show()
     return number
   }
 
+  /// Changes one item where it is; no other page is touched.
   mutating func update(_ id: ID, _ change: @escaping @Sendable (Item) -> Item) -> Int? {
-    guard let page = page(showing: id) else { return updateStray(id, change) }
-    let number = note(.update(change), id)
-    replace(id, in: page, change)
-    return number
-  }
-
-  private mutating func updateStray(_ id: ID, _ change: @escaping @Sendable (Item) -> Item) -> Int?
-  {
-    guard placed[id] != nil, index(of: id) != nil else { return nil }
-    let number = note(.update(change), id)
+    let place = find(id)
+    guard place != nil || placed[id] != nil && index(of: id) != nil else { return nil }
+    let number = edits.note(.update(change), id)
+    if let (page, offset) = place {
+      var items = self.items.chunk(page).items
+      items[offset] = change(items[offset])
+      set(items, page)
+    }
     show()
     return number
-  }
-
-  /// Changes one item where it is; nothing else is touched.
-  private mutating func replace(_ id: ID, in page: Int, _ change: (Item) -> Item) {
-    guard let offset = offset(of: id, in: page) else { return }
-    var items = pages[page - first].chunk.items
-    items[offset] = change(items[offset])
-    let chunk = Chunk(items)
-    pages[page - first].chunk = chunk
-    self.items = ListItems(self.items, replacing: page - first, by: chunk)
   }
 
   mutating func remove(_ id: ID) -> Int? {
     guard index(of: id) != nil else { return nil }
     let spot = placed[id] == nil ? nil : takeAway(id)
-    let number = note(.remove, id, spot: spot)
+    let number = edits.note(.remove, id, spot: spot)
     if spot == nil, let page = home[id], range.contains(page) { cut(id, from: page) }
     show()
     return number
@@ -351,7 +291,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
       // Its updates act upon it wherever it is.
       placed[id] = listed(id) ?? item
     }
-    let number = note(.move, id, spot: spot)
+    let number = edits.note(.move, id, spot: spot)
     place(id, self.spot(behind: predecessor))
     show()
     return number
@@ -365,7 +305,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   private func spot(behind predecessor: ID?) -> Spot {
     guard let predecessor else { return Spot(page: pages.isEmpty ? nil : first) }
-    return Spot(page: page(showing: predecessor), predecessor: predecessor)
+    return Spot(page: find(predecessor)?.page, predecessor: predecessor)
   }
 
   /// Puts a placed item into the page held there, or lets it wait.
@@ -379,9 +319,9 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
       parked[page, default: []].append((id, spot.predecessor))
       return
     }
-    var items = pages[page - first].chunk.items
+    var items = self.items.chunk(page).items
     put(id, behind: spot.predecessor, &items)
-    pages[page - first].chunk = Chunk(items)
+    set(items, page)
   }
 
   /// Takes a placed item from where it lies. Returns where that was.
@@ -396,34 +336,31 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
         page: page, predecessor: index.flatMap { parked[page]?.remove(at: $0).predecessor })
     }
     let offset = offset(of: id, in: page) ?? 0
-    let before = offset > 0 ? self.id(pages[page - first].chunk.items[offset - 1]) : nil
+    let before = offset > 0 ? self.id(self.items.chunk(page).items[offset - 1]) : nil
     cut(id, from: page)
     return Spot(page: page, predecessor: before)
   }
 
   private mutating func cut(_ id: ID, from page: Int) {
     guard range.contains(page), let offset = offset(of: id, in: page) else { return }
-    var items = pages[page - first].chunk.items
+    var items = self.items.chunk(page).items
     items.remove(at: offset)
-    pages[page - first].chunk = Chunk(items)
+    set(items, page)
   }
 
   // MARK: What becomes of edits
 
   /// Takes an edit back. False where it is over: taken back, dropped, or listed by the server.
   mutating func undo(_ number: Int) -> Bool {
-    guard let id = edited.removeValue(forKey: number),
-      let index = edits[id]?.firstIndex(where: { $0.number == number }),
-      let edit = edits[id]?.remove(at: index)
-    else { return false }
-    if edits[id]?.isEmpty == true { edits[id] = nil }
+    guard let (id, edit) = edits.remove(number) else { return false }
     switch edit.kind {
     case .update: refresh(id)
     case .remove:
       if placed[id] == nil { refresh(id) } else { lay(id, edit.spot ?? Spot()) }
     case .insert:
       _ = takeAway(id)
-      forget(id)
+      placed[id] = nil
+      edits.end(id)
     case .move:
       undoMove(id, edit)
     }
@@ -431,13 +368,13 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return true
   }
 
-  private mutating func undoMove(_ id: ID, _ edit: Edit) {
-    let isPlaced = edits[id]?.contains { $0.isInsert || $0.isMove } ?? false
-    if let next = edits[id]?.firstIndex(where: {
-      $0.number > edit.number && ($0.isMove || $0.isRemove)
+  private mutating func undoMove(_ id: ID, _ edit: ListEdits<Item, ID>.Edit) {
+    let isPlaced = edits[id].contains(where: \.isPlacing)
+    if let next = edits[id].firstIndex(where: {
+      $0.number > edit.number && ($0.isPlacing || $0.isRemove)
     }) {
       // It is where a later edit has put it, and comes from where this one found it.
-      edits[id]?[next].spot = edit.spot
+      edits[id][next].spot = edit.spot
       if !isPlaced { placed[id] = nil }
       return
     }
@@ -452,17 +389,11 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   /// Puts a placed item there, once it is not removed any more: what is removed lies nowhere.
   private mutating func lay(_ id: ID, _ spot: Spot) {
-    if let removal = edits[id]?.lastIndex(where: \.isRemove) {
-      edits[id]?[removal].spot = spot
+    if let removal = edits[id].lastIndex(where: \.isRemove) {
+      edits[id][removal].spot = spot
     } else {
       place(id, spot)
     }
-  }
-
-  /// No edit of an item is left.
-  private mutating func forget(_ id: ID) {
-    placed[id] = nil
-    for edit in edits.removeValue(forKey: id) ?? [] { edited[edit.number] = nil }
   }
 
   /// Shows an item as its edits say now.
@@ -472,27 +403,28 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   /// The server lists what was inserted here: it is the server's now, in the server's place.
   private mutating func endInsert(_ id: ID, _ dirty: inout Set<Int>) {
-    guard let own = edits[id], let insert = own.first(where: \.isInsert) else { return }
+    let isInserted = edits[id].contains { if case .insert = $0.kind { true } else { false } }
+    guard isInserted else { return }
     if let page = takeAway(id).page { dirty.insert(page) }
     placed[id] = nil
-    edited[insert.number] = nil
     // It was placed by itself: where it was put later counts no more.
-    for edit in own where edit.isMove { edited[edit.number] = nil }
-    let left = own.filter { !$0.isInsert && !$0.isMove }
-    edits[id] = left.isEmpty ? nil : left
+    edits.end(id, \.isPlacing)
   }
 
   /// The server has agreed to an edit, with `item` where it says what it has made of it; `loads` loads had
   /// begun by then.
   mutating func confirm(_ number: Int, as item: Item?, loads: Int) -> Bool {
-    guard let id = edited[number],
-      let index = edits[id]?.firstIndex(where: { $0.number == number })
+    guard let id = edits.item(of: number),
+      let index = edits[id].firstIndex(where: { $0.number == number })
     else { return false }
-    edits[id]?[index].confirmed = loads
+    edits.agree(number, loads: loads)
     guard let item else { return true }
     if self.id(item) == id {
-      if edits[id]?[index].isInsert == true { placed[id] = item }
-      if edits[id]?[index].isUpdate == true { edits[id]?[index].kind = .update { _ in item } }
+      switch edits[id][index].kind {
+      case .insert: placed[id] = item
+      case .update: edits[id][index].kind = .update { _ in item }
+      case .remove, .move: break
+      }
       refresh(id)
     } else if placed[id] != nil {
       rename(id, item)
@@ -503,27 +435,25 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   /// An inserted item has got its identity from the server.
   private mutating func rename(_ id: ID, _ item: Item) {
-    let own = edits.removeValue(forKey: id) ?? []
-    let (removal, name) = (own.last(where: \.isRemove), self.id(item))
+    let (removal, name) = (edits[id].last(where: \.isRemove), self.id(item))
     let spot = removal.map { $0.spot ?? Spot() } ?? takeAway(id)
     placed[id] = nil
     // The server may list it by now.
-    if home[name] != nil || placed[name] != nil {
-      for edit in own { edited[edit.number] = nil }
-      return
-    }
-    edits[name] = ((edits[name] ?? []) + own).sorted { $0.number < $1.number }
-    for edit in own { edited[edit.number] = name }
+    if home[name] != nil || placed[name] != nil { return edits.end(id) }
+    edits.rename(id, as: name)
     placed[name] = item
     lay(name, spot)
   }
 
+  /// Puts what waits into its place.
   private mutating func show() {
     if !pages.isEmpty {
       if !strays.isEmpty { placeStrays() }
-      return items = ListItems(pages.map(\.chunk))
+      return
     }
-    let loose = strays.compactMap { stray in placed[stray.id].flatMap { value(of: stray.id, $0) } }
+    let loose = strays.compactMap { stray in
+      placed[stray.id].flatMap { edits.value(of: stray.id, $0) }
+    }
     items = ListItems(loose.isEmpty ? [] : [Chunk(loose)])
   }
 }

@@ -1,0 +1,188 @@
+/// Where the chunks of a list lie, whatever their items are: nothing here is generic, so that to change one of
+/// thousands costs little.
+///
+/// Chunks lie in groups of up to 32, of those whose ordinals differ in the last five bits alone. Copies share
+/// groups: a change makes one of them anew, and what comes or goes at an end leaves all others as they are.
+struct ListChunks: Sendable {
+  /// A chunk, and how many items it has.
+  struct Chunk: Sendable {
+    let object: any AnyObject & Sendable
+    let count: Int
+  }
+
+  final class Group: Sendable {
+    let chunks: [Chunk]
+    /// Where each chunk starts, and where the last one ends, counted from the first one.
+    let starts: [Int]
+
+    init(_ chunks: [Chunk]) {
+      self.chunks = chunks
+      starts = ListChunks.starts(of: chunks, \.count)
+    }
+
+    var count: Int { starts[chunks.count] }
+  }
+
+  private(set) var ordinals = 0..<0
+  private(set) var groups: [Group] = []
+  /// Where each group starts, and where the last one ends.
+  private var starts = [0]
+
+  /// How many items there are.
+  var count: Int { starts[groups.count] }
+
+  private static func starts<Part>(of parts: [Part], _ count: (Part) -> Int) -> [Int] {
+    var starts = [Int](repeating: 0, count: parts.count + 1)
+    for (index, part) in parts.enumerated() { starts[index + 1] = starts[index] + count(part) }
+    return starts
+  }
+
+  // MARK: Finding
+
+  /// The group of a chunk, and its number there.
+  private func place(of ordinal: Int) -> (group: Int, offset: Int) {
+    (
+      (ordinal >> 5) - (ordinals.lowerBound >> 5),
+      ordinal - max((ordinal >> 5) << 5, ordinals.lowerBound)
+    )
+  }
+
+  subscript(ordinal: Int) -> Chunk {
+    let (group, offset) = place(of: ordinal)
+    return groups[group].chunks[offset]
+  }
+
+  /// The number of the first item of a chunk.
+  func start(of ordinal: Int) -> Int {
+    let (group, offset) = place(of: ordinal)
+    return starts[group] + groups[group].starts[offset]
+  }
+
+  /// The chunk that has an item, and its number there. O(log chunks).
+  func find(_ item: Int) -> (ordinal: Int, offset: Int) {
+    let group = Self.last(in: starts, upTo: item)
+    let rest = item - starts[group]
+    let offset = Self.last(in: groups[group].starts, upTo: rest)
+    let first = max(ordinals.lowerBound, ((ordinals.lowerBound >> 5) + group) << 5)
+    return (first + offset, rest - groups[group].starts[offset])
+  }
+
+  /// The last of the parts that starts there or before.
+  private static func last(in starts: [Int], upTo item: Int) -> Int {
+    var (low, high) = (0, starts.count - 2)
+    while low < high {
+      let middle = (low + high + 1) / 2
+      if starts[middle] <= item { low = middle } else { high = middle - 1 }
+    }
+    return low
+  }
+
+  // MARK: Changing
+
+  /// Puts a chunk in place of the one with this ordinal, or beside those at an end.
+  mutating func put(_ chunk: Chunk, at ordinal: Int) {
+    if ordinals.isEmpty { ordinals = ordinal..<ordinal }
+    precondition(
+      ordinals.lowerBound - 1...ordinals.upperBound ~= ordinal,
+      "There is no place for a chunk \(ordinal) beside \(ordinals).")
+    let isInFront = ordinal < ordinals.lowerBound
+    let group = (ordinal >> 5) - (ordinals.lowerBound >> 5)
+    if groups.indices.contains(group) {
+      var chunks = groups[group].chunks
+      let offset = isInFront ? 0 : place(of: ordinal).offset
+      let replaced = isInFront || offset == chunks.count ? 0 : 1
+      chunks.replaceSubrange(offset..<offset + replaced, with: CollectionOfOne(chunk))
+      groups[group] = Group(chunks)
+    } else {
+      groups.insert(Group([chunk]), at: max(0, group))
+    }
+    ordinals = min(ordinal, ordinals.lowerBound)..<max(ordinal + 1, ordinals.upperBound)
+    starts = Self.starts(of: groups, \.count)
+  }
+
+  mutating func removeFirst() {
+    let rest = groups[0].chunks.dropFirst()
+    if rest.isEmpty { groups.removeFirst() } else { groups[0] = Group(Array(rest)) }
+    ordinals.removeFirst()
+    starts = Self.starts(of: groups, \.count)
+  }
+
+  mutating func removeLast() {
+    let rest = groups[groups.count - 1].chunks.dropLast()
+    if rest.isEmpty { groups.removeLast() } else { groups[groups.count - 1] = Group(Array(rest)) }
+    ordinals.removeLast()
+    starts = Self.starts(of: groups, \.count)
+  }
+
+  // MARK: Comparing
+
+  /// A chunk that two lists do not share: where it starts, and how many that they share lie in front of it.
+  struct Part {
+    let object: AnyObject
+    var start: Int
+    var segment: Int
+  }
+
+  /// The chunks that two lists do not share. O(groups), and O(chunks) of those groups that differ.
+  static func differing(_ old: ListChunks, _ new: ListChunks) -> (old: [Part], new: [Part]) {
+    let groups = differing(old.groups, new.groups) { $0 }
+    let (left, right) = (old.parts(of: groups.old), new.parts(of: groups.new))
+    let parts = differing(left, right, \.object)
+    let (before, after) = (left[parts.old], right[parts.new])
+    let shared = shared(before, after)
+    return (apart(before, shared), apart(after, shared))
+  }
+
+  /// What lies between those that both sides share at their starts and at their ends.
+  private static func differing<Element>(
+    _ old: [Element], _ new: [Element], _ object: (Element) -> AnyObject
+  ) -> (old: Range<Int>, new: Range<Int>) {
+    var (start, oldEnd, newEnd) = (0, old.count, new.count)
+    while start < oldEnd, start < newEnd, object(old[start]) === object(new[start]) { start += 1 }
+    while start < oldEnd, start < newEnd, object(old[oldEnd - 1]) === object(new[newEnd - 1]) {
+      oldEnd -= 1
+      newEnd -= 1
+    }
+    return (start..<oldEnd, start..<newEnd)
+  }
+
+  private func parts(of range: Range<Int>) -> [Part] {
+    range.flatMap { group in
+      zip(groups[group].chunks, groups[group].starts).map { chunk, start in
+        Part(object: chunk.object, start: starts[group] + start, segment: 0)
+      }
+    }
+  }
+
+  /// The chunks that both sides have, in one order.
+  private static func shared(
+    _ old: ArraySlice<Part>, _ new: ArraySlice<Part>
+  ) -> Set<ObjectIdentifier> {
+    guard !old.isEmpty, !new.isEmpty else { return [] }
+    let places = Dictionary(
+      zip(old.map { ObjectIdentifier($0.object) }, old.indices), uniquingKeysWith: { one, _ in one }
+    )
+    var shared: Set<ObjectIdentifier> = []
+    var last = -1
+    for part in new {
+      guard let place = places[ObjectIdentifier(part.object)], place > last else { continue }
+      last = place
+      shared.insert(ObjectIdentifier(part.object))
+    }
+    return shared
+  }
+
+  /// Those that are not shared.
+  private static func apart(
+    _ parts: ArraySlice<Part>, _ shared: Set<ObjectIdentifier>
+  ) -> [Part] {
+    var segment = 0
+    return parts.compactMap { part in
+      if shared.contains(ObjectIdentifier(part.object)) {
+        segment += 1
+        return nil
+      }
+      return Part(object: part.object, start: part.start, segment: segment)
+    }
+  }
+}
