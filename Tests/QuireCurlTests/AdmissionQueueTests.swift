@@ -54,6 +54,30 @@ struct AdmissionQueueTests {
     #expect(queue.ended(origin: "a")?.name == "late")
   }
 
+  @Test(
+    "P14: requests that a connection's end gave back halve what runs at a time, and answers widen it"
+  )
+  mutating func window() {
+    queue = AdmissionQueue(limit: 8)
+    let requests = (0..<40).map { Request("\($0)") }
+    #expect(requests.filter { arrive($0) }.count == 8)
+    // Without an answer it is no end that is followed by a beginning.
+    queue.sentBack(origin: "a")
+    #expect(queue.ended(origin: "a")?.name == "8")
+    queue.answered(origin: "a")
+    for _ in 0..<7 { queue.sentBack(origin: "a") }
+    #expect((0..<4).compactMap { _ in queue.ended(origin: "a") }.isEmpty)
+    #expect(queue.ended(origin: "a")?.name == "9")
+    for _ in 0..<2 { queue.answered(origin: "a") }
+    #expect(queue.ended(origin: "a")?.name == "10")
+    #expect(queue.next(origin: "a")?.name == "11")
+    #expect(queue.next(origin: "a") == nil)
+    for _ in 0..<100 { queue.answered(origin: "a") }
+    var more = 0
+    while queue.next(origin: "a") != nil { more += 1 }
+    #expect(more == 3)
+  }
+
   @Test("a long queue keeps its order while its front is cleared away")
   mutating func long() {
     let requests = (0..<1000).map { Request("\($0)") }

@@ -98,6 +98,42 @@ struct HTTP2Tests {
   }
 
   @Test(
+    "P6, P14: sixty walks over connections that end after a few requests have every page, few asked for again",
+    arguments: [2, 5])
+  func shortConnections(_ requestsPerConnection: Int) async throws {
+    let pages = 8
+    let files = (1...pages).map { number in
+      (
+        "\(number)",
+        Array(#"{"items":[\#(number)]\#(number < pages ? #","next":"\#(number + 1)""# : "")}"#.utf8)
+      )
+    }
+    let server = try NginxServer(
+      files: Dictionary(uniqueKeysWithValues: files), requestsPerConnection: requestsPerConnection)
+    defer { server.stop() }
+    let transport = Self.transport()
+    let client = PageClient(transport: transport)
+    let traffic = try await withThrowingTaskGroup(of: Traffic.self) { group in
+      for _ in 0..<60 {
+        group.addTask {
+          let walk = client.cursor(
+            at: server.url("/1"),
+            pagination: Pagination(next: .body("/next"), send: .url, items: "/items"),
+            decoder: JSONPageDecoder<Int>()
+          ).walk()
+          let items = try await walk.items.collected()
+          #expect(items == Array(1...pages))
+          return walk.report.traffic
+        }
+      }
+      return try await group.reduce(into: Traffic(requests: 0)) { $0 = $0 + $1 }
+    }
+    // Each is answered once, and given back three times at most on the whole.
+    #expect((60 * pages...4 * 60 * pages).contains(traffic.requests), "\(traffic)")
+    await transport.shutdown()
+  }
+
+  @Test(
     "P11: requests beyond the number of streams that a server takes wait their turn, and none is late"
   )
   func fewStreams() async throws {

@@ -71,6 +71,18 @@ struct TLSFaultTests {
     await transport.shutdown()
   }
 
+  @Test(
+    "N21: a server of old TLS, of ciphers without encryption or of endless certificates gets no request",
+    arguments: FaultTLS.Weakness.allCases)
+  func weak(_ weakness: FaultTLS.Weakness) async throws {
+    let server = try FaultServer(tls: FaultTLS(weakness: weakness)) { _ in [.respond("unsafe")] }
+    defer { server.stop() }
+    let transport = CurlTransport.underTest()
+    try await transport.expectFailure(TransportRequest(server.url("/secret")), .tls)
+    #expect(server.requests.isEmpty && server.connections == 1)
+    await transport.shutdown()
+  }
+
   @Test("N21: a handshake that never comes to an end is timedOut by the connect timer")
   func stalledHandshake() async throws {
     let server = try FaultServer(onAccept: { _ in [.hold] }) { _ in [] }

@@ -43,7 +43,7 @@ private struct Play {
   }
 
   mutating func asksForRetry(_ code: CURLcode) -> Bool {
-    if case .retryFresh = machine.ended(CurlResult(code)) { true } else { false }
+    if case .again = machine.ended(CurlResult(code)) { true } else { false }
   }
 }
 
@@ -210,6 +210,43 @@ struct TransferMachineTests {
       return
     }
     #expect(error.attempts == 2)
+  }
+
+  @Test(
+    "P14: what the end of an HTTP/2 connection gives back is no attempt while others are answered")
+  func sentBack() {
+    var play = Play()
+    for answers in 1...TransferMachine.mostSentBack {
+      #expect(play.machine.requestSent(at: play.now, answers: answers) == .proceed)
+    }
+    // Its one replay is left, also where no other was answered.
+    #expect(play.machine.sentBack == 32 && play.machine.wireRequests == 33)
+    #expect(play.machine.requestSent(at: play.now, answers: 99) == .proceed)
+    #expect(play.machine.requestSent(at: play.now, answers: 999) == .abort)
+    guard case .failed(let error) = play.machine.ended(CurlResult(CURLE_ABORTED_BY_CALLBACK))
+    else {
+      Issue.record("it goes on without end")
+      return
+    }
+    #expect(error.attempts == 2 && error.traffic.requests == 32)
+    // libcurl gives up before, and is asked again.
+    var lost = Play()
+    guard case .again(isFresh: false) = lost.machine.ended(CurlResult(CURLE_SEND_ERROR), answers: 1)
+    else {
+      Issue.record("it is not sent again")
+      return
+    }
+    #expect(lost.machine.requestSent(at: lost.now, answers: 1) == .proceed)
+    #expect(lost.end(CURLE_SEND_ERROR) == .truncated)
+    // What is not safe to repeat, and what an answer has begun for, is not sent again.
+    var once = Play(replays: 0)
+    #expect(once.machine.requestSent(at: once.now, answers: 1) == .abort)
+    var begun = Play()
+    _ = begun.head("HTTP/2 200")
+    guard case .failed = begun.machine.ended(CurlResult(CURLE_RECV_ERROR), answers: 1) else {
+      Issue.record("an answer had begun")
+      return
+    }
   }
 
   @Test("12-S1, N9: what is not safe to repeat is never sent again, over no new connection either")

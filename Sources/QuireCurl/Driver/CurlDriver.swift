@@ -136,15 +136,27 @@ final class CurlDriver {
       admitNext(after: exchange)
       return
     }
-    let transfer = Transfer(exchange, handle: handle, clock: clock) { [unowned self] in
-      touched.append($0)
-    }
+    let transfer = Transfer(exchange, handle: handle, clock: clock, driver: self)
     handle.prepare(for: transfer)
     transfers[ObjectIdentifier(exchange)] = transfer
     started += 1
     ledger.transferStarted()
     curl_multi_add_handle(multi, handle.raw)
   }
+
+  // MARK: What transfers tell
+
+  /// A transfer has news.
+  func touched(_ transfer: Transfer) { touched.append(transfer) }
+
+  /// The end of a connection gave a request back.
+  func sentBack(_ exchange: Exchange) { queue.sentBack(origin: exchange.request.origin) }
+
+  /// A request was answered over HTTP/2.
+  func answered(_ exchange: Exchange) { queue.answered(origin: exchange.request.origin) }
+
+  /// How many requests to the origin of this one were answered over HTTP/2.
+  func answers(to exchange: Exchange) -> Int { queue.answers(origin: exchange.request.origin) }
 
   // MARK: A round
 
@@ -159,12 +171,14 @@ final class CurlDriver {
       let code = quire_message_result(message)
       guard let transfer = transfer(of: raw) else { continue }
       let detail = code == CURLE_OK ? "" : transfer.handle.detail
-      switch transfer.machine.ended(CurlResult(code, detail: detail)) {
+      let answers = answers(to: transfer.exchange)
+      switch transfer.machine.ended(CurlResult(code, detail: detail), answers: answers) {
       case .complete: end(transfer, with: .success(()))
       case .failed(let error): end(transfer, with: .failure(error))
-      case .retryFresh:
+      case .again(let isFresh):
+        if !isFresh { sentBack(transfer.exchange) }
         curl_multi_remove_handle(multi, raw)
-        transfer.handle.set(CURLOPT_FRESH_CONNECT, 1)
+        transfer.handle.set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
         curl_multi_add_handle(multi, raw)
       }
     }
@@ -217,7 +231,11 @@ final class CurlDriver {
   }
 
   private func admitNext(after exchange: Exchange) {
-    if let next = queue.ended(origin: exchange.request.origin) { start(next) }
+    var next = queue.ended(origin: exchange.request.origin)
+    while let exchange = next {
+      start(exchange)
+      next = queue.next(origin: exchange.request.origin)
+    }
   }
 
   // MARK: Time

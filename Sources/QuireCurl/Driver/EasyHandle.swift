@@ -340,8 +340,7 @@ extension EasyHandle {
   /// Opens a socket for an attempt to connect.
   func openSocket(_ wanted: curl_sockaddr) -> Int32 {
     connection = nil
-    // A connection for a replay that is not allowed would be made in vain, and waited for.
-    guard transfer?.machine.mayGoOut == true else { return CURL_SOCKET_BAD }
+    guard transfer?.mayConnect == true else { return CURL_SOCKET_BAD }
     #if canImport(Glibc)
       let descriptor = socket(
         wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)

@@ -15,7 +15,7 @@ final class Transfer {
   private(set) var isTouched = false
 
   private let clock: RoundClock
-  private let onTouch: (Transfer) -> Void
+  private unowned let driver: CurlDriver
   private let started: ContinuousClock.Instant
   private var headArrived: ContinuousClock.Instant?
   private var isHeadDelivered = false
@@ -40,13 +40,12 @@ final class Transfer {
   static let patience = Duration.milliseconds(1)
 
   init(
-    _ exchange: Exchange, handle: EasyHandle, clock: RoundClock,
-    onTouch: @escaping (Transfer) -> Void
+    _ exchange: Exchange, handle: EasyHandle, clock: RoundClock, driver: CurlDriver
   ) {
     self.exchange = exchange
     self.handle = handle
     self.clock = clock
-    self.onTouch = onTouch
+    self.driver = driver
     started = clock.now
     let request = exchange.request
     machine = TransferMachine(
@@ -56,6 +55,12 @@ final class Transfer {
   }
 
   // MARK: Callbacks
+
+  /// Whether a connection may be made for the request. One for a replay that is not allowed would be made in
+  /// vain, and waited for.
+  var mayConnect: Bool {
+    machine.mayGoOut || machine.mayBeSentBack && driver.answers(to: exchange) > 0
+  }
 
   /// Whether a connection may be made to an address; nil is none of the internet.
   func mayConnect(to address: IPAddress?) -> Bool {
@@ -75,7 +80,10 @@ final class Transfer {
     guard mayConnect(to: IPAddress(route.remoteAddress)) else { return false }
     handle.connected(along: route)
     guard !handle.connectionIsSpent else { return perform(machine.connectionIsSpent()) }
-    return perform(machine.requestSent(at: clock.now))
+    let before = machine.sentBack
+    let verdict = machine.requestSent(at: clock.now, answers: driver.answers(to: exchange))
+    if machine.sentBack > before { driver.sentBack(exchange) }
+    return perform(verdict)
   }
 
   func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
@@ -84,6 +92,7 @@ final class Transfer {
     if headArrived == nil, let head = machine.head {
       headArrived = clock.now
       handle.headArrived(isHTTP2: head.isHTTP2)
+      if head.isHTTP2 { driver.answered(exchange) }
       // A decoder may need a few bytes of its own behind the page.
       if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20) + 16) }
     }
@@ -129,7 +138,7 @@ final class Transfer {
   private func touch() {
     guard !isTouched else { return }
     isTouched = true
-    onTouch(self)
+    driver.touched(self)
   }
 
   private func perform(_ verdict: TransferMachine.Verdict) -> Bool {
@@ -169,10 +178,11 @@ final class Transfer {
     bytes = []
     let head = isHeadDelivered ? nil : machine.head
     isHeadDelivered = machine.head != nil
-    let metrics = TransferMetrics(
+    var metrics = TransferMetrics(
       wireBytes: machine.wireBytes, wireRequests: machine.wireRequests,
       reusedConnection: handle.reusedConnection,
       timeToHead: headArrived.map { $0 - started } ?? .zero, duration: clock.now - started)
+    metrics.sentBack = machine.sentBack
     exchange.deliver(head: head, bytes: slice, end: end, metrics: metrics)
   }
 }

@@ -46,6 +46,12 @@ struct CurlResult {
   /// An HTTP/2 connection that broke under the request before it was answered.
   var isPoisonedConnection: Bool { code == CURLE_HTTP2 }
 
+  /// The connection, or the stream, ended.
+  var isBrokenConnection: Bool {
+    [CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING]
+      .contains(code)
+  }
+
   /// Nil when libcurl found nothing wrong.
   func failure(_ facts: Facts) -> TransferFailure? {
     switch code {

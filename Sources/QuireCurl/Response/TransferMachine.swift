@@ -18,8 +18,8 @@ struct TransferMachine {
   /// What a transfer came to.
   enum Ending {
     case complete
-    /// Once more, over a new connection.
-    case retryFresh
+    /// Once more, over a new connection or any that there is.
+    case again(isFresh: Bool)
     case failed(PageError)
   }
 
@@ -32,6 +32,10 @@ struct TransferMachine {
   private(set) var wireBytes = 0
   /// Requests on the wire, silent replays included.
   private(set) var wireRequests = 0
+  /// Those of them that the end of an HTTP/2 connection gave back, while others were answered.
+  private(set) var sentBack = 0
+  /// Answers of the origin over HTTP/2 when the request last went out.
+  private var answersBefore = 0
 
   private var parser: ResponseHeadParser
   private var hasRetried = false
@@ -63,8 +67,26 @@ struct TransferMachine {
     parser = ResponseHeadParser(host: host, isHead: isHead, limits: limits, memory: memory)
   }
 
+  /// How often a request may be given back: as often as others are in front of it, where a server ends each
+  /// connection after one answer.
+  static let mostSentBack = 32
+
   /// Whether the request may go out, once more if it already has.
-  var mayGoOut: Bool { wireRequests < maximumRequests }
+  var mayGoOut: Bool { wireRequests - sentBack < maximumRequests }
+
+  /// Whether it may have been given back, and go out again for that.
+  var mayBeSentBack: Bool {
+    isRepeatable && sentBack < min(wireRequests, Self.mostSentBack) && parser.bytes == 0
+  }
+
+  /// Notes that the connection ended under the request, if the origin has answered others since: then it
+  /// renews its connections (GOAWAY, REFUSED_STREAM), and is not away.
+  private mutating func noteSentBack(_ answers: Int) -> Bool {
+    guard mayBeSentBack, answers > answersBefore else { return false }
+    sentBack += 1
+    answersBefore = answers
+    return true
+  }
 
   /// The address must not be reached.
   mutating func refused(_ objection: String) {
@@ -74,10 +96,13 @@ struct TransferMachine {
     }
   }
 
-  /// The connection stands and the request is about to go out.
-  mutating func requestSent(at now: ContinuousClock.Instant) -> Verdict {
+  /// The connection stands and the request is about to go out, to an origin that has given so many
+  /// answers over HTTP/2.
+  mutating func requestSent(at now: ContinuousClock.Instant, answers: Int = 0) -> Verdict {
+    _ = noteSentBack(answers)
     guard mayGoOut else { return abort(facts.dropped) }
     wireRequests += 1
+    answersBefore = answers
     if sent == nil { sent = now }
     return .proceed
   }
@@ -153,17 +178,17 @@ struct TransferMachine {
   }
 
   /// libcurl is done with the transfer.
-  mutating func ended(_ result: CurlResult) -> Ending {
+  mutating func ended(_ result: CurlResult, answers: Int = 0) -> Ending {
     if let failure { return .failed(error(failure)) }
     if mustStartAfresh {
       mustStartAfresh = false
-      return .retryFresh
+      return .again(isFresh: true)
     }
-
+    if result.isBrokenConnection, noteSentBack(answers) { return .again(isFresh: false) }
     if result.isPoisonedConnection, parser.bytes == 0, !hasRetried {
       hasRetried = true
       // Once it is on the wire, the server may have acted on it.
-      if mayGoOut { return .retryFresh }
+      if mayGoOut { return .again(isFresh: true) }
     }
     if let failure = result.failure(facts) ?? incompleteness() { return .failed(error(failure)) }
     return .complete
@@ -171,10 +196,12 @@ struct TransferMachine {
 
   /// `failure` with what the transfer took.
   func error(_ failure: TransferFailure) -> PageError {
-    PageError(
+    var error = PageError(
       failure.code, failure.message,
       remedies: failure.remedies + (failure.limit.map { [.raise($0)] } ?? []),
-      attempts: max(1, wireRequests))
+      attempts: max(1, wireRequests - sentBack))
+    error.traffic.requests = sentBack
+    return error
   }
 
   private func incompleteness() -> TransferFailure? {

@@ -174,7 +174,7 @@ struct Exchange {
     do {
       var response = try await listing.client.transport.send(wire)
       let metrics = response.body.metrics
-      replayed(metrics.wireRequests - 1)
+      replayed(metrics.wireRequests - 1, sentBack: metrics.sentBack)
       wasAnswered = true
       note(response.head, atOnce: metrics.requestsAtOnce, lane, permit)
       response.permit = permit
@@ -184,7 +184,7 @@ struct Exchange {
       }
       return response
     } catch let error as PageError {
-      replayed(error.attempts - 1)
+      replayed(error.attempts - 1 + error.traffic.requests, sentBack: error.traffic.requests)
       permit?.end(wentOut: error.code != .connectFailed && error.code != .invalidURL)
       throw RetryMachine.Failure(unanswered: error)
     }
@@ -261,10 +261,11 @@ struct Exchange {
     return refund
   }
 
-  private mutating func replayed(_ count: Int) {
+  /// The transport sent the request so many more times, of which some are no attempts.
+  private mutating func replayed(_ count: Int, sentBack: Int) {
     guard count > 0 else { return }
     traffic.requests += count
-    requests += count
+    requests += count - sentBack
     configuration.emit(nil, .replayed(count))
   }
 

@@ -16,7 +16,8 @@ import Synchronization
 /// Failures are `PageError`s with the codes of `PageError.Code` that name the wire:
 /// `connectFailed`, `timedOut`, `tls`, `truncated`, `protocolViolation`, `limitExceeded`,
 /// `corruptEncoding`, `invalidURL`, `refusedAddress`, `clientClosed`; their `attempts` says how many requests went out
-/// on the wire, if it was more than one. Cancelling the task aborts the transfer and throws
+/// on the wire, if it was more than one, without those that an ending HTTP/2 connection gave back, which
+/// are in `traffic.requests`. Cancelling the task aborts the transfer and throws
 /// `CancellationError`, and so does dropping a body before its end. `TransportConformance` in
 /// QuireTesting checks a transport.
 public protocol HTTPTransport: Sendable {
@@ -40,7 +41,9 @@ public struct TransportRequest: Sendable {
   public var limits: TransferLimits
 
   /// How often a transport may send the request again by itself, because a kept connection died under
-  /// it or an HTTP/2 server refused its stream; the server may have acted on it all the same. What
+  /// it or an HTTP/2 server refused its stream; the server may have acted on it all the same. A server
+  /// that renews an HTTP/2 connection (GOAWAY) gives back what it has not answered, and as long as it
+  /// answers others, a request of such a method goes out again, up to 32 times, beside this number. What
   /// goes out is counted in `TransferMetrics.wireRequests`. Default: once for a method that only asks
   /// (RFC 9110, §9.2.1: GET, HEAD, OPTIONS; QUERY, PROPFIND, REPORT, SEARCH), never for another.
   public var replays: Int
@@ -175,6 +178,9 @@ public struct TransferMetrics: Hashable, Sendable {
   public var wireBytes: Int
   /// Requests the transport put on the wire, silent replays on a dead connection included.
   public var wireRequests: Int
+  /// Those of them that the end of an HTTP/2 connection gave back, while the server answered others: they
+  /// are no attempts for the page.
+  package var sentBack = 0
   /// Whether the transfer went over a connection that already existed.
   public var reusedConnection: Bool
   /// From the start to the first byte of the response.

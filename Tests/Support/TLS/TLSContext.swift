@@ -18,6 +18,7 @@ final class TLSContext: @unchecked Sendable {
     SSL_CTX_use_certificate(context, identity.certificate)
     SSL_CTX_use_PrivateKey(context, identity.key)
     _ = quire_set_minimum_version(context, TLS1_2_VERSION)
+    try settings.weakness.map { try Self.weaken(context, $0, identity) }
     quire_allow_partial_writes(context)
     // Tickets would travel after the handshake and blur what a script has sent.
     SSL_CTX_set_num_tickets(context, 0)
@@ -39,6 +40,27 @@ final class TLSContext: @unchecked Sendable {
   deinit {
     SSL_CTX_free(context)
     protocols.deallocate()
+  }
+
+  private static func weaken(
+    _ context: OpaquePointer, _ weakness: FaultTLS.Weakness, _ identity: TLSIdentity
+  ) throws {
+    func limit(_ version: Int32, _ ciphers: String) throws {
+      guard quire_set_minimum_version(context, min(version, TLS1_1_VERSION)) == 1,
+        quire_set_maximum_version(context, version) == 1,
+        // OpenSSL itself would refuse them, were it not for the level.
+        SSL_CTX_set_cipher_list(context, "\(ciphers):@SECLEVEL=0") == 1
+      else { throw OpenSSLError("SSL_CTX_set_cipher_list") }
+    }
+    switch weakness {
+    case .version10: try limit(TLS1_VERSION, "ALL")
+    case .version11: try limit(TLS1_1_VERSION, "ALL")
+    case .cipher: try limit(TLS1_2_VERSION, "eNULL")
+    case .hugeChain:
+      for _ in 0..<500 where quire_add_chain_certificate(context, identity.certificate) != 1 {
+        throw OpenSSLError("SSL_CTX_add1_chain_cert")
+      }
+    }
   }
 
   func makeSession() -> OpaquePointer {
