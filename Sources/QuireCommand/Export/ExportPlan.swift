@@ -70,10 +70,9 @@ struct ExportPlan: Sendable {
     badItems = try BadItemsOption(command.badItems)
     log = command.log == .json ? EventLog() : nil
     progress = log == nil ? command.progress : .never
-    configuration = PageClient.Configuration()
+    configuration = .export
     try command.request.limit(&configuration)
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
-    configuration.retry = .export
     if let retries = command.retries {
       guard retries >= 0 else {
         throw ValidationError("--retries: a number of requests cannot be negative.")

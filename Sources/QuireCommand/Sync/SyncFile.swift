@@ -77,13 +77,12 @@ struct SyncFile: Sendable {
   private static func configuration(
     _ client: JSONValue, forRequests: Bool
   ) throws -> PageClient.Configuration {
-    var configuration = PageClient.Configuration()
+    var configuration = PageClient.Configuration.export
     if forRequests {
       configuration.headers = try headers(client["headers"], at: "client.headers")
     }
     configuration.allowsPlainHTTP = client["allowPlainHTTP"]?.boolean ?? false
     configuration.badItems = .throw
-    configuration.retry = .export
     if let retries = client["retries"]?.integer {
       configuration.retry.attempts = retries + 1
       configuration.retry.polls = retries

@@ -85,8 +85,9 @@ extension FeedListing {
 }
 
 extension PageClient.Configuration {
-  /// For feeds from anywhere: by http too, 15 MiB on the wire and 32 MiB decoded for a page, 30 s, one
-  /// attempt, for a schedule asks again anyway.
+  /// For feeds from anywhere: by http too, and else the timeouts, limits and retries of the profile
+  /// for feeds: 15 MiB on the wire and 32 MiB decoded for a page, 30 s, one attempt and no waiting, for a
+  /// schedule asks again anyway.
   ///
   /// Publishers block readers that they cannot ask: `feed(operator:)` names who runs this one.
   public static var feed: PageClient.Configuration {
@@ -95,7 +96,7 @@ extension PageClient.Configuration {
     configuration.timeouts = .feed
     configuration.transferLimits = .feed
     configuration.decodingLimits = .feed
-    configuration.retry = RetryPolicy(attempts: 1)
+    configuration.retry = .feed
     return configuration
   }
 
