@@ -2,52 +2,21 @@ import QuireCore
 import QuireFeeds
 import QuirePostgres
 
-/// The connection of a store, with its tables.
+/// The database of a store, with its tables.
 struct FeedDatabase: Sendable {
-  private let connection: PostgresConnection
+  private let database: PostgresDatabase
 
-  init(_ target: String) { connection = PostgresConnection(target) }
-
-  /// Does work in one transaction, whole or not at all.
-  func write<Value: Sendable>(
-    _ work: @escaping @Sendable (PostgresConnection) throws -> Value
-  ) async throws -> Value {
-    try await using { connection in
-      try connection.execute("BEGIN")
-      do {
-        let value = try work(connection)
-        try connection.execute("COMMIT")
-        return value
-      } catch {
-        try? connection.execute("ROLLBACK")
-        throw error
-      }
-    }
+  init(_ target: String) {
+    database = PostgresDatabase(target, preparation: Self.tables, waitsAtFirst: false)
   }
 
-  /// Does work that changes nothing.
-  func read<Value: Sendable>(
-    _ work: @escaping @Sendable (PostgresConnection) throws -> Value
-  ) async throws -> Value {
-    try await using(work)
-  }
-
-  private func using<Value: Sendable>(
+  /// Does work in one transaction, whole or not at all; `patience` as in `PostgresDatabase`.
+  func transaction<Value: Sendable>(
+    patience: Duration? = PostgresDatabase.patience,
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value
   ) async throws -> Value {
     do {
-      return try await connection.run { [connection] in
-        if !connection.isOpen {
-          try connection.connect()
-          do {
-            try Self.prepare(connection)
-          } catch {
-            connection.close()
-            throw error
-          }
-        }
-        return try work(connection)
-      }
+      return try await database.transaction(patience: patience, work)
     } catch let error as PageError {
       throw error
     } catch {
@@ -64,37 +33,30 @@ struct FeedDatabase: Sendable {
   /// The form of the tables.
   private static let version = 1
 
-  private static func prepare(_ connection: PostgresConnection) throws {
-    try connection.execute(
-      """
-      BEGIN;
-      SELECT pg_advisory_xact_lock(hashtextextended('quire feeds', 0));
-      CREATE TABLE IF NOT EXISTS quire_feed (
-        id text PRIMARY KEY, host text NOT NULL, due float8 NOT NULL, body text NOT NULL);
-      CREATE TABLE IF NOT EXISTS quire_host (
-        name text PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity');
-      CREATE TABLE IF NOT EXISTS quire_entry (
-        number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-        feed text NOT NULL REFERENCES quire_feed (id) ON DELETE CASCADE,
-        kind text NOT NULL, identity text NOT NULL, digest text NOT NULL, date float8 NOT NULL,
-        is_read boolean NOT NULL DEFAULT false, words text NOT NULL, body text NOT NULL);
-      CREATE INDEX IF NOT EXISTS quire_feed_due ON quire_feed (due);
-      CREATE INDEX IF NOT EXISTS quire_feed_host ON quire_feed (host, due);
-      CREATE UNIQUE INDEX IF NOT EXISTS quire_entry_identity
-        ON quire_entry (feed, kind, md5(identity));
-      CREATE INDEX IF NOT EXISTS quire_entry_date ON quire_entry (date, number);
-      CREATE INDEX IF NOT EXISTS quire_entry_feed ON quire_entry (feed, date, number);
-      CREATE INDEX IF NOT EXISTS quire_entry_unread ON quire_entry (date, number) WHERE NOT is_read;
-      CREATE TABLE IF NOT EXISTS quire_feeds_form (version int NOT NULL);
-      INSERT INTO quire_feeds_form SELECT \(version) WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
-      COMMIT
-      """)
-    let found = try connection.query("SELECT max(version) FROM quire_feeds_form").first?.first
-    guard let found = found.flatMap({ $0.flatMap { Int($0) } }), found <= version else {
-      throw PageError(
-        .feedStore,
-        "The tables of feeds are of a later form than \(version), which this version of Quire reads.",
-        attempts: 0)
-    }
-  }
+  private static let tables = """
+    CREATE TABLE IF NOT EXISTS quire_feed (
+      id text PRIMARY KEY, host text NOT NULL, due float8 NOT NULL, token text, body text NOT NULL);
+    CREATE TABLE IF NOT EXISTS quire_host (
+      name text PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity');
+    CREATE TABLE IF NOT EXISTS quire_entry (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      feed text NOT NULL REFERENCES quire_feed (id) ON DELETE CASCADE,
+      kind text NOT NULL, identity text NOT NULL, digest text NOT NULL, date float8 NOT NULL,
+      is_read boolean NOT NULL DEFAULT false, words text NOT NULL, body text NOT NULL);
+    CREATE INDEX IF NOT EXISTS quire_feed_due ON quire_feed (due);
+    CREATE INDEX IF NOT EXISTS quire_feed_host ON quire_feed (host, due);
+    CREATE INDEX IF NOT EXISTS quire_feed_token ON quire_feed (token) WHERE token IS NOT NULL;
+    CREATE UNIQUE INDEX IF NOT EXISTS quire_entry_identity
+      ON quire_entry (feed, kind, md5(identity));
+    CREATE INDEX IF NOT EXISTS quire_entry_date ON quire_entry (date, number);
+    CREATE INDEX IF NOT EXISTS quire_entry_feed ON quire_entry (feed, date, number);
+    CREATE INDEX IF NOT EXISTS quire_entry_unread ON quire_entry (date, number) WHERE NOT is_read;
+    CREATE TABLE IF NOT EXISTS quire_feeds_form (version int NOT NULL);
+    INSERT INTO quire_feeds_form SELECT \(version) WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
+    DO $$ BEGIN
+      IF (SELECT max(version) FROM quire_feeds_form) > \(version) THEN
+        RAISE 'The tables of feeds are of a later form than \(version), which this version of Quire reads';
+      END IF;
+    END $$
+    """
 }

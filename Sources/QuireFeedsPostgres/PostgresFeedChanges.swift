@@ -18,6 +18,7 @@ struct PostgresFeedChanges {
       try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedDatabase.storable(id)])
     case .polled(let poll):
       guard let known = try subscription(poll.unchanged.id) else { break }
+      guard try isHeld(known, by: poll.holder) else { return FeedEffect(isRefused: true) }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       for entry in poll.entries.reversed() {
@@ -27,7 +28,7 @@ struct PostgresFeedChanges {
       return effect
     case .push(let push, let id):
       guard var known = try subscription(id) else { break }
-      known.push = push
+      known.take(push)
       try keep(known)
     case .mark(let numbers, let isRead):
       let list = "{" + numbers.map(String.init).joined(separator: ",") + "}"
@@ -50,11 +51,13 @@ struct PostgresFeedChanges {
     let due = schedule.state == .ended ? "infinity" : "\(schedule.nextPoll)"
     try connection.query(
       """
-      INSERT INTO quire_feed (id, host, due, body) VALUES ($1, $2, $3::float8, $4)
-      ON CONFLICT (id) DO UPDATE SET host = excluded.host, due = excluded.due, body = excluded.body
+      INSERT INTO quire_feed (id, host, due, token, body) VALUES ($1, $2, $3::float8, $4, $5)
+      ON CONFLICT (id) DO UPDATE
+      SET host = excluded.host, due = excluded.due, token = excluded.token, body = excluded.body
       """,
       [
-        FeedDatabase.storable(subscription.id), host, due, try FeedRecord.text(of: subscription),
+        FeedDatabase.storable(subscription.id), host, due, subscription.push?.token,
+        try FeedRecord.text(of: subscription),
       ])
     try connection.query(
       "INSERT INTO quire_host (name) VALUES ($1) ON CONFLICT DO NOTHING", [host])
@@ -97,6 +100,15 @@ struct PostgresFeedChanges {
 
   // MARK: Leases
 
+  /// Whether the host of a feed is still the holder's, until this transaction ends.
+  private func isHeld(_ subscription: FeedSubscription, by holder: String?) throws -> Bool {
+    guard let holder else { return true }
+    return try !connection.query(
+      "SELECT FROM quire_host WHERE name = $1 AND holder = $2 FOR SHARE",
+      [FeedDatabase.storable(subscription.host), holder]
+    ).isEmpty
+  }
+
   func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
     let lease = "\(claim.lease / .seconds(1))"
     let working = try FeedRecord.text(of: claim.working.sorted())
@@ -107,26 +119,31 @@ struct PostgresFeedChanges {
       WHERE name IN (SELECT name FROM quire_host WHERE holder = $1
         AND name IN (SELECT json_array_elements_text($3::json)) ORDER BY name FOR UPDATE)
       """, [claim.holder, lease, working])
-    let hosts = try connection.query(
+    // Locked are as many hosts as may be needed, so that others who claim now find the rest; taken are those of
+    // the feeds.
+    let free = try connection.query(
+      """
+      SELECT h.name FROM quire_host h
+      JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE due <= $3::float8 GROUP BY host) f
+        ON f.host = h.name
+      WHERE (h.until <= clock_timestamp() OR h.holder = $1)
+        AND h.name NOT IN (SELECT json_array_elements_text($2::json))
+      ORDER BY f.due, h.name LIMIT $4::bigint FOR UPDATE OF h SKIP LOCKED
+      """, [claim.holder, working, "\(claim.dueBy)", "\(claim.limit)"]
+    ).compactMap { $0[0] }
+    let feeds = try connection.query(
+      """
+      SELECT body, host FROM quire_feed
+      WHERE host IN (SELECT json_array_elements_text($1::json)) AND due <= $2::float8
+      ORDER BY due, id LIMIT $3::bigint
+      """, [try FeedRecord.text(of: free), "\(claim.dueBy)", "\(claim.limit)"])
+    let taken = Set(feeds.compactMap { $0[1] }).sorted()
+    try connection.query(
       """
       UPDATE quire_host SET holder = $1,
         until = clock_timestamp() + $2::float8 * interval '1 second'
-      WHERE name IN (
-        SELECT h.name FROM quire_host h
-        JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE due <= $4::float8 GROUP BY host) f
-          ON f.host = h.name
-        WHERE (h.until <= clock_timestamp() OR h.holder = $1)
-          AND h.name NOT IN (SELECT json_array_elements_text($3::json))
-        ORDER BY f.due, h.name LIMIT $5::bigint FOR UPDATE OF h SKIP LOCKED)
-      RETURNING name
-      """, [claim.holder, lease, working, "\(claim.dueBy)", "\(claim.limit)"]
-    ).compactMap { $0[0] }
-    return try connection.query(
-      """
-      SELECT body FROM quire_feed
-      WHERE host IN (SELECT json_array_elements_text($1::json)) AND due <= $2::float8
-      ORDER BY due, id LIMIT $3::bigint
-      """, [try FeedRecord.text(of: hosts), "\(claim.dueBy)", "\(claim.limit)"]
-    ).map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
+      WHERE name IN (SELECT json_array_elements_text($3::json))
+      """, [claim.holder, lease, try FeedRecord.text(of: taken)])
+    return try feeds.map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
   }
 }

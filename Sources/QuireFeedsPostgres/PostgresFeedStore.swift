@@ -8,20 +8,22 @@ import QuirePostgres
 /// let store = PostgresFeedStore("postgres://reader@database.example/feeds")
 /// ```
 /// Each aggregator has a store of its own on the same database. What is due is shared by leases on hosts
-/// (`FOR UPDATE SKIP LOCKED`), so that each host is asked by one machine at a time. Every change is one transaction. Tables, in the
-/// first schema of the search path: `quire_feed`, `quire_host`, `quire_entry`. A store has one connection,
-/// which is made at first use and again where it was lost.
+/// (`FOR UPDATE SKIP LOCKED`), so that each host is asked by one machine at a time. Every change is one
+/// transaction. Tables, in the first schema of the search path: `quire_feed`, `quire_host`, `quire_entry`. A store
+/// has one connection, which is made at first use. Where it is lost, an aggregator waits until the server is
+/// there again, with growing delays; every other call waits two minutes at most.
 public struct PostgresFeedStore: SharedFeedStore {
   private let database: FeedDatabase
 
   /// A store at what libpq connects to: a URL or words, completed by the environment (`PGPASSWORD`, …).
   ///
-  /// Every call throws `PageError.Code.feedStore` where the database cannot be used.
+  /// Every call throws `PageError.Code.feedStore` where the database cannot be used, and at once where it was
+  /// never reached.
   public init(_ target: String) { database = FeedDatabase(target) }
 
   /// All subscriptions, in the order of their identifiers.
   public func subscriptions() async throws -> [FeedSubscription] {
-    try await database.read { connection in
+    try await database.transaction { connection in
       try connection.query(#"SELECT body FROM quire_feed ORDER BY id COLLATE "C""#).map {
         try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "")
       }
@@ -31,12 +33,28 @@ public struct PostgresFeedStore: SharedFeedStore {
   /// Makes a change, in one transaction.
   @discardableResult
   public func apply(_ change: FeedChange) async throws -> FeedEffect {
-    try await database.write { try PostgresFeedChanges(connection: $0).apply(change) }
+    // What a poll brought is not asked for again.
+    let isPoll = if case .polled = change { true } else { false }
+    return try await database.transaction(patience: isPoll ? nil : PostgresDatabase.patience) {
+      try PostgresFeedChanges(connection: $0).apply(change)
+    }
   }
 
   /// Takes subscriptions that are due, with their hosts; leases count by the database's clock.
   public func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
-    try await database.write { try PostgresFeedChanges(connection: $0).claim(claim) }
+    // An aggregator that leaves does not wait: its leases end by themselves.
+    try await database.transaction(patience: claim.lease == .zero ? .zero : nil) {
+      try PostgresFeedChanges(connection: $0).claim(claim)
+    }
+  }
+
+  /// The subscription whose hub calls back by this token.
+  public func subscription(pushToken: String) async throws -> FeedSubscription? {
+    try await database.transaction { connection in
+      try connection.query(
+        "SELECT body FROM quire_feed WHERE token = $1", [FeedDatabase.storable(pushToken)]
+      ).first.map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
+    }
   }
 
   /// A page of entries, the newest first.
@@ -65,7 +83,7 @@ public struct PostgresFeedStore: SharedFeedStore {
       WHERE \(conditions.joined(separator: " AND "))
       ORDER BY date DESC, number DESC LIMIT \(max(1, limit) + 1)
       """
-    let found = try await database.read { [values] connection in
+    let found = try await database.transaction { [values] connection in
       try connection.query(sql, values).map { row in
         StoredEntry(
           number: row[0].flatMap { Int64($0) } ?? 0, subscription: row[1] ?? "",

@@ -99,7 +99,7 @@ public struct SQLiteFeedStore: FeedStore {
       return effect
     case .push(let push, let id):
       guard var known = try subscription(id, database) else { break }
-      known.push = push
+      known.take(push)
       try keep(known, database)
     case .mark(let numbers, let isRead):
       for number in numbers {

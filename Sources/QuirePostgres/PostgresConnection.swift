@@ -17,6 +17,8 @@ package final class PostgresConnection: @unchecked Sendable {
   private let target: String
   private let queue = DispatchQueue(label: "quire.postgres")
   private var handle: OpaquePointer?
+  /// The last failure's SQLSTATE since the last success; empty where the server gave none.
+  private var failureState = ""
 
   package init(_ target: String) { self.target = target }
 
@@ -33,6 +35,9 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Whether the connection is up, as far as is known without asking.
   package var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+
+  /// Whether what failed last would come through if it was tried again: two transactions waited for each other.
+  var isConflict: Bool { failureState == "40P01" || failureState == "40001" }
 
   /// Connects anew. Throws `SinkError`.
   package func connect() throws {
@@ -126,13 +131,14 @@ package final class PostgresConnection: @unchecked Sendable {
 
   private func check(_ result: OpaquePointer?) throws {
     switch PQresultStatus(result) {
-    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: return
+    case PGRES_COMMAND_OK, PGRES_TUPLES_OK: failureState = ""
     default: throw failure(result)
     }
   }
 
   private func failure(_ result: OpaquePointer?) -> SinkError {
     let state = PQresultErrorField(result, 67).map { String(cString: $0) } ?? ""
+    failureState = state
     let message =
       PQresultErrorField(result, 77).map { String(cString: $0) } ?? trimmed(PQerrorMessage(handle))
     let text = "\(ServerText(message, limit: 500))"

@@ -7,6 +7,8 @@ public actor SharedMemoryFeedStore: SharedFeedStore {
   private let base = MemoryFeedStore()
   /// By whom hosts are held, and until when.
   private var leases: [String: (holder: String, end: ContinuousClock.Instant)] = [:]
+  /// Hosts of which a poll is being kept: they pass to no other meanwhile.
+  private var kept: [String: Int] = [:]
 
   /// An empty store.
   public init() {}
@@ -16,13 +18,26 @@ public actor SharedMemoryFeedStore: SharedFeedStore {
 
   /// Makes a change.
   @discardableResult
-  public func apply(_ change: FeedChange) async -> FeedEffect { await base.apply(change) }
+  public func apply(_ change: FeedChange) async -> FeedEffect {
+    guard case .polled(let poll) = change, let holder = poll.holder,
+      let host = await subscriptions().first(where: { $0.id == poll.unchanged.id })?.host
+    else { return await base.apply(change) }
+    guard leases[host]?.holder == holder else { return FeedEffect(isRefused: true) }
+    kept[host, default: 0] += 1
+    defer { kept[host, default: 1] -= 1 }
+    return await base.apply(change)
+  }
 
   /// A page of entries, the newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry> {
     try await base.entries(selection, at: position, limit: limit)
+  }
+
+  /// The subscription whose hub calls back by this token.
+  public func subscription(pushToken: String) async -> FeedSubscription? {
+    await subscriptions().first { $0.push?.token == pushToken }
   }
 
   /// Takes subscriptions that are due, with their hosts.
@@ -34,7 +49,8 @@ public actor SharedMemoryFeedStore: SharedFeedStore {
     }
     let due = subscriptions.filter { subscription in
       let lease = leases[subscription.host]
-      let isFree = lease.map { $0.holder == claim.holder || $0.end <= now } ?? true
+      let isKept = kept[subscription.host, default: 0] > 0
+      let isFree = lease.map { $0.holder == claim.holder || $0.end <= now && !isKept } ?? true
       return isFree && subscription.schedule.isDue(at: claim.dueBy)
         && !claim.working.contains(subscription.host)
     }

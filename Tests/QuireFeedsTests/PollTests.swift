@@ -117,6 +117,32 @@ struct PollTests {
   }
 
   @Test(
+    "17-Polling: a feed that cannot be read where it moved is asked where it was, and gone is only what was there"
+  )
+  func movesBack() {
+    var schedule = PollSchedule(url: "https://a.test/")
+    func move() {
+      for _ in 0..<2 {
+        schedule.polled(
+          PollOutcome(.changed, permanentRedirect: "https://b.test/"), at: 0, random: 0)
+      }
+    }
+    for result in [PollOutcome.Result.failed, .gone] {
+      move()
+      #expect(schedule.url == "https://b.test/")
+      schedule.polled(PollOutcome(result), at: 0, random: 0)
+      #expect(schedule.url == "https://a.test/" && schedule.state == .penalized)
+    }
+    // What was read there once stays there.
+    move()
+    schedule.polled(PollOutcome(.unchanged), at: 0, random: 0)
+    schedule.polled(PollOutcome(.failed), at: 0, random: 0)
+    #expect(schedule.url == "https://b.test/")
+    schedule.polled(PollOutcome(.gone), at: 0, random: 0)
+    #expect(schedule.state == .ended)
+  }
+
+  @Test(
     "17-Polling: a feed that changes every two days is asked once a day at most, a lively one every hour"
   )
   func adaptive() {

@@ -263,7 +263,7 @@ public actor Aggregator {
       try await leave()
     } catch {
       try? await leave()
-      throw failure ?? error
+      throw failure ?? (Task.isCancelled ? CancellationError() : error)
     }
   }
 
@@ -330,25 +330,32 @@ public actor Aggregator {
     let watch = Stopwatch(environment.clock)
     let (now, random) = (environment.now(), environment.random())
     do {
-      let answer = try await poller.poll(subscription, at: now, random: random)
+      var answer = try await poller.poll(subscription, at: now, random: random)
+      answer.poll.holder = shared == nil ? nil : holder
       let effect = try await store.apply(.polled(answer.poll))
-      finish(subscription, answer, effect, watch.elapsed())
-      if answer.error == nil { try await subscribeToHub(of: subscription.id) }
+      let new = finish(subscription, answer, effect, watch.elapsed())
+      if answer.error == nil, let new { try await subscribeToHub(of: new) }
     } catch {
-      if !(error is CancellationError) { failure = failure ?? error }
+      // Of what is cancelled, nothing is kept.
+      if !Task.isCancelled { failure = failure ?? error }
       let next = shared == nil ? subscription.schedule.nextPoll : nil
       queue.ended(subscription.id, host: subscription.host, next: next)
     }
     wake()
   }
 
+  /// Takes note of a poll; the subscription as it is now, or nil where it is gone or another's.
   private func finish(
     _ subscription: FeedSubscription, _ answer: FeedPoller.Answer, _ effect: FeedEffect,
     _ duration: Duration
-  ) {
+  ) -> FeedSubscription? {
+    if effect.isRefused {
+      claims.lost(subscription.host)
+      known[subscription.id] = nil
+    }
     guard let latest = known[subscription.id] else {
       queue.remove(subscription.id)
-      return
+      return nil
     }
     let new = answer.poll.subscription(after: effect, known: latest)
     // Of a store that is shared, whose turn it is then is seen then.
@@ -360,29 +367,23 @@ public actor Aggregator {
         FeedPollReport(
           subscription: new, effect: effect, traffic: answer.traffic,
           isUnchanged: answer.isUnchanged, duration: duration, error: answer.error)))
+    return new
   }
 
   // MARK: Hubs
 
   /// Subscribes at the hub that a feed names, where it names one and that is due.
-  private func subscribeToHub(of id: String) async throws {
-    guard let callback = settings.callback, shared == nil, let subscription = known[id],
-      let feed = subscription.feed,
+  private func subscribeToHub(of subscription: FeedSubscription) async throws {
+    guard let callback = settings.callback, let feed = subscription.feed,
       let push = FeedPush.wanted(
         by: feed, at: subscription.schedule.url, known: subscription.push, now: environment.now(),
         token: UUID().uuidString.lowercased())
     else { return }
     // Kept first: hubs ask back before they answer.
-    try await keep(push, of: id)
+    try await keep(push, of: subscription.id)
     do {
       // Where a hub is, a stranger's feed says.
-      var client = poller.client
-      let own = client.configuration.addresses
-      if own != .unrestricted {
-        client.configuration.addresses = .publicOnly.allowing(own.networks)
-        client.configuration.addresses.ports = own.ports
-      }
-      _ = try await client.response(
+      _ = try await poller.client.led.response(
         to: push.request(callback: callback), decoder: BytesPageDecoder())
     } catch is PageError {
       // It is asked again after a day; until then the feed is polled as before.
@@ -390,7 +391,7 @@ public actor Aggregator {
   }
 
   private func keep(_ push: FeedPush, of id: String) async throws {
-    known[id]?.push = push
+    known[id]?.take(push)
     try await store.apply(.push(push, id: id))
   }
 
@@ -399,11 +400,9 @@ public actor Aggregator {
   ///
   /// Whatever does not belong to a subscription gets 404. Throws what the store throws.
   public func answer(hub request: HTTPRequest) async throws -> HubAnswer {
-    try await load()
     let target = try? URLReference(request.path ?? "/")
     let token = (target?.path ?? "").split(separator: "/").last.map(String.init) ?? ""
-    guard let subscription = known.values.first(where: { $0.push?.token == token }),
-      var push = subscription.push
+    guard let subscription = try await subscription(pushToken: token), var push = subscription.push
     else { return HubAnswer(.notFound) }
     let query = QueryString(target?.query)
     let now = environment.now()
@@ -422,12 +421,20 @@ public actor Aggregator {
     case (.post, _):
       push.delivered(at: now)
       try await keep(push, of: subscription.id)
-      known[subscription.id]?.schedule.pushed(at: now, lastPoll: subscription.health.lastPoll)
-      if let latest = known[subscription.id] { schedule(latest) }
+      if shared == nil, let latest = known[subscription.id] { schedule(latest) }
+      claims.changed()
       wake()
       return HubAnswer(.accepted)
     default: return HubAnswer(.notFound)
     }
+  }
+
+  private func subscription(pushToken token: String) async throws -> FeedSubscription? {
+    // A callback's token is a UUID; what is none is not looked for.
+    guard token.utf8.count == 36 else { return nil }
+    if let shared { return try await shared.subscription(pushToken: token) }
+    try await load()
+    return known.values.first { $0.push?.token == token }
   }
 
   private func load() async throws {

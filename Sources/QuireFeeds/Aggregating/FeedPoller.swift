@@ -1,5 +1,6 @@
 import QuireCore
 import QuireHTTP
+import QuirePagination
 
 /// Asks for one feed, and makes what came into a change of the store.
 struct FeedPoller: Sendable {
@@ -28,6 +29,7 @@ struct FeedPoller: Sendable {
     let validators = PageValidators(subscription.validators, capacity: 256)
     var client = client
     client.configuration.validators = validators
+    if !Self.isAtHome(subscription) { client = client.led }
     let isFirst = subscription.health.lastSuccess == nil
     let pages = isFirst ? max(1, settings.pagesAtFirst) : 1
     let walk = client.feed(at: subscription.schedule.url, options: settings.options).pages
@@ -54,6 +56,18 @@ struct FeedPoller: Sendable {
     return Answer(
       poll: poll, traffic: walk.report.traffic, isUnchanged: reading.first?.isUnchanged == true,
       error: error.map(PageError.init(ofPoll:)))
+  }
+
+  /// Whether a feed is asked where its reader subscribed to it, be it by https now. Anywhere else it was led by
+  /// its publisher.
+  private static func isAtHome(_ subscription: FeedSubscription) -> Bool {
+    guard subscription.schedule.url != subscription.id else { return true }
+    guard let home = try? Origin(url: subscription.id),
+      let now = try? Origin(url: subscription.schedule.url)
+    else { return false }
+    let isUpgrade =
+      home.scheme == "http" && home.port == 80 && now.scheme == "https" && now.port == 443
+    return home == now || isUpgrade && home.host == now.host
   }
 
   private static let nothing = PageError(.exhausted, "The feed has no page.")
@@ -106,6 +120,18 @@ struct FeedPoller: Sendable {
     subscription.schedule.polled(outcome, at: now, random: random)
     if subscription.push?.isActive(at: now) == true { subscription.schedule.leaveToHub(from: now) }
     return subscription
+  }
+}
+
+extension PageClient {
+  /// The client for addresses to which strangers lead: public ones, and what else is allowed by name.
+  var led: PageClient {
+    let own = configuration.addresses
+    guard own != .unrestricted else { return self }
+    var client = self
+    client.configuration.addresses = .publicOnly.allowing(own.networks)
+    client.configuration.addresses.ports = own.ports
+    return client
   }
 }
 

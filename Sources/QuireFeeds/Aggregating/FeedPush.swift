@@ -32,6 +32,19 @@ public struct FeedPush: Hashable, Sendable, Codable {
   /// When the hub told of something last, in seconds since 1970.
   public private(set) var lastPush: Double?
 
+  package init(
+    hub: String, topic: String, token: String, state: State, requested: Double, leaseEnd: Double,
+    lastPush: Double?
+  ) {
+    self.hub = hub
+    self.topic = topic
+    self.token = token
+    self.state = state
+    self.requested = requested
+    self.leaseEnd = leaseEnd
+    self.lastPush = lastPush
+  }
+
   /// The lease that is asked for: ten days, which hubs shorten as they like.
   static let lease = 864_000.0
   private static let day = 86_400.0
@@ -90,5 +103,5 @@ public struct FeedPush: Hashable, Sendable, Codable {
   }
 
   /// Takes a delivery (§7).
-  mutating func delivered(at now: Double) { lastPush = now }
+  package mutating func delivered(at now: Double) { lastPush = now }
 }

@@ -37,7 +37,7 @@ public enum FeedChange: Sendable {
   case unsubscribe(id: String)
   /// Keeps what a poll has brought, all of it or nothing.
   case polled(FeedPoll)
-  /// Keeps a subscription at a hub.
+  /// Keeps a subscription at a hub, as `FeedSubscription.take(_:)` does.
   case push(FeedPush, id: String)
   /// Marks entries as read or unread, by number.
   case mark([Int64], isRead: Bool)
@@ -54,23 +54,32 @@ public struct FeedPoll: Sendable {
   public var entries: [FeedEntry]
   /// When it was, in seconds since 1970.
   public var time: Double
+  /// The holder of the lease under which it was made, on a `SharedFeedStore`: it is kept only while the host is
+  /// that holder's. Default nil: it is kept in any case.
+  public var holder: String?
 
   /// What a poll has brought.
   public init(
-    unchanged: FeedSubscription, changed: FeedSubscription, entries: [FeedEntry], time: Double
+    unchanged: FeedSubscription, changed: FeedSubscription, entries: [FeedEntry], time: Double,
+    holder: String? = nil
   ) {
     self.unchanged = unchanged
     self.changed = changed
     self.entries = entries
     self.time = time
+    self.holder = holder
   }
 
   /// The subscription to keep after a poll with this effect. Title, folders and the subscription at a hub are
-  /// those of `known`: they may have changed while the poll ran.
+  /// those of `known`: they may have changed while the poll ran. What a hub told meanwhile makes the feed due
+  /// again, for it may not be in what the poll brought.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
     var subscription = effect.added > 0 ? changed : unchanged
     subscription.title = known.title
     subscription.folders = known.folders
+    if let told = known.push?.lastPush, told != subscription.push?.lastPush {
+      subscription.schedule.pushed(at: told, lastPoll: time)
+    }
     subscription.push = known.push
     subscription.health.entries = known.health.entries + effect.added
     return subscription
@@ -83,11 +92,14 @@ public struct FeedEffect: Hashable, Sendable {
   public var added: Int
   /// Entries that were known, and have another text now.
   public var changed: Int
+  /// Whether nothing was kept of a poll, for its lease had passed to another holder.
+  public var isRefused: Bool
 
   /// Nothing, unless given.
-  public init(added: Int = 0, changed: Int = 0) {
+  public init(added: Int = 0, changed: Int = 0, isRefused: Bool = false) {
     self.added = added
     self.changed = changed
+    self.isRefused = isRefused
   }
 }
 
@@ -200,7 +212,7 @@ public actor MemoryFeedStore: FeedStore {
       feeds[known.id] = poll.subscription(after: effect, known: known)
       return effect
     case .push(let push, let id):
-      feeds[id]?.push = push
+      feeds[id]?.take(push)
       return FeedEffect()
     case .mark(let marked, let isRead):
       for number in marked { stored[number]?.entry.isRead = isRead }

@@ -33,6 +33,18 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     health = FeedHealth()
   }
 
+  /// Takes what became of the subscription at the hub. What the hub has told makes the feed due, a minute after
+  /// the last poll at the earliest.
+  public mutating func take(_ push: FeedPush) {
+    // An answer to one hub does not undo a later request to another.
+    if let known = self.push, known.token != push.token, known.requested > push.requested { return }
+    let before = self.push?.lastPush
+    self.push = push
+    if let told = push.lastPush, told != before {
+      schedule.pushed(at: told, lastPoll: health.lastPoll)
+    }
+  }
+
   /// What to call it: the reader's title, its own, its address.
   public var name: String { title ?? feed?.title?.plain ?? schedule.url }
 

@@ -8,8 +8,12 @@ public protocol SharedFeedStore: FeedStore {
   /// aggregator gets a feed of these hosts.
   ///
   /// What is claimed stays due until a poll of it is kept (`FeedChange.polled`): the aggregator that
-  /// holds the host gets it again.
+  /// holds the host gets it again. A poll by a `FeedPoll.holder` that does not hold the feed's host any more is
+  /// refused whole (`FeedEffect.isRefused`).
   func claim(_ claim: FeedClaim) async throws -> [FeedSubscription]
+
+  /// The subscription whose hub calls back by this token (`FeedPush.token`), which may be a stranger's guess.
+  func subscription(pushToken: String) async throws -> FeedSubscription?
 }
 
 /// What an aggregator asks of a store that it shares with others.
@@ -69,7 +73,9 @@ struct ClaimMachine {
     _ hosts: Set<String>, working: Set<String>, wanted: Int, got: Int, at now: Double
   ) {
     until = until.filter { $0.value > now }
-    for host in hosts.union(working) { until[host] = now + Self.usable }
+    // What was held too long may have passed to another: it is not renewed.
+    let held = working.filter { until[$0] != nil }
+    for host in hosts.union(held) { until[host] = now + Self.usable }
     if wanted > 0 { isDry = got < wanted }
     next = now + Self.pause
   }
@@ -79,6 +85,9 @@ struct ClaimMachine {
     defer { until = [:] }
     return Set(until.keys)
   }
+
+  /// A host turned out to be another's.
+  mutating func lost(_ host: String) { until[host] = nil }
 
   /// Something is new in the store.
   mutating func changed() { next = -.infinity }

@@ -37,6 +37,8 @@ public struct PollOutcome: Hashable, Sendable {
   public var newestEntry: Double?
   /// The mean time between the entries of the page, in seconds; nil where fewer than two have dates.
   public var meanGap: Double?
+  /// Whether the address must not be asked.
+  var isRefused = false
 
   /// An outcome of which only the result is known, unless given.
   public init(
@@ -82,6 +84,7 @@ extension PollOutcome {
     self.init(
       response?.status.code == 410 ? .gone : .failed,
       retryAfter: response.flatMap { ThrottleSignal.wait(in: $0.headerFields, now: now) })
+    isRefused = (error as? PageError)?.code == .refusedAddress
   }
 
   /// How long an answer is fresh (RFC 9111, §4.2.1).

@@ -19,6 +19,7 @@
 /// - a feed that changes rarely is asked rarely: between the shortest and the longest interval, three quarters of
 ///   the mean time between its changes;
 /// - 301 and 308 move the address once the same target was seen twice in a row, by permanent redirects alone;
+///   where the feed cannot be read there at the first poll, it moves back;
 /// - 410 is the end;
 /// - failures and 429 put the feed into the penalty box: an hour, doubled with each failure up to a day, with
 ///   jitter so that feeds do not come out together.
@@ -51,6 +52,10 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   private var meanChange: Double?
   /// A permanent redirect that was seen, and how often in a row.
   private var move: Move?
+  /// Where it was before it moved, until it is read at the new address.
+  private var formerURL: String?
+  /// Where it must not move: the address was refused.
+  private var refusedURL: String?
 
   private struct Move: Hashable, Codable {
     var target: String
@@ -71,13 +76,18 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   /// Takes what came of a poll at `now`; `random`, from 0 up to 1, spreads the next one.
   public mutating func polled(_ outcome: PollOutcome, at now: Double, random: Double) {
     guard state != .ended else { return }
-    note(outcome.permanentRedirect)
     switch outcome.result {
-    case .gone:
+    case .gone where formerURL == nil:
       state = .ended
       nextPoll = .infinity
-    case .failed: fail(outcome, at: now, random)
-    case .unchanged, .changed: succeed(outcome, at: now, random)
+    case .gone, .failed:
+      move = nil
+      moveBack(outcome)
+      fail(outcome, at: now, random)
+    case .unchanged, .changed:
+      formerURL = nil
+      note(outcome.permanentRedirect)
+      succeed(outcome, at: now, random)
     }
   }
 
@@ -154,15 +164,23 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   // MARK: Moves
 
   private mutating func note(_ target: String?) {
-    guard let target, target != url else {
+    guard let target, target != url, target != refusedURL else {
       move = nil
       return
     }
     let count = move?.target == target ? (move?.count ?? 0) + 1 : 1
     move = Move(target: target, count: count)
     guard count >= rules.movesAfter else { return }
+    formerURL = url
     url = target
     move = nil
+  }
+
+  /// Goes back where the feed was before a move, for it cannot be read at its new address.
+  private mutating func moveBack(_ outcome: PollOutcome) {
+    guard let former = formerURL else { return }
+    if outcome.isRefused { refusedURL = url }
+    (url, formerURL) = (former, nil)
   }
 }
 

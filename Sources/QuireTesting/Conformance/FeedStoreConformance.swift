@@ -33,12 +33,14 @@ public struct FeedStoreConformance: Sendable {
     if persists { store = try await makeStore() }
     try await checkPages(store)
     try await checkSelections(store)
+    try await checkHub(store)
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
       var other = shared
       // Another machine's store, where there can be one.
       if persists, let again = try await makeStore() as? any SharedFeedStore { other = again }
       try await checkLeases(shared, other)
+      try await checkHolders(shared, other)
     }
   }
 
@@ -79,6 +81,75 @@ public struct FeedStoreConformance: Sendable {
     try await expect(
       claim(one, "A", 25) == ["https://y.test/", "https://x.test/2"],
       "What was polled is not due until it is again; what is held and due is given again.")
+  }
+
+  /// After `checkLeases`, A holds x.test and y.test.
+  private func checkHolders(_ one: any SharedFeedStore, _ other: any SharedFeedStore) async throws {
+    let subscription = FeedSubscription(url: "https://x.test/2", at: 20)
+    func poll(_ number: Int, by holder: String?) async throws -> FeedEffect {
+      try await other.apply(
+        .polled(
+          FeedPoll(
+            unchanged: subscription, changed: subscription, entries: [entry(number, "")], time: 40,
+            holder: holder)))
+    }
+    try await expect(
+      poll(1, by: "B") == FeedEffect(isRefused: true),
+      "A poll by one whose lease has passed to another is refused.")
+    try await expect(poll(1, by: "A") == FeedEffect(added: 1), "A poll by the holder is kept.")
+    try await expect(poll(2, by: nil) == FeedEffect(added: 1), "A poll without a holder is kept.")
+    _ = try await one.claim(
+      FeedClaim(holder: "A", dueBy: 0, limit: 0, lease: .zero, working: ["x.test", "y.test"]))
+    let both = try await one.claim(FeedClaim(holder: "C", dueBy: 25, limit: 2)).map(\.id)
+    let rest = try await other.claim(FeedClaim(holder: "D", dueBy: 25, limit: 2)).map(\.id)
+    try expect(both.count == 2 && rest.isEmpty, "What is given back is another's to take.")
+    try await one.apply(.subscribe(FeedSubscription(url: "https://z.test/1", at: 21)))
+    try await one.apply(.subscribe(FeedSubscription(url: "https://z.test/2", at: 22)))
+    try await one.apply(.subscribe(FeedSubscription(url: "https://w.test/", at: 23)))
+    let first = try await one.claim(FeedClaim(holder: "E", dueBy: 25, limit: 2)).map(\.id)
+    let next = try await other.claim(FeedClaim(holder: "F", dueBy: 25, limit: 2)).map(\.id)
+    try expect(
+      first == ["https://z.test/1", "https://z.test/2"] && next == ["https://w.test/"],
+      "A host is held only where a feed of it is given.")
+    let push = try await hub(one, "https://w.test/", token: "token of w")
+    let found = try await other.subscription(pushToken: "token of w")
+    let none = try await other.subscription(pushToken: "guess\0'")
+    try expect(
+      found?.id == "https://w.test/" && found?.push == push && none == nil,
+      "A subscription is found by the token of its hub's callback.")
+  }
+
+  private func checkHub(_ store: any FeedStore) async throws {
+    let id = "https://b.test/feed"
+    var later = FeedSubscription(url: id)
+    later.schedule = PollSchedule(url: id, at: 9_000)
+    later.health.lastPoll = 5_000
+    let poll = FeedPoll(unchanged: later, changed: later, entries: [], time: 5_000)
+    try await store.apply(.polled(poll))
+    var push = try await hub(store, id, token: "token")
+    func due() async throws -> Double? {
+      try await store.subscriptions().first { $0.id == id }?.schedule.nextPoll
+    }
+    try await expect(due() == 9_000, "A subscription at a hub alone makes no feed due.")
+    push.delivered(at: 5_010)
+    try await store.apply(.push(push, id: id))
+    try await expect(due() == 5_060, "What a hub tells makes the feed due.")
+    // A poll that began before that, and ends after it.
+    try await store.apply(.polled(poll))
+    try await expect(due() == 5_060, "What a hub tells while a poll runs is not lost by it.")
+    later.push = push
+    try await store.apply(
+      .polled(FeedPoll(unchanged: later, changed: later, entries: [], time: 6_000)))
+    try await expect(due() == 9_000, "What a hub told before a poll is done with by it.")
+  }
+
+  /// Keeps a subscription at a hub.
+  private func hub(_ store: any FeedStore, _ id: String, token: String) async throws -> FeedPush {
+    let push = FeedPush(
+      hub: "https://hub.test/", topic: id, token: token, state: .active, requested: 1,
+      leaseEnd: 1e12, lastPush: nil)
+    try await store.apply(.push(push, id: id))
+    return push
   }
 
   private func checkSubscriptions(_ store: any FeedStore) async throws {

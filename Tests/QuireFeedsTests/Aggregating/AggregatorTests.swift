@@ -154,6 +154,93 @@ import Testing
     #expect(try await ids(store).count == 4)
   }
 
+  @Test(
+    "17-Aggregator, R17: a feed that names a private address as its new home is asked at its own again"
+  )
+  func privateMove() async throws {
+    let (clock, store) = (Clock(), MemoryFeedStore())
+    let number = FeedCounter()
+    let web = FeedWeb { url, _ in
+      url.hasPrefix("https://a.test/")
+        ? .init(
+          body: rssPage(
+            [number.value],
+            """
+            <itunes:new-feed-url xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'>\
+            http://192.168.1.1/admin</itunes:new-feed-url>
+            """)) : .init(body: "secret")
+    }
+    let aggregator = aggregator(store, web, clock)
+    try await aggregator.subscribe(to: "https://a.test/f")
+    var moved = 0
+    for _ in 0..<8 {
+      try await aggregator.pollDue()
+      if try await aggregator.subscriptions().first?.schedule.url != "https://a.test/f" {
+        moved += 1
+      }
+      clock.advance(200_000)
+      number.value += 1
+    }
+    #expect(moved == 1)
+    #expect(Set(web.urls) == ["https://a.test/f"])
+    #expect(try await ids(store).count == 7)
+  }
+
+  /// A shared store whose leases end at once.
+  private struct ShortLeases: SharedFeedStore {
+    let base: SharedMemoryFeedStore
+
+    func subscriptions() async throws -> [FeedSubscription] { await base.subscriptions() }
+    func apply(_ change: FeedChange) async throws -> FeedEffect { await base.apply(change) }
+    func entries(
+      _ selection: EntrySelection, at position: Position?, limit: Int
+    ) async throws -> Page<StoredEntry> {
+      try await base.entries(selection, at: position, limit: limit)
+    }
+    func subscription(pushToken: String) async throws -> FeedSubscription? { nil }
+    func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
+      var claim = claim
+      claim.lease = .zero
+      return await base.claim(claim)
+    }
+  }
+
+  @Test("17-Shared: what a poll brings after its lease has passed to another is refused whole")
+  func fencing() async throws {
+    let (clock, base) = (Clock(), SharedMemoryFeedStore())
+    let events = Recorder<FeedPollReport>()
+    let web = FeedWeb { _, _ in .init(body: rssPage([1])) }
+    let taking = TakingTransport(base: web) {
+      let taken = await base.claim(FeedClaim(holder: "other", dueBy: 1e12, limit: 9))
+      #expect(taken.count == 1)
+    }
+    var environment = Aggregator.Environment()
+    environment.now = { clock.now }
+    let aggregator = Aggregator(
+      store: ShortLeases(base: base), client: PageClient(transport: taking, configuration: .feed),
+      settings: AggregatorSettings(), environment: environment
+    ) { event in
+      if case .polled(let report) = event { events.note(report) }
+    }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    let before = await base.subscriptions()
+    try await aggregator.pollDue()
+    #expect(web.urls.count == 1 && events.values.isEmpty)
+    #expect(await base.subscriptions() == before)
+    #expect(try await ids(base) == [])
+  }
+
+  /// Does something before each answer.
+  private struct TakingTransport: HTTPTransport {
+    let base: FeedWeb
+    let meanwhile: @Sendable () async -> Void
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+      await meanwhile()
+      return try await base.send(request)
+    }
+  }
+
   /// A store that fails at random, before or after it has made the change.
   private struct FlakyStore: FeedStore {
     struct Crash: Error {}

@@ -3,6 +3,7 @@ import HTTPTypes
 import QuireCore
 import QuireHTTP
 import QuirePagination
+import QuireTesting
 import Synchronization
 import TestSupport
 import Testing
@@ -22,6 +23,8 @@ import Testing
     let forms = Mutex<[String]>([])
     let polls = Mutex(0)
     let status: Int
+    /// What happens while a poll waits for its answer.
+    let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
     init(status: Int = 202) { self.status = status }
 
@@ -32,6 +35,7 @@ import Testing
           head: HTTPResponse(status: .init(code: status)), framing: .explicit, body: .bytes([]))
       }
       polls.withLock { $0 += 1 }
+      try await meanwhile.withLock { $0 }?()
       return TransportResponse(
         head: HTTPResponse(status: .ok), framing: .explicit,
         body: .bytes(Array(HubTests.feed.utf8)))
@@ -45,7 +49,7 @@ import Testing
   }
 
   private func aggregator(
-    _ hub: Hub, _ clock: Clock, _ store: MemoryFeedStore = MemoryFeedStore(),
+    _ hub: Hub, _ clock: Clock, _ store: any FeedStore = MemoryFeedStore(),
     callback: String? = "https://reader.test/hub/"
   ) -> Aggregator {
     var environment = Aggregator.Environment()
@@ -110,6 +114,66 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 1)
   }
 
+  @Test(
+    "17-Hub: what a hub tells while its feed is polled is not lost, also where the process ends")
+  func tellingMeanwhile() async throws {
+    let (hub, clock, store) = (Hub(), Clock(), MemoryFeedStore())
+    let aggregator = aggregator(hub, clock, store)
+    try await aggregator.subscribe(to: "https://a.test/feed")
+    try await aggregator.pollDue()
+    let token = try await token(aggregator)
+    _ = try await ask(aggregator, .get, token, question)
+    clock.advance(90_000)
+    hub.meanwhile.withLock {
+      $0 = {
+        let answer = try await self.ask(aggregator, .post, token)
+        #expect(answer.head.status == .accepted)
+      }
+    }
+    try await aggregator.pollDue()
+    hub.meanwhile.withLock { $0 = nil }
+    #expect(hub.polls.withLock { $0 } == 2)
+    let kept = try #require(await store.subscriptions().first)
+    #expect(kept.schedule.nextPoll == clock.now + 60)
+    #expect(try await aggregator.subscriptions() == [kept])
+    clock.advance(60)
+    try await self.aggregator(hub, clock, store).pollDue()
+    #expect(hub.polls.withLock { $0 } == 3)
+    let next = await store.subscriptions().first?.schedule.nextPoll ?? 0
+    #expect(next > clock.now + 3_600)
+  }
+
+  @Test(
+    "17-Hub, 17-Shared: what a hub tells one machine makes the feed due for another that holds it")
+  func shared() async throws {
+    let (hub, clock, store) = (Hub(), Clock(), SharedMemoryFeedStore())
+    let (one, other) = (aggregator(hub, clock, store), aggregator(hub, clock, store))
+    try await one.subscribe(to: "https://a.test/feed")
+    try await other.pollDue()
+    #expect(hub.forms.withLock { $0.count } == 1)
+    let token = try await token(one)
+    #expect(try await ask(one, .get, token, question).head.status == .ok)
+    #expect(try await ask(one, .get, UUID().uuidString, question).head.status == .notFound)
+    clock.advance(290_000)
+    // The other one is polling the feed, and holds its host.
+    hub.meanwhile.withLock {
+      $0 = {
+        let held = await store.claim(FeedClaim(holder: "third", dueBy: 1e12, limit: 9))
+        #expect(held.isEmpty)
+        let answer = try await self.ask(one, .post, token)
+        #expect(answer.head.status == .accepted)
+      }
+    }
+    try await other.pollDue()
+    hub.meanwhile.withLock { $0 = nil }
+    #expect(hub.polls.withLock { $0 } == 2)
+    clock.advance(60)
+    try await one.pollDue()
+    #expect(hub.polls.withLock { $0 } == 3)
+    // The lease at the hub was renewed by the one that polled.
+    #expect(hub.forms.withLock { $0.count } == 2)
+  }
+
   @Test("17-Hub: strangers, other topics and what was not asked for get 404, and change nothing")
   func strangers() async throws {
     let (hub, clock) = (Hub(), Clock())
@@ -119,7 +183,8 @@ import Testing
     let token = try await token(aggregator)
     let before = try await aggregator.subscriptions()
     for (method, path) in [
-      (HTTPRequest.Method.post, "guess"), (.post, ""), (.get, "guess" + question),
+      (HTTPRequest.Method.post, "guess"), (.post, ""), (.post, UUID().uuidString.lowercased()),
+      (.get, "guess" + question),
       (.get, token), (.get, token + "?hub.mode=subscribe"),
       (.get, token + question.replacing("self", with: "other")),
       (.get, token + question.replacing("hub.mode=subscribe", with: "hub.mode=unsubscribe")),
