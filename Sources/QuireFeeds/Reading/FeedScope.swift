@@ -4,12 +4,17 @@ import QuireXML
 /// What is in force at a place of a feed: the base of relative addresses and the language.
 struct FeedScope {
   /// `xml:base`, else the feed's address; nil where neither is known.
-  var base: URLReference?
+  private var base: URLReference?
+  /// The base as text.
+  private(set) var baseText: String?
   var language: String?
 
   static let xml = "http://www.w3.org/XML/1998/namespace"
 
-  init(url: String?) { base = url.flatMap { try? URLReference($0) } }
+  init(url: String?) {
+    base = url.flatMap { try? URLReference($0) }
+    baseText = base?.text
+  }
 
   /// The scope within an element.
   func within(_ node: XMLTreeNode) -> FeedScope {
@@ -17,14 +22,12 @@ struct FeedScope {
     for (name, value) in node.attributes(in: Self.xml) {
       if name == "base", let inner = Self.reference(value) {
         scope.base = base.map { inner.resolved(against: $0) } ?? inner
+        scope.baseText = scope.base?.text
       }
       if name == "lang" { scope.language = value.isEmpty ? nil : value }
     }
     return scope
   }
-
-  /// The base as text.
-  var baseText: String? { base?.text }
 
   /// An absolute address; nil for what is none, or must not be followed.
   ///

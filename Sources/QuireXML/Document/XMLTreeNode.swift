@@ -30,8 +30,16 @@ package struct XMLTreeNode: Sendable {
   package var namespace: String? { index.name(of: node).namespace }
 
   /// The elements directly within, in order.
-  package var children: some Sequence<XMLTreeNode> {
-    index.children(of: node).lazy.map { XMLTreeNode(index: index, node: $0) }
+  package var children: Children { Children(base: index.children(of: node)) }
+
+  /// A type of its own: the library's lazy ones are not specialised in other modules.
+  package struct Children: Sequence, IteratorProtocol {
+    var base: XMLIndex.Children
+
+    package mutating func next() -> XMLTreeNode? {
+      guard let node = base.next() else { return nil }
+      return XMLTreeNode(index: base.index, node: node)
+    }
   }
 
   /// Whether an element is directly within.

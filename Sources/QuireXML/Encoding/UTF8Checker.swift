@@ -72,28 +72,53 @@ enum UTF8Checker {
 
   /// Leaves out what is no character of XML 1.0 (production 2), in place; how many there were.
   static func dropControls(in bytes: inout XMLBuffer<UInt8>, from start: Int) -> Int {
+    let (base, count) = (bytes.base, bytes.count)
     var kept = start
     var index = start
     var found = 0
-    while index < bytes.count {
-      let byte = bytes.base[index]
-      if byte < 0x20, !XMLText.isSpace(byte) {
+    while index < count {
+      let end = plainEnd(UnsafePointer(base), from: index, to: count)
+      if kept < index { (base + kept).update(from: base + index, count: end - index) }
+      kept += end - index
+      index = end
+      guard index < count else { break }
+      if base[index] != 0xEF {
         index += 1
         found += 1
-        continue
-      }
-      if byte == 0xEF, index + 2 < bytes.count, bytes.base[index + 1] == 0xBF,
-        bytes.base[index + 2] >= 0xBE
-      {
+      } else if index + 2 < count, base[index + 1] == 0xBF, base[index + 2] >= 0xBE {
         index += 3
         found += 1
-        continue
+      } else {
+        base[kept] = 0xEF
+        kept += 1
+        index += 1
       }
-      bytes.base[kept] = byte
-      kept += 1
-      index += 1
     }
-    bytes.removeLast(bytes.count - kept)
+    bytes.removeLast(count - kept)
     return found
+  }
+
+  /// Where the first byte is that is a control character, or could begin what is no character.
+  private static func plainEnd(
+    _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int
+  ) -> Int {
+    var index = start
+    while index < end {
+      while index + 8 <= end {
+        let word = UnsafeRawPointer(bytes + index).loadUnaligned(as: UInt64.self)
+        // The high bits say whether there is a byte below 0x20, or one that is 0xEF.
+        let low = (word &- 0x2020_2020_2020_2020) & ~word
+        let other = word ^ 0xEFEF_EFEF_EFEF_EFEF
+        if (low | (other &- 0x0101_0101_0101_0101) & ~other) & highBits != 0 { break }
+        index += 8
+      }
+      let stop = min(index + 8, end)
+      while index < stop {
+        let byte = bytes[index]
+        if byte == 0xEF || byte < 0x20 && !XMLText.isSpace(byte) { return index }
+        index += 1
+      }
+    }
+    return end
   }
 }

@@ -3,6 +3,7 @@ import QuireCore
 import QuireHTTP
 import QuireJSON
 import QuirePagination
+import QuireTesting
 import Testing
 
 @testable import QuireXML
@@ -263,6 +264,27 @@ struct HostilePageTests {
     #expect(try document.value(at: "/a") == "xy")
     #expect(try document.value(at: "/a/@b") == "xy")
     #expect(document.repairs == .controlCharacters)
+  }
+
+  @Test("X14: all that is no character is left out, wherever it stands, and nothing else")
+  func manyControlCharacters() throws {
+    let seed = UInt64.random(in: 0 ... .max)
+    var generator = SeededGenerator(seed: seed)
+    let scalars = Array(
+      "\u{1}\u{1F}\t\n\u{20}ab\u{7F}é，\u{FFFD}\u{FFFE}\u{FFFF}\u{F000}😀".unicodeScalars)
+    for _ in 0..<200 {
+      var (text, kept) = ("", "")
+      for _ in 0..<Int.random(in: 1..<80, using: &generator) {
+        let scalar = scalars.randomElement(using: &generator) ?? "a"
+        for _ in 0..<Int.random(in: 1..<12, using: &generator) {
+          text.unicodeScalars.append(scalar)
+          let isControl = scalar.value < 0x20 && scalar != "\t" && scalar != "\n"
+          if !isControl, scalar.value & 0xFFFE != 0xFFFE { kept.unicodeScalars.append(scalar) }
+        }
+      }
+      let document = try XMLDocument(Array("<a><![CDATA[x\(text)x]]></a>".utf8), leniency: .feed)
+      #expect(document.root.wholeText == "x\(kept)x", "seed \(seed)")
+    }
   }
 
   @Test(

@@ -9,8 +9,8 @@ enum FeedPages {
     let page = rss(500)
     let broken = Array(
       String(decoding: page, as: UTF8.self).replacing(" and more", with: " & more").utf8)
-    let rounds = try await Measurement.rounds(
-      of: { precondition(page.withUnsafeBytes { floor_parse_xml($0.baseAddress, $0.count) } > 0) },
+    let seconds = try fastest(
+      { precondition(page.withUnsafeBytes { floor_parse_xml($0.baseAddress, $0.count) } > 0) },
       {
         let count = try ParsedFeed(page, url: "https://example.org/feed").entries.count
         precondition(count == 500)
@@ -21,10 +21,24 @@ enum FeedPages {
       })
     let megabytes = Double(page.count) / 1e6
     return [
-      Figure("RSS to the feed model, to libxml2 alone", rounds.ratio(1, to: 0), "×", .atMost(3)),
-      Figure("  RSS to the feed model", megabytes / rounds.seconds(1), "MB/s"),
-      Figure("  RSS with 500 mistakes", megabytes / rounds.seconds(2), "MB/s"),
-    ] + (try others(page, rounds.fastest(1)))
+      Figure("RSS to the feed model, to libxml2 alone", seconds[1] / seconds[0], "×", .atMost(3)),
+      Figure("  RSS to the feed model", megabytes / seconds[1], "MB/s"),
+      Figure("  RSS with 500 mistakes", megabytes / seconds[2], "MB/s"),
+    ] + (try others(page, seconds[1]))
+  }
+
+  /// The seconds that the fastest of each contestant's rounds computes: all that is above it is the machine's
+  /// other business.
+  private static func fastest(_ contestants: (() throws -> Void)...) throws -> [Double] {
+    var seconds = contestants.map { _ in Double.infinity }
+    for _ in 0..<30 {
+      for (index, contestant) in contestants.enumerated() {
+        let start = ProcessStatus.threadSeconds
+        try contestant()
+        seconds[index] = min(seconds[index], ProcessStatus.threadSeconds - start)
+      }
+    }
+    return seconds
   }
 
   /// The other readers: the environment names a command each that prints the seconds it needs for a file.
