@@ -18,6 +18,7 @@ struct DetectCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var request: RequestArguments
+  @OptionGroup var format: FormatArguments
 
   @Option(
     parsing: .unconditional,
@@ -31,13 +32,14 @@ struct DetectCommand: AsyncParsableCommand {
     guard checks >= 0 else { throw ValidationError("--checks: a number cannot be negative.") }
     if let save { try ReportFile.file(save).check(for: "--save") }
     let url = try request.absoluteURL()
-    let options = try request.options(for: nil)
+    let options = try request.options(format, for: nil)
     let links = try request.linkPolicy()
     var configuration = PageClient.Configuration()
     try request.limit(&configuration)
     let client = PageClient(transport: try request.transport(), configuration: configuration)
-    let decoder = RawItem.decoder(for: request.format, raw: false, xmlLimits: .api)
-    let (checks, words) = (checks, DetectionText(request, options: options, url: url, saved: save))
+    let decoder = RawItem.decoder(for: format.format, raw: false, xmlLimits: .api)
+    let words = DetectionText(request, format, options: options, url: url, saved: save)
+    let checks = checks
     let (result, signal) = await Interruption.catching {
       try await client.detect(
         at: url, request: options, links: links, checks: checks, decoder: decoder)
@@ -53,7 +55,7 @@ struct DetectCommand: AsyncParsableCommand {
     do {
       detection = try result.get()
     } catch let error as PageError {
-      throw Diagnostics.failure(error)
+      throw Diagnostics.failure(error, of: Self.self)
     }
     print(words.text(for: detection).escapedLinesForDisplay)
     guard let best = detection.best else { throw ExitStatus.failed }
@@ -72,15 +74,18 @@ struct DetectCommand: AsyncParsableCommand {
 /// A detection as people read it. No secret of the command line is repeated.
 struct DetectionText {
   private let arguments: RequestArguments
+  private let format: FormatArguments
   private let options: PageClient.RequestOptions
   private var redactor: Redactor
   private let url: String
   private let saved: String?
 
   init(
-    _ arguments: RequestArguments, options: PageClient.RequestOptions, url: String, saved: String?
+    _ arguments: RequestArguments, _ format: FormatArguments, options: PageClient.RequestOptions,
+    url: String, saved: String?
   ) {
     self.arguments = arguments
+    self.format = format
     self.options = options
     self.saved = saved
     self.url = url
@@ -211,8 +216,8 @@ struct DetectionText {
       let isElsewhere = value.hasPrefix("env:") || value.hasPrefix("@")
       words += ["-H", isElsewhere ? text : redactor.scrub(text)]
     }
-    if let method = arguments.method { words += ["--method", method] }
-    if let data = arguments.data {
+    if let method = format.method { words += ["--method", method] }
+    if let data = format.data {
       words += ["--data", data.hasPrefix("@") ? data : redactor.scrub(data)]
     }
     for text in arguments.secret {
@@ -220,7 +225,7 @@ struct DetectionText {
       words += ["--secret", isElsewhere ? text : "…"]
     }
     if let links = arguments.links { words += ["--links", links] }
-    if arguments.format != .auto { words += ["--format", arguments.format.rawValue] }
+    if format.format != .auto { words += ["--format", format.format.rawValue] }
     if let file = arguments.caFile { words += ["--ca-file", file] }
     if arguments.allowPlainHTTP { words.append("--allow-plain-http") }
     if let rate = arguments.rate { words += ["--rate", rate] }

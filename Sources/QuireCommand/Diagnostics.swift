@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import QuireCore
 
@@ -33,8 +34,8 @@ enum Diagnostics {
   }
 
   /// Says why there is nothing to show, in the words of the command line.
-  static func failure(_ error: PageError) -> ExitStatus {
-    write("quire: \(RemedyWords().line(error))")
+  static func failure(_ error: PageError, of command: any ParsableCommand.Type) -> ExitStatus {
+    write("quire: \(RemedyWords(for: command).line(error))")
     return .failed
   }
 

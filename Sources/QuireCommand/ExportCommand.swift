@@ -35,6 +35,7 @@ struct ExportCommand: AsyncParsableCommand {
       """)
 
   @OptionGroup var request: RequestArguments
+  @OptionGroup var format: FormatArguments
 
   @Option(
     help: "A pagination preset; 'quire presets' lists them.",
@@ -267,7 +268,7 @@ struct ExportCommand: AsyncParsableCommand {
       Diagnostics.write("quire: \(error)")
       throw ExitStatus.failed
     } catch let error as PageError {
-      throw Diagnostics.failure(error)
+      throw Diagnostics.failure(error, of: Self.self)
     }
   }
 }

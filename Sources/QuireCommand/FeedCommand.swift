@@ -67,7 +67,7 @@ struct FeedCommand: AsyncParsableCommand {
     try check()
     let since = try sinceDate()
     let url = try request.absoluteURL()
-    let requested = try request.options(for: nil)
+    let requested = try request.options()
     var configuration = PageClient.Configuration.feed
     try request.limit(&configuration)
     configuration.retry = PageClient.Configuration().retry
@@ -98,16 +98,13 @@ struct FeedCommand: AsyncParsableCommand {
     do {
       try result.get()
     } catch let error as PageError {
-      throw Diagnostics.failure(error)
+      throw Diagnostics.failure(error, of: Self.self)
     } catch is FeedPrinter.OutputClosed {
       return
     }
   }
 
   private func check() throws {
-    if request.method != nil || request.data != nil || request.format != .auto {
-      throw ValidationError("--method, --data and --format mean nothing to a feed; leave them out.")
-    }
     if let pages, pages < 1 { throw ValidationError("--pages: it takes one page at least.") }
     if discover, feed || raw || since != nil || pages != nil {
       throw ValidationError(
@@ -199,7 +196,7 @@ struct FeedPrinter: Sendable {
       Diagnostics.write("quire: not as its format demands, and mended: \(list).")
     }
     for warning in report.warnings {
-      Diagnostics.write("quire: \(RemedyWords().message(warning))")
+      Diagnostics.write("quire: \(RemedyWords(for: FeedCommand.self).message(warning))")
     }
   }
 

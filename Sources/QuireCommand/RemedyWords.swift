@@ -1,3 +1,4 @@
+import ArgumentParser
 import Quire
 import QuireCore
 import QuireFeeds
@@ -8,6 +9,22 @@ struct RemedyWords {
   /// Whether a preset or a file describes the listing, so that --next, --send and --end cannot be given:
   /// then the member of the description is named.
   var isDescribed = false
+  /// The options of the command: no other one is advised. nil for those of all commands.
+  private var options: Set<String>?
+
+  /// Words for options of any command.
+  init(isDescribed: Bool = false) { self.isDescribed = isDescribed }
+
+  /// Words for the options of a command, as its help has them.
+  init(for command: any ParsableCommand.Type, isDescribed: Bool = false) {
+    self.isDescribed = isDescribed
+    // A line for each, however long: `  -H, --header <name: value>  A header field. …`.
+    let lines = command.helpMessage(columns: 10_000).split(separator: "\n")
+    options = Set(
+      lines.compactMap { line in
+        line.prefixMatch(of: #/\s+(?:-\w, )?(--[a-z][a-z-]*)/#).map { String($0.1) }
+      })
+  }
 
   /// An error as a line, with what to do about it.
   func line(_ error: PageError) -> String {
@@ -25,11 +42,17 @@ struct RemedyWords {
 
   /// What to do, in a sentence; nil for what no option and no description can change.
   func text(_ remedy: Remedy) -> String? {
-    guard remedy.setting != .acceptsUnprovenEnd else { return nil }
-    return remedy.sentence(imperative(remedy))
+    guard remedy.setting != .acceptsUnprovenEnd, let advice = imperative(remedy) else { return nil }
+    // Another command is named with its options.
+    let named = advice.split(separator: " ").filter { $0.hasPrefix("--") }.map(String.init)
+    guard remedy.setting == .feedAddress || named.allSatisfy(has) else { return nil }
+    return remedy.sentence(advice)
   }
 
-  private func imperative(_ remedy: Remedy) -> String {
+  /// Whether the command has an option.
+  private func has(_ option: String) -> Bool { options?.contains(option) ?? true }
+
+  private func imperative(_ remedy: Remedy) -> String? {
     let (setting, values) = (remedy.setting, remedy.values)
     if isDescribed, let member = Self.members[setting] {
       return setting == .end && !values.isEmpty
@@ -43,12 +66,13 @@ struct RemedyWords {
     case .feedAddress: return "run quire feed --discover"
     case .init("FeedOptions.isStrict"): return "leave --strict out"
     case .pageSize where values.isEmpty: return "say it by --page-size"
-    case .failure:
+    case .failure where has("--pagination"):
       return "add a failure rule of the kind \"empty\" for \(values.joined(separator: ", ")) to a "
         + "description file"
     default: break
     }
-    guard let option = Self.options[setting] ?? LimitOption.option(for: setting) else {
+    guard let option = Self.names[setting] ?? LimitOption.option(for: setting) else {
+      guard isDescribed || has("--pagination") else { return nil }
       let name = "\(setting)".replacing("pagination.", with: "")
       return "set \(name) in a description file"
     }
@@ -77,7 +101,7 @@ struct RemedyWords {
       : "{\"noNext\": {\"sentinels\": [\(parts[1].debugDescription)]}}"
   }
 
-  private static let options: [Remedy.Setting: String] = [
+  private static let names: [Remedy.Setting: String] = [
     .items: "--items", .next: "--next", .send: "--send", .end: "--end", .total: "--total",
     .pageSize: "--page-size", .links: "--links", .method: "--method", .decoder: "--format",
     .badItems: "--bad-items",

@@ -8,14 +8,8 @@ import Quire
 
 /// Where a listing is and how it is asked for: what every command takes that requests one.
 struct RequestArguments: ParsableArguments {
-  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml, csv, jsonl }
-
   @Argument(help: "The first page's URL.")
   var url: String
-
-  @Option(
-    help: "auto, json, xml, csv or jsonl. auto goes by Content-Type, then by the first bytes.")
-  var format: Format = .auto
 
   @Option(
     parsing: .unconditionalSingleValue,
@@ -37,14 +31,6 @@ struct RequestArguments: ParsableArguments {
       "A text that is secret wherever it occurs, such as a token in the URL's path; env:VARIABLE and "
         + "@file as with -H.", valueName: "text"))
   var secret: [String] = []
-
-  @Option(help: "The request method. Default: GET, or POST with --data.")
-  var method: String?
-
-  @Option(
-    parsing: .unconditional,
-    help: ArgumentHelp("The request body, or @file.", valueName: "body"))
-  var data: String?
 
   @Option(
     help: ArgumentHelp(
@@ -102,6 +88,23 @@ struct RequestArguments: ParsableArguments {
   var certKey: String?
 }
 
+/// What a request sends and what comes, for commands that read listings of any kind.
+struct FormatArguments: ParsableArguments {
+  enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml, csv, jsonl }
+
+  @Option(
+    help: "auto, json, xml, csv or jsonl. auto goes by Content-Type, then by the first bytes.")
+  var format: Format = .auto
+
+  @Option(help: "The request method. Default: GET, or POST with --data.")
+  var method: String?
+
+  @Option(
+    parsing: .unconditional,
+    help: ArgumentHelp("The request body, or @file.", valueName: "body"))
+  var data: String?
+}
+
 extension RequestArguments {
   /// The URL with the parameters in it. Throws a usage error for one that cannot be asked.
   func absoluteURL() throws -> String {
@@ -139,17 +142,25 @@ extension RequestArguments {
     return given.isEmpty ? own : QueryString(own).replacing(given).raw
   }
 
-  /// Method, fields and body; a body that nothing names is what the description writes into, or, where
-  /// there is none yet, what it looks like.
-  func options(for pagination: Pagination?) throws -> PageClient.RequestOptions {
+  /// Fields and secrets.
+  func options() throws -> PageClient.RequestOptions {
     var options = PageClient.RequestOptions()
     for text in header { options.headers.append(try HeaderOption.field(text)) }
     options.secrets = try secret.map { try HeaderOption.value($0, for: "--secret") }
-    if let data {
+    return options
+  }
+
+  /// Method, fields and body; a body that nothing names is what the description writes into, or, where
+  /// there is none yet, what it looks like.
+  func options(
+    _ format: FormatArguments, for pagination: Pagination?
+  ) throws -> PageClient.RequestOptions {
+    var options = try options()
+    if let data = format.data {
       options.body = try BodyOption.body(
         data, contentType: options.headers[.contentType], for: pagination)
     }
-    let name = method ?? (data == nil ? "GET" : "POST")
+    let name = format.method ?? (format.data == nil ? "GET" : "POST")
     guard let method = HTTPRequest.Method(name.uppercased()) else {
       throw ValidationError("--method \(name): not a method's name.")
     }

@@ -22,6 +22,7 @@ struct FeedCommandTests {
       switch request.target {
       case "/feed": [.respond(Self.rss, headers: [("Content-Type", "text/xml")])]
       case "/feed?page=2": [.respond(Self.older, headers: [("Content-Type", "text/xml")])]
+      case "/list": [.respond("[1, 2]", headers: [("Content-Type", "application/json")])]
       case "/":
         [.respond("<html><link rel=alternate type='application/rss+xml' href=feed title=T>")]
       default: [.respond("no", status: "404 Not Found")]
@@ -93,6 +94,8 @@ struct FeedCommandTests {
       )
       let page = try await Command.quire(["feed", origin + "/"])
       #expect(page.status == 1 && page.errors.contains("--discover"), "\(page.errors)")
+      let list = try await Command.quire(["feed", origin + "/list"])
+      #expect(list.status == 1 && !list.errors.contains("--format"), "\(list.errors)")
     }
   }
 }

@@ -1,3 +1,4 @@
+import ArgumentParser
 import Quire
 import TestSupport
 import Testing
@@ -101,6 +102,32 @@ struct RemedyWordsTests {
       #expect(RemedyWords().text(remedy) == option)
       #expect(RemedyWords(isDescribed: true).text(remedy) == described)
     }
+  }
+
+  @Test("No command advises an option that it has not, and quire feed has none of other listings")
+  func ownOptions() {
+    let commands: [any ParsableCommand.Type] = [
+      FeedCommand.self, DetectCommand.self, ExportCommand.self, SyncCommand.self,
+    ]
+    for command in commands {
+      let help = command.helpMessage(columns: 10_000)
+      let words = RemedyWords(for: command)
+      for (remedy, _, _, _) in Self.table + [(Remedy(.failure), "", nil, nil)] {
+        let advice = words.text(remedy) ?? ""
+        for option in advice.matches(of: #/ (--[a-z-]+)/#).map(\.1) {
+          #expect(help.contains("\n  \(option)"), "\(command): \(advice)")
+        }
+        #expect(help.contains("--pagination") || !advice.contains("description"), "\(advice)")
+      }
+    }
+    let feed = RemedyWords(for: FeedCommand.self)
+    #expect(feed.text(Remedy(.decoder, ["JSON"])) == nil)
+    #expect(feed.text(Remedy(.links, ["rebase"])) == "Use --links rebase.")
+    #expect(feed.text(Remedy(.init("feed.address"))) == "Run quire feed --discover.")
+    #expect(
+      RemedyWords(for: ExportCommand.self).text(Remedy(.decoder, ["XML"])) == "Use --format xml.")
+    let help = FeedCommand.helpMessage()
+    for option in ["--format", "--method", "--data"] { #expect(!help.contains(option)) }
   }
 
   @Test("An error's code matches in a catch clause, and its remedies follow its message")

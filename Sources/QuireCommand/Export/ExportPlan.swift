@@ -11,7 +11,7 @@ struct ExportPlan: Sendable {
   var pagination: Pagination
   /// How this command line can follow the library's advice.
   var words: RemedyWords
-  var format: RequestArguments.Format
+  var format: FormatArguments.Format
   var isRaw: Bool
   var pageSize: Int?
   var request: PageClient.RequestOptions
@@ -37,7 +37,7 @@ struct ExportPlan: Sendable {
     url = try command.request.absoluteURL()
     pagination = try PaginationOption.description(command)
     words = RemedyWords(isDescribed: command.next == nil)
-    format = command.request.format
+    format = command.format.format
     isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")
     if pagination.size == nil, pagination.end.contains(.shortPage), let pageSize {
@@ -45,7 +45,7 @@ struct ExportPlan: Sendable {
       pagination.size = Pagination.PageSize(default: pageSize)
       self.pageSize = nil
     }
-    request = try command.request.options(for: pagination)
+    request = try command.request.options(command.format, for: pagination)
     request.expectsTotal = command.total != nil
     limits = Limits(
       pages: try Self.positive(command.maxPages, "--max-pages"),

@@ -8,7 +8,7 @@ extension RawItem {
   /// What reads the pages: one format, or whichever comes. Items that are `isRaw` keep their own white space,
   /// and those of XML are elements.
   static func decoder(
-    for format: RequestArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
+    for format: FormatArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
   ) -> any PageDecoder<RawItem> {
     let json: any PageDecoder<RawItem> =
       isRaw

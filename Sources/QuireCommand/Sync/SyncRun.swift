@@ -139,7 +139,8 @@ struct SyncRun: Sendable {
       return Outcome(kind: .complete, words: "\(done.checkpoint.items) items")
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
-      return Outcome(kind: .failed, words: RemedyWords(isDescribed: true).line(error))
+      return Outcome(
+        kind: .failed, words: RemedyWords(for: SyncCommand.self, isDescribed: true).line(error))
     case .failed(let error): return Outcome(kind: .failed, words: "\(error)")
     }
   }
