@@ -40,8 +40,8 @@ install: setup ## install the tool, its manual page and completions; PREFIX=/usr
 	@.ci/install "$(PREFIX)"
 
 feeds: setup ## serve fifty feeds of a loopback origin as a page to read
-	swift build --configuration release --package-path Examples/FeedServer
-	Examples/FeedServer/.build/release/FeedServer
+	swift build --package-path Examples/FeedServer
+	Examples/FeedServer/.build/debug/FeedServer
 
 check-feeds: setup ## read the page of the fifty feeds as a program, and as a person in headless Chromium
 	Examples/FeedServer/test

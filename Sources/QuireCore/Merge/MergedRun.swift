@@ -95,65 +95,79 @@ extension MergeMachine {
 
 /// The sources whose next items are here: a heap by key and number, or, without keys, a queue.
 struct MergeQueue<Key: Comparable & Sendable>: Sendable {
-  private struct Entry: Sendable {
-    var key: Key?
-    var source: Int
-  }
-
   private let precedes: @Sendable (Key, Key) -> Bool
-  private var entries: [Entry] = []
+  private var sources: [Int] = []
+  /// The key of each source; empty where there are none. An array of its own, for in other modules' types
+  /// each access to a pair looks its type up.
+  private var keys: [Key] = []
 
   init(precedes: @escaping @Sendable (Key, Key) -> Bool) { self.precedes = precedes }
 
-  var isEmpty: Bool { entries.isEmpty }
+  var isEmpty: Bool { sources.isEmpty }
 
   /// The source whose item comes next.
-  var first: Int? { entries.first?.source }
+  var first: Int? { sources.first }
 
   mutating func insert(_ source: Int, key: Key?) {
-    entries.append(Entry(key: key, source: source))
-    guard key != nil else { return }
-    var child = entries.count - 1
-    while child > 0 {
-      let parent = (child - 1) / 2
-      guard isBefore(child, parent) else { return }
-      entries.swapAt(child, parent)
-      child = parent
-    }
+    sources.append(source)
+    guard let key else { return }
+    keys.append(key)
+    rise(key, source, from: sources.count - 1)
   }
 
   /// The first source has another item at its front now.
   mutating func replaceFirst(key: Key?) {
-    guard key != nil else { return }
-    entries[0].key = key
-    sink()
+    guard let key, let source = sources.first else { return }
+    // The next item of a source often comes next of all.
+    let (left, right) = (isBefore(1, key, source), isBefore(2, key, source))
+    guard left || right else {
+      keys[0] = key
+      return
+    }
+    settle(key, source)
   }
 
   mutating func removeFirst() {
-    guard let last = entries.last, last.key != nil else {
-      entries.removeFirst()
+    guard let key = keys.popLast() else {
+      sources.removeFirst()
       return
     }
-    entries[0] = last
-    entries.removeLast()
-    sink()
+    let source = sources.removeLast()
+    if !sources.isEmpty { settle(key, source) }
   }
 
-  private mutating func sink() {
-    var parent = 0
-    while 2 * parent + 1 < entries.count {
-      var child = 2 * parent + 1
-      if child + 1 < entries.count, isBefore(child + 1, child) { child += 1 }
-      guard isBefore(child, parent) else { return }
-      entries.swapAt(child, parent)
-      parent = child
+  /// Puts an entry in the place of the first: down to a leaf along the entries that come first, and up from
+  /// there, for most belong near the leaves.
+  private mutating func settle(_ key: Key, _ source: Int) {
+    var place = 0
+    while 2 * place + 1 < sources.count {
+      var child = 2 * place + 1
+      if isBefore(child + 1, keys[child], sources[child]) { child += 1 }
+      move(child, to: place)
+      place = child
     }
+    rise(key, source, from: place)
   }
 
-  private func isBefore(_ left: Int, _ right: Int) -> Bool {
-    let (left, right) = (entries[left], entries[right])
-    guard let one = left.key, let other = right.key else { return left.source < right.source }
-    if precedes(one, other) { return true }
-    return left.source < right.source && !precedes(other, one)
+  private mutating func rise(_ key: Key, _ source: Int, from leaf: Int) {
+    var place = leaf
+    while place > 0, !isBefore((place - 1) / 2, key, source) {
+      move((place - 1) / 2, to: place)
+      place = (place - 1) / 2
+    }
+    keys[place] = key
+    sources[place] = source
+  }
+
+  private mutating func move(_ place: Int, to other: Int) {
+    keys[other] = keys[place]
+    sources[other] = sources[place]
+  }
+
+  /// Whether what is at a place, if something is, comes before an entry.
+  private func isBefore(_ place: Int, _ key: Key, _ source: Int) -> Bool {
+    guard place < sources.count else { return false }
+    // Of equal keys, the earlier source's comes first.
+    return sources[place] < source ? !precedes(key, keys[place]) : precedes(keys[place], key)
   }
 }
