@@ -54,6 +54,19 @@ public struct Position: Sendable {
     return position
   }
 
+  /// A position as a value within another one: `{"value": …, "itemOffset": n}`, without its seal.
+  package var json: JSONValue {
+    var members: [JSONValue.Member] = []
+    if let value { members.append(.init("value", value)) }
+    if itemOffset > 0 { members.append(.init("itemOffset", .number("\(itemOffset)"))) }
+    return .object(members)
+  }
+
+  /// Reads what `json` wrote.
+  package init(json: JSONValue) {
+    self.init(json["value"], itemOffset: max(0, json["itemOffset"]?.integer ?? 0))
+  }
+
   /// Whether the walk is over that alone could go on from here.
   package var isOver: Bool { listing?.isOver ?? false }
 }

@@ -134,9 +134,7 @@ struct PostgresTable {
   static func stagedName(_ table: String) -> String {
     let prefix = "_quire_staged_"
     guard prefix.utf8.count + table.utf8.count > 63 else { return prefix + table }
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in table.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-    return prefix + String(hash, radix: 16)
+    return prefix + String(FNV1a(table.utf8).value, radix: 16)
   }
 
   static func drop(_ name: String, _ ledger: PostgresLedger) throws {

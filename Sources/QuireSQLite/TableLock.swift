@@ -1,4 +1,5 @@
 import Foundation
+import QuireCore
 import QuireExport
 
 /// The right to write a table of a database file, which one export has at a time, in this process or
@@ -16,8 +17,7 @@ final class TableLock {
     // One database has one lock file, whatever it is called.
     let resolved = URL(fileURLWithPath: database).resolvingSymlinksInPath().path
     path = resolved + "-quire"
-    var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-    for byte in table.lowercased().utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+    let hash = FNV1a(table.lowercased().utf8).value
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard opened >= 0 else {

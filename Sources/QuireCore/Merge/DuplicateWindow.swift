@@ -56,12 +56,28 @@ struct DuplicateWindow: Sendable {
   }
 }
 
-/// A digest of texts that is the same in every process, to compare what positions hold.
-///
-/// It protects from nothing. Source: G. Fowler, L. C. Noll and P. Vo, FNV-1a; its bits are mixed as by
-/// SplitMix64.
+/// FNV-1a of 64 bits: the same for the same bytes in every process. It protects from nothing. Source: G.
+/// Fowler, L. C. Noll and P. Vo.
+package struct FNV1a: Sendable {
+  package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+  package init(_ bytes: some Sequence<UInt8> = []) { add(bytes) }
+
+  package mutating func add(_ bytes: some Sequence<UInt8>) {
+    // Other modules have no code of their own for a sequence, and would be slow byte by byte.
+    let isDone: Void? = bytes.withContiguousStorageIfAvailable {
+      for byte in $0 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+    if isDone == nil {
+      for byte in bytes { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
+    }
+  }
+}
+
+/// A digest of texts that is the same in every process, to compare what positions hold: FNV-1a, its bits mixed
+/// as by SplitMix64.
 struct MergeDigest {
-  private var state: UInt64 = 0xCBF2_9CE4_8422_2325
+  private var state = FNV1a()
 
   init() {}
 
@@ -70,15 +86,13 @@ struct MergeDigest {
   /// Adds a text, and what tells it from the next one.
   mutating func add(_ text: String) {
     var text = text
-    text.withUTF8 { bytes in
-      for byte in bytes { state = (state ^ UInt64(byte)) &* 0x100_0000_01B3 }
-    }
+    text.withUTF8 { state.add($0) }
     // No UTF-8 has this byte.
-    state = (state ^ 0xFF) &* 0x100_0000_01B3
+    state.add(CollectionOfOne(0xFF))
   }
 
   var value: UInt64 {
-    var mixed = state
+    var mixed = state.value
     mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
     mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
     return mixed ^ (mixed >> 31)

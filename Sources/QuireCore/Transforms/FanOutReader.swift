@@ -226,8 +226,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   /// `{"parent": …, "child": …}`, each with the members of a position.
   private static func position(_ parent: Position, child: Position? = nil) -> Position {
-    var members = [JSONValue.Member("parent", FanOutPosition.value(of: parent))]
-    if let child { members.append(.init("child", FanOutPosition.value(of: child))) }
+    var members = [JSONValue.Member("parent", parent.json)]
+    if let child { members.append(.init("child", child.json)) }
     return Position(.object(members))
   }
 
@@ -240,7 +240,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       )
     }
     return (
-      FanOutPosition.position(in: parent), value["child"].map(FanOutPosition.position(in:))
+      Position(json: parent), value["child"].map(Position.init(json:))
     )
   }
 

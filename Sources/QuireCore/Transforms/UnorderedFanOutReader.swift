@@ -311,11 +311,11 @@ struct FanOutPlaces {
     }
     open = children.map { child in
       (
-        FanOutPosition.position(in: child["parent"] ?? .null),
-        child["child"].map(FanOutPosition.position)
+        Position(json: child["parent"] ?? .null),
+        child["child"].map(Position.init(json:))
       )
     }
-    behind = value["parents"].map(FanOutPosition.position)
+    behind = value["parents"].map(Position.init(json:))
   }
 
   /// Nil where nothing is left.
@@ -323,29 +323,13 @@ struct FanOutPlaces {
     guard !open.isEmpty || behind != nil else { return nil }
     let children = open.map { place in
       JSONValue.object(
-        [.init("parent", FanOutPosition.value(of: place.parent))]
-          + (place.child.map { [.init("child", FanOutPosition.value(of: $0))] } ?? []))
+        [.init("parent", place.parent.json)]
+          + (place.child.map { [.init("child", $0.json)] } ?? []))
     }
     return Position(
       .object(
         [.init("open", .array(children))]
-          + (behind.map { [.init("parents", FanOutPosition.value(of: $0))] } ?? [])))
-  }
-}
-
-/// A position as a value within another one.
-enum FanOutPosition {
-  static func value(of position: Position) -> JSONValue {
-    var members: [JSONValue.Member] = []
-    if let value = position.value { members.append(.init("value", value)) }
-    if position.itemOffset > 0 {
-      members.append(.init("itemOffset", .number("\(position.itemOffset)")))
-    }
-    return .object(members)
-  }
-
-  static func position(in value: JSONValue) -> Position {
-    Position(value["value"], itemOffset: max(0, value["itemOffset"]?.integer ?? 0))
+          + (behind.map { [.init("parents", $0.json)] } ?? [])))
   }
 }
 

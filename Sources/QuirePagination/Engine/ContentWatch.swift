@@ -55,12 +55,12 @@ package struct ContentWatch: Hashable {
 
   /// The same for the same values in the same order, in every process (FNV-1a, 64 bits).
   static func digest(of values: [JSONValue]) -> UInt64 {
-    var hash: UInt64 = 0xCBF2_9CE4_8422_2325
+    var hash = FNV1a()
     for value in values {
-      for byte in value.description.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01B3 }
+      hash.add(value.description.utf8)
       // No JSON text holds this byte.
-      hash = (hash ^ 0xFF) &* 0x100_0000_01B3
+      hash.add(CollectionOfOne(0xFF))
     }
-    return hash
+    return hash.value
   }
 }
