@@ -183,7 +183,7 @@ extension CurlTransport {
       certificateAuthorities: CertificateAuthorities = .system,
       httpVersion: HTTPVersion = .negotiated, connectionsPerHost: Int = 6,
       connectionsTotal: Int = 256, requestsPerHost: Int = 32, idleTimeout: Duration = .seconds(60),
-      connectionLifetime: Duration = .seconds(3600), userAgent: String = "Quire/0.1.0"
+      connectionLifetime: Duration = .seconds(3600), userAgent: String = PageClient.userAgent
     ) {
       self.certificateAuthorities = certificateAuthorities
       self.httpVersion = httpVersion

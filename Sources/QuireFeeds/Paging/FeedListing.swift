@@ -105,7 +105,7 @@ extension PageClient.Configuration {
   /// - Parameter contact: An address that a publisher can turn to, such as `https://reader.example/bot`.
   public static func feed(operator contact: String) -> PageClient.Configuration {
     var configuration = feed
-    configuration.headers[.userAgent] = "Quire/0.1 (+\(contact))"
+    configuration.headers[.userAgent] = "\(PageClient.userAgent) (+\(contact))"
     return configuration
   }
 }

@@ -19,6 +19,9 @@ public import QuirePagination
 /// ```
 /// A client is a cheap value; the transport holds the connections.
 public struct PageClient: Sendable {
+  /// What transports and feed readers call themselves where nothing else is said: `Quire/` and the version.
+  public static let userAgent = "Quire/0.1.0"
+
   /// What all requests of the client have in common.
   public var configuration: Configuration
 
