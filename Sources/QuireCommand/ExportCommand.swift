@@ -189,8 +189,8 @@ struct ExportCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "What a complete destination gets: append, replace or upsert. Default: nothing.",
-      valueName: "mode"))
+      "What a complete destination gets: once (nothing), append, replace or upsert. Default: upsert with "
+        + "--key, else once.", valueName: "mode"))
   var mode: String?
 
   @Option(

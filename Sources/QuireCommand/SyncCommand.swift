@@ -44,7 +44,7 @@ struct SyncCommand: AsyncParsableCommand {
     help: ArgumentHelp(
       "With --state postgres://…: how long a machine that is not heard of keeps its work. Default: 30s.",
       valueName: "time"))
-  var lease = "30s"
+  var lease: String?
 
   @Flag(help: "Print the JSON Schema of the file.")
   var schema = false
@@ -83,10 +83,16 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// What several machines know; nil for one.
   private func sharedState(_ sync: SyncFile) throws -> SharedSyncState? {
-    guard sync.isShared else { return nil }
-    let time = try DurationOption.duration(lease, for: "--lease")
+    let time = try lease.map { try DurationOption.duration($0, for: "--lease") } ?? .seconds(30)
     guard time >= .seconds(1) else {
-      throw ValidationError("--lease \(lease): a machine needs a second to be heard of.")
+      throw ValidationError("--lease \(lease ?? ""): a machine needs a second to be heard of.")
+    }
+    guard sync.isShared else {
+      guard lease == nil else {
+        throw ValidationError(
+          "--lease is for several machines: say by --state postgres://… what they share.")
+      }
+      return nil
     }
     return SharedSyncState(sync.statePath, sync: sync.name, leaseTime: time)
   }

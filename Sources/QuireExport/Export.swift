@@ -12,7 +12,7 @@ import Synchronization
 /// A listing on its way into a destination.
 ///
 /// ```swift
-/// let export = Export(issues, to: JSONLinesSink("issues.jsonl"))
+/// let export = Export(issues, to: FileSink("issues.jsonl"))
 /// let report = try await export.run()     // run it again after any death: it goes on, exactly
 /// ```
 /// Items and the place behind them are committed as one, so that progress never runs ahead of what the

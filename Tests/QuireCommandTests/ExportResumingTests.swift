@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
@@ -91,6 +92,16 @@ struct ExportResumingTests {
     #expect(foreign.output == Self.text(10..<100), "\(foreign.errors)")
     let useless = try await Command.quire(ask + ["--unchecked"])
     #expect(useless.status == 2)
+  }
+
+  @Test("12-L6: a checkpoint that is no position is named as what it is, with what to give")
+  func namesWrongCheckpoint() throws {
+    for text in ["{\"checkpoint\": 1}", "{\"end\": \"limit (pages)\", \"checkpoint\": 1}"] {
+      let error = #expect(throws: ValidationError.self) { try ResumePoint(text) }
+      let message = error?.message ?? ""
+      #expect(message.contains("its \"checkpoint\" is 1 and no object"), "\(message)")
+      #expect(message.contains("@FILE"), "\(message)")
+    }
   }
 
   @Test("12-L6 K6: two members of one name are refused, in a position and around it")

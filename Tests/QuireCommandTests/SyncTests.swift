@@ -183,6 +183,20 @@ import Testing
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
   }
 
+  @Test("16-Sync: what a command line cannot be right in is named, before anything is read")
+  func namesOptions() async throws {
+    let missing = try await Command.quire(["sync", "/nowhere/nope.yaml"])
+    #expect(
+      missing.status == 2 && missing.errors.contains("cannot read the file /nowhere/nope.yaml")
+        && !missing.errors.contains("FILE"), "\(missing.errors)")
+    let forge = try Forge()
+    for (lease, words) in [("5x", "--lease"), ("30s", "--state postgres://")] {
+      let ending = try await Command.quire(["sync", try forge.file(), "--lease", lease])
+      #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+    }
+    #expect(forge.server.requests.isEmpty)
+  }
+
   @Test("16-Lock: a second sync of a file is refused while the first one runs")
   func locks() async throws {
     let forge = try Forge()

@@ -32,6 +32,10 @@ struct ResumePoint: Equatable {
     }
     let isReport = value["end"]?.string != nil
     if let checkpoint = value["checkpoint"], isReport || members.count == 1 {
+      guard case .object = checkpoint else {
+        throw Self.refusal(
+          "its \"checkpoint\" is \(checkpoint.description.prefix(40)) and no object.")
+      }
       position = try Self.position(checkpoint, isChecked: isChecked)
       output = FileRecord(in: value, prefix: "output")
       badItems = FileRecord(in: value, prefix: "badItems")

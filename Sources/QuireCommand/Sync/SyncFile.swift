@@ -33,7 +33,7 @@ struct SyncFile: Sendable {
   /// `state` says where what is known between runs is, in the place of the file.
   init(path: String, state: String? = nil, forRequests: Bool) throws {
     let value = try Self.value(
-      of: try InputFile.read(path, for: "FILE"), isJSON: path.hasSuffix(".json"))
+      of: try InputFile.read(path, for: "quire sync"), isJSON: path.hasSuffix(".json"))
     try SyncMember.check(value, SyncMember.file, at: "the file")
     self.path = path
     let folder = (path as NSString).deletingLastPathComponent
