@@ -19,8 +19,14 @@ public struct Checkpoint: Hashable, Sendable {
   public var pages: Int
   /// Items of the run up to here.
   public var items: Int
-  /// How many items the server had declared beyond those that came, where the run ended with fewer.
+  /// How many items the server had declared beyond those that came, where parts of the listing, or all of it,
+  /// ended with fewer.
   public var missing: Int?
+  /// The same of what is there, while a run goes on that is to take its place (`SinkMode.replace`).
+  package var standing: Int?
+  /// Whether the run was to take the place of another, came to the end of its listing, and misses more than
+  /// that one: it stays beside it.
+  package var fellShort = false
   /// Items of the run that the server has given up to here, whatever became of them; nil where that is
   /// not known, or where the run did not begin at the start of its listing.
   package var received: Int?
@@ -44,6 +50,26 @@ public struct Checkpoint: Hashable, Sendable {
 
   /// Whether the run came to the end of its listing.
   public var isComplete: Bool { position == nil }
+
+  /// Whether the next run begins its listing anew: this one is complete, or was to replace a complete one, and
+  /// fewer items came than the server had declared. What a sink has beside the destination is dropped then.
+  public var isOver: Bool { isComplete || fellShort }
+}
+
+extension Total {
+  /// How many items a listing lacks of which so many came in all; nil where none is known to be missing. This
+  /// is the rule by which exports are judged, and each part of them.
+  package func missing(after received: Int) -> Int? {
+    [.items, .lowerBound].contains(kind) && received < value ? value - received : nil
+  }
+}
+
+/// How many items a part of the listing lacks that ends with a page, such as the listing of one parent: totals
+/// of parts are not those of all.
+package struct MissingItems: Sendable {
+  package let count: Int
+
+  package init(_ count: Int) { self.count = count }
 }
 
 // MARK: - Stored
@@ -69,6 +95,8 @@ extension Checkpoint {
     var pages: Int
     var items: Int
     var missing: Int?
+    var standing: Int?
+    var fellShort: Bool?
     var received: Int?
     var listing: [String: String]
     var memory: TaggedJSONValue?
@@ -81,6 +109,8 @@ extension Checkpoint {
       pages = checkpoint.pages
       items = checkpoint.items
       missing = checkpoint.missing
+      standing = checkpoint.standing
+      fellShort = checkpoint.fellShort ? true : nil
       received = checkpoint.received
       listing = checkpoint.listing
       memory = checkpoint.memory.map(TaggedJSONValue.init)
@@ -93,6 +123,8 @@ extension Checkpoint {
       checkpoint.pages = pages
       checkpoint.items = items
       checkpoint.missing = missing
+      checkpoint.standing = standing
+      checkpoint.fellShort = fellShort ?? false
       checkpoint.received = received
       checkpoint.memory = memory?.value
       return checkpoint

@@ -11,7 +11,8 @@ public struct ExportReport: Sendable {
     case complete
     /// It held all of it before this run, which requested nothing; see `SinkMode.once`.
     case alreadyComplete
-    /// The listing ended with fewer items than the server had declared exactly.
+    /// The listing ended with fewer items than the server had declared exactly. A complete destination is not
+    /// replaced by it (`SinkMode.replace`): what came stays beside it, and the next run reads all anew.
     case truncationSuspected(declared: Int)
     /// The caller's own limit was reached; another run goes on with a higher one.
     case limit(WalkReport.Limit)

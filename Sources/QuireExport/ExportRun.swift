@@ -82,7 +82,7 @@ final class ExportRun {
     report.recoveries.append(.restarted)
     report.end = .running
     next.position = cursor.start
-    (next.pages, next.items) = (0, 0)
+    (next.pages, next.items, next.missing) = (0, 0, nil)
     return cursor
   }
 
@@ -105,8 +105,7 @@ final class ExportRun {
         wrote(written)
         guard isOver else { continue }
         // What follows is older than what is known.
-        report.end = .complete
-        next.position = nil
+        completed()
         return try await commit(to: session)
       case .late: try await commit(to: session)
       case .end: return try await finish(feed.report, session)
@@ -139,6 +138,9 @@ final class ExportRun {
       next.memory = ExportStart.memory(of: resume)
     }
     if let recovery = page.http?.recovery { report.recoveries.append(recovery) }
+    if let part = page.metadata[MissingItems.self] {
+      next.missing = (next.missing ?? 0) + part.count
+    }
     next.pages += 1
     next.items += page.items.count
     pending.pages += 1
@@ -162,15 +164,6 @@ final class ExportRun {
     next.received = next.received.map { $0 + page.traffic.items + page.badItems.count }
   }
 
-  /// How many items the server had declared, where fewer came in all calls that continue one run: the
-  /// walk of the last one has not seen them all.
-  private var fallsShortOf: Int? {
-    guard increment == nil, let received = next.received, let total = report.walk.total,
-      [.items, .lowerBound].contains(total.kind), received < total.value
-    else { return nil }
-    return total.value
-  }
-
   private func commit(to session: any SinkSession) async throws {
     next.sequence += 1
     try await session.commit(next)
@@ -190,15 +183,22 @@ final class ExportRun {
     case .truncationSuspected(let declared): completed(declared - walk.items, of: declared)
     default: completed()
     }
-    if machine.isOpen || next.isComplete { try await commit(to: session) }
+    if machine.isOpen || next.isOver { try await commit(to: session) }
   }
 
-  /// The listing has come to its end, `missing` items short of those declared, if they are known.
+  /// The listing has come to its end, so many items short by its own walk. That of a run's last call has not
+  /// seen all of them: what came in all calls counts, too.
   private func completed(_ missing: Int? = nil, of declared: Int? = nil) {
     next.position = nil
-    guard let declared = declared ?? fallsShortOf else { return report.end = .complete }
-    report.end = .truncationSuspected(declared: declared)
-    next.missing = missing ?? declared - (next.received ?? 0)
+    let total = increment == nil ? report.walk.total : nil
+    let missing = missing ?? next.received.flatMap { total?.missing(after: $0) }
+    next.missing = missing ?? next.missing
+    guard let missing = next.missing else { return report.end = .complete }
+    report.end = .truncationSuspected(
+      declared: declared ?? missing + (next.received ?? next.items))
+    // What is there, and lacks less, is not given for it.
+    guard let standing = next.standing, missing > standing else { return }
+    (next.position, next.fellShort) = (next.start, true)
   }
 
   /// The walk could not go on: what came is kept, and a later run goes on behind it.
@@ -223,7 +223,7 @@ enum ExportStart {
 
   /// Throws `SinkError` with the code `otherRequest` where the destination holds something else.
   init(_ export: Export, finding found: Checkpoint?) throws(SinkError) {
-    let isNewRun = found?.isComplete ?? true
+    let isNewRun = found?.isOver ?? true
     let machine = try export.increment.map { increment throws(SinkError) in
       try IncrementMachine(
         increment, memory: found?.memory, isNewRun: isNewRun, at: export.now())
@@ -236,7 +236,13 @@ enum ExportStart {
       return
     }
     try Self.check(export.makeCursor(export.increment == nil ? nil : found.memory?["since"]), found)
-    guard found.isComplete else {
+    guard export.sink.mode == .replace || !found.fellShort else {
+      throw SinkError(
+        .otherRequest,
+        "The destination was to be replaced by an export that fell short of what the server had declared, "
+          + "and is as it was. Go on by the mode replace, or begin anew. Nothing was requested.")
+    }
+    guard found.isOver else {
       self = Self.resuming(cursor, found, machine, countsAnew: export.countsLimitsAnew)
       return
     }
@@ -248,6 +254,9 @@ enum ExportStart {
     var next = Checkpoint(
       sequence: found.sequence, run: found.run + 1, start: cursor.start, listing: listing)
     next.memory = machine?.memory ?? found.memory
+    if export.sink.mode == .replace {
+      next.standing = found.isComplete ? found.missing ?? 0 : found.standing
+    }
     next.position = changes ?? next.position
     self = .walk(
       changes.map { cursor.resuming(from: $0) } ?? cursor, next, machine, isResumed: false)

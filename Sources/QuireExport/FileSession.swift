@@ -288,6 +288,12 @@ final class FileSession: SinkSession {
         _ = calls.remove(path(.replacement))
         _ = calls.remove(path(.filled))
       }
+    } else if stored.fellShort {
+      // The file beside the destination begins anew.
+      next = FileCommit(isOpen: true, staged: stored.staged, format: stored.format)
+      next.checkpoint = stored.checkpoint
+      (end, sum) = (0, FileSum())
+      content.beginAnew(sink)
     } else if stored.isComplete, sink.mode == .replace, !isNew {
       // The destination stays what it is, and what is in the other file counts for nothing before its first
       // commit.

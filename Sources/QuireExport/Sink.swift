@@ -116,7 +116,9 @@ public enum SinkMode: String, Hashable, Sendable, CaseIterable {
   /// A new run, whose items come behind those that are there.
   case append
   /// A new run, whose items take the place of those that are there, at once, with the commit that
-  /// completes it. Until then a reader sees the old ones.
+  /// completes it. Until then a reader sees the old ones. A run that lacks items which the server had declared,
+  /// and more than what is there, never completes: the one that is begun after it (`Checkpoint.isOver`)
+  /// drops what it had.
   case replace
   /// A new run, whose items take the place of those with the same key; others stay.
   case upsert

@@ -50,17 +50,33 @@ public struct Split: Hashable, Sendable {
     return Split(lower..<max(lower, upper), every: window.components.seconds, isTime: true)
   }
 
-  /// The parts, as long as none is halved.
-  package var parts: [Range<Int64>] {
-    stride(from: range.lowerBound, to: range.upperBound, by: Int(step)).map {
-      $0..<end(of: $0..<range.upperBound)
+  /// The whole in so many ranges at most, each of one part or several.
+  package func ranges(atMost most: Int) -> [Range<Int64>] {
+    let length = UInt64(bitPattern: range.upperBound &- range.lowerBound)
+    let parts = length.dividedRoundingUp(by: UInt64(step))
+    // No longer than the whole, which may be longer than the greatest number of its kind.
+    let share = parts.dividedRoundingUp(by: UInt64(max(1, most)))
+    let (size, isWhole) = share.multipliedReportingOverflow(by: UInt64(step))
+    var (ranges, lower) = ([Range<Int64>](), range.lowerBound)
+    while lower < range.upperBound {
+      let rest = UInt64(bitPattern: range.upperBound &- lower)
+      let upper = isWhole || rest <= size ? range.upperBound : lower &+ Int64(bitPattern: size)
+      ranges.append(lower..<upper)
+      lower = upper
     }
+    return ranges
   }
 
   /// Where the first part of a range ends.
   func end(of range: Range<Int64>) -> Int64 {
     let (end, isBeyond) = range.lowerBound.addingReportingOverflow(step)
     return isBeyond ? range.upperBound : min(end, range.upperBound)
+  }
+}
+
+extension UInt64 {
+  fileprivate func dividedRoundingUp(by divisor: UInt64) -> UInt64 {
+    self / divisor + (self % divisor == 0 ? 0 : 1)
   }
 }
 

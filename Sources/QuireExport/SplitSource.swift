@@ -7,7 +7,8 @@ import Synchronization
 /// The pages of a listing that is read in parts.
 ///
 /// A position is `{"parts": [[from, to], …], "rest": from, "end": to, "at": …, "seen": …}`: parts that were
-/// halved, where the others begin and end, the place in the first part, and digests of what it has given.
+/// halved, where the others begin and end, the place in the first part, and digests of what it has given:
+/// `"received"` says how many items those were.
 final class SplitSource: PageSource {
   /// What is left, from the part at hand on.
   struct Place: Sendable {
@@ -16,18 +17,15 @@ final class SplitSource: PageSource {
     var rest: Range<Int64>
     /// Where the first part goes on; nil at its start.
     var inner: Position?
+    /// Items that it has given in front of that; nil where that is not known.
+    var received: Int? = 0
     var seen: SplitDigests
-  }
-
-  /// A walk through one part, and the position of its next page.
-  private struct Open: Sendable {
-    var walk: Walk<RawItem>
-    var next: Position?
   }
 
   private let split: Split
   private let makeCursor: @Sendable (Partition) throws -> Cursor<RawItem>
-  private let open = Mutex<Open?>(nil)
+  /// A walk through one part.
+  private let open = OpenWalk()
 
   init(_ split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>) {
     self.split = split
@@ -37,86 +35,81 @@ final class SplitSource: PageSource {
   /// A walk is left open between pages.
   var needsClosing: Bool { true }
 
-  func close(at position: Position?) async {
-    await open.withLock { open in
-      defer { open = nil }
-      return open
-    }?.walk.close()
-  }
+  func close(at position: Position?) async { await open.close() }
 
   func page(at position: Position?) async throws -> Page<RawItem>? {
     var (place, position) = (try place(at: position), position)
-    var traffic = WalkReport.Traffic(requests: 0)
+    var (traffic, missing) = (WalkReport.Traffic(requests: 0), 0)
     while let part = place.parts.first {
-      let walk = try walk(through: part, place, at: position)
       var found: Page<RawItem>?
       do {
-        var iterator = walk.makeAsyncIterator()
-        found = try await iterator.next(isolation: nil)
+        found = try await open.page(at: position) { try cursor(of: part, at: place.inner) }
       } catch let error as PageError where error.code == .resultWindowExceeded {
-        await close(at: nil)
+        await open.close()
         try place.halve(else: error)
         continue
       }
       guard let found else {
-        await close(at: nil)
+        await open.close()
         place.finishPart(split)
         continue
       }
       if place.inner == nil, part.count > 1, try found.isMore(than: split) {
-        await close(at: nil)
+        await open.close()
         traffic = traffic + found.traffic
         try place.halve(else: PageError(.resultWindowExceeded, "A part has too many results."))
         continue
       }
-      var page = try await advance(&place, by: found)
+      var page = try await advance(&place, by: found, &missing)
       page.traffic = traffic + found.traffic
       // What only repeats what came before is no page.
       guard page.items.isEmpty, !found.items.isEmpty, let next = page.next else { return page }
       (traffic, position) = (page.traffic, next)
     }
-    return nil
+    guard missing > 0 else { return nil }
+    var page = Page<RawItem>([])
+    page.traffic = traffic
+    page.metadata[MissingItems.self] = MissingItems(missing)
+    return page
   }
 
-  /// The page of a part as one of the whole, without what came before the part was halved.
+  /// The page of a part as one of the whole, without what came before the part was halved; adds to what is
+  /// missing where the part ends with fewer items than it was to have.
   private func advance(
-    _ place: inout Place, by found: Page<RawItem>
+    _ place: inout Place, by found: Page<RawItem>, _ missing: inout Int
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(try place.seen.take(found.items, by: split.key))
     page.metadata = found.metadata
+    place.received = place.received.map { $0 + found.traffic.items + found.badItems.count }
     page.warnings = found.warnings
     page.nextFailure = found.nextFailure
     if let failure = found.nextFailure, failure.code == .resultWindowExceeded {
       // What follows is read in halves.
       page.nextFailure = nil
-      await close(at: nil)
+      await open.close()
       try place.halve(else: failure)
     } else if let inner = found.next {
       place.inner = inner
     } else if found.nextFailure == nil {
-      await close(at: nil)
+      let total = try found.declared(by: split) ?? found.total
+      missing += place.received.flatMap { total?.missing(after: $0) } ?? 0
+      await open.close()
       place.finishPart(split)
     }
+    if missing > 0 { page.metadata[MissingItems.self] = MissingItems(missing) }
     page.next = page.nextFailure == nil ? place.position : nil
-    open.withLock { $0?.next = page.next }
+    open.proceed(to: page.next)
     return page
   }
 
-  private func walk(
-    through part: Range<Int64>, _ place: Place, at position: Position?
-  ) throws -> Walk<RawItem> {
-    if let known = open.withLock({ $0 }), let position, known.next == position { return known.walk }
-    var cursor: Cursor<RawItem>
+  private func cursor(of part: Range<Int64>, at inner: Position?) throws -> Cursor<RawItem> {
     do {
-      cursor = try makeCursor(Partition(part, isTime: split.isTime))
+      let cursor = try makeCursor(Partition(part, isTime: split.isTime))
+      return inner.map { cursor.resuming(from: $0) } ?? cursor
     } catch let error where !(error is CancellationError || error is PageError) {
       throw PageError(
         .transformFailed, "The closure given to partitioned failed: \(error)", underlying: error)
     }
-    if let inner = place.inner { cursor = cursor.resuming(from: inner) }
-    let walk = cursor.walk()
-    open.withLock { $0 = Open(walk: walk, next: position) }
-    return walk
   }
 
   private func place(at position: Position?) throws -> Place {
@@ -139,7 +132,7 @@ extension SplitSource.Place {
   /// The first part is at its end: the next one is that behind it.
   mutating func finishPart(_ split: Split) {
     if !parts.isEmpty { parts.removeFirst() }
-    inner = nil
+    (inner, received) = (nil, 0)
     if parts.isEmpty, !rest.isEmpty {
       let end = split.end(of: rest)
       parts = [rest.lowerBound..<end]
@@ -151,11 +144,18 @@ extension SplitSource.Place {
   /// Puts two halves in the place of the first part; throws `error` where it has no halves, or where it is
   /// not known any more what came of it.
   mutating func halve(else error: PageError) throws {
-    guard let part = parts.first, part.count > 1, seen.isWhole else { throw error }
+    guard let part = parts.first, part.count > 1 else { throw error }
+    guard seen.isWhole else {
+      throw PageError(
+        .resultWindowExceeded,
+        "A part gave more than \(SplitDigests.most) items before the server refused more, and what came of it "
+          + "is not known any more. Make parts smaller, or say by cap how many the server gives.",
+        underlying: error)
+    }
     let middle = part.lowerBound + Int64(part.count) / 2
     seen.end = max(seen.end ?? part.upperBound, part.upperBound)
     parts.replaceSubrange(0..<1, with: [part.lowerBound..<middle, middle..<part.upperBound])
-    inner = nil
+    (inner, received) = (nil, 0)
   }
 
   init?(_ value: JSONValue) {
@@ -169,7 +169,8 @@ extension SplitSource.Place {
       return Int64(from)..<Int64(to)
     }
     self.rest = Int64(rest)..<Int64(end)
-    inner = value["at"].map { Position($0["value"], itemOffset: $0["itemOffset"]?.integer ?? 0) }
+    inner = value["at"].map(Position.init(json:))
+    received = inner == nil ? 0 : value["received"]?.integer
     seen = SplitDigests(value["seen"])
   }
 
@@ -183,9 +184,8 @@ extension SplitSource.Place {
       .init("rest", .number("\(rest.lowerBound)")), .init("end", .number("\(rest.upperBound)")),
     ]
     if let inner {
-      var at: [JSONValue.Member] = inner.value.map { [.init("value", $0)] } ?? []
-      if inner.itemOffset > 0 { at.append(.init("itemOffset", .number("\(inner.itemOffset)"))) }
-      members.append(.init("at", .object(at)))
+      members.append(.init("at", inner.json))
+      if let received { members.append(.init("received", .number("\(received)"))) }
     }
     if let seen = seen.value(isWithinPart: inner != nil || first.lowerBound < seen.end ?? .min) {
       members.append(.init("seen", seen))
@@ -196,8 +196,9 @@ extension SplitSource.Place {
 
 /// Digests of the items that a part has given, by which its halves know them.
 struct SplitDigests: Sendable {
-  /// More than a server gives that refuses to give more.
-  private static let most = 100_000
+  /// As many as servers give that refuse to give more (1,000 to 10,000): each commit stores them, at eleven
+  /// bytes each.
+  static let most = 10_000
 
   private var digests: Set<UInt64> = []
   /// Whether all are known.
@@ -212,8 +213,7 @@ struct SplitDigests: Sendable {
     var new: [RawItem] = []
     for item in items {
       let bytes = try key.map { Array("\(try item.value(at: $0) ?? .null)".utf8) } ?? item.compact
-      var digest: UInt64 = 0xcbf2_9ce4_8422_2325
-      for byte in bytes { digest = (digest ^ UInt64(byte)) &* 0x100_0000_01b3 }
+      let digest = FNV1a(bytes).value
       let isNew = !digests.contains(digest)
       if isNew || end == nil { new.append(item) }
       if digests.count < Self.most { digests.insert(digest) } else { isWhole = false }
@@ -256,10 +256,15 @@ struct SplitDigests: Sendable {
 }
 
 extension Page {
+  /// How many items the part has, where the split says where a page tells that.
+  fileprivate func declared(by split: Split) throws -> Total? {
+    try split.total.flatMap { try field($0)?.integer }.map { Total($0) }
+  }
+
   /// Whether the server says that there are more items than it gives.
   fileprivate func isMore(than split: Split) throws -> Bool {
     guard let cap = split.cap else { return false }
-    if let path = split.total, let count = try field(path)?.integer { return count > cap }
+    if let declared = try declared(by: split) { return declared.value > cap }
     switch total?.kind {
     case .items, .lowerBound, .estimate: return total.map { $0.value > cap } ?? false
     case .remaining: return total.map { $0.value + items.count > cap } ?? false

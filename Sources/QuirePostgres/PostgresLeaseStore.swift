@@ -1,3 +1,4 @@
+import QuireCore
 public import QuireExport
 
 /// Units of work in a PostgreSQL database, for workers on as many machines as connect to it.
@@ -54,16 +55,24 @@ public struct PostgresLeaseStore: LeaseStore {
   /// Notes units; throws `SinkError` where the database cannot be written.
   public func add(_ units: [String]) async throws {
     try await database.transaction { connection in
-      for unit in units { try Self.add(unit, to: work, round: round, connection) }
+      try Self.add(units, to: work, round: round, connection)
     }
   }
 
-  /// Notes a unit within a transaction.
+  /// Notes units within a transaction, a thousand by each statement.
   package static func add(
-    _ unit: String, to work: String, round: Int, _ connection: PostgresConnection
+    _ units: [String], to work: String, round: Int, _ connection: PostgresConnection
   ) throws {
-    try connection.query(
-      insertion("SELECT $1, $2, $3::bigint"), [work, unit, "\(round)"])
+    for start in stride(from: 0, to: units.count, by: 1_000) {
+      let list = JSONValue.array(
+        units[start..<min(start + 1_000, units.count)].map { .string($0) })
+      try connection.query(
+        insertion(
+          """
+          SELECT $1, unit, $2::bigint FROM json_array_elements_text($3::json) WITH ORDINALITY AS list (unit, \
+          place) GROUP BY unit ORDER BY min(place)
+          """), [work, "\(round)", "\(list)"])
+    }
   }
 
   /// The statement that notes units which a query gives as work, unit and round.

@@ -10,10 +10,18 @@ extension PostgresSink {
   /// the lease's token with the greatest that the unit was opened by, in one transaction: a worker that has
   /// lost its lease, and does not know it yet, writes nothing, and gets `SinkError.Code.leaseLost`. A unit
   /// that was completed in the lease's round requests nothing; in a later round, it begins another run by the
-  /// sink's mode. An export of the table as a whole is refused meanwhile.
+  /// sink's mode. An export of the table as a whole is refused meanwhile. A sink whose mode is `.replace` is
+  /// refused, as unsupported: no unit knows when all of them are done, and the table can be given.
   ///
   /// - Parameter lease: What a `LeaseStore` gave, in this database or another one.
-  public func leased(_ lease: Lease) -> some Sink { PostgresLeasedSink(base: self, lease: lease) }
+  public func leased(_ lease: Lease) -> some Sink {
+    PostgresLeasedSink(base: self, lease: lease, isInRound: false)
+  }
+
+  /// The same between `beginRound` and `endRound`, which `.replace` needs.
+  package func unit(of lease: Lease) -> some Sink {
+    PostgresLeasedSink(base: self, lease: lease, isInRound: true)
+  }
 
   /// Begins a round of units: `.replace` stages a table, and a restart takes away what there is.
   ///
@@ -36,12 +44,14 @@ extension PostgresSink {
 private final class PostgresLeasedSink: Sink {
   private let base: PostgresSink
   private let lease: Lease
+  private let isInRound: Bool
   /// Whether the unit was completed in this round.
   private let isDone = Mutex(false)
 
-  init(base: PostgresSink, lease: Lease) {
+  init(base: PostgresSink, lease: Lease, isInRound: Bool) {
     self.base = base
     self.lease = lease
+    self.isInRound = isInRound
   }
 
   /// What a unit does in a later round: what replaces goes to a table that begins empty.
@@ -54,6 +64,12 @@ private final class PostgresLeasedSink: Sink {
     guard !opening.restarts else {
       throw SinkError(
         .unsupported, "A unit of work is not begun anew: add it to a later round of its work.")
+    }
+    guard isInRound || base.mode != .replace else {
+      throw SinkError(
+        .unsupported,
+        "Units of work cannot replace the table \(base.table): none of them knows when all are done. Give its "
+          + "items a key, by which later ones take the place of earlier ones, or append.")
     }
     let found = try await base.units.transaction { [base, lease] connection in
       try PostgresUnits(base, lease, connection).open()

@@ -94,6 +94,12 @@ struct PostgresLedger {
     try connection.query("DELETE FROM _quire WHERE \"table\" = $1", [table])
   }
 
+  /// Forgets how far units of work have come: their items are gone.
+  func forgetUnits() throws {
+    guard try exists("_quire_units") else { return }
+    try connection.query("DELETE FROM _quire_units WHERE \"table\" = $1", [table])
+  }
+
   /// Throws where the table was made with other settings, or is gone.
   func check(_ record: Record?) throws {
     let exists = try exists(table)

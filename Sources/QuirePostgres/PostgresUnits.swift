@@ -152,7 +152,8 @@ struct PostgresUnits {
     } else {
       try check(record)
     }
-    if sink.mode == .replace, let record, record.checkpoint.isComplete {
+    // An earlier round that was never completed is not gone on with.
+    if sink.mode == .replace, let record, record.checkpoint.isComplete || !isBegun(record) {
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       try forgetUnits()
       var staged = PostgresTable(

@@ -103,8 +103,9 @@ final class PostgresWriter: @unchecked Sendable {
       try PostgresTable.drop(sink.table, ledger)
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       try ledger.remove()
+      try ledger.forgetUnits()
       (isStaged, table) = (false, PostgresTable(sink, connection, isStaged: false, stored: nil))
-    } else if sink.mode == .replace, let committed, committed.isComplete {
+    } else if sink.mode == .replace, let committed, committed.isOver {
       isStaged = true
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       table = PostgresTable(
@@ -113,6 +114,7 @@ final class PostgresWriter: @unchecked Sendable {
     try table.insert(items)
     if isStaged, checkpoint.isComplete {
       try table.takePlace(of: record?.columns ?? [])
+      try ledger.forgetUnits()
       isStaged = false
     }
     try ledger.write(checkpoint, table.columns, isStaged: isStaged)

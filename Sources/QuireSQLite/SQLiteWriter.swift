@@ -84,7 +84,7 @@ final class SQLiteWriter: @unchecked Sendable {
       try SQLiteTable.drop(sink.table, database)
       try SQLiteTable.drop(ledger.stagedName, database)
       try ledger.remove(database)
-    } else if sink.mode == .replace, let checkpoint, checkpoint.isComplete {
+    } else if sink.mode == .replace, let checkpoint, checkpoint.isOver {
       try SQLiteTable.drop(ledger.stagedName, database)
       // It has the columns of the other, as wide as they are.
       table = try SQLiteTable(

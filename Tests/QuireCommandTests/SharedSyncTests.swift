@@ -122,6 +122,39 @@ struct SharedSyncTests {
   }
 
   @Test(
+    "16-Machines, 16-Short: a unit that falls short is not complete, and a later round reads all anew",
+    arguments: ["key: id", "mode: replace"])
+  func fallsShort(words: String) async throws {
+    let copy = try Copy()
+    let lost = Mutex(0)
+    let server = try FaultServer { request in
+      let count = 4 - (request.target.contains("from=4") ? lost.withLock { $0 } : 0)
+      let from = request.target.contains("from=4") ? 4 : 0
+      let items = (from..<from + count).map { "{\"id\":\($0)}" }.joined(separator: ",")
+      return [.respond("{\"total\":4,\"items\":[\(items)]}")]
+    }
+    defer { server.stop() }
+    let path = copy.forge.folder.appending(path: "short.yaml").path
+    let pages = "{next: {body: /next}, send: {query: page}, items: /items, total: {body: /total}}"
+    try """
+    to: \(copy.url)
+    listings:
+      x: {url: '\(server.url("/x"))', \(words), pagination: \(pages),
+          split: {start: 0, end: 8, every: 4, lower: from}}
+    """.write(toFile: path, atomically: true, encoding: .utf8)
+    let arguments = ["sync", path, "--state", copy.url]
+    for (number, isShort) in [false, true, true, false].enumerated() {
+      lost.withLock { $0 = isShort ? 1 : 0 }
+      let ending = try await Command.quire(arguments)
+      #expect(ending.status == (isShort ? 1 : 0), "round \(number): \(ending.errors)")
+      #expect(ending.errors.contains("1 fewer than the server had declared") == isShort)
+      #expect(try await copy.rows("SELECT count(*), count(DISTINCT id) FROM x") == ["8|8"])
+      let status = try await Command.quire(arguments + ["--status"])
+      #expect(status.output.contains(isShort ? "incomplete: " : " complete: 8"), "\(status.output)")
+    }
+  }
+
+  @Test(
     "16-Machines: later rounds ask each parent's listing for what has changed since its own last one"
   )
   func readsIncrements() async throws {

@@ -67,6 +67,96 @@ import Testing
       try copy.rows("SELECT count(*), count(DISTINCT id), max(id) FROM items") == ["100|100|99"])
   }
 
+  /// Pages of ten of so many items as there are, declared to be so many.
+  private static func counting(
+    _ state: @escaping @Sendable () -> (count: Int, total: Int)
+  ) throws -> FaultServer {
+    try FaultServer { request in
+      let start = Query(request.target).number("page") ?? 0
+      let (count, total) = state()
+      let items = (start..<max(start, min(count, start + 10))).map { "{\"id\":\($0)}" }
+      let next = start + 10 < count ? ",\"next\":\(start + 10)" : ""
+      return [.respond("{\"total\":\(total),\"items\":[\(items.joined(separator: ","))]\(next)}")]
+    }
+  }
+
+  private static let counted =
+    "{next: {body: /next}, send: {query: page}, items: /items, total: {body: /total}}"
+
+  @Test(
+    "16-Short: a listing with fewer items than declared is not complete, fails the sync, and is read anew",
+    arguments: [
+      "key: id", "mode: replace", "split: {start: 0, end: 9, every: 9, lower: a, upper: b}",
+    ])
+  func fallsShort(words: String) async throws {
+    let state = Mutex((count: 30, total: 30))
+    let server = try Self.counting { state.withLock { $0 } }
+    defer { server.stop() }
+    let copy = try Copy("{url: '\(server.url("/x"))', \(words), pagination: \(Self.counted)}")
+    #expect(try await copy.run().status == 0)
+    for round in 0..<2 {
+      state.withLock { $0 = (20, 30) }
+      let requests = server.requests.count
+      let short = try await copy.run()
+      #expect(short.status == 1, "\(short.errors)")
+      #expect(
+        short.errors.contains("incomplete, 20 items, 10 fewer than the server had declared"),
+        "\(short.errors)")
+      #expect(server.requests.count == requests + 2, "round \(round)")
+      #expect(try copy.rows("SELECT count(*) FROM items") == ["30"])
+      #expect(try await copy.run("--status").output.contains("incomplete: 20 items"))
+    }
+    state.withLock { $0 = (31, 31) }
+    let whole = try await copy.run()
+    #expect(whole.status == 0, "\(whole.errors)")
+    #expect(try copy.rows("SELECT count(*), count(DISTINCT id) FROM items") == ["31|31"])
+    #expect(try await copy.run("--status").output.contains("complete: 31 items"))
+  }
+
+  @Test("16-Short: the listing of one parent that falls short makes the whole one incomplete")
+  func parentFallsShort() async throws {
+    let server = try FaultServer { request in
+      let start = Query(request.target).number("page") ?? 0
+      guard request.path != "/parents" else {
+        return [.respond(#"{"total":2,"items":[{"id":1},{"id":2}]}"#)]
+      }
+      let count = request.path.hasPrefix("/1/") ? 4 : 3
+      let items = (start..<min(count, start + 2)).map { "{\"id\":\"\(request.path)\($0)\"}" }
+      let next = start + 2 < count ? ",\"next\":\(start + 2)" : ""
+      return [.respond("{\"total\":4,\"items\":[\(items.joined(separator: ","))]\(next)}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, pagination: \(Self.counted)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.counted)}")
+    let ending = try await copy.run()
+    #expect(ending.status == 1, "\(ending.errors)")
+    #expect(
+      ending.errors.contains("parents: complete, 2 items")
+        && ending.errors.contains("items: incomplete, 7 items, 1 fewer"), "\(ending.errors)")
+  }
+
+  @Test("16-Limit: a listing with a limit goes on behind it in each run, until it has all")
+  func goesOnBehindLimit() async throws {
+    for limit in ["maxItems: 25", "maxPages: 2"] {
+      let server = try Self.counting { (45, 45) }
+      defer { server.stop() }
+      let copy = try Copy(
+        "{url: '\(server.url("/x"))', mode: append, \(limit), pagination: \(Self.counted)}")
+      var counts: [String] = []
+      for _ in 0..<3 {
+        let ending = try await copy.run()
+        #expect(ending.status == 0, "\(ending.errors)")
+        counts += try copy.rows("SELECT count(*) FROM items")
+        if counts.last == "45" { break }
+        #expect(ending.errors.contains("limited") && ending.errors.contains("the next goes on"))
+      }
+      #expect(counts == (limit == "maxPages: 2" ? ["20", "40", "45"] : ["25", "45"]))
+      #expect(try copy.rows("SELECT count(DISTINCT id) FROM items") == ["45"])
+      #expect(try await copy.run("--status").output.contains("complete: 45 items"))
+    }
+  }
+
   @Test(
     "16-Parts: what a file cannot say of parts and changes is named",
     arguments: [

@@ -1,3 +1,4 @@
+import Foundation
 import QuireCore
 import QuireExport
 import QuirePagination
@@ -159,6 +160,67 @@ import Testing
       // It is said of the destination as long as it stays so.
       #expect(try await Export(cursor, to: sink).run().isComplete == isComplete)
     }
+  }
+
+  @Test(
+    "16-Short: a complete destination is not replaced by a listing that falls short, and by the next whole one is",
+    arguments: ["memory", "a.jsonl", "a.json", "a.csv", "a.jsonl.gz"])
+  func replacesByNoShort(name: String) async throws {
+    let folder = try Folder()
+    let memory = MemorySink(mode: .replace)
+    let sink: any Sink = name == "memory" ? memory : FileSink(folder(name), mode: .replace)
+    func held() throws -> [Int] {
+      let text =
+        name == "memory"
+        ? memory.items.joined(separator: "\n")
+        : name.hasSuffix("gz") ? try folder.unzipped(name) : folder.text(name)
+      return text.split { !$0.isNumber }.compactMap { Int($0) }
+    }
+    func run(_ pages: [[Int]], _ declared: Int, until limit: Int? = nil) async throws
+      -> ExportReport
+    {
+      var cursor = listing(pages, declares: declared)
+      if let limit { cursor = cursor.limited(to: Limits(pages: limit)) }
+      var export = Export(cursor, to: sink)
+      export.commits = .eachPage
+      return try await export.run()
+    }
+    #expect(try await run([[1, 2], [3]], 3).isComplete)
+    // In one call, and in two.
+    for limit in [nil, 1] {
+      if let limit { _ = try await run([[11], [12]], 4, until: limit) }
+      let short = try await run([[11], [12]], 4)
+      #expect("\(short.end)" == "truncation suspected" && !short.isComplete)
+      #expect(short.checkpoint?.missing == 2 && short.checkpoint?.isOver == true)
+      #expect(try held() == [1, 2, 3])
+    }
+    // The next run begins anew, and takes the place of all.
+    #expect(try await run([[21], [22], [23], [24]], 4).isComplete)
+    #expect(try held() == [21, 22, 23, 24])
+    // One that has always lacked an item lacks it in later runs, too.
+    var anew = Export(listing([[1, 2]], declares: 3), to: sink)
+    anew.restarts = true
+    #expect(try await !anew.run().isComplete)
+    #expect(try held() == [1, 2])
+    #expect(try await run([[3, 4]], 3).checkpoint?.isComplete == true)
+    #expect(try held() == [3, 4])
+    if name != "memory" {
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+      #expect(names.sorted() == [name, name + ".checkpoint"])
+    }
+  }
+
+  @Test(
+    "16-Short: what is to replace a destination and fell short is not gone on with by another mode")
+  func refusesOtherMode() async throws {
+    let folder = try Folder()
+    let path = folder("a.jsonl")
+    try await Export(listing([[1]], declares: 1), to: FileSink(path)).run()
+    try await Export(listing([[2]], declares: 9), to: FileSink(path, mode: .replace)).run()
+    await #expect {
+      try await Export(listing([[3]], declares: 1), to: FileSink(path, mode: .append)).run()
+    } throws: { SinkError.Code.otherRequest ~= $0 }
+    #expect(folder.text("a.jsonl") == "1\n")
   }
 
   @Test("16-Exact: what a limit cuts out of a page, or a filter drops, is not missing")

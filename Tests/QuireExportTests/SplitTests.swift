@@ -16,6 +16,9 @@ struct SplitTests {
     var tellsTotal = false
     /// Whether the refusal comes with the page in front of it.
     var refusesAhead = false
+    /// Items that are missing at the end of each part, though they are counted.
+    var loses = 0
+    var size = 3
     let requests = Count()
 
     func cursor(_ part: Partition) -> Cursor<RawItem> {
@@ -25,13 +28,13 @@ struct SplitTests {
         requests.add()
         let start = position?.value?.integer ?? 0
         guard start < cap else { throw PageError(.resultWindowExceeded, "No more than \(cap).") }
-        let items = try found.enumerated().dropFirst(start).prefix(3).map {
+        let items = try found.enumerated().dropLast(loses).dropFirst(start).prefix(size).map {
           try RawItem(Array("{\"id\":\($0.offset * 1000 + lower),\"key\":\($0.element)}".utf8))
         }
         var page = Page<RawItem>(items)
         if tellsTotal { page.total = Total(found.count) }
-        let end = start + 3
-        if end < found.count {
+        let end = start + size
+        if end < found.count - loses {
           if refusesAhead, end >= cap {
             page.nextFailure = PageError(.resultWindowExceeded, "No more than \(cap).")
           } else {
@@ -82,6 +85,53 @@ struct SplitTests {
         seen += try Self.keys(page.items)
       }
       #expect(seen == server.keys)
+    }
+  }
+
+  @Test(
+    "16-Parts, 16-Short: a part with fewer items than it was to have makes the whole fall short")
+  func fallsShort() async throws {
+    for lost in [0, 1] {
+      let server = Server(keys: Array(0..<100), cap: 1000, tellsTotal: true, loses: lost)
+      let sink = MemorySink()
+      // Stopped in the middle of a part, and gone on with.
+      let first = Export(server.all().limited(to: Limits(pages: 5)), to: sink)
+      #expect(try await "\(first.run().end)" == "limit (pages)")
+      let report = try await Export(server.all(), to: sink).run()
+      #expect(report.isComplete == (lost == 0), "\(report)")
+      #expect(report.checkpoint?.missing == (lost == 0 ? nil : 3))
+      #expect(sink.items.count == 100 - 3 * lost)
+    }
+  }
+
+  @Test("16-Parts: a position holds so many digests at most, and says so of a part that gave more")
+  func boundsDigests() async throws {
+    let server = Server(keys: Array(0..<12_000), cap: 11_000, size: 1_000)
+    var split = Split.keys(0..<12_000, every: 12_000)
+    split.key = "/key"
+    var most = 0
+    await #expect {
+      for try await page in Cursor.partitioned(by: split, { server.cursor($0) }) {
+        most = max(most, try JSONEncoder().encode(page.checkpoint).count)
+      }
+    } throws: {
+      ($0 as? PageError)?.code == .resultWindowExceeded && "\($0)".contains("Make parts smaller")
+    }
+    #expect(most < 120_000)
+  }
+
+  @Test("16-Parts: a range of any length is cut into so many at most, without a gap")
+  func ranges() {
+    for (split, count) in [
+      (Split.keys(0..<100, every: 40), 3), (Split.keys(0..<Int.max, every: 1), 10_000),
+      (Split.keys(.min ..< .max, every: 1), 10_000), (Split.keys(0..<25_000, every: 1), 8_334),
+      (Split.keys(5..<5, every: 1), 0), (Split.keys(.min ..< .max, every: .max), 3),
+    ] {
+      let ranges = split.ranges(atMost: 10_000)
+      #expect(ranges.count <= 10_000 && ranges.count == count, "\(split)")
+      #expect(ranges.first?.lowerBound ?? split.range.lowerBound == split.range.lowerBound)
+      #expect(ranges.last?.upperBound ?? split.range.upperBound == split.range.upperBound)
+      #expect(zip(ranges, ranges.dropFirst()).allSatisfy { $0.upperBound == $1.lowerBound })
     }
   }
 

@@ -108,6 +108,35 @@ import Testing
     #expect(try schema.rows("SELECT count(*) FROM t") == ["4"])
   }
 
+  @Test(
+    "16-Machines: units that cannot replace a table are refused, and a restart of the whole forgets them"
+  )
+  func replacesNothing() async throws {
+    let schema = try Schema()
+    await #expect {
+      _ = try await schema.sink(mode: .replace).leased(lease("a", 1)).open(SinkOpening())
+    } throws: { SinkError.Code.unsupported ~= $0 }
+    let source = ScriptedSource(sizes: 2)
+    try await Export(Cursor(source), to: schema.sink(mode: .append).leased(lease("a", 1))).run()
+    var whole = Export(Cursor(ScriptedSource(sizes: 1)), to: schema.sink())
+    whole.restarts = true
+    try await whole.run()
+    #expect(try schema.rows("SELECT count(*) FROM _quire_units") == ["0"])
+    let again = Export(Cursor(source), to: schema.sink(mode: .append).leased(lease("a", 2)))
+    #expect(try await again.run().items == 2)
+    #expect(try schema.rows("SELECT count(*) FROM t") == ["3"])
+  }
+
+  @Test("16-Machines: units are noted in their order, each once, however many there are")
+  func notesMany() async throws {
+    let schema = try Schema()
+    let store = PostgresLeaseStore(schema.url, work: "w")
+    let units = (0..<2_500).map { "{\"unit\":\"\($0)\"}" }
+    try await store.add(units + units.prefix(10))
+    #expect(
+      try schema.rows("SELECT unit FROM _quire_leases ORDER BY number") == units)
+  }
+
   @Test("16-Machines: a server that crashes while units are committed costs no item and no lease")
   func survivesCrash() async throws {
     let server = try PostgresServer()

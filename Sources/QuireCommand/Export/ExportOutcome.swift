@@ -52,6 +52,9 @@ struct ExportOutcome: Sendable {
   /// What the walk itself has to say.
   var report = WalkReport()
   var elapsed: Duration = .zero
+  /// How many items are missing that the server had declared, and whether what was there stays for that.
+  private var missing = 0
+  private var isKept = false
   /// Whether the destination knows where to go on, so that the same command does.
   private(set) var keepsCheckpoint = false
 
@@ -96,7 +99,9 @@ struct ExportOutcome: Sendable {
     self.keepsCheckpoint = keepsCheckpoint
     (pages, items, traffic) = (report.pages, report.items, report.traffic)
     total = report.walk.total
-    if let kept = report.checkpoint { checkpoint = kept.position }
+    if let kept = report.checkpoint {
+      (checkpoint, missing, isKept) = (kept.position, kept.missing ?? 0, kept.fellShort)
+    }
     switch report.end {
     case .running, .complete, .truncationSuspected: end = .walk
     case .limit, .alreadyComplete:
@@ -112,6 +117,10 @@ struct ExportOutcome: Sendable {
     case .failed(let error): end = .outputFailed("\(error)")
     }
     left(report.walk)
+    // The walk of a run that was continued has not seen all of it.
+    if case .truncationSuspected(let declared) = report.end {
+      self.report.end = .truncationSuspected(declared: declared)
+    }
   }
 
   /// Takes in what the walk has to say once it is left. A position that its end makes useless is no
@@ -130,7 +139,9 @@ struct ExportOutcome: Sendable {
     case .walk:
       if case .truncationSuspected = report.end { return .failed }
       return .ended
-    case .nothing(_, let checkpoint): return checkpoint?.missing == nil ? .ended : .failed
+    case .nothing(.alreadyComplete, let checkpoint):
+      return checkpoint?.missing == nil ? .ended : .failed
+    case .nothing: return .ended
     case .outputClosed: return .ended
     case .interrupted: return signal.map { .interrupted(signal: $0) } ?? .failed
     case .failed, .outputFailed: return .failed
@@ -204,8 +215,8 @@ extension ExportOutcome {
     }
     guard isResumable else { return nil }
     if keepsCheckpoint {
-      if case .walk = end { return "to go on, run the same command with a higher limit" }
-      return "to go on, run the same command again"
+      guard let limit = reachedLimit else { return "to go on, run the same command again" }
+      return "to go on, run the same command with a higher --max-\(limit.rawValue)"
     }
     switch report {
     case .file(let path)?:
@@ -214,6 +225,16 @@ extension ExportOutcome {
       return "to resume, run the same command with the report of standard output for --from"
     case nil:
       return "the position to resume from could not be stored; --report FILE says where it goes"
+    }
+  }
+
+  /// The limit of pages or items that was met: it counts over all calls, so that the same command requests
+  /// nothing more.
+  private var reachedLimit: WalkReport.Limit? {
+    switch end {
+    case .walk: if case .limit(let limit) = report.end { limit } else { nil }
+    case .nothing(.limit(let limit), _): limit
+    default: nil
     }
   }
 
@@ -241,8 +262,11 @@ extension ExportOutcome {
         + "\((checkpoint?.items ?? 0).counted("item")). Nothing was requested."
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }
-      return "The server declared \(declared) items and delivered \(report.items). "
+      return "The server declared \(declared) items and delivered \(declared - missing). "
         + "Items may be missing: compare the page size with the server's maximum, or run again."
+        + (isKept
+          ? " What the destination held stays: the same command reads all anew, and --restart takes what comes."
+          : "")
     case .interrupted, .outputClosed: return nil
     }
   }

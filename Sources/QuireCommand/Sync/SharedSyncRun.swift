@@ -141,7 +141,7 @@ struct SharedSyncRun: Sendable {
     let values = SyncValues(
       listing: listing, wanted: wanted[listing.name] ?? [], source: source)
     let sink = SharedSyncSink(
-      base: try sink(listing).leased(lease), values: values, state: state, record: record)
+      base: try sink(listing).unit(of: lease), values: values, state: state, record: record)
     var export = listing.export(source, to: sink)
     export.lookAhead = lookAhead
     export.onProgress = { report in
@@ -154,6 +154,7 @@ struct SharedSyncRun: Sendable {
     case .complete: return .done("\(report.checkpoint?.items ?? 0)")
     case .interrupted: throw CancellationError()
     case .limited: return .failed("limit")
+    case .incomplete: return .failed("incomplete: \(outcome.words)")
     case .failed, .skipped: return .failed(outcome.words)
     }
   }
@@ -174,16 +175,8 @@ struct SharedSyncRun: Sendable {
     let items = ends.first { $0.state == "done" }.flatMap { Int($0.words) } ?? 0
     let failed = ends.filter { $0.state != "done" }
     var outcome = SyncRun.Outcome(kind: .complete, words: "\(items) items")
-    if let first = failed.first {
-      let isLimited = failed.allSatisfy { $0.words == "limit" }
-      outcome = SyncRun.Outcome(
-        kind: isLimited ? .limited : .failed,
-        words: isLimited
-          ? "\(items) items; a limit ended \(first.count) of its parents"
-          : ends.reduce(0) { $0 + $1.count } == 1
-            ? first.words
-            : "\(failed.reduce(0) { $0 + $1.count }) of \(ends.reduce(0) { $0 + $1.count }) "
-              + "\(listing.parent == nil ? "parts" : "parents"): \(first.words)")
+    if !failed.isEmpty {
+      outcome = Self.outcome(of: failed, ends.reduce(0) { $0 + $1.count }, listing, items)
     } else {
       do {
         try await sink(listing).endRound(lease)
@@ -196,6 +189,27 @@ struct SharedSyncRun: Sendable {
     let children = file.listings.filter { $0.parent == listing.name }.map(\.name)
     try await state.end(record, listing, round, as: outcome, children: children)
     return .done("0")
+  }
+
+  /// How a listing ended of whose units some did not come to their end, or with fewer items than declared.
+  private static func outcome(
+    of failed: [(state: String, words: String, count: Int)], _ all: Int, _ listing: SyncListing,
+    _ items: Int
+  ) -> SyncRun.Outcome {
+    let (count, first) = (failed.reduce(0) { $0 + $1.count }, failed[0].words)
+    let unit = listing.parent == nil ? "parts" : "parents"
+    if failed.allSatisfy({ $0.words == "limit" }) {
+      return SyncRun.Outcome(
+        kind: .limited,
+        words: "\(items) items; a limit ended \(count) of its \(unit), and the next run goes on")
+    }
+    let prefix = "incomplete: "
+    let isIncomplete = failed.allSatisfy { $0.words.hasPrefix(prefix) || $0.words == "limit" }
+    let reason = failed.first { $0.words != "limit" }?.words ?? first
+    let words = isIncomplete ? String(reason.dropFirst(prefix.count)) : reason
+    return SyncRun.Outcome(
+      kind: isIncomplete ? .incomplete : .failed,
+      words: all == 1 ? words : "\(count) of \(all) \(unit): \(words)")
   }
 }
 

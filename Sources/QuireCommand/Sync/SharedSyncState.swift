@@ -225,14 +225,11 @@ final class SharedSyncState: Sendable {
     record.outcome = "running"
     for work in [Work.begin, .end] {
       try PostgresLeaseStore.add(
-        work.rawValue, to: name(of: work, listing.name), round: round, connection)
+        [work.rawValue], to: name(of: work, listing.name), round: round, connection)
     }
     let work = name(of: .units, listing.name)
     guard let parent else {
-      for unit in listing.units {
-        try PostgresLeaseStore.add(unit, to: work, round: round, connection)
-      }
-      return
+      return try PostgresLeaseStore.add(listing.units, to: work, round: round, connection)
     }
     try connection.query(
       PostgresLeaseStore.insertion(
@@ -247,13 +244,12 @@ final class SharedSyncState: Sendable {
     guard !parents.isEmpty else { return }
     try await database.transaction { [sync] connection in
       // In one order, so that two workers never wait for each other.
-      for values in parents.sorted() {
-        try connection.query(
-          """
-          INSERT INTO _quire_parents (sync, listing, round, values) VALUES ($1, $2, $3::bigint, $4) \
-          ON CONFLICT DO NOTHING
-          """, [sync, listing, "\(round)", values])
-      }
+      _ = try connection.query(
+        """
+        INSERT INTO _quire_parents (sync, listing, round, values) SELECT $1, $2, $3::bigint, parent \
+        FROM json_array_elements_text($4::json) AS parent ON CONFLICT DO NOTHING
+        """,
+        [sync, listing, "\(round)", "\(JSONValue.array(parents.sorted().map { .string($0) }))"])
     }
   }
 
@@ -298,6 +294,8 @@ final class SharedSyncState: Sendable {
       if case .complete = outcome.kind {
         (record.done, record.isRestarting) = (record.runRound, false)
       }
+      // The next round reads it anew, and its children with the parents of the last run that was complete.
+      if case .incomplete = outcome.kind { record.runRound = record.done }
       try save(record, connection)
       var rounds = [record.done, record.runRound]
       for child in children { rounds.append(try self.record(child, connection).parentRound) }

@@ -51,7 +51,7 @@ struct SyncListing: Sendable {
       with = try (value["with"] ?? .null).textsByName.map {
         ($0.name, try SyncPlaceholder($0.text))
       }
-      since = try value["since"].map { try Self.since($0) }
+      since = try value["since"].map { try Self.since($0, isChild: value["for"] != nil) }
       destination = try Self.destination(name, value, file, folder: folder, at: place)
       let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
       split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }
@@ -106,19 +106,21 @@ struct SyncListing: Sendable {
     (url.placeholders + with.map(\.value)).filter { split == nil || $0.listing != SyncSplit.name }
   }
 
-  /// The units of a listing without a parent, for several machines: its parts.
+  /// The units of a listing without a parent, for several machines: its parts, or several of them each where
+  /// there are very many.
   var units: [String] {
     guard let split else { return [SyncState.Parent.none.values] }
-    return split.split(of: nil).parts.map {
+    return split.split(of: nil).ranges(atMost: 10_000).map {
       "{\"\(SyncSplit.name)\":[\($0.lowerBound),\($0.upperBound)]}"
     }
   }
 
   /// By default times begin five minutes earlier, for clocks that differ, and numbers where they ended.
-  private static func since(_ value: JSONValue) throws -> Since {
+  private static func since(_ value: JSONValue, isChild: Bool) throws -> Since {
     var increment = Increment(try PagePath(value["field"]?.string ?? ""), lookBack: .seconds(300))
     increment.numberLookBack = 0
-    increment.isNewestFirst = value["newestFirst"]?.boolean ?? false
+    // Known ground in the listing of one parent is not the end of all.
+    increment.isNewestFirst = !isChild && value["newestFirst"]?.boolean ?? false
     if let back = value["lookBack"]?.scalarText {
       increment.numberLookBack = Int64(back)
       increment.lookBack = try DurationOption.duration(back, for: "since.lookBack")

@@ -12,7 +12,7 @@ struct SyncRun: Sendable {
   /// How a listing ended.
   struct Outcome: Sendable {
     enum Kind: Sendable {
-      case complete, limited, failed, interrupted, skipped
+      case complete, limited, incomplete, failed, interrupted, skipped
     }
 
     var kind: Kind
@@ -44,8 +44,10 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, "\(outcome.kind)", outcome.words, isLast: true))
       if case .interrupted = outcome.kind { throw CancellationError() }
       try ended(listing, outcome, round)
-      if case .failed = outcome.kind { isComplete = false }
-      if case .skipped = outcome.kind { isComplete = false }
+      switch outcome.kind {
+      case .incomplete, .failed, .skipped: isComplete = false
+      case .complete, .limited, .interrupted: break
+      }
     }
     try state.endRound()
     return isComplete
@@ -127,16 +129,15 @@ struct SyncRun: Sendable {
       words += ", cursors expired: \(report.recoveries.map(\.rawValue).joined(separator: ", "))"
     }
     switch report.end {
-    case .complete, .alreadyComplete, .running:
-      return Outcome(
-        kind: .complete, words: words, watermark: report.checkpoint?.memory?["greatest"])
+    case .complete, .alreadyComplete, .truncationSuspected, .running:
+      return ended(words, report.checkpoint)
     case .limit(let limit):
-      return Outcome(kind: .limited, words: "\(words); its limit of \(limit.rawValue) ended it")
-    case .truncationSuspected(let declared):
-      return Outcome(kind: .complete, words: "\(words), though \(declared) were declared")
+      return Outcome(
+        kind: .limited,
+        words: "\(words); its limit of \(limit.rawValue) ended this run, and the next goes on")
     case .cancelled: return Outcome(kind: .interrupted, words: words)
     case .failed(let done as SyncSink.AlreadyDone):
-      return Outcome(kind: .complete, words: "\(done.checkpoint.items) items")
+      return ended("\(done.checkpoint.items) items", done.checkpoint)
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
       return Outcome(
@@ -145,12 +146,26 @@ struct SyncRun: Sendable {
     }
   }
 
+  /// A run that came to the end of its listing is complete, unless items are missing that were declared: as
+  /// `ExportReport.isComplete`.
+  private static func ended(_ words: String, _ checkpoint: Checkpoint?) -> Outcome {
+    guard let missing = checkpoint?.missing else {
+      return Outcome(kind: .complete, words: words, watermark: checkpoint?.memory?["greatest"])
+    }
+    return Outcome(
+      kind: .incomplete,
+      words: "\(words), \(missing) fewer than the server had declared"
+        + (checkpoint?.fellShort == true ? "; what was there stays" : ""))
+  }
+
   /// Notes how a listing ended. One that failed goes on in a later round; the next is not kept waiting.
   private func ended(_ listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
     var record = try state.record(listing.name)
     record.tried = round
     record.ended = max(Date().timeIntervalSince1970, record.began)
     record.outcome = "\(outcome.kind): \(outcome.words)"
+    // The next round reads it anew, and its children with the parents of the last run that was complete.
+    if case .incomplete = outcome.kind { record.run = 0 }
     if case .complete = outcome.kind {
       // One that is read once has its parents where it was read.
       if listing.destination.mode != .once || record.done == 0 {
@@ -193,6 +208,8 @@ extension SyncListing {
       } ?? Export(source.cursor(since: nil), to: sink)
     export.deleted = deleted
     export.readsChanges = changes
+    // A limit is one of each round, which goes on behind the last.
+    export.countsLimitsAnew = true
     // What comes again takes its own place.
     export.restartsExpired = true
     return export

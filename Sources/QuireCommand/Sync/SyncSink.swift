@@ -26,12 +26,12 @@ struct SyncSink: Sink {
     do {
       var record = try state.record(listing.name)
       let checkpoint = session.checkpoint
-      let next = checkpoint.map { $0.isComplete ? $0.run + 1 : $0.run } ?? 1
+      let next = checkpoint.map { $0.isOver ? $0.run + 1 : $0.run } ?? 1
       if record.run == 0 {
         record.run = base.mode == .once ? checkpoint?.run ?? 1 : next
         try state.save(record)
       }
-      if let checkpoint, checkpoint.isComplete, checkpoint.run == record.run {
+      if let checkpoint, checkpoint.isOver, checkpoint.run == record.run {
         throw AlreadyDone(checkpoint: checkpoint)
       }
       return Session(self, session, record)

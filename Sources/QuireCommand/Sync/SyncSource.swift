@@ -23,7 +23,7 @@ final class SyncSource: Sendable {
     func page(at position: Position?) async throws -> Page<RawItem>? {
       try await source.page(at: position, since: since)
     }
-    func close(at position: Position?) async { await source.close() }
+    func close(at position: Position?) async { await source.open.close() }
   }
 
   /// Where a page is.
@@ -31,12 +31,8 @@ final class SyncSource: Sendable {
     var parent: SyncState.Parent
     /// Nil at the beginning of the parent's listing.
     var inner: Position?
-  }
-
-  /// A walk through one parent's listing, and the position of its next page.
-  private struct Open: Sendable {
-    var walk: Walk<RawItem>
-    var next: Position?
+    /// Items that came of the parent's listing before; nil where that is not known.
+    var received: Int? = 0
   }
 
   /// Whose listings are read.
@@ -51,7 +47,8 @@ final class SyncSource: Sendable {
   private let client: PageClient
   private let origins: Set<Origin>
   private let parents: Parents
-  private let open = Mutex<Open?>(nil)
+  /// A walk through one parent's listing.
+  private let open = OpenWalk()
   /// Parents whose listing was not there, and those that were finished with a page.
   private let notes = Mutex<(skipped: Int, finished: [Position?: String])>((0, [:]))
 
@@ -79,13 +76,6 @@ final class SyncSource: Sendable {
   /// Parents whose listing was read to its end.
   var parentsDone: Int { done.withLock { $0 ?? 0 } }
 
-  private func close() async {
-    await open.withLock { open in
-      defer { open = nil }
-      return open
-    }?.walk.close()
-  }
-
   private func page(at position: Position?, since: String?) async throws -> Page<RawItem>? {
     guard let place = try place(position) else { return nil }
     if case .noted(let state, let record) = parents, let parent = listing.parent,
@@ -95,11 +85,12 @@ final class SyncSource: Sendable {
         of: parent, in: record.parentRound, before: place.parent.number)
       done.withLock { $0 = before }
     }
-    let walk = try walk(at: place, position, since)
-    var iterator = walk.makeAsyncIterator()
     let found: Page<RawItem>?
     do {
-      found = try await iterator.next(isolation: nil)
+      found = try await open.page(at: position) {
+        let cursor = try cursor(of: place.parent, since)
+        return place.inner.map { cursor.resuming(from: $0) } ?? cursor
+      }
     } catch let error as PageError where listing.skipsMissing && Self.isMissing(error) {
       notes.withLock { $0.skipped += 1 }
       found = nil
@@ -111,16 +102,22 @@ final class SyncSource: Sendable {
       page.warnings = found.warnings
       page.nextFailure = found.nextFailure
       // That of one parent's listing, or of a part, is not that of all.
-      if listing.parent == nil, listing.split == nil { page.total = found.total }
+      if listing.parent == nil, listing.split == nil {
+        (page.total, page.endDoubt) = (found.total, found.endDoubt)
+      }
     }
+    let received = found.flatMap { count(of: $0, place) }
     if let resume = found?.http?.resume, listing.changes {
       page.metadata[ChangesPlace.self] = ChangesPlace(
         Self.position(place.parent.number, try Self.value(of: resume)))
     }
     if let inner = found?.next {
-      page.next = Self.position(place.parent.number, try Self.value(of: inner))
+      page.next = Self.position(place.parent.number, try Self.value(of: inner), received)
     } else if found?.nextFailure == nil {
-      await close()
+      if page.total == nil, let received, let missing = found?.total?.missing(after: received) {
+        page.metadata[MissingItems.self] = MissingItems(missing)
+      }
+      await open.close()
       done.withLock { $0 = ($0 ?? 0) + 1 }
       page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
       // Pages are written in order: what follows is asked for when this one is on its way.
@@ -128,8 +125,14 @@ final class SyncSource: Sendable {
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
     }
-    open.withLock { $0?.next = page.next }
+    open.proceed(to: page.next)
     return page
+  }
+
+  /// Items that came of the parent's listing with this page; nil where it was not read from its start.
+  private func count(of page: Page<RawItem>, _ place: Place) -> Int? {
+    if place.inner == nil, page.startsMidway || page.previous != nil { return nil }
+    return place.received.map { $0 + page.traffic.items + page.badItems.count }
   }
 
   /// The values of the parent whose last page is at a position; nil where it is not the last.
@@ -172,11 +175,18 @@ final class SyncSource: Sendable {
     guard let inner = value["at"], inner != .null else { return Place(parent: parent) }
     return Place(
       parent: parent,
-      inner: try JSONDecoder().decode(Position.self, from: Data("\(inner)".utf8)))
+      inner: try JSONDecoder().decode(Position.self, from: Data("\(inner)".utf8)),
+      received: value["received"]?.integer)
   }
 
-  private static func position(_ number: Int, _ inner: JSONValue) -> Position {
-    Position(["parent": .number("\(number)"), "at": inner])
+  private static func position(
+    _ number: Int, _ inner: JSONValue, _ received: Int? = nil
+  ) -> Position {
+    var members: [JSONValue.Member] = [
+      .init("parent", .number("\(number)")), .init("at", inner),
+    ]
+    if let received { members.append(.init("received", .number("\(received)"))) }
+    return Position(.object(members))
   }
 
   private static func value(of position: Position) throws -> JSONValue {
@@ -188,18 +198,6 @@ final class SyncSource: Sendable {
   }
 
   // MARK: Requests
-
-  private func walk(
-    at place: Place, _ position: Position?, _ since: String?
-  ) throws -> Walk<RawItem> {
-    let known = open.withLock { $0 }
-    if let known, let position, known.next == position { return known.walk }
-    var cursor = try cursor(of: place.parent, since)
-    if let inner = place.inner { cursor = cursor.resuming(from: inner) }
-    let walk = cursor.walk()
-    open.withLock { $0 = Open(walk: walk, next: position) }
-    return walk
-  }
 
   /// The listing of a parent, in parts where the file says so.
   private func cursor(of parent: SyncState.Parent, _ since: String?) throws -> Cursor<RawItem> {

@@ -165,6 +165,9 @@ struct FileCommit: Codable, Equatable {
 
   /// Whether the run is complete.
   var isComplete: Bool { checkpoint.map { $0.position == nil } ?? false }
+
+  /// Whether the run is over, and stays beside what it was to replace.
+  var fellShort: Bool { checkpoint?.fellShort ?? false }
 }
 
 extension Checkpoint.Stored: Equatable {

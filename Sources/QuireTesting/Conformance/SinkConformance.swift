@@ -26,6 +26,7 @@ public enum SinkConformance {
     try await checkExclusion(make)
     try await checkRestart(make, items)
     try await checkNextRun(make, items)
+    try await checkShortRun(make, items)
     try await checkDeletions(make, items)
   }
 
@@ -188,6 +189,29 @@ public enum SinkConformance {
     try await expect(
       try await items(sink), sink.mode == .append ? first + second : second,
       "A run by \(sink.mode) that is complete shows what its mode says.", "")
+  }
+
+  /// A run that was to replace a complete one and fell short stays beside it, and is dropped by the next one.
+  private static func checkShortRun<Destination: Sink>(
+    _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
+  ) async throws {
+    let sink = try await make()
+    guard sink.mode == .replace else { return }
+    try await fill(sink, run: 1)
+    var short = checkpoint(after: 1, 21, run: 2)
+    (short.position, short.fellShort, short.missing) = (short.start, true, 3)
+    let session = try await sink.open(SinkOpening())
+    try await session.write(page(1, run: 2))
+    try await session.commit(short)
+    await session.close()
+    try await expect(
+      try await items(sink), texts(of: 1..<3),
+      "A run that fell short does not replace what is there.",
+      "")
+    try await fill(sink, run: 3)
+    try await expect(
+      try await items(sink), texts(of: 1..<3, run: 3),
+      "What fell short is dropped by the run that is begun after it (Checkpoint.isOver).", "")
   }
 
   /// A sink with a key takes away what is gone, be it of an earlier commit or of the same.
