@@ -126,7 +126,7 @@ struct HTTP2Tests {
           return walk.report.traffic
         }
       }
-      return try await group.reduce(into: Traffic(requests: 0)) { $0 = $0 + $1 }
+      return try await group.reduce(into: WalkReport.Traffic(requests: 0)) { $0 = $0 + $1 }
     }
     // Each is answered once, and given back three times at most on the whole.
     #expect((60 * pages...4 * 60 * pages).contains(traffic.requests), "\(traffic)")
