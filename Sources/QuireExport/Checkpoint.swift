@@ -23,7 +23,7 @@ public struct Checkpoint: Hashable, Sendable {
   /// ended with fewer.
   public var missing: Int?
   /// The same of what is there, while a run goes on that is to take its place (`SinkMode.replace`).
-  package var standing: Int?
+  var standing: Int?
   /// Whether the run was to take the place of another, came to the end of its listing, and misses more than
   /// that one: it stays beside it.
   package var fellShort = false

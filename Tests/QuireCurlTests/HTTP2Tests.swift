@@ -113,7 +113,7 @@ struct HTTP2Tests {
     defer { server.stop() }
     let transport = Self.transport()
     let client = PageClient(transport: transport)
-    let traffic = try await withThrowingTaskGroup(of: Traffic.self) { group in
+    let traffic = try await withThrowingTaskGroup(of: WalkReport.Traffic.self) { group in
       for _ in 0..<60 {
         group.addTask {
           let walk = client.cursor(
