@@ -263,8 +263,8 @@ struct HealthPage {
       <tr class="\(kind)"><th scope="row">
       <a href="/?source=\(subscription.id.queryValue)">\(subscription.name.escaped)</a></th>
       <td class="state">\(String(state.prefix(300)).escaped)</td><td class="number">\(health.entries)</td>
-      <td class="number">\(health.polls)</td><td class="number">\(health.unchanged)</td>
-      <td class="number">\(health.repairs)</td><td>\(next)</td></tr>
+      <td class="number figure">\(health.polls)</td><td class="number figure">\(health.unchanged)</td>
+      <td class="number figure">\(health.repairs)</td><td class="next">\(next)</td></tr>
       """
   }
 }
