@@ -6,7 +6,9 @@ import QuirePagination
 
 /// The prepared statement that writes an item's row. Texts are bound where they stand in the page, and
 /// copied only where they were written with escapes or white space.
-final class SQLiteRow {
+///
+/// It is a struct because its members are read for each value: those of an object would be guarded each time.
+struct SQLiteRow {
   private let statement: Statement
   private let pointer: OpaquePointer
   private let connection: OpaquePointer?
@@ -25,14 +27,27 @@ final class SQLiteRow {
     seen = Array(repeating: 0, count: types.count)
   }
 
-  /// Writes a row.
-  func insert(_ item: TableItem, by columns: inout TableColumns) throws {
+  /// Writes a row; one that is `checked` only where the columns hold it as they are. Returns whether it was
+  /// written.
+  @discardableResult
+  mutating func insert(
+    _ item: TableItem, by columns: inout TableColumns, isChecked: Bool = false
+  ) throws -> Bool {
     mark += 1
     columns.beginItem()
     rest.removeAll(keepingCapacity: true)
     sqlite3_clear_bindings(pointer)
+    var (fits, keys) = (true, 0)
     try item.visit(
       { member in
+        if isChecked {
+          guard fits, let place = columns.fittingPlace(of: member), seen[place] != mark else {
+            return fits = false
+          }
+          seen[place] = mark
+          if member.kind != .null, columns.isKey(place) { keys += 1 }
+          return try bind(member, of: item, at: place)
+        }
         guard let place = columns.place(of: member.name), seen[place] != mark else {
           if columns.keepsRest { addToRest(member, of: item) }
           return
@@ -41,17 +56,20 @@ final class SQLiteRow {
         try bind(member, of: item, at: place)
       },
       finish: {
+        fits = fits && !(isChecked && keys < columns.key.count)
+        guard fits else { return }
         if !item.isDeletion { try bindOwn(item, columns) }
         let result = sqlite3_step(pointer)
         sqlite3_reset(pointer)
         if result != SQLITE_DONE { throw failure(result) }
       })
+    return fits
   }
 
   // MARK: Values
 
   @inline(__always)
-  private func bind(_ member: RawMember, of item: TableItem, at place: Int) throws {
+  private mutating func bind(_ member: RawMember, of item: TableItem, at place: Int) throws {
     let index = Int32(place + 1)
     let result: Int32
     switch member.kind {
@@ -124,7 +142,7 @@ final class SQLiteRow {
 
   // MARK: Columns of the sink's own
 
-  private func bindOwn(_ item: TableItem, _ columns: TableColumns) throws {
+  private mutating func bindOwn(_ item: TableItem, _ columns: TableColumns) throws {
     if let place = columns.itemPlace {
       scratch.removeAll(keepingCapacity: true)
       item.append(to: &scratch)
@@ -136,7 +154,7 @@ final class SQLiteRow {
     }
   }
 
-  private func addToRest(_ member: RawMember, of item: TableItem) {
+  private mutating func addToRest(_ member: RawMember, of item: TableItem) {
     rest.append(rest.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
     rest.append(UInt8(ascii: "\""))
     rest.append(contentsOf: member.name)

@@ -44,20 +44,42 @@ struct SQLiteTable {
 
   /// Writes items in the order they come.
   mutating func insert(_ items: [TableItem], _ database: Database) throws {
-    guard !items.isEmpty else { return }
-    for item in items {
+    let hasDeletions = items.contains(where: \.isDeletion)
+    // Most pages are as those before, and need no look ahead.
+    let rest = hasDeletions ? items[...] : try insertFitting(items)
+    guard !rest.isEmpty else { return }
+    for item in rest {
       mark += 1
       try item.observe(by: &machine, &seen, mark: mark)
     }
     try finish(database)
-    let row = try self.row ?? SQLiteRow(upsert, machine, database)
-    self.row = row
-    guard items.contains(where: \.isDeletion) else {
-      for item in items { try row.insert(item, by: &machine) }
-      return
+    var row = try self.row ?? SQLiteRow(upsert, machine, database)
+    if hasDeletions {
+      var deletion = try SQLiteRow(deletion, machine, database)
+      for item in rest {
+        if item.isDeletion {
+          try deletion.insert(item, by: &machine)
+        } else {
+          try row.insert(item, by: &machine)
+        }
+      }
+    } else {
+      for item in rest { try row.insert(item, by: &machine) }
     }
-    let deletion = try SQLiteRow(deletion, machine, database)
-    for item in items { try (item.isDeletion ? deletion : row).insert(item, by: &machine) }
+    self.row = row
+  }
+
+  /// Writes items up to the first one for which the columns have to change; returns the others.
+  private mutating func insertFitting(_ items: [TableItem]) throws -> ArraySlice<TableItem> {
+    guard var row, applied == machine.columns else { return items[...] }
+    self.row = nil
+    defer { self.row = row }
+    for index in items.indices {
+      guard try row.insert(items[index], by: &machine, isChecked: true) else {
+        return items[index...]
+      }
+    }
+    return []
   }
 
   /// The statement that takes a row away, with the key's values where those of a row have them.

@@ -131,6 +131,57 @@ import Testing
     #expect(await code(SQLiteSink("/nowhere/x.db", table: "t")) == "writeFailed")
   }
 
+  @Test(
+    "16-Table: an item that the columns do not hold as they are changes them, wherever in a page it stands"
+  )
+  func changesWithinPage() async throws {
+    let plain = (0..<6).map { #"{"id":\#($0),"a":1}"# }
+    for (odd, rows) in [
+      (#"{"id":9,"a":1.5}"#, ["i9|d1.5|null", "i0|i1|null"]),
+      (#"{"id":9,"a":"x"}"#, ["i9|x|null", "i0|1|null"]),
+      (#"{"id":9,"a":1,"b":2}"#, ["i9|i1|i2", "i0|i1|null"]),
+      (#"{"id":9,"b":"\ud800"}"#, ["i9|null|\u{FFFD}", "i0|i1|null"]),
+      (#"{"a":1,"id":9,"a":2}"#, ["i9|i1|null", "i0|i1|null"]),
+    ] {
+      for index in 0...6 {
+        let tables = try Tables()
+        var page = plain
+        page.insert(odd, at: index)
+        let sink = tables.sink(key: "/id")
+        let session = try await sink.open(SinkOpening())
+        for (number, lines) in [[#"{"id":-1,"a":1,"b":null}"#], page, plain].enumerated() {
+          try await session.write(SinkPage(lines.map { try RawItem(Array($0.utf8)) }))
+          try await session.commit(Checkpoint(sequence: number + 1))
+        }
+        await session.close()
+        #expect(
+          try tables.rows("SELECT id, a, b FROM t WHERE id IN (9, 0) ORDER BY id DESC") == rows,
+          "\(odd) at \(index)")
+        #expect(try tables.rows("SELECT count(*) FROM t") == ["i8"])
+      }
+    }
+    let tables = try Tables()
+    try await tables.write(tables.sink(key: "/id"), plain)
+    await #expect {
+      try await tables.write(tables.sink(key: "/id"), plain + [#"{"a":1}"#])
+    } throws: {
+      SinkError.Code.unfit ~= $0
+    }
+  }
+
+  @Test(
+    "16-Table: a database that keeps its log ahead of it goes on doing so, and no journal is left")
+  func keepsJournalMode() async throws {
+    for mode in ["wal", "delete"] {
+      let tables = try Tables()
+      try tables.execute("PRAGMA journal_mode = \(mode); CREATE TABLE mine (a)")
+      try await tables.write(tables.sink(), [#"{"a":1}"#])
+      #expect(try tables.rows("PRAGMA journal_mode") == [mode])
+      let names = try FileManager.default.contentsOfDirectory(atPath: tables.folder.path)
+      #expect(!names.contains("x.db-journal"), "\(names)")
+    }
+  }
+
   @Test("16-Table: what a reader sees is whole: no transaction is open between commits")
   func letsOthersRead() async throws {
     let tables = try Tables()

@@ -110,6 +110,15 @@ package struct TableColumns: Sendable {
     return place
   }
 
+  /// Where a member's value goes; nil where the columns would have to change for it.
+  package mutating func fittingPlace(of member: RawMember) -> Int? {
+    guard let place = place(of: member.name), dialect.holds(member) else { return nil }
+    let known = columns[place].type
+    guard known != .text else { return place }
+    let type = dialect.type(of: member)
+    return known == type || known.joined(type) == known ? place : nil
+  }
+
   /// Whether the column holds a part of the key that is a member.
   @inline(__always)
   package func isKey(_ place: Int) -> Bool {
