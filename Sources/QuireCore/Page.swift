@@ -80,7 +80,7 @@ extension Page {
   }
 
   /// Whether the server said that the page is what it was the last time (304): it has no items here, and leads
-  /// where it led then. Only walks that keep validators have such pages.
+  /// where it led then. Only walks that keep validators have such pages, and lists, where it has its items.
   public package(set) var isUnchanged: Bool {
     get { head.isUnchanged }
     set { head.isUnchanged = newValue }
@@ -181,6 +181,8 @@ package struct PageHead: Sendable {
   package var nextFailure: PageError?
   package var hasMoreParts = false
   package var isUnchanged = false
+  /// By what the page can be asked for anew; only of pages that a consumer keeps.
+  package var version: PageVersion?
   package var fingerprint: Int?
   package var sample: PageSample?
   package var address: Int?

@@ -176,7 +176,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   private func put(_ id: ID, behind predecessor: ID?, _ items: inout [Item]) {
     guard let base = placed[id], let item = edits.value(of: id, base) else { return }
-    let index = predecessor.flatMap { before in items.firstIndex { self.id($0) == before } }
+    let index = predecessor.flatMap { offset(of: $0, in: items) }
     items.insert(item, at: index.map { $0 + 1 } ?? 0)
   }
 
@@ -236,8 +236,11 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   }
 
   private func offset(of id: ID, in page: Int) -> Int? {
-    let items = self.items.chunk(page).items
-    return items.indices.first { self.id(items[$0]) == id }
+    offset(of: id, in: items.chunk(page).items)
+  }
+
+  private func offset(of id: ID, in items: [Item]) -> Int? {
+    items.indices.first { self.id(items[$0]) == id }
   }
 
   /// The number of an item that is shown.
@@ -283,18 +286,23 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   }
 
   mutating func move(_ id: ID, behind predecessor: ID?) -> Int? {
-    guard id != predecessor, let index = index(of: id) else { return nil }
-    let item = items[index]
+    guard id != predecessor, let item = shown(id) else { return nil }
     let spot = placed[id] == nil ? nil : takeAway(id)
     if spot == nil {
       if let page = home[id] { cut(id, from: page) }
       // Its updates act upon it wherever it is.
-      placed[id] = listed(id) ?? item
+      placed[id] = edits[id].isEmpty ? item : listed(id) ?? item
     }
     let number = edits.note(.move, id, spot: spot)
     place(id, self.spot(behind: predecessor))
     show()
     return number
+  }
+
+  /// An item as it is shown.
+  private func shown(_ id: ID) -> Item? {
+    if let (page, offset) = find(id) { return items.chunk(page).items[offset] }
+    return index(of: id).map { items[$0] }
   }
 
   /// An item as its page lists it.

@@ -38,16 +38,20 @@ public struct StoredPage<Item: Sendable>: Sendable {
   public var previous: Position?
   /// The total that the server declared with it.
   public var total: Total?
+  /// By what the server is asked whether the page has changed (`ETag`, `Last-Modified`).
+  package var version: PageVersion?
 
   /// What is kept of a page.
   public init(_ page: Page<Item>) {
     items = page.items
     (position, next, previous, total) = (page.position, page.next, page.previous, page.total)
+    version = page.head.version
   }
 
   var page: Page<Item> {
     var page = Page(items, next: next, previous: previous, total: total)
     page.position = position
+    page.head.version = version
     return page
   }
 }
@@ -97,6 +101,11 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
   /// Keeps the pages that came since, as far as the listing is known from its start.
   func keep(_ list: ListSnapshot<Item>) {
     let content = list.content
+    if content.generation != generation, list.pages.isEmpty, content.isEnd, !kept.isEmpty {
+      // The listing has no page any more.
+      (kept, generation) = ([list.loads], content.generation)
+      return write(StoredPage(Page([])), at: 0, isLast: true)
+    }
     guard list.pagesBefore == max(0, content.first) else { return }
     if content.generation != generation, !list.pages.isEmpty {
       (kept, generation) = ([], content.generation)

@@ -82,7 +82,7 @@ extension ListMachine {
     guard let isSame, content.first == 0, content.front.isEmpty, let held = content.pages.first,
       content.stamps.contains(where: \.isStale), page.next == held.next
     else { return false }
-    return isSame(held, page)
+    return page.isUnchanged || isSame(held, page)
   }
 
   private mutating func settleUnchanged(
@@ -90,7 +90,8 @@ extension ListMachine {
   ) {
     content.hold(page, at: 0, PageStamp(load: running.id))
     if case .failed = content.tail { content.tail = .open }
-    shown.settled = content.isExhausted ? .exhausted : .content
+    shown.settled = .content
+    if content.isExhausted { shown.settled = isEmptyListing ? .empty : .exhausted }
     wake(.loaded(true), &effects) { $0.joins(.reload) }
   }
 

@@ -119,7 +119,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// When a load last ended, where that matters.
   var lastChange: Duration?
   /// Whether no item was held when the last load began.
-  private var isInitial = true
+  private(set) var isInitial = true
 
   init(
     start: Position = .start, options: ListOptions = ListOptions(),
@@ -132,6 +132,16 @@ struct ListMachine<Item: Sendable>: Sendable {
     triggers = Triggers(
       after: ThresholdLatch(options.threshold),
       before: ThresholdLatch(options.thresholdBefore, at: .leading))
+  }
+
+  /// The page held that a load reads anew.
+  func held(by load: Load) -> Page<Item>? {
+    switch load {
+    case .reload: content.pages.first { $0.position == start }
+    case .again(let ordinal, _):
+      content.held.contains(ordinal) ? content.pages[ordinal - content.first] : nil
+    case .more, .before, .seek: nil
+    }
   }
 
   /// Whether this load runs and is wanted.
@@ -454,94 +464,5 @@ struct ListMachine<Item: Sendable>: Sendable {
   private func isSettling(at now: Duration?) -> Bool {
     guard let now, let lastChange else { return false }
     return now - lastChange < options.settling
-  }
-}
-
-// MARK: - What observers get
-
-extension ListMachine {
-  /// What the list is doing.
-  var state: ListState {
-    switch activity {
-    case .loading(let running):
-      switch running.load {
-      case .reload, .seek: .loading
-      case .more: content.hasLoaded ? .loadingMore : .loading
-      case .again(content.held.upperBound, isForLoop: false): .loadingMore
-      case .again, .before: settled
-      }
-    case .cancelling:
-      if isReloading {
-        .loading
-      } else if !waiters.contains(where: \.wantsMore) {
-        settled
-      } else {
-        content.hasLoaded ? .loadingMore : .loading
-      }
-    case .idle: settled
-    }
-  }
-
-  /// The state while nothing is loaded at the end of what is held.
-  private var settled: ListState {
-    if let failure = view.failure, failure.ordinal >= content.held.upperBound {
-      return .loadingMoreError(failure.error)
-    }
-    // More follows what is held, whatever there is behind it.
-    switch shown.settled {
-    case .exhausted, .loadingMoreError: return content.back.isEmpty ? shown.settled : .content
-    default: return shown.settled
-    }
-  }
-
-  mutating func announce(_ effects: inout Effects) { announce(state, &effects) }
-
-  /// Tells observers how the state has changed.
-  mutating func announce(_ state: ListState, _ effects: inout Effects) {
-    guard shown.state != state else { return }
-    let (old, could, can) = (shown.state, shown.canLoadMore, canLoadMore(in: state))
-    (shown.state, shown.canLoadMore) = (state, can)
-    if could, !can { effects.events.append(.canLoadMore(false)) }
-    effects.events.append(.changed(from: old, to: state))
-    if !could, can { effects.events.append(.canLoadMore(true)) }
-  }
-
-  /// Whether the next page is loaded when it is due.
-  private func canLoadMore(in state: ListState) -> Bool {
-    switch state {
-    case .content, .loadingMore: return true
-    case .loadingError:
-      // Only a reload that failed leaves pages that more can follow.
-      if case .open = content.tail { return true } else { return false }
-    case .idle, .loading, .empty, .exhausted, .loadingMoreError: return false
-    }
-  }
-
-  /// What there is and what is being done, as one value.
-  var snapshot: ListSnapshot<Item> {
-    var snapshot = ListSnapshot(
-      state: state, pages: content.pages, loaded: content.loaded + content.prepended,
-      prepended: content.prepended, pagesBefore: content.before.pages,
-      itemsBefore: content.itemsBefore,
-      currentPage: min(max(0, content.current), max(0, content.pages.count - 1)),
-      isRefreshing: isReloading, isInitial: isInitial, canLoadMore: canLoadMore(in: state),
-      canLoadBefore: true, isLoadingBefore: false)
-    snapshot.content = .init(content)
-    snapshot.loads = loads
-    switch content.head {
-    case .open: snapshot.canLoadBefore = content.hasLoaded
-    case .failed(let error): snapshot.errorBefore = error
-    case .exhausted: snapshot.canLoadBefore = false
-    }
-    if !content.front.isEmpty {
-      snapshot.canLoadBefore = true
-      snapshot.errorBefore = view.failure.flatMap { $0.ordinal < content.first ? $0.error : nil }
-    }
-    if case .loading(let running) = activity {
-      snapshot.isLoadingBefore = [.before, .again(content.first - 1)].contains(running.load)
-      if case .again = running.load { snapshot.isLoadingAgain = true }
-      if running.load.isNewRun { snapshot.isRefreshing = true }
-    }
-    return snapshot
   }
 }

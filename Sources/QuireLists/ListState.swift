@@ -103,6 +103,8 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
 
   /// How many items lie behind the last page held, as far as they were loaded before and dropped.
   public var itemsAfter: Int { content.itemsAfter }
+  /// Whether the server has said, when the first page held was loaded last, that it is what it was (304).
+  public var isUnchanged: Bool { pages.first?.isUnchanged ?? false }
   /// Whether a page held came from a store, and was not loaded since.
   public var isStale: Bool { content.stamps.contains(where: \.isStale) }
 

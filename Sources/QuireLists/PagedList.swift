@@ -387,11 +387,15 @@ extension PagedList {
   }
 
   private func start(_ load: ListLoad, id: Int, from position: Position?) {
-    let walk = walk(for: load, from: position)
+    let (walk, known) = walk(for: load, from: position)
+    walk.expect(known.map(KnownPage.init) ?? KnownPage())
     // Only the walk is held: the load ends with the list.
     let task = Task { @concurrent [weak self] in
-      let answer =
+      var answer =
         await load == .before ? LoadedPage.previous(of: walk) : LoadedPage.next(of: walk)
+      if case .page(let page, let isLast) = answer {
+        answer = .page(page.filled(from: known), isLast: isLast)
+      }
       self?.finished(id, answer)
     }
     // The load may have been cancelled before there was a task.
@@ -402,29 +406,38 @@ extension PagedList {
     if !isWanted { task.cancel() }
   }
 
-  private func walk(for load: ListLoad, from position: Position?) -> Walk<Item> {
+  /// The walk that a load goes on with, and what is held of the page that it reads.
+  private func walk(
+    for load: ListLoad, from position: Position?
+  ) -> (Walk<Item>, known: Page<Item>?) {
     state.withLock { state in
-      switch load {
-      case .before where state.walkBefore != nil:
-        return state.walkBefore ?? cursor.walk()
-      case .again:
-        // One page, by a walk that is not continued.
-        let walk = cursor.resuming(from: position ?? cursor.start).walk()
-        state.newWalk = walk
-        return walk
-      case .more, .before:
-        let walk = state.walk ?? cursor.walk()
-        state.walk = walk
-        return walk
-      case .reload:
-        let walk = cursor.walk()
-        state.newWalk = walk
-        return walk
-      case .seek(let start):
-        let walk = cursor.resuming(from: start.position).walk()
-        state.newWalk = walk
-        return walk
-      }
+      (Self.walk(for: load, from: position, &state, cursor), state.machine.held(by: load))
+    }
+  }
+
+  private static func walk(
+    for load: ListLoad, from position: Position?, _ state: inout State, _ cursor: Cursor<Item>
+  ) -> Walk<Item> {
+    switch load {
+    case .before where state.walkBefore != nil:
+      return state.walkBefore ?? cursor.walk()
+    case .again:
+      // One page, by a walk that is not continued.
+      let walk = cursor.resuming(from: position ?? cursor.start).walk()
+      state.newWalk = walk
+      return walk
+    case .more, .before:
+      let walk = state.walk ?? cursor.walk()
+      state.walk = walk
+      return walk
+    case .reload:
+      let walk = cursor.walk()
+      state.newWalk = walk
+      return walk
+    case .seek(let start):
+      let walk = cursor.resuming(from: start.position).walk()
+      state.newWalk = walk
+      return walk
     }
   }
 

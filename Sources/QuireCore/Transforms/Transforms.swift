@@ -89,6 +89,8 @@ struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
     }
   }
 
+  func expect(_ known: KnownPage) { base.expect(known) }
+
   func positions(after position: Position, total: Total?, count: Int) -> [Position] {
     base.positions(after: position, total: total, count: count)
   }

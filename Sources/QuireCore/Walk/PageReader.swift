@@ -15,6 +15,9 @@ package protocol PageReader<Item>: Sendable {
   /// listing ended before it.
   func read(at position: Position) async throws -> Page<Item>?
 
+  /// The consumer keeps pages, and has this of the one that is read next.
+  func expect(_ known: KnownPage)
+
   /// Frees what the source holds; see `PageSource.close(at:)`.
   func close(at position: Position?) async
 
@@ -46,6 +49,8 @@ extension PageReader {
   func identity(of position: Position) -> Int { position.hashValue }
   /// Nothing is open between two reads.
   func leave() {}
+  /// Pages that are made of others are read whole.
+  package func expect(_ known: KnownPage) {}
   /// Unknown.
   func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
   /// Unknown.

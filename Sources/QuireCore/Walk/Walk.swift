@@ -87,6 +87,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     await parting.withLock { $0 }?.value
   }
 
+  /// The consumer keeps pages, and has this of the one that is read next.
+  package func expect(_ known: KnownPage) { reader.expect(known) }
+
   /// Whether the walk has nothing more to give.
   var isOver: Bool { machine.withLock { $0.isOver } }
 
@@ -248,6 +251,8 @@ extension Walk {
     if let walk = backward.withLock({ $0 }) { return walk }
     guard let makeBackwardReader else { return nil }
     let reader = makeBackwardReader()
+    // A page that is not changed does not say what lies before it.
+    reader.expect(KnownPage())
     let before: Position?
     if let known = machine.withLock({ $0.before }) {
       before = known

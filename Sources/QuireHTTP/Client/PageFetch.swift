@@ -13,6 +13,8 @@ struct PageFetch<Item: Sendable> {
   let decoder: any PageDecoder<Item>
   /// What the request was made of, secrets restored; nil for the plain first page.
   let sent: Bookmark?
+  /// What a consumer that keeps pages has of this one.
+  var known: KnownPage?
   /// The indexes that the page may be in the middle of, by their addresses.
   var indexes: [String: [String]] = [:]
   /// How the walk goes on with this page if the server had forgotten its cursor.
@@ -288,9 +290,7 @@ struct PageFetch<Item: Sendable> {
       return .transfer(transfer)
     }
     delivered.began()
-    if let validators = configuration.validators {
-      exchange.condition = isConditional ? validators.entry(for: validatorKey) : nil
-    }
+    exchange.condition = condition
     let (response, hop) = try await exchange.send()
     let status = response.head.status
     if status.code == 304, let known = exchange.condition {
@@ -467,6 +467,17 @@ struct PageFetch<Item: Sendable> {
 
   // MARK: Conditional requests
 
+  /// What the page was the last time: as its consumer has it, who may keep pages, or as the client has seen it.
+  private var condition: PageValidators.Entry? {
+    guard known?.version != nil || known == nil && configuration.validators != nil, isConditional
+    else { return nil }
+    guard let known else { return configuration.validators?.entry(for: validatorKey) }
+    guard let version = known.version, version.request == validatorKey else { return nil }
+    return PageValidators.Entry(
+      entityTag: version.entityTag, lastModified: version.lastModified, next: known.next,
+      itemCount: known.itemCount)
+  }
+
   /// Whether the page can be asked for by its validators: not where a part of it was delivered, nor where the
   /// caller has conditions.
   private var isConditional: Bool {
@@ -498,17 +509,27 @@ struct PageFetch<Item: Sendable> {
     return page
   }
 
-  /// Keeps the validators of a page that was read whole; its positions hold no secrets any more.
-  func keepValidators(of page: Page<Item>) {
-    guard let validators = configuration.validators, !page.hasMoreParts, !page.isUnchanged,
+  /// Keeps the validators of a page that was read whole, in the page, too, where its consumer keeps pages; its
+  /// positions hold no secrets any more.
+  func keepValidators(of page: inout Page<Item>) {
+    guard known != nil || configuration.validators != nil, !page.hasMoreParts,
       page.nextFailure == nil, page.endDoubt == nil, request.method == .get,
-      let http = page.http, http.head.status.code == 200
+      let response = page.http?.head, page.isUnchanged || response.status.code == 200
     else { return }
+    let (tag, date) = (
+      response.headerFields.first(.eTag), response.headerFields.first(.lastModified)
+    )
+    if known != nil, page.isUnchanged || tag != nil || date != nil {
+      // Validators that a 304 names replace those that are held (RFC 9110, §15.4.5).
+      let old = page.isUnchanged ? known?.version : nil
+      page.head.version = PageVersion(
+        request: validatorKey, entityTag: tag ?? old?.entityTag,
+        lastModified: date ?? old?.lastModified)
+    }
+    guard let validators = configuration.validators, !page.isUnchanged else { return }
     validators.store(
       PageValidators.Entry(
-        entityTag: http.head.headerFields.first(.eTag),
-        lastModified: http.head.headerFields.first(.lastModified), next: page.next,
-        itemCount: page.items.count),
+        entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count),
       for: validatorKey)
   }
 

@@ -15,6 +15,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let delivery: PageDelivery
   private let audit: WalkAudit?
   private let open = Mutex<OpenPage?>(nil)
+  private let known = Mutex<KnownPage?>(nil)
   /// What an observer sees of the walk; nil where there is none.
   private let observation: WalkObservation?
 
@@ -47,6 +48,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package func copy() -> any PageReader<Item> {
     PageLoader(listing, decoder, delivery, audit: audit)
   }
+  package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
   package func leave() { open.withLock { $0 = nil } }
   package func identity(of position: Position) -> Int { listing.identity(of: position) }
   package func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
@@ -133,6 +135,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     var fetch = PageFetch(
       listing, decoder, request, for: sent, itemOffset: position.itemOffset,
       traffic: traffic)
+    fetch.known = known.withLock { $0 }
     fetch.indexes = indexes
     return fetch
   }
@@ -163,7 +166,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
       keep(fetch, at: next)
     }
     page.belong(to: listing.identity)
-    fetch.keepValidators(of: page)
+    fetch.keepValidators(of: &page)
     page.traffic.items = page.items.count
     return page
   }
