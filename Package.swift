@@ -84,7 +84,7 @@ let package = Package(
     library("QuireAWS", ["QuireHTTP", "QuirePagination", "CCrypto", httpTypes]),
     library("QuireDetect", reading + [httpTypes]),
     library("QuireExport", reading + ["CZlib"]),
-    library("QuireSQLite", ["QuireExport", "QuirePagination", "QuireCore"] + grdb),
+    library("QuireSQLite", ["QuireExport", "QuireListModel"] + reading + grdb),
     library("QuirePostgres", ["QuireExport", "QuirePagination", "QuireCore", "CPostgreSQL"]),
     library("QuireFeeds", reading + [httpTypes]),
     library("QuireFeedsSQLite", ["QuireFeeds", "QuireCore"] + grdb),
@@ -92,7 +92,7 @@ let package = Package(
     library("QuireTelemetry", ["QuireHTTP", "QuireCore", metrics, tracing]),
     library("QuireServing", ["QuirePagination", "QuireCore", "CCrypto", httpTypes]),
     library("Quire", libraries + ["QuireDetect", httpTypes, logging]),
-    library("QuireTesting", reading + ["QuireExport", "QuireFeeds", httpTypes]),
+    library("QuireTesting", reading + ["QuireExport", "QuireFeeds", "QuireListModel", httpTypes]),
     // The command-line tool and its demo API.
     .executableTarget(
       name: "QuireCommand",

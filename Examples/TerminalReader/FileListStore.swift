@@ -4,34 +4,53 @@ import QuireListModel
 
 /// Keeps a list's pages in a file, one line of JSON for each.
 actor FileListStore<Item: Codable & Sendable>: ListStore {
+  /// A line, and the form that it has.
+  private struct Line: Codable {
+    var form = 1
+    var page: StoredPage<Item>
+  }
+
+  /// What this version cannot read, and leaves as it is.
+  struct Later: Error, CustomStringConvertible {
+    let path: String
+    var description: String { "\(path) was written by a later version. Name another file." }
+  }
+
+  private struct Form: Decodable { var form: Int }
+
   private let file: URL
 
   init(_ path: String) { file = URL(fileURLWithPath: path) }
 
   /// The pages kept. A line that was not written to its end is none.
   func pages() throws -> [StoredPage<Item>] {
-    try lines().map { try JSONDecoder().decode(StoredPage<Item>.self, from: $0) }
+    try lines().map { try JSONDecoder().decode(Line.self, from: $0).page }
   }
 
   /// Writes a page: at the end of the file where it is the next one, else the file anew.
   func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) throws {
-    let line = try JSONEncoder().encode(page)
+    let line = try JSONEncoder().encode(Line(page: page)) + [0x0A]
     let kept = try lines()
     guard index == kept.count, index > 0 else {
       let rest = isLast ? [] : kept.dropFirst(index + 1)
-      let text = (kept.prefix(index) + [line] + rest).map { $0 + [0x0A] }.joined()
+      let text = kept.prefix(index).flatMap { $0 + [0x0A] } + line + rest.flatMap { $0 + [0x0A] }
       return try Data(text).write(to: file, options: .atomic)
     }
     let end = try FileHandle(forWritingTo: file)
     defer { try? end.close() }
+    // What was not written to its end goes.
+    try end.truncate(atOffset: UInt64(kept.reduce(0) { $0 + $1.count + 1 }))
     try end.seekToEnd()
-    try end.write(contentsOf: line + [0x0A])
+    try end.write(contentsOf: line)
   }
 
   private func lines() throws -> [Data] {
     guard FileManager.default.fileExists(atPath: file.path) else { return [] }
     let data = try Data(contentsOf: file)
     let end = data.lastIndex(of: 0x0A).map { data.index(after: $0) } ?? data.startIndex
-    return data[..<end].split(separator: 0x0A).map { Data($0) }
+    let lines = data[..<end].split(separator: 0x0A).map { Data($0) }
+    let form = lines.first.flatMap { try? JSONDecoder().decode(Form.self, from: $0).form }
+    if let form, form > 1 { throw Later(path: file.path) }
+    return lines
   }
 }

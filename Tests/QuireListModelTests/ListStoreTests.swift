@@ -131,6 +131,42 @@ import Testing
     #expect(other.shown == "0 1 2" && other.snapshot.expectedAfter == 2)
   }
 
+  @Test("18-Store: a store in memory keeps every promise of a store, and one that does not is told")
+  func conforms() async throws {
+    typealias Item = ListStoreConformance.Item
+    let store = MemoryListStore<Item>()
+    try await ListStoreConformance.check { store }
+    /// Forgets to take away what lies behind the last page.
+    actor Forgetful: ListStore {
+      var kept: [StoredPage<Item>] = []
+      func pages() -> [StoredPage<Item>] { kept }
+      func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {
+        kept = kept.prefix(index) + [page] + kept.dropFirst(index + 1)
+      }
+    }
+    let forgetful = Forgetful()
+    let failure = await #expect(throws: ConformanceFailure.self) {
+      try await ListStoreConformance.check { forgetful }
+    }
+    #expect(failure?.promise == "Behind a page that is the last, nothing stays.")
+    let damaged = MemoryListStore<Item>()
+    await #expect(throws: ConformanceFailure.self) {
+      try await ListStoreConformance.check(damagedBy: {}) { damaged }
+    }
+  }
+
+  @Test("18-Store: a listing that has become empty is empty in the store, too")
+  func empties() async throws {
+    let store = try await stored(2, of: rows([[0, 1], [2, 3]]))
+    for cursor in [Cursor<Row> { _ in nil }, Cursor<Row> { _ in Page([]) }] {
+      let model = ListModel(cursor, options: .byHand, store: store)
+      try await model.start()
+      #expect(model.shown == "" && model.state == .empty)
+      await model.settleStore()
+      #expect(await store.pages().flatMap(\.items).isEmpty)
+    }
+  }
+
   @Test("18-Store: a stored page is JSON and back")
   func coding() throws {
     var page = Page([Row(id: 1)], next: "b", previous: "a", total: Total(9))

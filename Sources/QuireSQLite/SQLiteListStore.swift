@@ -1,0 +1,107 @@
+import Foundation
+import GRDB
+import QuireCore
+import QuireExport
+public import QuireListModel
+
+/// Keeps a list's pages in a file of SQLite, a row of JSON for each.
+///
+/// ```swift
+/// let model = ListModel(issues, store: SQLiteListStore("lists.sqlite", list: "issues"))
+/// ```
+/// The file is opened with the first call, and made, readable by its owner alone, where there is none; other
+/// tables in it are left alone. Every page is a transaction, so that a process that is killed leaves pages
+/// as they were or as they came.
+///
+/// What cannot be read is a `SinkError`: `.damaged`, and `.notOurs` for a list that a later version kept or that
+/// has other items. The latter stays as it is until its first page is kept anew; the list of a later version
+/// is never touched.
+public actor SQLiteListStore<Item: Codable & Sendable>: ListStore {
+  private let path: String
+  private let list: String
+  private var database: SQLiteDatabase?
+
+  /// A store of one list in a file.
+  ///
+  /// - Parameters:
+  ///   - path: The file.
+  ///   - list: Which of the file's lists. Default: `list`.
+  public init(_ path: String, list: String = "list") {
+    self.path = path
+    self.list = list
+  }
+
+  /// The pages kept.
+  public func pages() async throws -> [StoredPage<Item>] {
+    let bodies = try await run { [list, path] database -> [String] in
+      guard try database.tableExists("quire_list") else { return [] }
+      try ListTable.check(list, path, database)
+      let rows = try Row.fetchAll(
+        database, sql: "SELECT number, body FROM quire_list WHERE list = ? ORDER BY number",
+        arguments: [list])
+      // What lies behind a gap is of another listing.
+      return zip(0..., rows).prefix { $1["number"] as Int? == $0 }.map { $1["body"] ?? "" }
+    }
+    do {
+      return try bodies.map { try JSONDecoder().decode(StoredPage<Item>.self, from: Data($0.utf8)) }
+    } catch {
+      throw SinkError(
+        .notOurs,
+        "\(path): the list \(list) has items of another kind, or is damaged (\(error)). It is replaced when "
+          + "the list is loaded.")
+    }
+  }
+
+  /// Keeps a page.
+  public func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) async throws {
+    let body = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
+    try await run { [list, path] database in
+      // The table, too, is made in here: two that make it at once would lock each other out.
+      try database.inTransaction(.immediate) {
+        try ListTable.create(database)
+        try ListTable.check(list, path, database)
+        if isLast {
+          try database.execute(
+            sql: "DELETE FROM quire_list WHERE list = ? AND number > ?", arguments: [list, index])
+        }
+        try database.execute(
+          sql: "INSERT OR REPLACE INTO quire_list (list, number, form, body) VALUES (?, ?, ?, ?)",
+          arguments: [list, index, ListTable.form, body])
+        return .commit
+      }
+    }
+  }
+
+  private func run<Value: Sendable>(
+    _ work: @escaping @Sendable (Database) throws -> Value
+  ) async throws -> Value {
+    let opened = try database ?? SQLiteDatabase(path)
+    database = opened
+    return try await opened.run(work)
+  }
+}
+
+/// The table of all lists in a file.
+private enum ListTable {
+  /// The form of rows.
+  static let form = 1
+
+  static func create(_ database: Database) throws {
+    try database.execute(
+      sql: """
+        CREATE TABLE IF NOT EXISTS quire_list (list TEXT NOT NULL, number INTEGER NOT NULL, \
+        form INTEGER NOT NULL, body TEXT NOT NULL, PRIMARY KEY (list, number)) WITHOUT ROWID
+        """)
+  }
+
+  /// Throws where a later version has kept the list.
+  static func check(_ list: String, _ path: String, _ database: Database) throws {
+    let found = try Int.fetchOne(
+      database, sql: "SELECT max(form) FROM quire_list WHERE list = ?", arguments: [list])
+    guard let found, found > form else { return }
+    throw SinkError(
+      .notOurs,
+      "\(path): a later version has kept the list \(list), in the form \(found); this one reads \(form). "
+        + "Name another list or another file.")
+  }
+}
