@@ -11,6 +11,7 @@ enum Key: Hashable {
   /// What a terminal sends for them. Ctrl-C is a key like any other in raw mode.
   private static let sequences: [(bytes: [UInt8], key: Key)] = [
     ("\u{1B}[A", Key.up), ("\u{1B}[B", .down), ("\u{1B}[5~", .pageUp), ("\u{1B}[6~", .pageDown),
+    ("\u{1B}OA", .up), ("\u{1B}OB", .down), ("\u{1B}OH", .home), ("\u{1B}OF", .end),
     ("\u{1B}[H", .home), ("\u{1B}[1~", .home), ("\u{1B}[F", .end), ("\u{1B}[4~", .end),
     ("\r", .enter), ("\u{7F}", .backspace), ("\u{8}", .backspace), ("\u{3}", .quit),
   ].map { (Array($0.utf8), $1) }
@@ -35,8 +36,12 @@ enum Key: Hashable {
         if rest.count == 1 { keys.append(.escape) }
         return keys
       }
-      if (0x20..<0x7F).contains(first) { keys.append(.character(Character(Unicode.Scalar(first)))) }
-      rest = rest.dropFirst()
+      // What is typed beyond ASCII is bytes of UTF-8.
+      let typed = first < 0x80 ? rest.prefix(1) : rest.prefix { $0 >= 0x80 }
+      if first >= 0x20, first != 0x7F {
+        keys += String(decoding: typed, as: UTF8.self).map(Key.character)
+      }
+      rest = rest.dropFirst(typed.count)
     }
     return keys
   }

@@ -119,6 +119,7 @@ import QuireListModel
     case (_, .end): select(.max)
     case (.list, .character(let character)): command(character)
     case (.list, .enter): retry()
+    case (.list, .escape): filter("")
     case (.list, _): break
     case (.filter(let text), _): edit(key, text, Mode.filter) { self.filter($0) }
     case (.jump(let text), _): edit(key, text, Mode.jump) { _ in }
@@ -127,6 +128,9 @@ import QuireListModel
 
   private func command(_ character: Character) {
     switch character {
+    case "j": select(selected + 1)
+    case "k": up()
+    case " ": select(selected + height)
     case "d": remove()
     case "u": undo()
     case "/": mode = .filter("")
@@ -155,21 +159,28 @@ import QuireListModel
     changed(text)
   }
 
+  /// Shows what matches; the chosen record stays chosen where it does.
   private func filter(_ text: String) {
     let matches: @Sendable (Record) -> Bool = { $0.name.localizedCaseInsensitiveContains(text) }
+    let chosen = anchors.selected
     model.filter = text.isEmpty ? nil : matches
     days.update(model.items)
-    top = model.snapshot.expectedBefore
-    selected = top
-    scroll(to: selected)
+    centre(model.snapshot.expectedBefore + (chosen.flatMap { model.index(of: $0) } ?? 0))
   }
 
   private func jump(to number: Int) {
     run { [weak self] model in
-      let row = try await model.navigate(to: .item(number - 1))
-      guard let self else { return }
-      // The page is there; the record itself lies so many rows behind its first one.
-      if row == nil { self.note = "there is no record \(number)" } else { self.select(number - 1) }
+      do {
+        let row = try await model.navigate(to: .item(number - 1))
+        // The page is there; the record itself lies so many rows behind its first one.
+        if row == nil {
+          self?.note = "there is no record \(number)"
+        } else {
+          self?.centre(number - 1)
+        }
+      } catch {
+        self?.note = "record \(number) could not be loaded: g tries again"
+      }
     }
   }
 
@@ -214,6 +225,12 @@ import QuireListModel
       refresh.scrolled(to: 0, in: Viewport(content: 1, extent: 1), isTracking: true)
       pulled = 0
     }
+    scroll(to: row)
+  }
+
+  /// Chooses a row, and shows what lies around it.
+  private func centre(_ row: Int) {
+    top = max(0, row - height / 2)
     scroll(to: row)
   }
 

@@ -11,7 +11,7 @@ extension Reader {
     follow()
     let rows = (top - pulled..<top - pulled + height).map { line(ofRow: $0, width) }
     let rule = String(repeating: "─", count: width)
-    return ([title(width), pinned(width)] + rows + [rule, " " + bottom]).map { line in
+    return ([title(width), pinned(width)] + rows + [rule, " " + bottom(width - 1)]).map { line in
       String(line.prefix(width))
     }
   }
@@ -21,8 +21,20 @@ extension Reader {
     var count = "\(snapshot.list.loaded)"
     if let total = snapshot.list.total, total.kind == .items { count += " of \(total.value)" }
     if snapshot.isFiltered { count = "\(snapshot.items.count) found in " + count }
-    let state = snapshot.refreshError != nil ? "offline" : "\(snapshot.list.state)"
+    let state = snapshot.refreshError != nil ? "offline" : Self.words(for: snapshot.list.state)
     return spread(" Records: \(count)", state + (snapshot.list.isStale ? ", stale " : " "), width)
+  }
+
+  private static func words(for state: ListState) -> String {
+    switch state {
+    case .idle: ""
+    case .loading: "loading …"
+    case .content: "more to come"
+    case .loadingMore: "loading more …"
+    case .empty: "empty"
+    case .exhausted: "all loaded"
+    case .loadingError, .loadingMoreError: "failed"
+    }
   }
 
   /// The day of the first record in the window stays above it.
@@ -40,7 +52,9 @@ extension Reader {
     case .empty: return row - top == height / 2 ? centred("no records", width) : ""
     case .noMatches: return row - top == height / 2 ? centred("no record is like that", width) : ""
     case .failed(let error):
-      return row - top == height / 2 ? centred(error.message + " (Enter)", width) : ""
+      let lines = wrapped(error.message, width - 4) + ["", "Enter: try again"]
+      let index = row - top - height / 2
+      return lines.indices.contains(index) ? centred(lines[index], width) : ""
     case .items: break
     }
     guard let (index, record) = record(inRow: row) else { return edge(ofRow: row, width) }
@@ -74,13 +88,34 @@ extension Reader {
     }
   }
 
-  private var bottom: String {
+  private func bottom(_ width: Int) -> String {
     switch mode {
-    case .filter(let text): "filter: \(text)_"
-    case .jump(let text): "go to record: \(text)_"
-    case .list:
-      note ?? model.snapshot.refreshError?.message
-        ?? "↑ ↓ PgUp PgDn Home End   d: delete  u: undo  /: filter  g: go to"
+    case .filter(let text): return "filter: \(text)_"
+    case .jump(let text): return "go to record: \(text)_"
+    case .list: break
+    }
+    if let note { return note }
+    if let error = model.snapshot.refreshError { return "Enter: try again. " + error.message }
+    let keys =
+      model.snapshot.isFiltered ? ["Esc: show all", "/: filter"] : ["/: filter", "g: go to"]
+    let helps = [
+      ["↑ ↓ PgUp PgDn Home End", "d: delete", "u: undo"] + keys + ["q: quit"],
+      ["d: delete", "u: undo"] + keys + ["q: quit"], ["d", "u", "/", "g", "q: quit"],
+    ].map { $0.joined(separator: "  ") }
+    return helps.first { $0.count <= width } ?? "q: quit"
+  }
+
+  /// The text in lines of whole words.
+  private func wrapped(_ text: String, _ width: Int) -> [String] {
+    text.split(separator: " ").reduce(into: [""]) { lines, word in
+      let last = lines[lines.count - 1]
+      if last.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if last.count + 1 + word.count <= width {
+        lines[lines.count - 1] = last + " " + word
+      } else {
+        lines.append(String(word))
+      }
     }
   }
 

@@ -6,8 +6,8 @@ import QuireListModel
 ///
 /// Arrow and page keys choose a record, and pages are loaded before their rows are reached, at both ends; ten
 /// are held, however long the listing is. Pulled down at its top by three more rows the list is loaded anew;
-/// `d` deletes a record here and `u` takes it back, `/` filters while a text is typed, `g` goes to a number,
-/// Enter tries again what failed. With `--store` the pages are kept in a file, and shown without a server, too.
+/// `d` deletes a record here and `u` takes it back, `/` filters while a text is typed and Escape shows all again,
+/// `g` goes to a number, Enter tries again what failed, `q` quits. With `--store` the pages are kept in a file, and shown without a server, too.
 ///
 /// Pages lead on by Link headers; with `--offset` by offset, limit and a total, so that rows to come are known
 /// and any of them can be gone to in one request. With `--script` the keys are words on stdin: `wait` waits

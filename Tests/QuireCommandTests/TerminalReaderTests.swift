@@ -90,16 +90,16 @@ struct TerminalReaderTests {
       up wait show
       """, at: server.url("/list?page=1"))
     try #require(shown.count == 8)
-    #expect(shown[0].title == "Records: 20 content")
+    #expect(shown[0].title == "Records: 20 more to come")
     #expect(shown[0].records == rows(1...8, chosen: 1))
     #expect(shown[1].records == rows(1...8, chosen: 3))
     #expect(shown[2].records == rows(5...12, chosen: 12))
-    #expect(shown[3].title == "Records: 30 exhausted")
+    #expect(shown[3].title == "Records: 30 all loaded")
     #expect(shown[3].rows.last == "that is all" && shown[3].records.prefix(7) == rows(24...30)[...])
     #expect(shown[4].records == rows(23...30, chosen: 23))
     #expect(shown[5].records == rows(1...8, chosen: 1))
     #expect(shown[6].rows.prefix(3) == ["pull to refresh: 66 %", "", ">1  Record 1"])
-    #expect(shown[7].title == "Records: 20 content")
+    #expect(shown[7].title == "Records: 20 more to come")
     #expect(shown[7].records == rows(1...8, chosen: 1))
     #expect(pages(server) == ["1", "2", "3", "1", "2"])
   }
@@ -132,14 +132,14 @@ struct TerminalReaderTests {
       enter wait show
       """, at: server.url("/list?page=1"))
     try #require(shown.count == 6)
-    #expect(shown[0].title == "Records: 0 loadingError" && shown[0].rows[4].contains("404"))
-    #expect(shown[1].title == "Records: 10 loadingMoreError")
+    #expect(shown[0].title == "Records: 0 failed" && shown[0].rows[4].contains("404"))
+    #expect(shown[1].title == "Records: 10 failed")
     #expect(shown[1].records == rows(1...8, chosen: 1))
     #expect(shown[2].rows.last == "could not be loaded (Enter)")
-    #expect(shown[3].title == "Records: 20 exhausted" && shown[3].records.last == ">11  Record 11")
+    #expect(shown[3].title == "Records: 20 all loaded" && shown[3].records.last == ">11  Record 11")
     #expect(shown[4].title == "Records: 20 offline" && shown[4].bottom.contains("404"))
     #expect(shown[4].records == rows(1...8, chosen: 1))
-    #expect(shown[5].title == "Records: 20 exhausted")
+    #expect(shown[5].title == "Records: 20 all loaded")
     #expect(pages(server) == ["1", "1", "2", "2", "1", "1", "2"])
   }
 
@@ -184,7 +184,7 @@ struct TerminalReaderTests {
     let server = try listing(pages: 4)
     defer { server.stop() }
     let shown = try await play(
-      "wait / 2 show 9 wait show x show backspace enter show / escape show",
+      "wait / 2 show 9 wait show x show backspace enter show escape show",
       at: server.url("/list?page=1"))
     try #require(shown.count == 5)
     #expect(shown[0].bottom == "filter: 2_")
@@ -193,10 +193,12 @@ struct TerminalReaderTests {
     let found = ["3 found in 20 ", "12 found in 30 ", "13 found in 40 "]
     #expect(found.contains { shown[0].title.contains($0) }, "\(shown[0].title)")
     #expect(shown[1].records.first == ">29  Record 29")
-    #expect(shown[1].title == "Records: 1 found in 40 exhausted")
+    #expect(shown[1].title == "Records: 1 found in 40 all loaded")
     #expect(shown[2].rows[4] == "no record is like that")
-    #expect(shown[3].records.first == ">29  Record 29" && !shown[3].bottom.hasPrefix("filter"))
-    #expect(shown[4].title == "Records: 40 exhausted")
+    #expect(shown[3].records.first == ">29  Record 29" && shown[3].bottom.contains("Esc: show all"))
+    // The record that was found stays chosen, with what lies around it.
+    #expect(shown[4].title == "Records: 40 all loaded")
+    #expect(shown[4].records == rows(25...32, chosen: 29))
   }
 
   @Test(
@@ -224,9 +226,9 @@ struct TerminalReaderTests {
     #expect(lines.dropFirst(12).allSatisfy { $0.count <= 24 })
     #expect(
       lines.suffix(7) == [
-        " Records: 20    content ", "── 2026-03-01 ──────────", " 7  Record 7", " 8  Record 8",
+        " Records: 20 more to com", "── 2026-03-01 ──────────", " 7  Record 7", " 8  Record 8",
         ">9  Record 9 2026-02-28 ",
-        "────────────────────────", " ↑ ↓ PgUp PgDn Home End ",
+        "────────────────────────", " d  u  /  g  q: quit",
       ])
   }
 
@@ -238,7 +240,7 @@ struct TerminalReaderTests {
     let url = server.url("/list?page=1")
     let file = TemporaryFile()
     let online = try await play("wait end wait show", at: url, "--store", file.path)
-    #expect(online.first?.title == "Records: 30 exhausted")
+    #expect(online.first?.title == "Records: 30 all loaded")
     #expect(try file.lines().count == 3)
     server.stop()
     let offline = try await play("wait show pageDown wait show", at: url, "--store", file.path)
