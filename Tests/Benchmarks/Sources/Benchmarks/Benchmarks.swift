@@ -19,6 +19,7 @@ struct Benchmarks {
     "edits": { _ in try await Lists.measureEdits() },
     "differences": { _ in try await Lists.measureDifferences() },
     "window": { _ in try await Lists.measureWindow() },
+    "mixes": { _ in try await ListMixes.measure() },
     "long": { try await Memory.measureLongWalk($0) },
     "many": { try await Memory.measureManyCursors($0) },
     "decode": { _ in try await TypedPages.measure() },

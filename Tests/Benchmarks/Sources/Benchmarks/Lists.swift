@@ -69,7 +69,7 @@ import QuireListModel
       Figure("  allocations", allocated, "", .atMost(20)),
       Figure("  with the difference that it makes", each(both), "µs", .atMost(40)),
       Figure("a row that is inserted or removed", each(placed), "µs", .atMost(20)),
-      Figure("a row that is moved", each(moved), "µs", .atMost(40)),
+      Figure("a row that is moved to another page", each(moved), "µs", .atMost(40)),
     ]
   }
 
