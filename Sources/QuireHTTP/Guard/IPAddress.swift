@@ -48,6 +48,12 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// `0x7f.1`, `0177.0.0.1`, `2130706433`, `::1`, `[::ffff:127.0.0.1]`, `fe80::1%eth0`, and either with a
   /// dot behind it. Nil for a name.
   public init?(_ text: String) {
+    // Every request asks this several times, and nearly always of one of these.
+    if let bits = Self.dotted(text.utf8) {
+      self.init(ipv4: bits)
+      return
+    }
+    guard Self.mayBeAddress(text.utf8) else { return nil }
     var text = text[...]
     if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
     if text.contains(":") {
@@ -59,6 +65,31 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
       guard let bits = Self.ipv4(text) else { return nil }
       self.init(ipv4: bits)
     }
+  }
+
+  /// Four decimal numbers without zeros in front, as nearly all texts have them.
+  private static func dotted(_ text: String.UTF8View) -> UInt32? {
+    var (bits, part, digits, dots): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
+    for byte in text {
+      if byte == UInt8(ascii: "."), digits > 0, dots < 3 {
+        bits = bits << 8 | part
+        (part, digits, dots) = (0, 0, dots + 1)
+      } else if (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte), digits == 0 || part > 0 {
+        part = part * 10 + UInt32(byte - UInt8(ascii: "0"))
+        digits += 1
+        guard part < 256 else { return nil }
+      } else {
+        return nil
+      }
+    }
+    return dots == 3 && digits > 0 ? bits << 8 | part : nil
+  }
+
+  /// Whether a text begins with a digit or a bracket, or has a colon in it: all others are names.
+  private static func mayBeAddress(_ text: String.UTF8View) -> Bool {
+    guard let first = text.first else { return false }
+    return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || first == UInt8(ascii: "[")
+      || text.contains(UInt8(ascii: ":"))
   }
 
   /// One to four numbers, decimal, octal or hexadecimal, the last of which fills what is left.

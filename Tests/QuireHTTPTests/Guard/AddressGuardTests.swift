@@ -35,6 +35,24 @@ struct AddressGuardTests {
     }
   }
 
+  @Test("R9, 15-Guard: the short way of reading an address finds what the long one does")
+  func shortWay() {
+    let seed = UInt64.random(in: .min ... .max)
+    var random = SeededGenerator(seed: seed)
+    let odd = [
+      "", "0", "1.2.3", "256.1.1.1", "1.256.1.1", "01.2.3.4", "1.02.3.4", "0.0.0.0", "00.0.0.0",
+      "1..2.3", ".1.2.3", "1.2.3.", "1.2.3.4.", "1.2.3.4.5", "a.b.c.d", "1.2.3.4a", "1.2.3.0x4",
+      "api.test", "127.0.0.1.test", "①.1.1.1", "1.1.1.①", "4294967295", "4294967296",
+    ]
+    let texts = (0..<2_000).map { _ in
+      (0..<4).map { _ in "\(Int.random(in: 0...299, using: &random))" }.joined(separator: ".")
+    }
+    for text in odd + texts {
+      // In brackets it is read the long way.
+      #expect(IPAddress(text) == IPAddress("[\(text)]"), "\(text), seed \(seed)")
+    }
+  }
+
   @Test(
     "R9, R10, R11, 15-Guard: a redirect to a private address is not followed, however it is spelled"
   )
