@@ -27,6 +27,9 @@ final class EasyHandle {
   /// The header fields that are set, for libcurl and as they came.
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var fieldLines: [UInt8] = []
+  /// Where libcurl keeps addresses. All handles' together would be searched for old ones after every transfer,
+  /// which takes long where there are thousands of hosts, and what is pinned would stay for ever.
+  private let addresses = quire_name_memory()
   /// Where names lead, for libcurl and as it was set.
   fileprivate var route: UnsafeMutablePointer<curl_slist>?
   fileprivate var routeLines: [String] = []
@@ -42,6 +45,7 @@ final class EasyHandle {
     errorText = .allocate(capacity: Int(CURL_ERROR_SIZE))
     errorText.initialize(repeating: 0, count: Int(CURL_ERROR_SIZE))
     ledger.handleMade()
+    quire_easy_set_pointer(raw, CURLOPT_SHARE, addresses)
     setInvariants(configuration)
     setCallbacks(ledger)
     quire_easy_set_pointer(raw, CURLOPT_ERRORBUFFER, errorText)
@@ -49,6 +53,7 @@ final class EasyHandle {
 
   deinit {
     curl_easy_cleanup(raw)
+    curl_share_cleanup(addresses)
     curl_slist_free_all(fields)
     curl_slist_free_all(route)
     errorText.deallocate()
@@ -151,7 +156,9 @@ extension EasyHandle {
       quire_easy_set_list(raw, CURLOPT_RESOLVE, nil)
       curl_slist_free_all(route)
       route = nil
-      for line in lines { route = curl_slist_append(route, line) }
+      // What the last transfer was told, this one may be told otherwise: `-NAME:PORT` forgets it.
+      let old = routeLines.map { "-" + $0.split(separator: ":").prefix(2).joined(separator: ":") }
+      for line in old + lines { route = curl_slist_append(route, line) }
       routeLines = lines
     }
     // libcurl forgets what it was told once it has used it.
@@ -230,6 +237,8 @@ extension EasyHandle {
     // Without this, removing a handle that still resolves a name waits for its resolver thread.
     set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_NOPROGRESS, 1)
+    // Names are pinned by us; addresses in the place of names need no memory.
+    set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
     set(CURLOPT_FOLLOWLOCATION, 0)
     quire_easy_set_string(raw, CURLOPT_PROTOCOLS_STR, "http,https")
     quire_easy_set_string(raw, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
