@@ -80,31 +80,33 @@ extension FeedElement {
     "http://www.google.com/schemas/sitemap-news/0.9": .sitemapNews,
   ]
 
+  /// The namespaces of the prefixes that publishers know.
+  private static let prefixes: [String: String] = [
+    "atom": "http://www.w3.org/2005/Atom", "atom10": "http://www.w3.org/2005/Atom",
+    "a10": "http://www.w3.org/2005/Atom",
+    "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
+    "dc": "http://purl.org/dc/elements/1.1/", "dcterms": "http://purl.org/dc/terms/",
+    "content": "http://purl.org/rss/1.0/modules/content/",
+    "xhtml": "http://www.w3.org/1999/xhtml",
+    "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
+    "wfw": "http://wellformedweb.org/CommentAPI/",
+    "slash": "http://purl.org/rss/1.0/modules/slash/",
+    "thr": "http://purl.org/syndication/thread/1.0", "media": "http://search.yahoo.com/mrss/",
+    "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
+    "podcast": "https://podcastindex.org/namespace/1.0",
+    "georss": "http://www.georss.org/georss", "gml": "http://www.opengis.net/gml",
+    "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
+    "sy": "http://purl.org/rss/1.0/modules/syndication/",
+    "fh": "http://purl.org/syndication/history/1.0", "admin": "http://webns.net/mvcb/",
+    "image": "http://www.google.com/schemas/sitemap-image/1.1",
+    "video": "http://www.google.com/schemas/sitemap-video/1.1",
+    "news": "http://www.google.com/schemas/sitemap-news/0.9",
+    "xlink": "http://www.w3.org/1999/xlink",
+  ]
+
   /// The namespace of a prefix that a document uses without declaring it.
   static func namespace(ofPrefix prefix: String) -> String {
-    let known: [String: String] = [
-      "atom": "http://www.w3.org/2005/Atom", "atom10": "http://www.w3.org/2005/Atom",
-      "a10": "http://www.w3.org/2005/Atom",
-      "rdf": "http://www.w3.org/1999/02/22-rdf-syntax-ns#",
-      "dc": "http://purl.org/dc/elements/1.1/", "dcterms": "http://purl.org/dc/terms/",
-      "content": "http://purl.org/rss/1.0/modules/content/",
-      "xhtml": "http://www.w3.org/1999/xhtml",
-      "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
-      "wfw": "http://wellformedweb.org/CommentAPI/",
-      "slash": "http://purl.org/rss/1.0/modules/slash/",
-      "thr": "http://purl.org/syndication/thread/1.0", "media": "http://search.yahoo.com/mrss/",
-      "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
-      "podcast": "https://podcastindex.org/namespace/1.0",
-      "georss": "http://www.georss.org/georss", "gml": "http://www.opengis.net/gml",
-      "geo": "http://www.w3.org/2003/01/geo/wgs84_pos#",
-      "sy": "http://purl.org/rss/1.0/modules/syndication/",
-      "fh": "http://purl.org/syndication/history/1.0", "admin": "http://webns.net/mvcb/",
-      "image": "http://www.google.com/schemas/sitemap-image/1.1",
-      "video": "http://www.google.com/schemas/sitemap-video/1.1",
-      "news": "http://www.google.com/schemas/sitemap-news/0.9",
-      "xlink": "http://www.w3.org/1999/xlink",
-    ]
-    return known[prefix] ?? "urn:undeclared:" + prefix
+    return prefixes[prefix] ?? "urn:undeclared:" + prefix
   }
 
   private static let names: [Space: [String: FeedElement]] = [
