@@ -28,6 +28,7 @@ let package = Package(
         .product(name: "QuireHTTP", package: "Quire"),
         .product(name: "QuireCurl", package: "Quire"),
         .product(name: "QuireJSON", package: "Quire"),
+        .product(name: "QuirePagination", package: "Quire"),
         .product(name: "QuireXML", package: "Quire"),
         .product(name: "QuireExport", package: "Quire"),
         .product(name: "QuireSQLite", package: "Quire"),

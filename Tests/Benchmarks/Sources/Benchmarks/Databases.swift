@@ -1,6 +1,8 @@
 import Foundation
 import Quire
 import QuireExport
+import QuireJSON
+import QuirePagination
 import QuireSQLite
 
 /// A million items of 1 KB into SQLite, with a column for each member and a checkpoint for each 50,000,
@@ -29,7 +31,7 @@ enum Databases {
   }
 
   private static func write(_ count: Int, to file: URL) throws {
-    FileManager.default.createFile(atPath: file.path, contents: nil)
+    _ = FileManager.default.createFile(atPath: file.path, contents: nil)
     let handle = try FileHandle(forWritingTo: file)
     let body = String(repeating: "The quick brown fox jumps over the lazy dog. ", count: 14)
     for start in stride(from: 0, to: count, by: 1_000) {
