@@ -240,6 +240,27 @@ import Testing
     #expect((9...10).contains(server.requests.count))
     #expect(try copy.rows("SELECT count(*), max(id) FROM items") == ["42|41"])
   }
+
+  @Test("16-Increment: known ground in the listing of one parent does not end those of the others")
+  func readsOtherParents() async throws {
+    let more = Mutex(0)
+    let server = try FaultServer { request in
+      guard request.path != "/parents" else { return [.respond(#"{"items":[{"id":1},{"id":2}]}"#)] }
+      let count = request.path == "/2/x" ? 10 + more.withLock { $0 } : 10
+      let items = (0..<count).reversed().map { "{\"id\":\"\(request.path)\($0)\",\"t\":\($0)}" }
+      return [.respond("{\"items\":[\(items.joined(separator: ","))]}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, "
+        + "since: {field: /t, parameter: after, newestFirst: true}, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    more.withLock { $0 = 1 }
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT count(*) FROM items") == ["21"])
+  }
 }
 
 /// The query of a request's target.
