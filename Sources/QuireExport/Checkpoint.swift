@@ -1,5 +1,11 @@
 public import QuireCore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// How far an export has come, to be stored beside the items, in one promise with them.
 ///
 /// It knows its listing, as a `Position` does, so that no other is mixed in, and holds no secret. Stored
@@ -61,6 +67,18 @@ extension Total {
   /// is the rule by which exports are judged, and each part of them.
   package func missing(after received: Int) -> Int? {
     [.items, .lowerBound].contains(kind) && received < value ? value - received : nil
+  }
+}
+
+extension Position {
+  /// The position with its seal, as it is stored, as a value within another one.
+  package var sealedJSON: JSONValue {
+    get throws { try JSONValue(parsing: try JSONEncoder().encode(self)) }
+  }
+
+  /// Reads what `sealedJSON` wrote.
+  package init(sealedJSON: JSONValue) throws {
+    self = try JSONDecoder().decode(Position.self, from: Data("\(sealedJSON)".utf8))
   }
 }
 

@@ -264,14 +264,11 @@ enum ExportStart {
 
   /// What is stored of the place where changes begin.
   static func memory(of resume: Position) -> JSONValue? {
-    (try? JSONEncoder().encode(resume)).flatMap { try? JSONValue(parsing: Array($0)) }
-      .map { ["changes": $0] }
+    (try? resume.sealedJSON).map { ["changes": $0] }
   }
 
   private static func resume(in memory: JSONValue?) -> Position? {
-    (memory?["changes"]).flatMap {
-      try? JSONDecoder().decode(Position.self, from: Data("\($0)".utf8))
-    }
+    (memory?["changes"]).flatMap { try? Position(sealedJSON: $0) }
   }
 
   /// Goes on behind what was committed. Limits of the caller's count over the whole run.

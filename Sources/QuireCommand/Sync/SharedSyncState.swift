@@ -218,11 +218,7 @@ final class SharedSyncState: Sendable {
     _ record: inout SyncState.Record, _ listing: SyncListing, _ parent: SyncState.Record?,
     _ round: Int, _ connection: PostgresConnection
   ) throws {
-    record.definition = listing.definition
-    record.parentRound = parent?.done ?? 0
-    record.runRound = round
-    record.began = Date().timeIntervalSince1970
-    record.outcome = "running"
+    record.begin(listing, in: round, parentRound: parent?.done ?? 0)
     for work in [Work.begin, .end] {
       try PostgresLeaseStore.add(
         [work.rawValue], to: name(of: work, listing.name), round: round, connection)
@@ -288,14 +284,7 @@ final class SharedSyncState: Sendable {
     try await database.transaction { [self] connection in
       var record = try self.record(record.name, connection, locking: true)
       guard record.tried < round else { return }
-      record.tried = round
-      record.ended = max(Date().timeIntervalSince1970, record.began)
-      record.outcome = "\(outcome.kind): \(outcome.words)"
-      if case .complete = outcome.kind {
-        (record.done, record.isRestarting) = (record.runRound, false)
-      }
-      // The next round reads it anew, and its children with the parents of the last run that was complete.
-      if case .incomplete = outcome.kind { record.runRound = record.done }
+      record.end(outcome, of: listing, in: round)
       try save(record, connection)
       var rounds = [record.done, record.runRound]
       for child in children { rounds.append(try self.record(child, connection).parentRound) }

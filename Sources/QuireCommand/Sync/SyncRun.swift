@@ -103,15 +103,10 @@ struct SyncRun: Sendable {
     var record = try state.record(listing.name)
     // Of a run that is going on, nothing changes.
     if record.began > record.ended || record.run > 0 { return record }
-    if let parent = listing.parent {
-      record.parentRound = try state.record(parent).done
-      guard record.parentRound > 0 else { return nil }
-    }
-    record.definition = listing.definition
+    let parentRound = try listing.parent.map { try state.record($0).done }
+    guard parentRound != 0 else { return nil }
+    record.begin(listing, in: round, parentRound: parentRound ?? 0)
     record.isRestarting = restarts
-    record.runRound = round
-    record.began = Date().timeIntervalSince1970
-    record.outcome = "running"
     try state.save(record)
     return record
   }
@@ -161,19 +156,7 @@ struct SyncRun: Sendable {
   /// Notes how a listing ended. One that failed goes on in a later round; the next is not kept waiting.
   private func ended(_ listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
     var record = try state.record(listing.name)
-    record.tried = round
-    record.ended = max(Date().timeIntervalSince1970, record.began)
-    record.outcome = "\(outcome.kind): \(outcome.words)"
-    // The next round reads it anew, and its children with the parents of the last run that was complete.
-    if case .incomplete = outcome.kind { record.run = 0 }
-    if case .complete = outcome.kind {
-      // One that is read once has its parents where it was read.
-      if listing.destination.mode != .once || record.done == 0 {
-        record.done = record.runRound
-      }
-      record.run = 0
-      record.watermark = outcome.watermark ?? record.watermark
-    }
+    record.end(outcome, of: listing, in: round)
     try state.save(record)
     let readers = try file.listings.filter { $0.parent == listing.name }.map {
       try state.record($0.name).parentRound

@@ -109,10 +109,10 @@ final class SyncSource: Sendable {
     let received = found.flatMap { count(of: $0, place) }
     if let resume = found?.http?.resume, listing.changes {
       page.metadata[ChangesPlace.self] = ChangesPlace(
-        Self.position(place.parent.number, try Self.value(of: resume)))
+        Self.position(place.parent.number, try resume.sealedJSON))
     }
     if let inner = found?.next {
-      page.next = Self.position(place.parent.number, try Self.value(of: inner), received)
+      page.next = Self.position(place.parent.number, try inner.sealedJSON, received)
     } else if found?.nextFailure == nil {
       if page.total == nil, let received, let missing = found?.total?.missing(after: received) {
         page.metadata[MissingItems.self] = MissingItems(missing)
@@ -175,7 +175,7 @@ final class SyncSource: Sendable {
     guard let inner = value["at"], inner != .null else { return Place(parent: parent) }
     return Place(
       parent: parent,
-      inner: try JSONDecoder().decode(Position.self, from: Data("\(inner)".utf8)),
+      inner: try Position(sealedJSON: inner),
       received: value["received"]?.integer)
   }
 
@@ -187,10 +187,6 @@ final class SyncSource: Sendable {
     ]
     if let received { members.append(.init("received", .number("\(received)"))) }
     return Position(.object(members))
-  }
-
-  private static func value(of position: Position) throws -> JSONValue {
-    try JSONValue(parsing: try JSONEncoder().encode(position))
   }
 
   private static func isMissing(_ error: PageError) -> Bool {

@@ -221,6 +221,35 @@ extension SyncState {
   }
 }
 
+// How a record changes, on one machine and on several.
+extension SyncState.Record {
+  /// A run begins, which reads the parents of a round of theirs.
+  mutating func begin(_ listing: SyncListing, in round: Int, parentRound: Int) {
+    definition = listing.definition
+    (runRound, self.parentRound) = (round, parentRound)
+    began = Date().timeIntervalSince1970
+    outcome = "running"
+  }
+
+  /// The listing ended in a round, however it did.
+  mutating func end(_ outcome: SyncRun.Outcome, of listing: SyncListing, in round: Int) {
+    tried = round
+    ended = max(Date().timeIntervalSince1970, began)
+    self.outcome = "\(outcome.kind): \(outcome.words)"
+    switch outcome.kind {
+    case .complete:
+      // One that is read once has its parents where it was read.
+      if listing.destination.mode != .once || done == 0 { done = runRound }
+      (run, isRestarting) = (0, false)
+      watermark = outcome.watermark ?? watermark
+    // The next round reads it anew, and its children with the parents of the last run that was complete.
+    case .incomplete: (run, runRound) = (0, done)
+    // The next round goes on with the run.
+    case .limited, .failed, .interrupted, .skipped: break
+    }
+  }
+}
+
 extension SyncState.Record: Codable {
   private enum Name: String, CodingKey {
     case name, done, tried, run, runRound, isRestarting, parentRound, definition, watermark, planned

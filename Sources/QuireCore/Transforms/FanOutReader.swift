@@ -24,11 +24,54 @@ extension Cursor {
     var limits = limits
     (limits.pages, limits.items) = (nil, nil)
     return Cursor<Child>(limits: limits, clock: clock) { _ in
-      guard ordered else {
-        return UnorderedFanOutReader(parents, concurrency: concurrency, children: children)
-      }
-      return FanOutReader(parents, concurrency: concurrency, children: children)
+      let fanOut = FanOut(parents: parents, concurrency: concurrency, makeChildren: children)
+      guard ordered else { return UnorderedFanOutReader(fanOut) }
+      return FanOutReader(fanOut)
     }
+  }
+}
+
+/// Listings of a listing's items, as both readers of them know it.
+struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
+  let parents: Cursor<Parent>
+  let concurrency: Int
+  let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
+
+  func checkConcurrency() throws {
+    guard concurrency < 1 else { return }
+    throw PageError(
+      .invalidArgument,
+      "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
+      attempts: 0)
+  }
+
+  /// A walk through the listing of an item, from its start or another position on.
+  func walk(of parent: Parent, from start: Position?) throws -> Walk<Item> {
+    let cursor: Cursor<Item>
+    do {
+      cursor = try makeChildren(parent)
+    } catch let error where !(error is CancellationError || error is PageError) {
+      throw PageError(
+        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
+    }
+    return (start.map { cursor.resuming(from: $0) } ?? cursor).walk()
+  }
+
+  /// A child's page as one of the whole.
+  func page(_ page: Page<Item>, at position: Position, next: Position?) -> Page<Item> {
+    var page = page
+    page.position = position
+    page.origins = nil
+    page.next = next
+    page.previous = nil
+    page.closing = nil
+    // The child's own walk compares its pages; two children may well have the same items.
+    page.fingerprint = nil
+    page.sample = nil
+    // Its failure comes with the page that is asked for next.
+    page.nextFailure = nil
+    if let identity = parents.identity { page.belong(to: identity) }
+    return page
   }
 }
 
@@ -63,24 +106,15 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     var childStart: Position?
   }
 
-  private let cursor: Cursor<Parent>
-  private let concurrency: Int
-  private let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
+  private let fanOut: FanOut<Parent, Item>
   private let state = Mutex(State())
 
-  init(
-    _ cursor: Cursor<Parent>, concurrency: Int,
-    children: @escaping @Sendable (Parent) throws -> Cursor<Item>
-  ) {
-    self.cursor = cursor
-    self.concurrency = concurrency
-    makeChildren = children
-  }
+  init(_ fanOut: FanOut<Parent, Item>) { self.fanOut = fanOut }
 
   deinit { leave() }
 
   func read(at position: Position) async throws -> Page<Item>? {
-    guard concurrency >= 1 else { throw PageError.fanOut(concurrency) }
+    try fanOut.checkConcurrency()
     try begin(at: position)
     while true {
       try await open()
@@ -115,23 +149,12 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   /// The child's page as one of the whole, with the place behind it.
   private func deliver(_ page: Page<Item>, of child: Child, at position: Position) -> Page<Item> {
-    var page = page
     let next =
       page.checkpoint.map { Self.position(child.parent, child: $0) }
       ?? child.after.map { Self.position($0) }
     let isOver = page.checkpoint == nil
-    page.position = position.page
-    page.origins = nil
-    page.next = next
-    page.previous = nil
-    page.closing = nil
-    // The child's own walk compares its pages; two children may well have the same items.
-    page.fingerprint = nil
-    page.sample = nil
-    // Its failure comes with the page that is asked for next.
-    page.nextFailure = nil
+    var page = fanOut.page(page, at: position.page, next: next)
     if isOver { finish(next) }
-    if let identity { page.belong(to: identity) }
     let skipped = position.itemOffset
     state.withLock { state in
       state.position = next
@@ -156,7 +179,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     if state.withLock({ $0.parents != nil && $0.position == position.page }) { return }
     let (parent, child) = try Self.parts(of: position)
     leave()
-    let parents = cursor.resuming(from: parent).walk()
+    let parents = fanOut.parents.resuming(from: parent).walk()
     state.withLock {
       $0 = State(position: position.page, parents: parents, childStart: child)
     }
@@ -169,7 +192,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       let (count, hasWaiting, isOver) = state.withLock {
         ($0.children.count, !$0.waiting.isEmpty, $0.isOver)
       }
-      if count >= concurrency { return }
+      if count >= fanOut.concurrency { return }
       if hasWaiting {
         do {
           try openNext()
@@ -202,15 +225,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   private func openNext() throws {
     let (parent, start) = state.withLock { ($0.waiting[0], $0.childStart) }
-    var cursor: Cursor<Item>
-    do {
-      cursor = try makeChildren(parent.item)
-    } catch let error where !(error is CancellationError || error is PageError) {
-      throw PageError(
-        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
-    }
-    if let start { cursor = cursor.resuming(from: start) }
-    let walk = cursor.walk()
+    let walk = try fanOut.walk(of: parent.item, from: start)
     state.withLock { state in
       state.waiting.removeFirst()
       state.childStart = nil
@@ -255,14 +270,12 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     for task in tasks { task.cancel() }
   }
 
-  func copy() -> any PageReader<Item> {
-    FanOutReader(cursor, concurrency: concurrency, children: makeChildren)
-  }
+  func copy() -> any PageReader<Item> { FanOutReader(fanOut) }
 
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }
   var needsClosing: Bool { false }
   var repeatedPositions: Position.Repetition { .refused }
   var allowsLookAhead: Bool { true }
-  var identity: ListingIdentity? { cursor.identity }
+  var identity: ListingIdentity? { fanOut.parents.identity }
 }

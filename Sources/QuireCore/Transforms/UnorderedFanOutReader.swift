@@ -43,24 +43,15 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     var first: Int?
   }
 
-  private let cursor: Cursor<Parent>
-  private let concurrency: Int
-  private let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
+  private let fanOut: FanOut<Parent, Item>
   private let state = Mutex(State())
 
-  init(
-    _ cursor: Cursor<Parent>, concurrency: Int,
-    children: @escaping @Sendable (Parent) throws -> Cursor<Item>
-  ) {
-    self.cursor = cursor
-    self.concurrency = concurrency
-    makeChildren = children
-  }
+  init(_ fanOut: FanOut<Parent, Item>) { self.fanOut = fanOut }
 
   deinit { leave() }
 
   func read(at position: Position) async throws -> Page<Item>? {
-    guard concurrency >= 1 else { throw PageError.fanOut(concurrency) }
+    try fanOut.checkConcurrency()
     try await begin(at: position)
     while true {
       try await open()
@@ -88,7 +79,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     var waiting: [Waiting] = []
     for place in places.open {
       // The parent's item is asked for again: only it leads to its listing.
-      let walk = cursor.resuming(from: place.parent).walk()
+      let walk = fanOut.parents.resuming(from: place.parent).walk()
       guard let item = try await walk.next(isolation: nil)?.items.first else {
         throw PageError(
           .positionMismatch,
@@ -98,8 +89,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
         Waiting(item: item, position: place.parent, isBegun: true, start: place.child))
     }
     let (left, isWithin) = (waiting, position.itemOffset > 0)
-    let parents =
-      position.value == nil ? cursor : cursor.resuming(from: places.behind ?? cursor.start)
+    let all = fanOut.parents
+    let parents = position.value == nil ? all : all.resuming(from: places.behind ?? all.start)
     state.withLock {
       // Numbers are not given again: a read that was left may still end.
       $0 = State(
@@ -117,9 +108,11 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       }
       if hasWaiting {
         // Those of a position are all begun: it has to say of each where it goes on.
-        guard count < concurrency || state.withLock({ $0.waiting[0].isBegun }) else { return }
+        guard count < fanOut.concurrency || state.withLock({ $0.waiting[0].isBegun }) else {
+          return
+        }
         try openNext()
-      } else if count < concurrency, behind != nil {
+      } else if count < fanOut.concurrency, behind != nil {
         try await readParents()
       } else {
         return
@@ -145,15 +138,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   private func openNext() throws {
     let parent = state.withLock { $0.waiting[0] }
-    var cursor: Cursor<Item>
-    do {
-      cursor = try makeChildren(parent.item)
-    } catch let error where !(error is CancellationError || error is PageError) {
-      throw PageError(
-        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
-    }
-    if let start = parent.start { cursor = cursor.resuming(from: start) }
-    let walk = cursor.walk()
+    let walk = try fanOut.walk(of: parent.item, from: parent.start)
     state.withLock { state in
       state.waiting.removeFirst()
       state.children.append(
@@ -232,7 +217,6 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   /// The child's page as one of the whole, with the place behind it.
   private func deliver(_ page: Page<Item>, of number: Int, at position: Position) -> Page<Item> {
-    var page = page
     let (own, next) = state.withLock { state -> (Position, Position?) in
       var before = state.children
       let mine = before.firstIndex { $0.number == number }.map { before.remove(at: $0) }
@@ -250,18 +234,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       state.position = after.position
       return (own.position ?? .start, after.position)
     }
-    page.position = own
-    page.origins = nil
-    page.next = next
-    page.previous = nil
-    page.closing = nil
-    // The child's own walk compares its pages; two children may well have the same items.
-    page.fingerprint = nil
-    page.sample = nil
-    // Its failure comes with the page that is asked for next.
-    page.nextFailure = nil
-    if let identity { page.belong(to: identity) }
-    return page.dropping(items: position.itemOffset)
+    return fanOut.page(page, at: own, next: next).dropping(items: position.itemOffset)
   }
 
   // MARK: The rest
@@ -275,16 +248,14 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     for task in tasks { task.cancel() }
   }
 
-  func copy() -> any PageReader<Item> {
-    UnorderedFanOutReader(cursor, concurrency: concurrency, children: makeChildren)
-  }
+  func copy() -> any PageReader<Item> { UnorderedFanOutReader(fanOut) }
 
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }
   var needsClosing: Bool { false }
   var repeatedPositions: Position.Repetition { .refused }
   var allowsLookAhead: Bool { true }
-  var identity: ListingIdentity? { cursor.identity }
+  var identity: ListingIdentity? { fanOut.parents.identity }
 }
 
 /// Where listings of listings go on that are read at once: `{"open": [{"parent": …, "child": …}], "parents": …}`.
@@ -330,14 +301,5 @@ struct FanOutPlaces {
       .object(
         [.init("open", .array(children))]
           + (behind.map { [.init("parents", $0.json)] } ?? [])))
-  }
-}
-
-extension PageError {
-  static func fanOut(_ concurrency: Int) -> PageError {
-    PageError(
-      .invalidArgument,
-      "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
-      attempts: 0)
   }
 }
