@@ -167,7 +167,8 @@ struct ExportOptionTests {
     for (text, part) in [
       ("{}", "Leave --from out"), ("{\"foo\": 1}", "not \"foo\""), ("abc", "no JSON object"),
       ("{\"valeu\": \"abc\"}", "not \"valeu\""), ("\"abc\"", "no JSON object"),
-      ("{\"checkpoint\": {\"foo\": 1}}", "not \"foo\""), ("{\"checkpoint\": 1}", "is 1 and no object"),
+      ("{\"checkpoint\": {\"foo\": 1}}", "not \"foo\""),
+      ("{\"checkpoint\": 1}", "is 1 and no object"),
       ("{\"value\": \"abc\", \"checkpoint\": {}}", "not \"checkpoint\""),
       ("{\"end\": \"exhausted\"}", "nothing to resume"),
     ] {
