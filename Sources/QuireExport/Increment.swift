@@ -7,7 +7,7 @@ public import QuirePagination
 ///
 /// ```swift
 /// let export = Export(to: sink, increment: Increment("/updated_at", key: "/id")) { since in
-///   client.cursor(at: url + (since?.string.map { "&since=\($0)" } ?? ""), pagination: .github)
+///   client.cursor(of: RawItem.self, at: url + (since?.string.map { "&since=\($0)" } ?? ""), pagination: .github)
 /// }
 /// ```
 /// Servers send what has the very value again, and what lies in the look-back: items that are as they were the

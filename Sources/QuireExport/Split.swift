@@ -13,7 +13,7 @@ public import QuirePagination
 /// ```swift
 /// let split = Split.times(from ..< .now, every: .seconds(30 * 86_400))
 /// let issues = Cursor.partitioned(by: split) { part in
-///   client.cursor(at: "\(url)+created:\(part.lower)..\(part.last)", pagination: .github)
+///   client.cursor(of: RawItem.self, at: "\(url)+created:\(part.lower)..\(part.last)", pagination: .github)
 /// }
 /// ```
 /// A part of which the server gives no more (`PageError.Code.resultWindowExceeded`), or that has more than

@@ -32,8 +32,8 @@ enum Exports {
   private static func cursor(_ server: Server, _ client: PageClient, _ pages: Int) -> Cursor<
     RawItem
   > {
-    var cursor: Cursor<RawItem> = client.cursor(
-      at: server.largePagePrefix + "1", pagination: .linkHeader)
+    var cursor = client.cursor(
+      of: RawItem.self, at: server.largePagePrefix + "1", pagination: .linkHeader)
     cursor.limits.pages = pages
     return cursor
   }
