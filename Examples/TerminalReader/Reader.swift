@@ -34,6 +34,8 @@ import QuireListModel
   private var anchors: (top: Int?, selected: Int?)
   private var removals: [(edit: ListEdit, name: String)] = []
   private var busy = 0
+  /// How many far pages are being gone to.
+  private var seeks = 0
   /// The first row when records were last sought for the window, so that what is not there is sought once.
   private var sought: Int?
   private let changed: @Sendable () -> Void
@@ -169,18 +171,31 @@ import QuireListModel
   }
 
   private func jump(to number: Int) {
-    run { [weak self] model in
-      do {
-        let row = try await model.navigate(to: .item(number - 1))
-        // The page is there; the record itself lies so many rows behind its first one.
-        if row == nil {
-          self?.note = "there is no record \(number)"
-        } else {
-          self?.centre(number - 1)
-        }
-      } catch {
-        self?.note = "record \(number) could not be loaded: g tries again"
+    seek(number - 1) { [weak self] outcome in
+      switch outcome {
+      case .success(nil): self?.note = "there is no record \(number)"
+      // The page is there; the record itself lies so many rows behind its first one.
+      case .success: self?.centre(number - 1)
+      case .failure: self?.note = "record \(number) could not be loaded: g tries again"
       }
+    }
+  }
+
+  /// Goes to the page of a record. What the window shows until then is not reported: it would be loaded
+  /// again, in the place of that page.
+  private func seek(
+    _ item: Int, then arrive: @escaping @MainActor (Result<Int?, any Error>) -> Void
+  ) {
+    seeks += 1
+    run { [weak self] model in
+      let outcome: Result<Int?, any Error>
+      do {
+        outcome = .success(try await model.navigate(to: .item(item)))
+      } catch {
+        outcome = .failure(error)
+      }
+      self?.seeks -= 1
+      arrive(outcome)
     }
   }
 
@@ -240,14 +255,13 @@ import QuireListModel
     selected = max(0, min(row, count - 1))
     top = max(0, min(max(top, selected - height + 1), selected, count - height))
     anchors = (record(inRow: top)?.record.id, record(inRow: selected)?.record.id)
-    if model.state != .idle { model.report(visible: top..<top + height) }
+    if model.state != .idle, seeks == 0 { model.report(visible: top..<top + height) }
     // Far from all that was ever loaded, where a total says that there are records.
     if !model.items.isEmpty, !isLoading, count > height, sought != top,
       (top..<top + height).allSatisfy({ record(inRow: $0) == nil })
     {
       sought = top
-      let item = min(top + height / 2, count - 2)
-      run { try await $0.navigate(to: .item(item)) }
+      seek(min(top + height / 2, count - 2)) { _ in }
     }
   }
 }

@@ -74,7 +74,9 @@ struct RouteTests {
     #expect(inside.connections == 0)
     // One connection to the public host is all there ever was.
     #expect(transport.ledger.socketsOpened == outside.connections)
-    print("\(hosts.count) vectors, \(inside.connections) connections to blocked addresses")
+    showFigure(
+      "connections by \(hosts.count) spellings of addresses inside", "\(inside.connections)",
+      bar: "0")
     await transport.shutdown()
   }
 

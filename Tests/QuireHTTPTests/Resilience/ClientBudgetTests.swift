@@ -58,11 +58,13 @@ struct ClientBudgetTests {
     let tally = Tally()
     SimulatedServer.run(clock, seed: seed, drain(server.client(), walks: 100, tally))
     let (seen, counts) = (server.seen.withLock { $0 }, tally.counts.withLock { $0 })
-    print("\(family): \(seen.refused) of \(seen.requests) refused in \(Int(server.seconds)) s")
     #expect(counts.pages == 2_000 && counts.failures == 0, "seed \(seed): \(counts.errors)")
     #expect(seen.refused * 100 <= seen.requests, "seed \(seed)")
     // Four windows of ten seconds at the least; and it is not slower than half of what is allowed.
     #expect(server.seconds < 2 * 10 * 2_000 / 250, "seed \(seed)")
+    showFigure(
+      "429s to 100 walks, limit stated by \(family)", "\(seen.refused) of \(seen.requests)",
+      bar: "≤ 1 %")
   }
 
   @Test(
@@ -82,8 +84,10 @@ struct ClientBudgetTests {
         SimulatedServer.run(
           clock, seed: seed, until: .seconds(3600), drain(client, walks: 1_000, tally))
         let requests = server.seen.withLock { $0.requests }
-        print("\(name), outage of an hour: \(Double(requests) / 1_000) requests a page")
         #expect(requests <= 1_100, "seed \(seed)")
+        showFigure(
+          "requests a page in an hour's outage, 1,000 walks, .\(name)",
+          "\(Double(requests) / 1_000)", bar: "≤ 1.1")
         guard policy.patience > .zero else { continue }
         SimulatedServer.run(clock, seed: seed) {}
         let counts = tally.counts.withLock { $0 }
@@ -159,12 +163,13 @@ struct ClientBudgetTests {
       }
     }
     let times = waited.all.withLock { $0 }
-    print("behind 100 look-aheads: \(times.max() ?? .zero) at most, 1 s on an idle client")
     #expect(times.count == 20, "seed \(seed)")
     // Its own time, and that of the request in front of it.
     #expect(times.allSatisfy { $0 <= .seconds(2) }, "seed \(seed): \(times)")
     let paths = server.seen.withLock { $0.paths.prefix(1_000).map { $0.prefix(8) } }
     #expect(Set(paths).count > 90, "every walk has its turn")
+    let delay = (times.max() ?? .zero) - .seconds(1)
+    showFigure("wait behind 100 look-aheads, requests of 1 s", "\(delay)", bar: "≤ 1 s")
   }
 
   @Test(

@@ -22,6 +22,7 @@ struct Benchmarks {
     "mixes": { _ in try await ListMixes.measure() },
     "long": { try await Memory.measureLongWalk($0) },
     "many": { try await Memory.measureManyCursors($0) },
+    "live": { try await Memory.measureLiveCursors($0) },
     "decode": { _ in try await TypedPages.measure() },
     "index": { _ in try await JSONIndex.measure() },
     "xml": { _ in try await XMLPages.measure() },

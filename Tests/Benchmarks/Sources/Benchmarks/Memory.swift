@@ -48,6 +48,46 @@ enum Memory {
     ]
   }
 
+  /// Cursors that live at the same time: each reads a page, waits until all have one, and reads another.
+  static func measureLiveCursors(_ server: Server) async throws -> [Figure] {
+    await startRuntimeThreads()
+    let count = 10_000
+    let memory = ProcessStatus.residentBytes
+    let client = PageClient()
+    let (arrivals, arrived) = AsyncStream<CheckedContinuation<Void, Never>>.makeStream()
+    async let all: Void = {
+      var waiting: [CheckedContinuation<Void, Never>] = []
+      for await waiter in arrivals {
+        waiting.append(waiter)
+        if waiting.count == count { break }
+      }
+      for waiter in waiting { waiter.resume() }
+    }()
+    let (failures, threads) = await withTaskGroup(of: (hasFailed: Bool, threads: Int).self) {
+      group in
+      for _ in 0..<count {
+        group.addTask {
+          var pages = server.pages(client).makeAsyncIterator()
+          // Only the cursor lives on, not its page.
+          let hasFirst = await (try? pages.next()) != nil
+          await withCheckedContinuation { _ = arrived.yield($0) }
+          let hasSecond = await (try? pages.next()) != nil
+          return (!(hasFirst && hasSecond), ProcessStatus.threads)
+        }
+      }
+      return await group.reduce(into: (0, 0)) { total, outcome in
+        total = (total.0 + (outcome.hasFailed ? 1 : 0), max(total.1, outcome.threads))
+      }
+    }
+    await all
+    let growth = Double(ProcessStatus.peakResidentBytes - memory) / mebibyte
+    return [
+      Figure("10,000 live cursors: memory gained at the peak", growth, "MiB", .atMost(200)),
+      Figure("  threads", Double(threads), "", .atMost(16)),
+      Figure("  that failed", Double(failures), "", .atMost(0)),
+    ]
+  }
+
   /// Keeps all processors busy for a moment, so that the runtime has started all its threads and
   /// they are not counted as ours.
   private static func startRuntimeThreads() async {
