@@ -34,9 +34,10 @@ struct TerminalReader {
     if isOffset {
       pagination = Pagination(
         next: .offset, send: .query("offset"), end: [.total("/total")], items: "/items",
-        total: "/total")
+        size: Pagination.PageSize(.query("limit")), total: "/total")
     }
-    let records = PageClient().cursor(of: Record.self, at: url, pagination: pagination)
+    let records = PageClient().cursor(
+      of: Record.self, at: url, pagination: pagination, pageSize: isOffset ? 100 : nil)
 
     let (inputs, feed) = AsyncStream<Input>.makeStream()
     let reader = Reader(records, store: store) { feed.yield(.change) }

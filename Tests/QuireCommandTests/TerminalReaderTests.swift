@@ -204,16 +204,30 @@ struct TerminalReaderTests {
   @Test(
     "18-Reader, 18-Window: any of 10,000 records is gone to in one request, and few pages are held")
   func jumps() async throws {
-    let shown = try await DemoServer.whileServing(port: 0) { origin in
-      try await play(
-        "wait show g 7 7 7 7 enter wait show pageUp pageUp wait show g 1 enter wait show",
-        at: origin + "/offset-limit", "--offset")
+    let server = try FaultServer { request in
+      let parts = request.target.split { "?&=".contains($0) }.map(String.init)
+      let offset = parts.firstIndex(of: "offset").flatMap { Int(parts[$0 + 1]) } ?? 0
+      let records = (offset + 1...offset + 100).map {
+        "{\"id\": \($0), \"name\": \"Record \($0)\"}"
+      }
+      return [
+        .respond("{\"total\": 10000, \"items\": [\(records.joined(separator: ","))]}")
+      ]
     }
+    defer { server.stop() }
+    let shown = try await play(
+      "wait show g 7 7 7 7 enter wait show pageUp pageUp wait show g 1 enter wait show",
+      at: server.url("/list"), "--offset")
     try #require(shown.count == 4)
     #expect(shown[0].title.contains("of 10000"))
     #expect(shown[1].records.contains(">7777  Record 7777"), "\(shown[1])")
     #expect(shown[2].records.contains(">7761  Record 7761"))
     #expect(shown[3].records == rows(1...8, chosen: 1))
+    // The first page, the one with the record, and the first one again, which the jump has left behind.
+    #expect(
+      server.requests.map(\.target) == [
+        "/list?limit=100", "/list?limit=100&offset=7700", "/list?limit=100",
+      ])
   }
 
   @Test("18-Reader: the screen is as large as it is told, and keeps the chosen record in view")
