@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireJSON
 
 /// Checking and indexing a page of 1 MB, against parsing it with Foundation.
 enum JSONIndex {

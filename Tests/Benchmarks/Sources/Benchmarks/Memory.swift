@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuirePagination
 
 /// What long walks and many walks cost in memory and threads.
 enum Memory {

@@ -1,4 +1,5 @@
 import Quire
+import QuirePagination
 
 extension Server {
   /// The bytes of the pages that are linked to each other.

@@ -1,6 +1,7 @@
 import Floor
 import Foundation
 import Quire
+import QuirePagination
 import QuireJSON
 
 /// Typed items of pages of 1.1 MB, against Foundation's decoder.

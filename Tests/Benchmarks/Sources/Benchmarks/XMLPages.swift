@@ -1,6 +1,7 @@
 import Floor
 import Foundation
 import Quire
+import QuirePagination
 import QuireXML
 import XMLCoder
 

@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireHTTP
 import QuireXML
 
 /// Pages whose items are wanted before the page has come.
