@@ -57,16 +57,24 @@ public final class CurlTransport: HTTPTransport {
   ///   by then with the connection closed (HTTP/1) or the stream reset (HTTP/2).
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try Task.checkCancellation()
-    var wire = try WireRequest(request, userAgent: configuration.userAgent)
-    try await route(&wire)
     if configuration.writesKeyLog, let obstacle = KeyLog.obstacle {
       throw PageError(
         .tls, "The log of TLS secrets was asked for and cannot be written: \(obstacle).")
     }
-    let exchange = Exchange(wire)
-    guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
-    let reader = ResponseReader(exchange, transport: self)
-    let head = try await reader.head()
+    let reader = ResponseReader(try await exchange(for: request), transport: self)
+    guard mailbox.push(.start(reader.exchange)) else { throw PageError.clientClosed }
+    return response(to: try await reader.head(), reader)
+  }
+
+  /// The request with the addresses that it goes to.
+  // A request that waits for its turn holds only this: thousands may wait.
+  private func exchange(for request: TransportRequest) async throws -> Exchange {
+    var wire = try WireRequest(request, userAgent: configuration.userAgent)
+    try await route(&wire)
+    return Exchange(wire)
+  }
+
+  private func response(to head: ResponseHead, _ reader: ResponseReader) -> TransportResponse {
     let requestsAtOnce = configuration.requestsAtOnce(overHTTP2: head.isHTTP2)
     return TransportResponse(
       head: head.response, framing: head.framing,

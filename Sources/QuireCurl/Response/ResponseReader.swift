@@ -6,7 +6,7 @@ import Synchronization
 /// The reading end of a response: waits, removes the content coding, and stops the transfer when
 /// it is dropped before the end.
 final class ResponseReader: Sendable {
-  private let exchange: Exchange
+  let exchange: Exchange
   /// Kept so that the driver lives as long as a body is read.
   private let transport: CurlTransport
   private let decoder = Mutex(BodyDecoder.undecided)

@@ -62,10 +62,38 @@ final class ClientBudget: Sendable {
     urgency: ReadUrgency?, willWait: (Duration) -> Void,
     didWait: (PageEvent.Wait) -> Void = { _ in }
   ) async throws -> RequestPermit? {
+    switch try ask(request, configuration, willWait) {
+    case .free: return nil
+    case .granted(let permit): return permit
+    case .waits(let wait): return try await permit(for: request, wait, urgency, didWait)
+    }
+  }
+
+  /// What comes of asking.
+  private enum Asked {
+    case free
+    case granted(RequestPermit)
+    case waits(Wait)
+  }
+
+  /// A request that waits, since when, and for whom; `walk` only where that is noted.
+  private struct Wait {
+    let id: Int
+    let walk: Int?
+    let waiter = Suspension<RateMachine.Grant>()
+    let reason: PageEvent.Wait.Reason
+    let start: Duration
+    let behind: [Int]
+  }
+
+  // Apart from the wait, of which there may be thousands at a time: they would hold what is only needed here.
+  @inline(never)
+  private func ask(
+    _ request: BudgetMachine.Request, _ configuration: PageClient.Configuration,
+    _ willWait: (Duration) -> Void
+  ) throws -> Asked {
     let (host, walk) = (request.lane.host, configuration.observer == nil ? nil : request.walk)
-    var behind: [Int] = []
-    let (id, answer, waiter, now) = state.withLock {
-      state -> (Int, BudgetMachine.Answer, Suspension<RateMachine.Grant>?, Duration) in
+    let (answer, wait, now) = state.withLock { state -> (BudgetMachine.Answer, Wait?, Duration) in
       if state.stopwatch == nil { state.clock = configuration.clock }
       state.limits = configuration.budget
       let now = state.now()
@@ -73,37 +101,42 @@ final class ClientBudget: Sendable {
       let answer = state.machine.ask(
         request, id: state.count, state.limits, isFull: isFull(state.limits), at: now)
       if case .granted = answer { state.hold(host, walk, 1) }
-      guard case .wait(let time, _) = answer else { return (0, answer, nil, now) }
-      if walk != nil { behind = state.holders[host].map { $0.keys.sorted() } ?? [] }
-      let waiter = Suspension<RateMachine.Grant>()
-      state.waiters[state.count] = waiter
-      if let time { arm(request.lane.host, at: time, from: now, &state) }
-      return (state.count, answer, waiter, now)
+      guard case .wait(let time, let reason) = answer else { return (answer, nil, now) }
+      let behind = walk == nil ? [] : state.holders[host].map { $0.keys.sorted() } ?? []
+      let wait = Wait(id: state.count, walk: walk, reason: reason, start: now, behind: behind)
+      state.waiters[wait.id] = wait.waiter
+      if let time { arm(host, at: time, from: now, &state) }
+      return (answer, wait, now)
     }
-    let reason: PageEvent.Wait.Reason
     switch answer {
-    case .free: return nil
-    case .granted(let grant): return RequestPermit(self, request.lane, grant, walk: walk)
+    case .free: return .free
+    case .granted(let grant):
+      return .granted(RequestPermit(self, request.lane, grant, walk: walk))
     case .refused(let wait): throw Self.tooLong(wait, request.longest)
-    case .wait(let time, let why):
-      reason = why
+    case .wait(let time, _):
       if let time, time > now { willWait(time - now) }
+      return wait.map { .waits($0) } ?? .free
     }
-    guard let waiter else { return nil }
-    let observer = urgency?.observe { [weak self] level in self?.raise(id, request.lane, to: level)
-    }
+  }
+
+  private func permit(
+    for request: BudgetMachine.Request, _ wait: Wait, _ urgency: ReadUrgency?,
+    _ didWait: (PageEvent.Wait) -> Void
+  ) async throws -> RequestPermit {
+    let lane = request.lane
+    let observer = urgency?.observe { [weak self] level in self?.raise(wait.id, lane, to: level) }
     defer { urgency?.ignore(observer) }
-    if let urgency { raise(id, request.lane, to: urgency.level) }
+    if let urgency { raise(wait.id, lane, to: urgency.level) }
     do {
-      let permit = RequestPermit(self, request.lane, try await waiter.value(), walk: walk)
+      let grant = try await wait.waiter.value()
       let end = state.withLock { state in
-        state.hold(host, walk, 1)
+        state.hold(lane.host, wait.walk, 1)
         return state.now()
       }
-      didWait(.init(reason: reason, duration: end - now, behind: behind))
-      return permit
+      didWait(.init(reason: wait.reason, duration: end - wait.start, behind: wait.behind))
+      return RequestPermit(self, lane, grant, walk: wait.walk)
     } catch {
-      withdraw(id, request.lane)
+      withdraw(wait.id, lane)
       throw error
     }
   }

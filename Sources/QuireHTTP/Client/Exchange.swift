@@ -11,7 +11,7 @@ import Synchronization
 #endif
 
 /// One request and its answer on the wire: credentials, signatures, redirects, and what it costs.
-struct Exchange {
+final class Exchange {
   let listing: Listing
   var request: PageRequest
   /// What the page has cost since its last part, failed attempts included.
@@ -48,7 +48,7 @@ struct Exchange {
     self.traffic = traffic
   }
 
-  var configuration: PageClient.Configuration { listing.client.configuration }
+  var configuration: PageClient.Configuration { _read { yield listing.client.configuration } }
 
   /// Whether the request may be sent again when the server may have acted on it.
   var isRepeatable: Bool { request.method.isSafe || listing.engine.pagination.request.isQuery }
@@ -62,8 +62,7 @@ struct Exchange {
   var redactor: Redactor { listing.redactor(for: request) }
 
   /// Sends the request and follows redirects to the answer.
-  mutating func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
-    let configuration = configuration
+  func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
     (redirectedTo, movedTo, wasAnswered) = (nil, nil, false)
     var isPermanent = true
     var redirects = RedirectMachine(
@@ -103,7 +102,7 @@ struct Exchange {
 
   /// Sends one request with the client's credential, if that is for its origin, and once more with
   /// another where the server refuses the first: to a 401 the server has not acted.
-  private mutating func authorized(
+  private func authorized(
     _ hop: RedirectMachine.Hop, replays: Int
   ) async throws -> TransportResponse {
     guard let keeper = configuration.keeper, keeper.serves else {
@@ -150,7 +149,7 @@ struct Exchange {
 
   /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
   /// in vain.
-  private mutating func send(
+  private func send(
     _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
   ) async throws -> TransportResponse {
     let lane = listing.lane(to: hop.origin)
@@ -192,8 +191,7 @@ struct Exchange {
 
   /// Returns when the request may go out, by the limits of its host and while that is not away; nil where
   /// nothing counts it.
-  private mutating func permit(_ lane: BudgetMachine.Lane) async throws -> RequestPermit? {
-    let configuration = configuration
+  private func permit(_ lane: BudgetMachine.Lane) async throws -> RequestPermit? {
     let request = BudgetMachine.Request(
       lane: lane, walk: WalkReading.walkNumber ?? ObjectIdentifier(listing).hashValue,
       urgency: ReadUrgency.current?.level ?? .waited,
@@ -205,8 +203,8 @@ struct Exchange {
         if watchesOutages { try await waitForProbe() }
         let permit = try await listing.client.budget.permit(
           for: request, configuration, urgency: ReadUrgency.current,
-          willWait: { configuration.emit(.info, .pause($0)) },
-          didWait: { configuration.emit(.debug, .waited($0)) })
+          willWait: { self.configuration.emit(.info, .pause($0)) },
+          didWait: { self.configuration.emit(.debug, .waited($0)) })
         if !watchesOutages || isProbing || !listing.health.isAway { return permit }
         // It went away while this one waited.
         permit?.end(wentOut: false)
@@ -218,7 +216,7 @@ struct Exchange {
   }
 
   /// Waits while another request probes the host, and takes its place if it gives up.
-  private mutating func waitForProbe() async throws {
+  private func waitForProbe() async throws {
     guard !isProbing, listing.health.isAway else { return }
     let clock = configuration.clock
     let stopwatch = Stopwatch(clock)
@@ -256,13 +254,13 @@ struct Exchange {
   }
 
   /// What the last retry cost, once.
-  mutating func takeRefund() -> Int {
+  func takeRefund() -> Int {
     defer { refund = 0 }
     return refund
   }
 
   /// The transport sent the request so many more times, of which some are no attempts.
-  private mutating func replayed(_ count: Int, sentBack: Int) {
+  private func replayed(_ count: Int, sentBack: Int) {
     guard count > 0 else { return }
     traffic.requests += count
     requests += count - sentBack
@@ -349,7 +347,7 @@ struct Exchange {
 
   /// The first 64 KiB of a body that explains a failure, or as many of them as come in time; errors
   /// while reading it are ignored.
-  mutating func beginning(of response: TransportResponse) async -> [UInt8] {
+  func beginning(of response: TransportResponse) async -> [UInt8] {
     let beginning = Beginning()
     let clock = listing.client.environment.refusalClock
     let body = response.body

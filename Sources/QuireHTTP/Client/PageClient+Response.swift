@@ -85,7 +85,7 @@ extension PageClient {
   ) async throws -> Response {
     let listing = try Listing(
       client: self, pagination: Pagination(next: .linkHeader()), first: request)
-    var fetch = PageFetch(listing, decoder, request)
+    let fetch = PageFetch(listing, decoder, request)
     return try await fetch.response()
   }
 }

@@ -23,7 +23,13 @@ public struct PageClient: Sendable {
   public static let userAgent = "Quire/0.1.0"
 
   /// What all requests of the client have in common.
-  public var configuration: Configuration
+  public var configuration: Configuration {
+    _read { yield shared.configuration }
+    set { shared = Shared(newValue) }
+  }
+
+  /// By reference: each listing has a copy of its client, and each request looks into it.
+  private var shared: Shared
 
   let transport: any HTTPTransport
   /// What all walks of the client share, and all copies of it.
@@ -43,7 +49,7 @@ public struct PageClient: Sendable {
     configuration: Configuration = Configuration()
   ) {
     self.transport = transport
-    self.configuration = configuration
+    shared = Shared(configuration)
     for field in headers { self.configuration.headers.append(field) }
   }
 
@@ -101,6 +107,13 @@ public struct PageClient: Sendable {
 
     /// A configuration of defaults.
     public init() {}
+  }
+
+  /// A configuration that copies of a client share.
+  private final class Shared: Sendable {
+    let configuration: Configuration
+
+    init(_ configuration: Configuration) { self.configuration = configuration }
   }
 
   /// What tests replace: chance and the time of day.

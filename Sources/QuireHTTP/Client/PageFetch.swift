@@ -8,7 +8,7 @@ import QuirePagination
 ///
 /// A page comes in parts where its items are wanted as they arrive, else in one part. Requests beside
 /// those for pages are fetched the same way.
-struct PageFetch<Item: Sendable> {
+final class PageFetch<Item: Sendable> {
   let listing: Listing
   let decoder: any PageDecoder<Item>
   /// What the request was made of, secrets restored; nil for the plain first page.
@@ -20,7 +20,7 @@ struct PageFetch<Item: Sendable> {
   /// How the walk goes on with this page if the server had forgotten its cursor.
   var recovery: PageRecovery?
   /// The request on the wire, and what the page has cost since its last part.
-  private(set) var exchange: Exchange
+  private let exchange: Exchange
   /// What was delivered of the page.
   private var delivered: DeliveredItems
   /// The response that is being decoded, where more parts of the page follow.
@@ -38,7 +38,7 @@ struct PageFetch<Item: Sendable> {
   private let stopwatch: Stopwatch
 
   /// A response whose body is being decoded.
-  private struct Transfer {
+  private final class Transfer {
     let response: TransportResponse
     let hop: RedirectMachine.Hop
     var session: any PageDecoding<Item>
@@ -51,6 +51,16 @@ struct PageFetch<Item: Sendable> {
     var itemCount = 0
     /// What is wrong with the page behind the items that were delivered.
     var fault: (any Error)?
+
+    init(
+      _ response: TransportResponse, _ hop: RedirectMachine.Hop,
+      _ session: any PageDecoding<Item>, _ note: PageFormatNote?
+    ) {
+      self.response = response
+      self.hop = hop
+      self.session = session
+      self.note = note
+    }
   }
 
   /// What a response is once its head has arrived.
@@ -78,7 +88,9 @@ struct PageFetch<Item: Sendable> {
   }
 
   private var engine: PaginationEngine { listing.engine }
-  private var configuration: PageClient.Configuration { listing.client.configuration }
+  private var configuration: PageClient.Configuration {
+    _read { yield listing.client.configuration }
+  }
   private var redactor: Redactor { exchange.redactor }
 
   /// The request for the page.
@@ -91,8 +103,8 @@ struct PageFetch<Item: Sendable> {
   // MARK: Attempts
 
   /// Makes attempts until one succeeds or the retry machine gives up.
-  mutating func repeating<Result>(
-    _ attempt: (inout PageFetch) async throws -> Result
+  func repeating<Result>(
+    _ attempt: () async throws -> Result
   ) async throws -> Result {
     defer {
       if exchange.isProbing {
@@ -103,7 +115,7 @@ struct PageFetch<Item: Sendable> {
     while true {
       exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
       do {
-        let result = try await attempt(&self)
+        let result = try await attempt()
         foundBack()
         return result
       } catch {
@@ -116,14 +128,14 @@ struct PageFetch<Item: Sendable> {
   }
 
   /// The host has answered.
-  private mutating func foundBack() {
+  private func foundBack() {
     guard exchange.isProbing else { return }
     exchange.isProbing = false
     listing.health.recovered()
   }
 
   /// Waits until there may be another attempt; throws where there is none.
-  private mutating func wait(after failure: RetryMachine.Failure) async throws {
+  private func wait(after failure: RetryMachine.Failure) async throws {
     let clock = configuration.clock
     if let waited = exchange.waitedForProbe.take() {
       retry.waited(since: stopwatch.elapsed() - waited)
@@ -164,7 +176,7 @@ struct PageFetch<Item: Sendable> {
   // MARK: Page size
 
   /// Asks for as many items as the server has been found to serve.
-  private mutating func resize() throws {
+  private func resize() throws {
     guard let size = listing.sizes?.reduced,
       engine.allowsOtherSize(at: sent), itemOffset == 0
     else { return }
@@ -173,7 +185,7 @@ struct PageFetch<Item: Sendable> {
   }
 
   /// Halves the page where that may cure the failure; false where it cannot.
-  private mutating func shrink(after failure: RetryMachine.Failure) async throws -> Bool {
+  private func shrink(after failure: RetryMachine.Failure) async throws -> Bool {
     guard let complaint = failure.complaint, let sizes = listing.sizes, isSizable,
       itemOffset == 0, !isBegun, configuration.retry.attempts > 1, !listing.health.isAway,
       exchange.isRepeatable, engine.allowsOtherSize(at: sent),
@@ -198,7 +210,7 @@ struct PageFetch<Item: Sendable> {
   }
 
   /// A page of the size asked for came.
-  private mutating func noteSize(_ page: inout Page<Item>) {
+  private func noteSize(_ page: inout Page<Item>) {
     page.warnings += sizeNotes
     page.head.adjustments += sizeChanges
     (sizeNotes, sizeChanges) = ([], [])
@@ -216,15 +228,15 @@ struct PageFetch<Item: Sendable> {
 
   /// The next part of the page, which is the whole page unless items are wanted as they arrive; nil
   /// where the listing ended before the page.
-  mutating func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
+  func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
     isSizable = true
     if !isBegun { try resize() }
-    return try await repeating { try await $0.attemptPart(delivery) }
+    return try await repeating { try await attemptPart(delivery) }
   }
 
   /// The transfer is kept only where more parts follow: throwing ends it.
-  private mutating func attemptPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
-    var transfer: Transfer
+  private func attemptPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
+    let transfer: Transfer
     switch try await open(delivery) {
     case .transfer(let opened): transfer = opened
     case .answer(let page):
@@ -236,7 +248,7 @@ struct PageFetch<Item: Sendable> {
     var held = DecodedItems<Item>([])
     let end: (PageAnswer, DecodedItems<Item>)?
     do {
-      while try await receive(&transfer) {
+      while try await receive(transfer) {
         guard delivery == .asItArrives else { continue }
         let ready = try transfer.session.readyItems()
         transfer.itemCount += ready.count
@@ -246,7 +258,7 @@ struct PageFetch<Item: Sendable> {
           return part
         }
       }
-      end = try finish(&transfer)
+      end = try finish(transfer)
     } catch  where held.count > 0 && !(error is CancellationError) {
       transfer.fault = error
       guard let part = try part(held, of: transfer) else { throw error }
@@ -265,7 +277,7 @@ struct PageFetch<Item: Sendable> {
   }
 
   /// A part of the page that more follow, or nil without items to deliver.
-  private mutating func part(
+  private func part(
     _ ready: DecodedItems<Item>, of transfer: Transfer
   ) throws -> Page<Item>? {
     let items = try delivered.received(ready, isLast: false)
@@ -283,7 +295,7 @@ struct PageFetch<Item: Sendable> {
   }
 
   /// The open transfer, or that of a new request.
-  private mutating func open(_ delivery: PageDelivery) async throws -> Opening {
+  private func open(_ delivery: PageDelivery) async throws -> Opening {
     if let transfer {
       self.transfer = nil
       if let fault = transfer.fault { throw fault }
@@ -309,12 +321,11 @@ struct PageFetch<Item: Sendable> {
     context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
     context.note = PageFormatNote()
     let session = try decoder.begin(context)
-    return .transfer(
-      Transfer(response: response, hop: hop, session: session, note: context.note))
+    return .transfer(Transfer(response, hop, session, context.note))
   }
 
   /// Decodes the next slice of the body; false when there is none.
-  private mutating func receive(_ transfer: inout Transfer) async throws -> Bool {
+  private func receive(_ transfer: Transfer) async throws -> Bool {
     guard let slice = try await transfer.response.body.next() else { return false }
     // Kept beside the decoder, it would have to copy the page before it changes it.
     if transfer.received < Exchange.longestRefusal, !engine.pagination.policy.failure.isEmpty {
@@ -332,7 +343,7 @@ struct PageFetch<Item: Sendable> {
   /// Makes sure that the body is whole, and returns the answer with the items that no part has had;
   /// nil where it says that the listing ended before the page.
   private func finish(
-    _ transfer: inout Transfer
+    _ transfer: Transfer
   ) throws -> (PageAnswer, DecodedItems<Item>)? {
     let response = transfer.response
     // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
@@ -403,7 +414,7 @@ struct PageFetch<Item: Sendable> {
   // MARK: Pages
 
   /// The last part of the page, with what follows it.
-  private mutating func lastPart(
+  private func lastPart(
     _ rest: DecodedItems<Item>, of transfer: Transfer, answer: PageAnswer
   ) throws -> Page<Item> {
     let continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
@@ -491,7 +502,7 @@ struct PageFetch<Item: Sendable> {
   private var validatorKey: String { redactor.describe(request.method, request.url) }
 
   /// A page that is what it was the last time.
-  private mutating func unchanged(
+  private func unchanged(
     _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ known: PageValidators.Entry
   ) -> Page<Item> {
     configuration.validators?.renew(response.head.headerFields, for: validatorKey)
@@ -577,7 +588,7 @@ struct PageFetch<Item: Sendable> {
   }
 
   /// Classifies a response whose status is no success: an end, an empty page or a failure.
-  private mutating func judge(
+  private func judge(
     _ response: TransportResponse, _ hop: RedirectMachine.Hop
   ) async throws -> Page<Item>? {
     let body = await exchange.beginning(of: response)
@@ -626,46 +637,46 @@ struct PageFetch<Item: Sendable> {
 
 extension PageFetch {
   /// The answer to a request of which the document counts and not the items.
-  mutating func answer() async throws -> PageAnswer {
-    try await repeating { fetch in
-      let (response, hop) = try await fetch.success()
-      var session = try fetch.decoder.begin(fetch.context(of: response))
+  func answer() async throws -> PageAnswer {
+    try await repeating {
+      let (response, hop) = try await success()
+      var session = try decoder.begin(context(of: response))
       while let slice = try await response.body.next() {
-        fetch.exchange.traffic.bytes += slice.count
+        exchange.traffic.bytes += slice.count
         try session.receive(slice)
         try Task.checkCancellation()
       }
-      let answer = fetch.answer(to: response, at: hop, document: try session.finish())
-      if case .failure(let failure) = try fetch.engine.screen(answer) {
-        throw fetch.failure(failure, fetch.response(response.head, hop, []))
+      let answer = answer(to: response, at: hop, document: try session.finish())
+      if case .failure(let failure) = try engine.screen(answer) {
+        throw self.failure(failure, self.response(response.head, hop, []))
       }
-      fetch.listing.health.paid(refund: fetch.exchange.takeRefund())
+      listing.health.paid(refund: exchange.takeRefund())
       return answer
     }
   }
 
   /// The response to a request that is for no page, with its whole body.
-  mutating func response() async throws -> PageClient.Response {
-    try await repeating { fetch in
-      let (response, hop) = try await fetch.success()
+  func response() async throws -> PageClient.Response {
+    try await repeating {
+      let (response, hop) = try await success()
       var body: [UInt8] = []
       while let slice = try await response.body.next() {
-        fetch.exchange.traffic.bytes += slice.count
+        exchange.traffic.bytes += slice.count
         body += slice
         try Task.checkCancellation()
       }
-      if response.framing == .untilClose, !fetch.configuration.acceptsUnprovenEnd {
+      if response.framing == .untilClose, !configuration.acceptsUnprovenEnd {
         // Only the format can show that nothing is missing.
-        var session = try fetch.decoder.begin(fetch.context(of: response))
+        var session = try decoder.begin(context(of: response))
         try session.receive(body)
         _ = try session.finish()
       }
-      return fetch.response(response.head, hop, body)
+      return self.response(response.head, hop, body)
     }
   }
 
   /// Sends the request once; its answer is not looked at.
-  mutating func discard() async throws {
+  func discard() async throws {
     let response: TransportResponse
     exchange.awaitsHost = false
     do {
@@ -680,7 +691,7 @@ extension PageFetch {
   }
 
   /// The response, if its status is a success.
-  private mutating func success() async throws -> (TransportResponse, RedirectMachine.Hop) {
+  private func success() async throws -> (TransportResponse, RedirectMachine.Hop) {
     let (response, hop) = try await exchange.send()
     guard response.head.status.kind == .successful else {
       _ = try await judge(response, hop)

@@ -101,7 +101,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
           at: sent, from: error, replacement: replacement, reopened: opened ?? [])
       else { throw error }
       listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
-      var fetch = try await fetch(instead, for: position, after: error.traffic + traffic)
+      let fetch = try await fetch(instead, for: position, after: error.traffic + traffic)
       fetch.recovery = recovery
       return try await part(of: fetch, at: position)
     }
@@ -132,7 +132,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   ) async throws -> PageFetch<Item> {
     let request = try listing.engine.request(for: sent)
     let (indexes, traffic) = try await indexes(neededAt: sent, after: traffic)
-    var fetch = PageFetch(
+    let fetch = PageFetch(
       listing, decoder, request, for: sent, itemOffset: position.itemOffset,
       traffic: traffic)
     fetch.known = known.withLock { $0 }
@@ -144,7 +144,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   // Inlined where it is called, it would take its room in every waiting task once for each call.
   @inline(never)
   private func part(
-    of fetch: consuming PageFetch<Item>, at position: Position
+    of fetch: PageFetch<Item>, at position: Position
   ) async throws -> Page<Item>? {
     let isFirst = !fetch.isBegun
     let result: Page<Item>?
@@ -191,7 +191,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package func answer(at position: Position?) async throws -> PageAnswer {
     try await listing.redactingErrors {
       let sent = try await continuation(at: position ?? .start)
-      var fetch = PageFetch(listing, decoder, try listing.engine.request(for: sent), for: sent)
+      let fetch = PageFetch(listing, decoder, try listing.engine.request(for: sent), for: sent)
       return try await fetch.answer()
     }
   }
@@ -201,7 +201,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     guard let request = try listing.engine.opening() else {
       return (nil, WalkReport.Traffic(requests: 0))
     }
-    var fetch = PageFetch(listing, decoder, request)
+    let fetch = PageFetch(listing, decoder, request)
     let answer = try await fetch.answer()
     return (try listing.engine.opened(by: answer), fetch.traffic)
   }
@@ -212,7 +212,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
       guard let sent = try await continuation(at: position),
         let request = try listing.engine.closing(at: sent)
       else { return }
-      var fetch = PageFetch(listing, decoder, request, for: sent)
+      let fetch = PageFetch(listing, decoder, request, for: sent)
       try await fetch.discard()
     } catch {
       listing.client.configuration.emit(
@@ -230,7 +230,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     let needed = listing.engine.indexes(neededAt: sent)
     for url in needed where listing.indexes.all[url] == nil {
       let request = try listing.engine.request(for: Bookmark(.url(url)))
-      var fetch = PageFetch(listing, decoder, request, traffic: traffic)
+      let fetch = PageFetch(listing, decoder, request, traffic: traffic)
       let answer = try await fetch.answer()
       traffic = fetch.traffic
       listing.indexes.store(

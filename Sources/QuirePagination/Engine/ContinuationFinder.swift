@@ -3,17 +3,16 @@ import QuireCore
 
 /// Where a page leads: to the next page, the page before, the end, or a later walk.
 struct ContinuationFinder: Sendable {
-  let reader: AnswerReader
-  let judge: EndJudge
-  /// What decides about the next page in place of the description's "next".
-  let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
+  let engine: PaginationEngine
 
-  private var counter: PageCounter { judge.counter }
-  private var pagination: Pagination { reader.pagination }
-  private var items: Pagination.Items { reader.pagination.items }
-  private var routes: [Pagination.Route] { reader.routes }
-  private var backwardRoutes: [Pagination.Route] { reader.backwardRoutes }
-  private var pageSize: Int? { reader.pageSize }
+  private var reader: AnswerReader { engine.reader }
+  private var counter: PageCounter { engine.counter }
+  private var judge: EndJudge { EndJudge(engine: engine) }
+  private var pagination: Pagination { _read { yield engine.pagination } }
+  private var items: Pagination.Items { engine.items }
+  private var routes: [Pagination.Route] { engine.routes }
+  private var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
+  private var pageSize: Int? { engine.pageSize }
 
   /// Where a page of `itemCount` items leads.
   ///
@@ -111,7 +110,9 @@ struct ContinuationFinder: Sendable {
 
   /// The first route that leads on from a page; nil when none does.
   func bookmark(after answer: PageAnswer, itemCount: Int) throws -> Bookmark? {
-    if let custom { return try bookmark(custom, after: answer, itemCount: itemCount) }
+    if let custom = engine.custom {
+      return try bookmark(custom, after: answer, itemCount: itemCount)
+    }
     if case .index = routes.first?.next { return try bookmark(inIndexAfter: answer) }
     for (index, route) in routes.enumerated() {
       guard let target = try target(of: route, after: answer, itemCount: itemCount) else {

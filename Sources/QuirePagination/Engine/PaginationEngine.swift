@@ -1,8 +1,8 @@
 import HTTPTypes
 package import QuireCore
 
-/// A description fitted to one listing, and the structs that decide by it: what to request for a page,
-/// what an answer is, and what follows it.
+/// A description fitted to one listing. The structs that decide by it, what to request for a page, what an
+/// answer is, and what follows it, hold nothing else.
 ///
 /// Pure: everything it knows is in the description, the first request and the position, so that a new
 /// process resumes where another one stopped. It never changes; it is a reference because it is large and
@@ -20,9 +20,13 @@ package final class PaginationEngine: Sendable {
   /// The number of items a full page has; nil when neither the caller nor the description says.
   package let pageSize: Int?
 
-  private let requests: RequestBuilder
-  private let reader: AnswerReader
-  private let finder: ContinuationFinder
+  /// What decides about the next page in place of the description's "next".
+  let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
+
+  private var requests: RequestBuilder { RequestBuilder(engine: self) }
+  var reader: AnswerReader { AnswerReader(engine: self) }
+  var counter: PageCounter { PageCounter(engine: self) }
+  private var finder: ContinuationFinder { ContinuationFinder(engine: self) }
 
   /// Whether the caller's own request asks for a page in the middle of the listing.
   package let startsMidway: Bool
@@ -75,17 +79,7 @@ package final class PaginationEngine: Sendable {
       try editor.begin(route, value: pagination.request.first, pageSize: self.pageSize)
     }
     self.first = try editor.request()
-    requests = RequestBuilder(
-      pagination: pagination, home: home, base: base, first: self.first, routes: routes,
-      backwardRoutes: backwardRoutes, pageSize: self.pageSize, isCustom: custom != nil)
-    reader = AnswerReader(
-      pagination: pagination, routes: routes, backwardRoutes: backwardRoutes,
-      pageSize: self.pageSize)
-    let counter = PageCounter(
-      pagination: pagination, first: self.first, routes: routes, pageSize: self.pageSize)
-    finder = ContinuationFinder(
-      reader: reader, judge: EndJudge(reader: reader, counter: counter, isCustom: custom != nil),
-      custom: custom)
+    self.custom = custom
     try DescriptionCheck(
       pagination: pagination, routes: routes, backwardRoutes: backwardRoutes, base: base,
       pageSize: self.pageSize
@@ -176,7 +170,7 @@ extension PaginationEngine {
   package func positions(
     after position: Position?, total: Total?, count: Int
   ) -> [Position] {
-    finder.judge.counter.positions(after: position, total: total, count: count)
+    counter.positions(after: position, total: total, count: count)
   }
 
   /// The rule for which all items of a page must be known before any is delivered; nil without one.

@@ -3,17 +3,16 @@ import QuireCore
 
 /// The request for a page, made of its position.
 struct RequestBuilder: Sendable {
-  let pagination: Pagination
-  let home: Origin
-  /// The caller's request with constants and page size in it: what every request begins as.
-  let base: PageRequest
-  /// The request for the first page: the base and the first value.
-  let first: PageRequest
-  let routes: [Pagination.Route]
-  let backwardRoutes: [Pagination.Route]
-  let pageSize: Int?
-  /// Whether a closure decides about the next page.
-  let isCustom: Bool
+  let engine: PaginationEngine
+
+  private var pagination: Pagination { _read { yield engine.pagination } }
+  private var home: Origin { engine.home }
+  private var base: PageRequest { engine.base }
+  private var first: PageRequest { engine.first }
+  private var routes: [Pagination.Route] { engine.routes }
+  private var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
+  private var pageSize: Int? { engine.pageSize }
+  private var isCustom: Bool { engine.custom != nil }
 
   /// The request for the page at `position`; nil and `.start` are the first page.
   ///

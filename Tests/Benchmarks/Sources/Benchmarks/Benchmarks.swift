@@ -23,6 +23,7 @@ struct Benchmarks {
     "long": { try await Memory.measureLongWalk($0) },
     "many": { try await Memory.measureManyCursors($0) },
     "live": { try await Memory.measureLiveCursors($0) },
+    "names": { _ in try await Names.measureDeadResolver() },
     "decode": { _ in try await TypedPages.measure() },
     "index": { _ in try await JSONIndex.measure() },
     "xml": { _ in try await XMLPages.measure() },
