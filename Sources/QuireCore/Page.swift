@@ -19,6 +19,11 @@ public struct Page<Item: Sendable>: Sendable {
     shared = PageHead.Shared(head)
   }
 
+  /// A page of `items` and what is known besides.
+  package init(_ items: [Item], head: PageHead) {
+    self.init(items, sharing: PageHead.Shared(head))
+  }
+
   private init(_ items: [Item], sharing shared: PageHead.Shared) {
     self.items = items
     self.shared = shared
@@ -200,11 +205,14 @@ package struct PageHead: Sendable {
   package var origins: [ItemOrigins]?
   var mark: ItemMark?
 
+  package init() {}
+
   /// A head that copies of a page share.
   //
   // SAFETY: changed only through a unique reference; see `Page.head`.
   final class Shared: @unchecked Sendable {
-    var head: PageHead
+    // Unchecked for the same reason, as the storage of arrays is.
+    @exclusivity(unchecked) var head: PageHead
 
     init(_ head: PageHead) { self.head = head }
   }

@@ -1,4 +1,4 @@
-import Synchronization
+public import Synchronization
 
 /// A wait of one task for one value that another task delivers, with the race between delivery and
 /// cancellation decided once.
@@ -9,30 +9,32 @@ import Synchronization
 ///
 /// A cancelled wait throws `CancellationError` at once, unless the waiter brings an `onCancel` of
 /// its own: then the delivering task decides, after having cleaned up.
-package final class Suspension<Value: Sendable>: Sendable {
-  private let state = Mutex(State.pending)
+///
+/// Inlinable, so that other modules use it for the type they wait for and not for any: each page waits.
+@usableFromInline package final class Suspension<Value: Sendable>: Sendable {
+  @usableFromInline let state = Mutex(State.pending)
 
   /// `pending` → `waiting` → `over`, or `pending` → `resolved` → `over`.
-  private enum State {
+  @usableFromInline enum State {
     /// No waiter, and nothing delivered.
     case pending
-    /// A task is suspended.
-    case waiting(CheckedContinuation<Value, any Error>)
+    /// A task is suspended; the states see to it that it is resumed once.
+    case waiting(UnsafeContinuation<Value, any Error>)
     /// The outcome was here before its waiter.
     case resolved(Result<Value, any Error>)
     /// The outcome was delivered.
     case over
   }
 
-  package init() {}
+  @inlinable package init() {}
 
   /// Waits for the outcome. May be called once.
   ///
   /// - Parameter onCancel: What a cancelled wait does instead of ending at once. It must not block,
   ///   and it must lead to a `resume`. It may run before the wait begins, on any thread.
-  package func value(onCancel: (@Sendable () -> Void)? = nil) async throws -> Value {
+  @inlinable package func value(onCancel: (@Sendable () -> Void)? = nil) async throws -> Value {
     try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { wait(with: $0) }
+      try await withUnsafeThrowingContinuation { wait(with: $0) }
     } onCancel: {
       if let onCancel { onCancel() } else { resume(throwing: CancellationError()) }
     }
@@ -40,24 +42,24 @@ package final class Suspension<Value: Sendable>: Sendable {
 
   /// Delivers the value; false when the wait was already decided.
   @discardableResult
-  package func resume(returning value: Value) -> Bool {
+  @inlinable package func resume(returning value: Value) -> Bool {
     resume(with: .success(value))
   }
 
   /// Ends the wait with an error; false when the wait was already decided.
   @discardableResult
-  package func resume(throwing error: any Error) -> Bool {
+  @inlinable package func resume(throwing error: any Error) -> Bool {
     resume(with: .failure(error))
   }
 
   /// Delivers the outcome; false when the wait was already decided.
   @discardableResult
-  package func resume(with outcome: Result<Value, any Error>) -> Bool {
+  @inlinable package func resume(with outcome: Result<Value, any Error>) -> Bool {
     let (accepted, continuation) = state.withLock { state in
       switch state {
       case .pending:
         state = .resolved(outcome)
-        return (true, CheckedContinuation<Value, any Error>?.none)
+        return (true, UnsafeContinuation<Value, any Error>?.none)
       case .waiting(let continuation):
         state = .over
         return (true, continuation)
@@ -69,7 +71,7 @@ package final class Suspension<Value: Sendable>: Sendable {
     return accepted
   }
 
-  private func wait(with continuation: CheckedContinuation<Value, any Error>) {
+  @inlinable func wait(with continuation: UnsafeContinuation<Value, any Error>) {
     let outcome = state.withLock { state -> Result<Value, any Error>? in
       switch state {
       case .pending:

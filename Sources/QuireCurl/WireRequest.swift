@@ -49,10 +49,16 @@ struct WireRequest: Sendable {
       throw PageError(
         .invalidURL, "The URL's scheme is \"\(scheme)\"; only https and http can be requested.")
     }
-    host = try Self.checkedAuthority(request.head.authority ?? "")
-    origin = "\(scheme)://\(host)/"
-    let whole = try Origin(url: origin)
-    (name, port, addresses) = (whole.host, whole.port, request.addresses)
+    let authority = request.head.authority ?? ""
+    origin = "\(scheme)://\(authority)/"
+    if let known = request.origin, known.isSpelled(scheme, authority) {
+      (host, name, port) = (authority, known.host, known.port)
+    } else {
+      host = try Self.checkedAuthority(authority)
+      let whole = try Origin(url: origin)
+      (name, port) = (whole.host, whole.port)
+    }
+    addresses = request.addresses
     target = try Self.checkedTarget(request.head.path ?? "/", host: host)
     method = request.head.method.rawValue
     lines = try Self.lines(of: request, userAgent: userAgent)
@@ -82,13 +88,18 @@ struct WireRequest: Sendable {
   }
 
   private static func checkedTarget(_ path: String, host: String) throws(PageError) -> String {
-    let bytes = path.utf8.prefix { $0 != UInt8(ascii: "#") }
-    guard bytes.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+    var path = path
+    let (end, isLegal) = path.withUTF8 { bytes in
+      let sent = bytes.prefix { $0 != UInt8(ascii: "#") }
+      return (sent.count, sent.allSatisfy { $0 > 0x20 && $0 != 0x7F })
+    }
+    guard isLegal else {
       throw PageError(
         .invalidURL,
         "The path of a URL on \(host) contains a space or control character; percent-encode it.")
     }
-    let target = String(Substring(bytes))
+    let target =
+      end == path.utf8.count ? path : String(decoding: path.utf8.prefix(end), as: UTF8.self)
     if target.isEmpty { return "/" }
     if target.hasPrefix("/") { return target }
     if target.hasPrefix("?") { return "/" + target }

@@ -12,20 +12,21 @@ package struct LinkHeader {
     var parameters: [(name: String, value: String)]
 
     /// The first parameter of that name, as the RFC demands.
-    subscript(name: String) -> String? {
-      let name = name.lowercased()
-      return parameters.first { $0.name == name }?.value
-    }
+    subscript(name: String) -> String? { value(named: name.lowercased()) }
+
+    /// The same for a name in lower case.
+    func value(named name: String) -> String? { parameters.first { $0.name == name }?.value }
 
     /// The value of a parameter, for other modules.
     package func value(of name: String) -> String? { self[name] }
 
     /// Whether the link has the relation; relations are a list, compared without case.
     func has(relation: String) -> Bool {
-      let relation = relation.lowercased()
-      return (self["rel"] ?? "").utf8.split(whereSeparator: Self.isSpace).contains {
-        Substring($0).lowercased() == relation
-      }
+      guard let written = value(named: "rel") else { return false }
+      if written == relation { return true }
+      let (list, relation) = (written.lowercased(), relation.lowercased())
+      guard list.utf8.contains(where: Self.isSpace) else { return list == relation }
+      return list.utf8.split(whereSeparator: Self.isSpace).contains { Substring($0) == relation }
     }
 
     private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
@@ -50,7 +51,7 @@ package struct LinkHeader {
   /// about another resource.
   package func first(relation: String, where conditions: [String: String] = [:]) -> Link? {
     links.first { link in
-      link["anchor"] == nil && link.has(relation: relation)
+      link.value(named: "anchor") == nil && link.has(relation: relation)
         && conditions.allSatisfy { link[$0.key] == $0.value }
     }
   }

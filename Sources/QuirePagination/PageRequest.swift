@@ -58,7 +58,7 @@ extension HTTPFields {
   }
 
   /// The value of a field, that of its first line where there are several.
-  package func first(_ name: HTTPField.Name) -> String? { first { $0.name == name }?.value }
+  package func first(_ name: HTTPField.Name) -> String? { self[values: name].first }
 
   /// The fields that pass.
   package func filtered(_ isKept: (HTTPField) -> Bool) -> HTTPFields {

@@ -70,7 +70,7 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     page.sample = nil
     // Its failure comes with the page that is asked for next.
     page.nextFailure = nil
-    if let identity = parents.identity { page.belong(to: identity) }
+    if let identity = parents.identity { page.head.belong(to: identity) }
     return page
   }
 }

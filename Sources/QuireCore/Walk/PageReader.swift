@@ -116,12 +116,14 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
 extension Page {
   /// Exchanges next and previous.
   mutating func swapDirections() { (next, previous) = (previous, next) }
+}
 
+extension PageHead {
   /// Notes in the page's positions which listing they belong to.
   package mutating func belong(to identity: ListingIdentity) {
-    head.position.listing = identity
-    head.next?.listing = identity
-    head.previous?.listing = identity
+    position.listing = identity
+    next?.listing = identity
+    previous?.listing = identity
   }
 }
 

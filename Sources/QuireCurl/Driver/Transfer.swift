@@ -10,9 +10,10 @@ import QuireHTTP
 final class Transfer {
   let exchange: Exchange
   let handle: EasyHandle
-  var machine: TransferMachine
+  // Unchecked: the machine calls nothing out, and every line of every head asks it.
+  @exclusivity(unchecked) var machine: TransferMachine
   /// Whether something happened since the last delivery.
-  private(set) var isTouched = false
+  @exclusivity(unchecked) private(set) var isTouched = false
 
   private let clock: RoundClock
   private unowned let driver: CurlDriver
@@ -64,13 +65,17 @@ final class Transfer {
 
   /// Whether a connection may be made to an address; nil is none of the internet.
   func mayConnect(to address: IPAddress?) -> Bool {
-    let request = exchange.request
     // A proxy was named by the caller.
-    if request.proxy != nil { return true }
-    let objection =
-      address.map { request.addresses.objection(to: $0, port: request.port) } ?? "no address"
-    guard let objection else { return true }
-    machine.refused(objection)
+    if exchange.request.proxy != nil { return true }
+    if let address {
+      let port = exchange.request.port
+      guard let objection = exchange.request.addresses.objection(to: address, port: port) else {
+        return true
+      }
+      machine.refused(objection)
+    } else {
+      machine.refused("no address")
+    }
     return false
   }
 
@@ -89,7 +94,8 @@ final class Transfer {
   func receivedHeadLine(_ line: UnsafeRawBufferPointer) -> Bool {
     touch()
     let verdict = machine.headLine(line, at: clock.now)
-    if headArrived == nil, let head = machine.head {
+    // An empty line ends a head.
+    if line.count <= 2, headArrived == nil, let head = machine.head {
       headArrived = clock.now
       handle.headArrived(isHTTP2: head.isHTTP2)
       if head.isHTTP2 { driver.answered(exchange) }

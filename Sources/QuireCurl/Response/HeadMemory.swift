@@ -6,29 +6,31 @@ import HTTPTypes
   import Darwin
 #endif
 
-/// The lines of the last head on a handle: most of them come again with the next page, and need not be
-/// read again.
+/// The last head on a handle: most of its lines come again with the next page, and need not be read again.
 ///
 /// Only the driver's thread uses it.
 final class HeadMemory {
   private struct Line {
     let bytes: [UInt8]
-    let field: HTTPField
+    /// Where its name ends.
     let nameLength: Int
   }
 
-  private var lines: [Line] = []
+  // Unchecked: nothing here calls out, and every line of every head is looked up.
+  @exclusivity(unchecked) private var lines: [Line] = []
+  /// The fields of the lines, in their order.
+  @exclusivity(unchecked) private(set) var fields = HTTPFields()
 
   /// The longest head, and the longest line, that is kept.
   private static let most = 48
   private static let longest = 256
 
-  /// The field at a place in the head, if it is written as it was there last time.
-  func field(_ number: Int, _ line: UnsafeRawBufferPointer) -> HTTPField? {
-    guard number < lines.count, lines[number].bytes.count == line.count,
-      Self.starts(line, with: lines[number].bytes, line.count)
-    else { return nil }
-    return lines[number].field
+  var count: Int { lines.count }
+
+  /// Whether the line at a place in the head is written as it was there last time.
+  func holds(_ line: UnsafeRawBufferPointer, at number: Int) -> Bool {
+    number < lines.count && lines[number].bytes.count == line.count
+      && Self.starts(line, with: lines[number].bytes, line.count)
   }
 
   /// The name of the field at a place in the head, if the line has the one that was there last time.
@@ -38,20 +40,31 @@ final class HeadMemory {
     guard line.count > last.nameLength, line[last.nameLength] == UInt8(ascii: ":"),
       Self.starts(line, with: last.bytes, last.nameLength)
     else { return nil }
-    return last.field.name
+    return fields[number].name
   }
 
-  /// Keeps a line that was read; the name ends at `nameLength`.
-  func note(
+  /// Takes a line in the place of the one of the same name; false where it is not kept.
+  func replace(
     _ number: Int, _ line: UnsafeRawBufferPointer, nameLength: Int, _ field: HTTPField
-  ) {
-    guard number < Self.most, number <= lines.count else { return }
-    guard line.count <= Self.longest else {
-      lines.removeSubrange(number...)
-      return
-    }
-    let line = Line(bytes: Array(line), field: field, nameLength: nameLength)
-    if number < lines.count { lines[number] = line } else { lines.append(line) }
+  ) -> Bool {
+    guard number < lines.count, line.count <= Self.longest else { return false }
+    lines[number] = Line(bytes: Array(line), nameLength: nameLength)
+    fields[number] = field
+    return true
+  }
+
+  /// Keeps a line behind all others.
+  func add(_ number: Int, _ line: UnsafeRawBufferPointer, nameLength: Int, _ field: HTTPField) {
+    guard number == lines.count, number < Self.most, line.count <= Self.longest else { return }
+    lines.append(Line(bytes: Array(line), nameLength: nameLength))
+    fields.append(field)
+  }
+
+  /// Forgets the lines from this one on.
+  func forget(from number: Int) {
+    guard number < lines.count else { return }
+    lines.removeSubrange(number...)
+    fields.removeSubrange(number...)
   }
 
   private static func starts(

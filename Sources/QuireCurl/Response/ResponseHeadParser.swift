@@ -32,6 +32,8 @@ struct ResponseHeadParser {
   private var unfolded: [UInt8]?
   private var interimResponses = 0
   private let memory: HeadMemory?
+  /// Whether all lines so far have the names of those in the memory, which then has the fields.
+  private var isFollowing: Bool
   /// Lines of fields so far.
   private var fieldLines = 0
 
@@ -41,6 +43,7 @@ struct ResponseHeadParser {
   /// `memory` is that of the handle, whose transfers come one after the other.
   init(host: String, isHead: Bool, limits: TransferLimits, memory: HeadMemory? = nil) {
     self.memory = memory
+    isFollowing = memory != nil
     self.host = host
     self.isHead = isHead
     self.limits = limits
@@ -59,7 +62,12 @@ struct ResponseHeadParser {
     if end > 0, raw[end - 1] == 0x0A { end -= 1 }
     if end > 0, raw[end - 1] == 0x0D { end -= 1 }
     let line = UnsafeRawBufferPointer(rebasing: raw[..<end])
-    if case .fields = state, !line.isEmpty, repeats(line) { return .more }
+    if isFollowing, case .fields = state, !line.isEmpty,
+      memory?.holds(line, at: fieldLines) == true
+    {
+      fieldLines += 1
+      return .more
+    }
     guard line.allSatisfy({ $0 != 0 && $0 != 0x0D && $0 != 0x0A }) else {
       throw violation("a line break or NUL inside a header line")
     }
@@ -109,34 +117,38 @@ struct ResponseHeadParser {
     return (status, line.starts(with: "HTTP/2".utf8))
   }
 
-  /// Takes a line that was read before.
-  private mutating func repeats(_ line: UnsafeRawBufferPointer) -> Bool {
-    guard let field = memory?.field(fieldLines, line) else { return false }
-    endUnfolding()
-    fieldLines += 1
-    if fields.isEmpty { fields.reserveCapacity(16) }
-    fields.append(field)
-    return true
+  /// From here on the head is another one than the last.
+  private mutating func stopFollowing() {
+    guard isFollowing, let memory else { return }
+    isFollowing = false
+    memory.forget(from: fieldLines)
+    fields = memory.fields
   }
 
   private mutating func field(_ line: UnsafeRawBufferPointer) throws(TransferFailure) {
-    if line[0] == 0x20 || line[0] == 0x09 { return try unfold(line) }
+    if line[0] == 0x20 || line[0] == 0x09 {
+      stopFollowing()
+      return try unfold(line)
+    }
     endUnfolding()
+    let known = isFollowing ? memory?.name(fieldLines, line) : nil
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
-      let name = memory?.name(fieldLines, line)
+      let name = known
         ?? HTTPField.Name(
           String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self))
     else { throw violation("a header line has no valid name") }
     let value = Self.trimmed(line[(colon + 1)...])
     // Making a string of anything but text is slower, so that it is done only where it must be.
     let isText = value.allSatisfy { (0x20...0x7E).contains($0) }
-    if fields.isEmpty { fields.reserveCapacity(16) }
     let field =
       isText
       ? HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
       : HTTPField(name: name, lenientValue: value)
-    fields.append(field)
-    memory?.note(fieldLines, line, nameLength: colon, field)
+    if known == nil || memory?.replace(fieldLines, line, nameLength: colon, field) == false {
+      stopFollowing()
+      fields.append(field)
+      memory?.add(fieldLines, line, nameLength: colon, field)
+    }
     fieldLines += 1
   }
 
@@ -166,7 +178,9 @@ struct ResponseHeadParser {
     status: Int, isHTTP2: Bool
   ) throws(TransferFailure) -> Progress {
     endUnfolding()
-    defer { (fields, fieldLines) = (HTTPFields(), 0) }
+    // A head that is shorter than the last is another one, too.
+    stopFollowing()
+    defer { (fields, fieldLines, isFollowing) = (HTTPFields(), 0, memory != nil) }
     if status < 200 {
       interimResponses += 1
       guard interimResponses <= limits.interimResponses else {
@@ -192,8 +206,9 @@ struct ResponseHeadParser {
   }
 
   private func chunked() throws(TransferFailure) -> Bool {
-    let codings = fields.filter { $0.name == .transferEncoding }
-      .flatMap { $0.value.split(separator: ",") }
+    let values = fields[values: .transferEncoding]
+    guard !values.isEmpty else { return false }
+    let codings = values.flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       .filter { !$0.isEmpty && $0 != "identity" }
     guard codings.isEmpty || codings == ["chunked"] else {
@@ -204,8 +219,15 @@ struct ResponseHeadParser {
 
   private func contentLength() throws(TransferFailure) -> Int? {
     var length: Int?
-    for field in fields where field.name == .contentLength {
-      let parts = field.value.utf8.split(
+    let values = fields[values: .contentLength]
+    // One short number, as nearly always: no other spelling of it, and no overflow.
+    if values.count == 1, values[0].utf8.count < 19,
+      values[0].utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    {
+      if let plain = Int(values[0]) { return plain }
+    }
+    for value in values {
+      let parts = value.utf8.split(
         separator: UInt8(ascii: ","), omittingEmptySubsequences: false)
       for part in parts {
         var digits = part.drop { $0 == 0x20 || $0 == 0x09 }

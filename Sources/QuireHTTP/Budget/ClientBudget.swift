@@ -53,44 +53,43 @@ final class ClientBudget: Sendable {
 
   // MARK: Asking
 
-  /// Returns when a request may go out; nil where nothing counts it. `willWait` hears how long it waits
-  /// at least, where that is known, and `didWait` for what and for whom it did.
-  ///
-  /// Throws `throttled` at once where the server asks for more than the longest wait.
-  func permit(
-    for request: BudgetMachine.Request, _ configuration: PageClient.Configuration,
-    urgency: ReadUrgency?, willWait: (Duration) -> Void,
-    didWait: (PageEvent.Wait) -> Void = { _ in }
-  ) async throws -> RequestPermit? {
-    switch try ask(request, configuration, willWait) {
-    case .free: return nil
-    case .granted(let permit): return permit
-    case .waits(let wait): return try await permit(for: request, wait, urgency, didWait)
-    }
-  }
-
   /// What comes of asking.
-  private enum Asked {
+  enum Asked {
+    /// It may go, and nothing counts it.
     case free
     case granted(RequestPermit)
     case waits(Wait)
   }
 
   /// A request that waits, since when, and for whom; `walk` only where that is noted.
-  private struct Wait {
-    let id: Int
-    let walk: Int?
-    let waiter = Suspension<RateMachine.Grant>()
-    let reason: PageEvent.Wait.Reason
-    let start: Duration
-    let behind: [Int]
+  final class Wait: Sendable {
+    fileprivate let id: Int
+    fileprivate let lane: BudgetMachine.Lane
+    fileprivate let walk: Int?
+    fileprivate let waiter = Suspension<RateMachine.Grant>()
+    fileprivate let reason: PageEvent.Wait.Reason
+    fileprivate let start: Duration
+    fileprivate let behind: [Int]
+
+    fileprivate init(
+      _ id: Int, _ lane: BudgetMachine.Lane, _ walk: Int?, _ reason: PageEvent.Wait.Reason,
+      start: Duration, behind: [Int]
+    ) {
+      self.id = id
+      self.lane = lane
+      self.walk = walk
+      self.reason = reason
+      self.start = start
+      self.behind = behind
+    }
   }
 
-  // Apart from the wait, of which there may be thousands at a time: they would hold what is only needed here.
-  @inline(never)
-  private func ask(
+  /// Asks for a request to go out. `willWait` hears how long it waits at least, where that is known.
+  ///
+  /// Throws `throttled` at once where the server asks for more than the longest wait.
+  func ask(
     _ request: BudgetMachine.Request, _ configuration: PageClient.Configuration,
-    _ willWait: (Duration) -> Void
+    willWait: (Duration) -> Void
   ) throws -> Asked {
     let (host, walk) = (request.lane.host, configuration.observer == nil ? nil : request.walk)
     let (answer, wait, now) = state.withLock { state -> (BudgetMachine.Answer, Wait?, Duration) in
@@ -103,7 +102,7 @@ final class ClientBudget: Sendable {
       if case .granted = answer { state.hold(host, walk, 1) }
       guard case .wait(let time, let reason) = answer else { return (answer, nil, now) }
       let behind = walk == nil ? [] : state.holders[host].map { $0.keys.sorted() } ?? []
-      let wait = Wait(id: state.count, walk: walk, reason: reason, start: now, behind: behind)
+      let wait = Wait(state.count, request.lane, walk, reason, start: now, behind: behind)
       state.waiters[wait.id] = wait.waiter
       if let time { arm(host, at: time, from: now, &state) }
       return (answer, wait, now)
@@ -119,26 +118,32 @@ final class ClientBudget: Sendable {
     }
   }
 
-  private func permit(
-    for request: BudgetMachine.Request, _ wait: Wait, _ urgency: ReadUrgency?,
-    _ didWait: (PageEvent.Wait) -> Void
+  /// Returns when a request that waits may go out. `didWait` hears for what and for whom it waited.
+  func permit(
+    after wait: Wait, _ urgency: ReadUrgency?, didWait: (PageEvent.Wait) -> Void
   ) async throws -> RequestPermit {
-    let lane = request.lane
-    let observer = urgency?.observe { [weak self] level in self?.raise(wait.id, lane, to: level) }
+    let observer = urgency?.observe { [weak self] level in
+      self?.raise(wait.id, wait.lane, to: level)
+    }
     defer { urgency?.ignore(observer) }
-    if let urgency { raise(wait.id, lane, to: urgency.level) }
+    if let urgency { raise(wait.id, wait.lane, to: urgency.level) }
     do {
-      let grant = try await wait.waiter.value()
-      let end = state.withLock { state in
-        state.hold(lane.host, wait.walk, 1)
-        return state.now()
-      }
-      didWait(.init(reason: wait.reason, duration: end - wait.start, behind: wait.behind))
-      return RequestPermit(self, lane, grant, walk: wait.walk)
+      return granted(try await wait.waiter.value(), after: wait, didWait)
     } catch {
-      withdraw(wait.id, lane)
+      withdraw(wait.id, wait.lane)
       throw error
     }
+  }
+
+  private func granted(
+    _ grant: RateMachine.Grant, after wait: Wait, _ didWait: (PageEvent.Wait) -> Void
+  ) -> RequestPermit {
+    let end = state.withLock { state in
+      state.hold(wait.lane.host, wait.walk, 1)
+      return state.now()
+    }
+    didWait(.init(reason: wait.reason, duration: end - wait.start, behind: wait.behind))
+    return RequestPermit(self, wait.lane, grant, walk: wait.walk)
   }
 
   private func isFull(_ limits: RequestBudget) -> Bool {

@@ -75,19 +75,18 @@ private struct AllowanceReader {
 
   /// Whether a field may say something; asked of every field of every answer.
   static func isTelling(_ name: String) -> Bool {
-    // All that matter have a part of "limit", "rate", "retry" or "usage" in them.
-    var last: (UInt8, UInt8, UInt8) = (0, 0, 0)
-    for byte in name.utf8 {
-      switch (last.0, last.1, last.2, byte) {
-      case (UInt8(ascii: "i"), UInt8(ascii: "m"), UInt8(ascii: "i"), UInt8(ascii: "t")),
-        (UInt8(ascii: "r"), UInt8(ascii: "a"), UInt8(ascii: "t"), UInt8(ascii: "e")),
-        (UInt8(ascii: "e"), UInt8(ascii: "t"), UInt8(ascii: "r"), UInt8(ascii: "y")),
-        (UInt8(ascii: "s"), UInt8(ascii: "a"), UInt8(ascii: "g"), UInt8(ascii: "e")):
-        return true
-      default: last = (last.1, last.2, byte)
+    // All that matter have "imit", "rate", "etry" or "sage" in them.
+    var name = name
+    return name.withUTF8 { name in
+      var last: UInt32 = 0
+      return name.contains { byte in
+        last = last << 8 | UInt32(byte)
+        return switch last {
+        case 0x696D_6974, 0x7261_7465, 0x6574_7279, 0x7361_6765: true
+        default: false
+        }
       }
     }
-    return false
   }
 
   mutating func add(_ field: HTTPField) { fields.append(field) }

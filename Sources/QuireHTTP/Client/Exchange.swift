@@ -13,7 +13,9 @@ import Synchronization
 /// One request and its answer on the wire: credentials, signatures, redirects, and what it costs.
 final class Exchange {
   let listing: Listing
-  var request: PageRequest
+  var request: PageRequest { didSet { prepared = nil } }
+  /// The request's first hop, where the walk has taken its address apart.
+  private var prepared: RedirectMachine.Hop?
   /// What the page has cost since its last part, failed attempts included.
   var traffic: WalkReport.Traffic
   /// Requests that were sent for the page, silent replays included, redirects not.
@@ -40,14 +42,16 @@ final class Exchange {
   var movedTo: String?
 
   init(
-    _ listing: Listing, _ request: PageRequest,
+    _ listing: Listing, _ request: PageRequest, prepared: RedirectMachine.Hop? = nil,
     traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) {
     self.listing = listing
     self.request = request
+    self.prepared = prepared
     self.traffic = traffic
   }
 
+  // Read in place: it is large, and asked for often.
   var configuration: PageClient.Configuration { _read { yield listing.client.configuration } }
 
   /// Whether the request may be sent again when the server may have acted on it.
@@ -70,44 +74,56 @@ final class Exchange {
     let before = requests
     while true {
       let hop = redirects.current
-      try checkScheme(of: hop.origin)
-      if let objection = listing.addresses(of: hop.origin).objection(
-        toHost: hop.origin.host, port: hop.origin.port)
-      {
-        throw PageError.refusedAddress(of: hop.origin.authority, objection)
-      }
-      try Task.checkCancellation()
-      let response = try await authorized(hop, replays: requestsLeft - (requests - before) - 1)
-      let (status, fields) = (response.head.status, response.head.headerFields)
-      guard status.kind == .redirection,
-        try redirects.received(status: status.code, location: fields[.location]) != nil
+      try check(hop)
+      let replays = requestsLeft - (requests - before) - 1
+      let response =
+        if let keeper = configuration.keeper, keeper.serves {
+          try await send(hop, authorizedBy: keeper, replays: replays)
+        } else {
+          try await send(hop, replays: replays)
+        }
+      guard response.head.status.kind == .redirection,
+        try redirects.received(
+          status: response.head.status.code, location: response.head.headerFields[.location]) != nil
       else { return (response, hop) }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
-      traffic.redirects += 1
-      requests -= 1
-      let target = redirects.current.url.text
-      redirectedTo = target
-      isPermanent = isPermanent && [301, 308].contains(status.code)
-      if isPermanent { movedTo = target }
-      configuration.emit(.debug, .redirect(to: redactor.describe(target)))
+      isPermanent = isPermanent && [301, 308].contains(response.head.status.code)
+      redirected(to: redirects.current.text, isPermanent: isPermanent)
     }
   }
 
+  // What checks and preparations need is apart from the waiting: it would lie in the frame of every request
+  // that waits, and there may be thousands.
+  @inline(never)
+  private func check(_ hop: RedirectMachine.Hop) throws {
+    try checkScheme(of: hop.origin)
+    if let objection = listing.addresses(of: hop.origin).objection(
+      toHost: hop.origin.host, port: hop.origin.port)
+    {
+      throw PageError.refusedAddress(of: hop.origin.authority, objection)
+    }
+    try Task.checkCancellation()
+  }
+
+  @inline(never)
+  private func redirected(to target: String, isPermanent: Bool) {
+    traffic.redirects += 1
+    requests -= 1
+    redirectedTo = target
+    if isPermanent { movedTo = target }
+    configuration.emit(.debug, .redirect(to: redactor.describe(target)))
+  }
+
   private func firstHop() throws -> RedirectMachine.Hop {
-    let url = try URLReference(request.url)
-    return RedirectMachine.Hop(
-      method: request.method, url: url, origin: try Origin(url), keepsBody: request.body != .none)
+    try prepared ?? listing.hop(for: request)
   }
 
   /// Sends one request with the client's credential, if that is for its origin, and once more with
   /// another where the server refuses the first: to a 401 the server has not acted.
-  private func authorized(
-    _ hop: RedirectMachine.Hop, replays: Int
+  private func send(
+    _ hop: RedirectMachine.Hop, authorizedBy keeper: CredentialKeeper, replays: Int
   ) async throws -> TransportResponse {
-    guard let keeper = configuration.keeper, keeper.serves else {
-      return try await send(hop, replays: replays)
-    }
     guard let origin = keeper.origin else {
       throw PageError(
         .invalidArgument,
@@ -140,11 +156,10 @@ final class Exchange {
 
   /// The hop with the present credential wherever its URL repeats one.
   private func renewed(_ hop: RedirectMachine.Hop) throws -> RedirectMachine.Hop {
-    let url = listing.renewingCredential(in: hop.url.text)
-    guard url != hop.url.text else { return hop }
-    var hop = hop
-    hop.url = try URLReference(url)
-    return hop
+    let url = listing.renewingCredential(in: hop.text)
+    guard url != hop.text else { return hop }
+    return try RedirectMachine.Hop(
+      hop.method, URLReference(url), url, home: listing.home, keepsBody: hop.keepsBody)
   }
 
   /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
@@ -152,16 +167,21 @@ final class Exchange {
   private func send(
     _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
   ) async throws -> TransportResponse {
-    let lane = listing.lane(to: hop.origin)
-    let permit = try await permit(lane)
-    configuration.emit(.debug, .request(redactor.describe(hop.method, hop.url.text)))
-    var wire = try transportRequest(for: hop)
-    wire.addresses = listing.addresses(of: hop.origin)
-    wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
-    let names = Set(credential?.fields.map(\.name) ?? [])
-    for name in names { wire.head.headerFields[name] = nil }
-    for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
-    try await sign(&wire, for: hop)
+    let permit = try await permit(to: hop)
+    var wire = try transportRequest(for: hop, with: credential, replays: replays)
+    if configuration.signer != nil { try await sign(&wire, for: hop) }
+    try count(permit)
+    do {
+      var response = try await listing.client.transport.send(wire)
+      answered(&response, by: hop, permit)
+      return response
+    } catch {
+      throw unanswered(error, permit)
+    }
+  }
+
+  /// A request is about to go out, if the walk's limits allow it.
+  private func count(_ permit: RequestPermit?) throws {
     do {
       try WalkReading.requested()
     } catch {
@@ -170,54 +190,77 @@ final class Exchange {
     }
     traffic.requests += 1
     requests += 1
-    do {
-      var response = try await listing.client.transport.send(wire)
-      let metrics = response.body.metrics
-      replayed(metrics.wireRequests - 1, sentBack: metrics.sentBack)
-      wasAnswered = true
-      note(response.head, atOnce: metrics.requestsAtOnce, lane, permit)
-      response.permit = permit
-      configuration.emit(.debug, .response(status: response.head.status.code))
-      if let onEvent = configuration.onEvent {
-        response.body = response.body.reporting(to: onEvent)
-      }
-      return response
-    } catch let error as PageError {
-      replayed(error.attempts - 1 + error.traffic.requests, sentBack: error.traffic.requests)
-      permit?.end(wentOut: error.code != .connectFailed && error.code != .invalidURL)
-      throw RetryMachine.Failure(unanswered: error)
+  }
+
+  @inline(never)
+  private func answered(
+    _ response: inout TransportResponse, by hop: RedirectMachine.Hop, _ permit: RequestPermit?
+  ) {
+    let metrics = response.body.metrics
+    replayed(metrics.wireRequests - 1, sentBack: metrics.sentBack)
+    wasAnswered = true
+    note(response.head, atOnce: metrics.requestsAtOnce, listing.lane(to: hop.origin), permit)
+    response.permit = permit
+    configuration.emit(.debug, .response(status: response.head.status.code))
+    if let onEvent = configuration.onEvent {
+      response.body = response.body.reporting(to: onEvent)
     }
+  }
+
+  @inline(never)
+  private func unanswered(_ error: any Error, _ permit: RequestPermit?) -> any Error {
+    guard let error = error as? PageError else { return error }
+    replayed(error.attempts - 1 + error.traffic.requests, sentBack: error.traffic.requests)
+    permit?.end(wentOut: error.code != .connectFailed && error.code != .invalidURL)
+    return RetryMachine.Failure(unanswered: error)
   }
 
   /// Returns when the request may go out, by the limits of its host and while that is not away; nil where
   /// nothing counts it.
-  private func permit(_ lane: BudgetMachine.Lane) async throws -> RequestPermit? {
-    let request = BudgetMachine.Request(
-      lane: lane, walk: WalkReading.walkNumber ?? ObjectIdentifier(listing).hashValue,
-      urgency: ReadUrgency.current?.level ?? .waited,
-      longest: configuration.retry.maximumRetryAfter, interval: listing.interval)
+  private func permit(to hop: RedirectMachine.Hop) async throws -> RequestPermit? {
     let watchesOutages =
-      awaitsHost && configuration.retry.patience > .zero && lane.host == listing.home
+      awaitsHost && configuration.retry.patience > .zero && hop.origin == listing.home
     do {
       while true {
-        if watchesOutages { try await waitForProbe() }
-        let permit = try await listing.client.budget.permit(
-          for: request, configuration, urgency: ReadUrgency.current,
-          willWait: { self.configuration.emit(.info, .pause($0)) },
-          didWait: { self.configuration.emit(.debug, .waited($0)) })
+        if watchesOutages, !isProbing, listing.health.isAway { try await waitForProbe() }
+        let permit =
+          switch try ask(for: hop) {
+          case .free: RequestPermit?.none
+          case .granted(let permit): permit
+          case .waits(let wait):
+            try await listing.client.budget.permit(
+              after: wait, ReadUrgency.current,
+              didWait: { self.configuration.emit(.debug, .waited($0)) })
+          }
         if !watchesOutages || isProbing || !listing.health.isAway { return permit }
         // It went away while this one waited.
         permit?.end(wentOut: false)
       }
-    } catch let error as PageError {
-      // Asking again would not shorten the wait.
-      throw RetryMachine.Failure(error, cure: .none)
+    } catch {
+      throw Self.incurable(error)
     }
+  }
+
+  /// The error of a wait for the budget: asking again would not shorten it.
+  @inline(never)
+  private static func incurable(_ error: any Error) -> any Error {
+    guard let error = error as? PageError else { return error }
+    return RetryMachine.Failure(error, cure: .none)
+  }
+
+  @inline(never)
+  private func ask(for hop: RedirectMachine.Hop) throws -> ClientBudget.Asked {
+    let request = BudgetMachine.Request(
+      lane: listing.lane(to: hop.origin),
+      walk: WalkReading.walkNumber ?? ObjectIdentifier(listing).hashValue,
+      urgency: ReadUrgency.current?.level ?? .waited,
+      longest: configuration.retry.maximumRetryAfter, interval: listing.interval)
+    return try listing.client.budget.ask(
+      request, configuration, willWait: { configuration.emit(.info, .pause($0)) })
   }
 
   /// Waits while another request probes the host, and takes its place if it gives up.
   private func waitForProbe() async throws {
-    guard !isProbing, listing.health.isAway else { return }
     let clock = configuration.clock
     let stopwatch = Stopwatch(clock)
     let prober = listing.health.prober
@@ -291,6 +334,21 @@ final class Exchange {
     }
   }
 
+  @inline(never)
+  private func transportRequest(
+    for hop: RedirectMachine.Hop, with credential: Credential?, replays: Int
+  ) throws -> TransportRequest {
+    configuration.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
+    var wire = try transportRequest(for: hop)
+    wire.addresses = listing.addresses(of: hop.origin)
+    wire.origin = hop.origin
+    wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
+    let names = Set(credential?.fields.map(\.name) ?? [])
+    for name in names { wire.head.headerFields[name] = nil }
+    for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
+    return wire
+  }
+
   private func transportRequest(for hop: RedirectMachine.Hop) throws -> TransportRequest {
     var fields = request.headerFields
     for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
@@ -321,9 +379,7 @@ final class Exchange {
     } else if fields.contains(.contentType) {
       fields[.contentType] = nil
     }
-    if !fields.contains(.accept) {
-      fields[.accept] = "application/json, application/xml;q=0.9, */*;q=0.5"
-    }
+    if !fields.contains(.accept) { fields.append(Self.accept) }
     var path = hop.url.path.isEmpty ? "/" : hop.url.path
     if let query = hop.url.query { path += "?" + query }
     let head = HTTPRequest(
@@ -333,6 +389,9 @@ final class Exchange {
       head: head, body: body, timeouts: configuration.timeouts,
       limits: configuration.transferLimits)
   }
+
+  private static let accept = HTTPField(
+    name: .accept, value: "application/json, application/xml;q=0.9, */*;q=0.5")
 
   /// What a request to another origin may carry: nothing that says who asks.
   private static let harmlessElsewhere: Set<HTTPField.Name> = [

@@ -18,7 +18,7 @@ public struct HTTPPageInfo: Sendable {
   public let url: String
   /// Where permanent redirects (301, 308) led before the first temporary one: where to ask in future, once
   /// that was seen repeatedly. Nil where there were none.
-  public internal(set) var permanentRedirect: String?
+  public let permanentRedirect: String?
   /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
   public let recovery: PageRecovery?
   /// Where a later walk starts that wants what has changed since; only on the last page, and only

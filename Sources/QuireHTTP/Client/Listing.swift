@@ -152,56 +152,75 @@ package final class Listing: Sendable {
       urls: [request.url, first.url], body: request.body, known: secrets.values)
   }
 
-  /// The page as it is delivered: no secret in its positions, nor in what is said about it.
-  func redacted<Item>(_ page: Page<Item>) -> Page<Item> {
-    var page = secrets.redact(page)
-    if page.http?.resume != nil {
-      page.metadata[HTTPPageInfo.self]?.resume?.listing = identity
+  /// Makes the head of a page what is delivered: no secret in its positions, nor in what is said about it.
+  func redact(_ head: inout PageHead) {
+    secrets.redact(&head)
+    if head.next == nil, head.metadata[HTTPPageInfo.self]?.resume != nil {
+      head.metadata[HTTPPageInfo.self]?.resume?.listing = identity
     }
-    guard !page.warnings.isEmpty else { return page }
+    guard !head.warnings.isEmpty else { return }
     let redactor = redactor()
-    page.warnings = page.warnings.map { warning in
-      var warning = warning
-      warning.message = redactor.scrub(warning.message)
-      if let remedy = warning.remedy {
-        warning.remedy?.values = remedy.values.map(redactor.scrub)
+    for index in head.warnings.indices {
+      head.warnings[index].message = redactor.scrub(head.warnings[index].message)
+      if let remedy = head.warnings[index].remedy {
+        head.warnings[index].remedy?.values = remedy.values.map(redactor.scrub)
       }
-      return warning
-    }
-    return page
-  }
-
-  /// What `operation` returns; errors that no exchange has described are redacted.
-  func redactingErrors<Result>(
-    _ operation: () async throws -> Result
-  ) async throws -> Result {
-    do {
-      return try await operation()
-    } catch var error as PageError where error.request == nil {
-      error.redactText(by: redactor())
-      throw error
     }
   }
 
-  /// A hash of what is requested at a position: the same for all positions that lead to the same
-  /// request, within this process.
-  func identity(of position: Position) -> Int {
-    guard position.value != nil else {
-      return identity(of: engine.first, itemOffset: position.itemOffset)
-    }
-    guard let bookmark = try? continuation(at: position),
-      let request = try? engine.request(for: bookmark)
-    else { return position.hashValue }
-    return identity(of: request, at: bookmark, itemOffset: position.itemOffset)
+  /// The error as it is thrown: redacted, where no exchange has described it.
+  // What it needs must not lie in the frame of every page that is waited for.
+  @inline(never)
+  func redacted(_ error: any Error) -> any Error {
+    guard var error = error as? PageError, error.request == nil else { return error }
+    error.redactText(by: redactor())
+    return error
+  }
+
+  /// A position decoded, and the request that it leads to; nil for the start.
+  func destination(of position: Position) throws -> Destination? {
+    try continuation(at: position).map { try destination(of: $0, at: position) }
+  }
+
+  /// The request that a bookmark leads to, in the place of a position.
+  func destination(of bookmark: Bookmark, at position: Position) throws -> Destination {
+    let request = try engine.request(for: bookmark)
+    return Destination(position, bookmark, request, try? hop(for: request))
+  }
+
+  /// The first hop of a request, its address taken apart.
+  func hop(for request: PageRequest) throws(PageError) -> RedirectMachine.Hop {
+    try RedirectMachine.Hop(
+      request.method, URLReference(request.url), request.url, home: home,
+      keepsBody: request.body != .none)
+  }
+
+  /// A hash of what is requested at a destination, the same for all positions that lead to the same
+  /// request, within this process; nil is the start.
+  func identity(of destination: Destination?, itemOffset: Int) -> Int {
+    guard let destination else { return identity(of: engine.first, itemOffset: itemOffset) }
+    return identity(
+      of: destination.request, destination.hop, at: destination.bookmark, itemOffset: itemOffset)
   }
 
   /// A hash of a request, and of what a position holds besides that leads to other pages: what was
   /// begun again, what a closure remembers, and the indexes that a page is looked up in.
   func identity(
-    of request: PageRequest, at bookmark: Bookmark? = nil, itemOffset: Int = 0
+    of request: PageRequest, _ hop: RedirectMachine.Hop? = nil, at bookmark: Bookmark? = nil,
+    itemOffset: Int = 0
   ) -> Int {
     var hasher = Hasher()
-    request.hashMeaning(into: &hasher)
+    hasher.combine(request.method.rawValue)
+    // Most requests of a walk have the fields and the body of its first.
+    hasher.combine(
+      request.headerFields == engine.first.headerFields ? nil : request.headerFields)
+    hasher.combine(request.body == engine.first.body ? nil : request.body)
+    if let hop = try? hop ?? self.hop(for: request) {
+      hasher.combine(hop.origin == home ? nil : hop.origin)
+      hop.url.hashMeaning(into: &hasher)
+    } else {
+      hasher.combine(request.url)
+    }
     hasher.combine(itemOffset)
     hasher.combine(bookmark?.restarts ?? 0)
     hasher.combine(bookmark?.state)
@@ -218,29 +237,21 @@ package final class Listing: Sendable {
   }
 }
 
-extension PageRequest {
-  /// Hashes what the request asks for, however it is spelt: scheme and host in any case, the default
-  /// port named or not, dots in the path, percent-encoding where none was needed, and parameters of
-  /// different names in any order (RFC 3986, §6.2.2 and §6.2.3).
-  fileprivate func hashMeaning(into hasher: inout Hasher) {
-    hasher.combine(method.rawValue)
-    hasher.combine(headerFields)
-    hasher.combine(body)
-    guard let reference = try? URLReference(url), let origin = try? Origin(reference) else {
-      hasher.combine(url)
-      return
-    }
-    hasher.combine(origin)
-    for segment in reference.pathWithoutDots.split(separator: "/", omittingEmptySubsequences: false)
-    {
-      hasher.combine(PercentEncoding.decodedBytes(segment))
-    }
-    let parameters = QueryString(reference.query).pairs
-    let names = parameters.map(\.name)
-    for index in parameters.indices.sorted(by: { (names[$0], $0) < (names[$1], $1) }) {
-      hasher.combine(names[index])
-      hasher.combine(PercentEncoding.decodedBytes(parameters[index].encoded, plusIsSpace: true))
-    }
+/// Where a position leads: what a walk asks about before it reads there.
+final class Destination: Sendable {
+  let position: Position
+  let bookmark: Bookmark
+  let request: PageRequest
+  /// Nil for an address that cannot be taken apart, which is an error when it is asked.
+  let hop: RedirectMachine.Hop?
+
+  init(
+    _ position: Position, _ bookmark: Bookmark, _ request: PageRequest, _ hop: RedirectMachine.Hop?
+  ) {
+    self.position = position
+    self.bookmark = bookmark
+    self.request = request
+    self.hop = hop
   }
 }
 

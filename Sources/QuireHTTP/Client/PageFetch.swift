@@ -49,6 +49,10 @@ final class PageFetch<Item: Sendable> {
     var received = 0
     /// Items so far, bad items included.
     var itemCount = 0
+    /// Items that came with the page's end.
+    var held = DecodedItems<Item>([])
+    /// Whether the body ended as it should.
+    var isWhole = false
     /// What is wrong with the page behind the items that were delivered.
     var fault: (any Error)?
 
@@ -75,13 +79,13 @@ final class PageFetch<Item: Sendable> {
   /// what was spent to get there.
   init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
-    for sent: Bookmark? = nil, itemOffset: Int = 0,
+    for sent: Bookmark? = nil, itemOffset: Int = 0, prepared: RedirectMachine.Hop? = nil,
     traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) {
     self.listing = listing
     self.decoder = decoder
     self.sent = sent
-    exchange = Exchange(listing, request, traffic: traffic)
+    exchange = Exchange(listing, request, prepared: prepared, traffic: traffic)
     delivered = DeliveredItems(itemOffset)
     retry = exchange.retryMachine
     stopwatch = Stopwatch(listing.client.configuration.clock)
@@ -119,12 +123,25 @@ final class PageFetch<Item: Sendable> {
         foundBack()
         return result
       } catch {
-        guard let failure = RetryMachine.Failure(error) else { throw error }
-        if !failure.isOutage, exchange.wasAnswered { foundBack() }
-        if try await shrink(after: failure) { continue }
-        try await wait(after: failure)
+        if let delay = try delay(after: error) { try await configuration.clock.sleep(for: delay) }
+        exchange.traffic.retries += 1
+        listing.health.retried()
       }
     }
+  }
+
+  /// How long to wait before another attempt, nil for not at all; throws where there is none.
+  // What it needs must not lie in the frame of every page that is waited for.
+  @inline(never)
+  private func delay(after error: any Error) throws -> Duration? {
+    guard let failure = RetryMachine.Failure(error) else { throw error }
+    if !failure.isOutage, exchange.wasAnswered { foundBack() }
+    if let complaint = try shrink(after: failure) {
+      guard complaint == .possible else { return nil }
+      let longest = configuration.retry.longestDelay(afterFailures: 1, throttled: false)
+      return longest * listing.client.environment.random()
+    }
+    return try delay(after: failure)
   }
 
   /// The host has answered.
@@ -134,9 +151,7 @@ final class PageFetch<Item: Sendable> {
     listing.health.recovered()
   }
 
-  /// Waits until there may be another attempt; throws where there is none.
-  private func wait(after failure: RetryMachine.Failure) async throws {
-    let clock = configuration.clock
+  private func delay(after failure: RetryMachine.Failure) throws -> Duration? {
     if let waited = exchange.waitedForProbe.take() {
       retry.waited(since: stopwatch.elapsed() - waited)
     }
@@ -160,17 +175,15 @@ final class PageFetch<Item: Sendable> {
       throw exchange.describe(error, after: traffic)
     case .retry(let delay):
       exchange.retries(after: delay, failure.error)
-      try await clock.sleep(for: delay)
+      return delay
     case .probe(let delay, let remaining):
       exchange.isProbing = health.failed(failure.error, isProbe: exchange.isProbing)
       exchange.retries(
         after: exchange.isProbing ? delay : .zero, failure.error, remaining: remaining)
       // Those that do not probe wait in front of the next request.
       exchange.patience = remaining
-      if exchange.isProbing { try await clock.sleep(for: delay) }
+      return exchange.isProbing ? delay : nil
     }
-    exchange.traffic.retries += 1
-    health.retried()
   }
 
   // MARK: Page size
@@ -184,14 +197,14 @@ final class PageFetch<Item: Sendable> {
     askedSize = size
   }
 
-  /// Halves the page where that may cure the failure; false where it cannot.
-  private func shrink(after failure: RetryMachine.Failure) async throws -> Bool {
+  /// Halves the page where that may cure the failure, and returns why; nil where it cannot.
+  private func shrink(after failure: RetryMachine.Failure) throws -> PageSizeMachine.Complaint? {
     guard let complaint = failure.complaint, let sizes = listing.sizes, isSizable,
       itemOffset == 0, !isBegun, configuration.retry.attempts > 1, !listing.health.isAway,
       exchange.isRepeatable, engine.allowsOtherSize(at: sent),
       let asked = askedSize ?? engine.pageSize,
       let size = sizes.failed(asked: asked, complaint)
-    else { return false }
+    else { return nil }
     exchange.request = try engine.request(request, ofSize: size)
     askedSize = size
     let reason = failure.error.response.map { $0.status.words } ?? "\(failure.error.code)"
@@ -200,26 +213,20 @@ final class PageFetch<Item: Sendable> {
       WalkReport.Warning(.pageSizeChanged, note, remedy: Remedy(.pageSize, ["\(size)"])))
     sizeChanges.append(.init(.pageSize, from: asked, to: size, "\(reason)."))
     configuration.emit(.notice, .adjusted(note))
-    exchange.traffic.retries += 1
-    listing.health.retried()
-    if complaint == .possible {
-      let longest = configuration.retry.longestDelay(afterFailures: 1, throttled: false)
-      try await configuration.clock.sleep(for: longest * listing.client.environment.random())
-    }
-    return true
+    return complaint
   }
 
   /// A page of the size asked for came.
-  private func noteSize(_ page: inout Page<Item>) {
-    page.warnings += sizeNotes
-    page.head.adjustments += sizeChanges
+  private func noteSize(_ head: inout PageHead) {
+    head.warnings += sizeNotes
+    head.adjustments += sizeChanges
     (sizeNotes, sizeChanges) = ([], [])
     guard isSizable, let asked = askedSize,
       let size = listing.sizes?.succeeded(asked: asked)
     else { return }
     let note = "The page size of \(asked) went well, and the next page is asked for in \(size)."
-    page.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
-    page.head.adjustments.append(
+    head.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
+    head.adjustments.append(
       .init(.pageSize, from: asked, to: size, "the last page went well."))
     configuration.emit(.notice, .adjusted(note))
   }
@@ -243,34 +250,50 @@ final class PageFetch<Item: Sendable> {
       try delivered.refuteEnd()
       return page
     }
-    // Items that came with the page's end are no part of their own: where all of a page is there at once,
-    // it is one part, as it is where pages are wanted whole.
-    var held = DecodedItems<Item>([])
-    let end: (PageAnswer, DecodedItems<Item>)?
     do {
       while try await receive(transfer) {
         guard delivery == .asItArrives else { continue }
-        let ready = try transfer.session.readyItems()
-        transfer.itemCount += ready.count
-        if transfer.response.body.isOver {
-          held.append(ready)
-        } else if let part = try part(ready, of: transfer) {
-          return part
-        }
+        if let part = try readyPart(of: transfer) { return part }
       }
-      end = try finish(transfer)
-    } catch  where held.count > 0 && !(error is CancellationError) {
-      transfer.fault = error
-      guard let part = try part(held, of: transfer) else { throw error }
+      return try lastPart(of: transfer)
+    } catch {
+      guard let part = try part(of: transfer, before: error) else { throw error }
       return part
     }
+  }
+
+  /// The items that are ready, as a part of their own; nil without any.
+  private func readyPart(of transfer: Transfer) throws -> Page<Item>? {
+    let ready = try transfer.session.readyItems()
+    transfer.itemCount += ready.count
+    guard transfer.response.body.isOver else { return try part(ready, of: transfer) }
+    // Items that came with the page's end are no part of their own: where all of a page is there at once,
+    // it is one part, as it is where pages are wanted whole.
+    transfer.held.append(ready)
+    return nil
+  }
+
+  /// The items that were held when something went wrong with the page behind them; nil without any.
+  @inline(never)
+  private func part(of transfer: Transfer, before error: any Error) throws -> Page<Item>? {
+    guard transfer.held.count > 0, !transfer.isWhole, !(error is CancellationError) else {
+      return nil
+    }
+    transfer.fault = error
+    return try part(transfer.held, of: transfer)
+  }
+
+  /// The last part of the page; nil where the listing ended before it.
+  @inline(never)
+  private func lastPart(of transfer: Transfer) throws -> Page<Item>? {
+    let end = try finish(transfer)
+    transfer.isWhole = true
     guard let (answer, rest) = end else {
       try delivered.refuteEnd()
       return nil
     }
-    held.append(rest)
-    var page = try lastPart(held, of: transfer, answer: answer)
-    noteSize(&page)
+    transfer.held.append(rest)
+    let page = try lastPart(transfer.held, of: transfer, answer: answer)
     listing.health.paid(refund: exchange.takeRefund())
     exchange.traffic = WalkReport.Traffic(requests: 0)
     return page
@@ -282,10 +305,10 @@ final class PageFetch<Item: Sendable> {
   ) throws -> Page<Item>? {
     let items = try delivered.received(ready, isLast: false)
     guard !items.items.isEmpty else { return nil }
-    var part = page(items, of: transfer)
+    var part = Page(
+      items.items,
+      head: head(of: transfer, fingerprint: items.fingerprint, badItems: items.badItems))
     part.hasMoreParts = true
-    // Only whole pages are compared.
-    part.sample = nil
     // What the consumer does with it takes its time.
     transfer.response.permit?.end()
     self.transfer = transfer
@@ -304,11 +327,18 @@ final class PageFetch<Item: Sendable> {
     delivered.began()
     exchange.condition = condition
     let (response, hop) = try await exchange.send()
-    let status = response.head.status
-    if status.code == 304, let known = exchange.condition {
+    if response.head.status.kind == .successful { return try opening(response, hop, delivery) }
+    if response.head.status.code == 304, let known = exchange.condition {
       return .answer(unchanged(response, hop, known))
     }
-    guard status.kind == .successful else { return .answer(try await judge(response, hop)) }
+    return .answer(try await judge(response, hop))
+  }
+
+  @inline(never)
+  private func opening(
+    _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ delivery: PageDelivery
+  ) throws -> Opening {
+    let status = response.head.status
     guard status.code != 206 || isWanted(part: response.head.headerFields) else {
       throw PageError(
         .protocolViolation,
@@ -316,7 +346,7 @@ final class PageFetch<Item: Sendable> {
           + "missing.")
     }
     var context = context(of: response, delivery)
-    context.url = hop.url.text
+    context.url = hop.text
     context.isProvenWhole = response.framing == .explicit
     context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
     context.note = PageFormatNote()
@@ -422,58 +452,59 @@ final class PageFetch<Item: Sendable> {
     if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
     if engine.pagination.policy.reversesItems { rest.items.reverse() }
     let items = try delivered.received(rest, isLast: true)
-    var page = page(
-      items, of: transfer, document: answer.document, resume: continuation.resume)
-    page.next = continuation.next
-    page.previous = continuation.previous
-    page.total = continuation.total
+    var head = head(
+      of: transfer, fingerprint: items.fingerprint ?? delivered.hash, badItems: items.badItems,
+      document: answer.document, resume: continuation.resume)
+    head.next = continuation.next
+    head.previous = continuation.previous
+    head.total = continuation.total
     let free = WalkReport.Traffic(requests: 0)
-    page.nextFailure = continuation.nextFailure.map { exchange.describe($0, after: free) }
-    page.closing = continuation.closing
-    page.warnings += continuation.warnings
-    page.endDoubt = continuation.endDoubt.map { exchange.describe($0, after: free) }
-    if sent == nil, transfer.hop.url.text != request.url {
+    if let failure = continuation.nextFailure {
+      head.nextFailure = exchange.describe(failure, after: free)
+    }
+    head.closing = continuation.closing
+    head.warnings = continuation.warnings
+    if let doubt = continuation.endDoubt { head.endDoubt = exchange.describe(doubt, after: free) }
+    if sent == nil, transfer.hop.text != request.url {
       var answered = request
-      answered.url = transfer.hop.url.text
+      answered.url = transfer.hop.text
       answered.method = transfer.hop.method
-      page.address = listing.identity(of: answered)
+      head.address = listing.identity(of: answered)
     }
     if sent?.restarts ?? 0 > 0 {
       // A listing that was begun anew brings the same pages again.
-      page.fingerprint = nil
-      page.sample = nil
+      head.fingerprint = nil
     } else {
-      page.fingerprint = page.fingerprint ?? delivered.hash
-      page.sample = delivered.sample
-      page.sample?.isCounted = sent?.isCounted ?? false
+      head.sample = delivered.sample
+      head.sample?.isCounted = sent?.isCounted ?? false
     }
     if let wait = engine.backoff(after: answer) {
       listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
     }
     listing.learn(from: answer.document, transfer.response.permit?.grant)
     try listing.remember(answer, next: continuation.next)
-    return page
+    noteSize(&head)
+    return Page(items.items, head: head)
   }
 
-  /// A part of the page, and what HTTP said about it.
-  private func page(
-    _ items: DecodedItems<Item>, of transfer: Transfer,
+  /// What HTTP said about a part of the page.
+  private func head(
+    of transfer: Transfer, fingerprint: Int?, badItems: [BadItem],
     document: any PageDocument = EmptyDocument(), resume: Position? = nil
-  ) -> Page<Item> {
-    var page = Page(items.items)
-    page.fingerprint = items.fingerprint
-    page.startsMidway = engine.startsMidway
-    page.traffic = traffic
-    page.traffic.badItems = items.badItems.count
+  ) -> PageHead {
+    var head = PageHead()
+    head.fingerprint = fingerprint
+    head.startsMidway = engine.startsMidway
+    head.traffic = traffic
+    head.traffic.badItems = badItems.count
     let metrics = transfer.response.body.metrics
-    page.head.readsAtOnce = metrics.requestsAtOnce
-    page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: transfer.response.head, document: document, badItems: redacted(items.badItems),
-      metrics: metrics, traffic: page.traffic, url: transfer.hop.url.text, recovery: recovery,
-      resume: resume, listing: listing, asked: request, sent: sent,
-      fieldDecoder: decoder as? any FieldDecoder)
-    page.metadata[HTTPPageInfo.self]?.permanentRedirect = exchange.movedTo
-    return page
+    head.readsAtOnce = metrics.requestsAtOnce
+    head.metadata[HTTPPageInfo.self] = HTTPPageInfo(
+      head: transfer.response.head, document: document, badItems: redacted(badItems),
+      metrics: metrics, traffic: head.traffic, url: transfer.hop.text,
+      permanentRedirect: exchange.movedTo, recovery: recovery, resume: resume, listing: listing,
+      asked: request, sent: sent, fieldDecoder: decoder as? any FieldDecoder)
+    return head
   }
 
   // MARK: Conditional requests
@@ -514,9 +545,8 @@ final class PageFetch<Item: Sendable> {
     page.head.readsAtOnce = metrics.requestsAtOnce
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: response.head, document: EmptyDocument(), badItems: [], metrics: metrics,
-      traffic: page.traffic, url: hop.url.text, recovery: nil, resume: nil, listing: listing,
-      asked: request, sent: sent, fieldDecoder: nil)
-    page.metadata[HTTPPageInfo.self]?.permanentRedirect = exchange.movedTo
+      traffic: page.traffic, url: hop.text, permanentRedirect: exchange.movedTo, recovery: nil,
+      resume: nil, listing: listing, asked: request, sent: sent, fieldDecoder: nil)
     return page
   }
 
@@ -572,7 +602,7 @@ final class PageFetch<Item: Sendable> {
     to response: TransportResponse, at hop: RedirectMachine.Hop, document: any PageDocument
   ) -> PageAnswer {
     var answer = PageAnswer(
-      request: request, url: hop.url.text, status: response.head.status.code,
+      request: request, url: hop.text, status: response.head.status.code,
       headerFields: response.head.headerFields, document: document, sent: sent)
     answer.indexes = indexes
     return answer
@@ -583,7 +613,7 @@ final class PageFetch<Item: Sendable> {
     _ head: HTTPResponse, _ hop: RedirectMachine.Hop, _ body: [UInt8]
   ) -> PageClient.Response {
     PageClient.Response(
-      head, url: hop.url.text, body: body, decoder: decoder,
+      head, url: hop.text, body: body, decoder: decoder,
       limits: configuration.decodingLimits, redactor: redactor)
   }
 

@@ -16,14 +16,21 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let audit: WalkAudit?
   private let open = Mutex<OpenPage?>(nil)
   private let known = Mutex<KnownPage?>(nil)
+  /// Where the walk goes next, since it has asked for that position's identity.
+  private let ahead = Mutex<Destination?>(nil)
   /// What an observer sees of the walk; nil where there is none.
   private let observation: WalkObservation?
 
   /// The page of which more parts follow, and where the next one starts.
   // SAFETY: a read takes it out of the lock before it uses it, and no other read can have it then.
-  private struct OpenPage: @unchecked Sendable {
+  private final class OpenPage: @unchecked Sendable {
     let position: Position
     let fetch: PageFetch<Item>
+
+    init(_ fetch: PageFetch<Item>, at position: Position) {
+      self.position = position
+      self.fetch = fetch
+    }
   }
 
   package init(
@@ -50,7 +57,18 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
   package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
   package func leave() { open.withLock { $0 = nil } }
-  package func identity(of position: Position) -> Int { listing.identity(of: position) }
+  package func identity(of position: Position) -> Int {
+    do {
+      let destination = try listing.destination(of: position)
+      // What a secret of a position stands for is another one tomorrow.
+      if let destination, !SecretParameters.isMarked(position) {
+        ahead.withLock { $0 = destination }
+      }
+      return listing.identity(of: destination, itemOffset: position.itemOffset)
+    } catch {
+      return position.hashValue
+    }
+  }
   package func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
     audit?.warnings(end) ?? []
   }
@@ -70,45 +88,67 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
 
   private func page(at position: Position) async throws -> Page<Item>? {
-    try await listing.redactingErrors {
-      guard let fetch = take(at: position) else {
-        return try await firstPart(at: position)
-      }
-      return try await part(of: fetch, at: position)
-    }
-  }
-
-  /// A position decoded, with its secrets; nil for the start.
-  private func continuation(at position: Position) async throws -> Bookmark? {
-    try await listing.findSecrets(of: position)
-    return try listing.continuation(at: position)
-  }
-
-  /// The page at a position, or its first part.
-  private func firstPart(at position: Position) async throws -> Page<Item>? {
-    guard let sent = try await continuation(at: position) else {
-      return try await firstPage(at: position)
-    }
     do {
-      return try await part(of: fetch(sent, for: position), at: position)
+      if let fetch = take(at: position) { return try await part(of: fetch, at: position) }
+      guard let destination = try await destination(at: position) else {
+        return try await firstPage(at: position)
+      }
+      return try await laterPage(destination, at: position)
+    } catch {
+      throw listing.redacted(error)
+    }
+  }
+
+  /// A position decoded, with its secrets, and its request; nil for the start.
+  private func destination(at position: Position) async throws -> Destination? {
+    if let known = ahead.withLock({ $0.take() }), known.position == position { return known }
+    try await listing.findSecrets(of: position)
+    return try listing.destination(of: position)
+  }
+
+  /// A page behind the first, or its first part; asked for in another way where the server has forgotten its
+  /// cursor.
+  private func laterPage(
+    _ destination: Destination, at position: Position
+  ) async throws -> Page<Item>? {
+    do {
+      return try await part(of: fetch(destination, for: position), at: position)
     } catch let error as PageError {
-      let replacement = (error.underlying as? HTTPFailure)?.replacement
-      guard listing.engine.recovery(at: sent, from: error, replacement: replacement) != nil
-      else { throw error }
-      let (opened, traffic) = try await opened()
-      guard
-        let (instead, recovery) = listing.engine.recovery(
-          at: sent, from: error, replacement: replacement, reopened: opened ?? [])
-      else { throw error }
-      listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
-      let fetch = try await fetch(instead, for: position, after: error.traffic + traffic)
-      fetch.recovery = recovery
+      guard let fetch = try await fetch(instead: destination, after: error) else { throw error }
       return try await part(of: fetch, at: position)
     }
+  }
+
+  /// The fetch of what the description puts in the place of a cursor that the server has forgotten; nil
+  /// where the error says something else.
+  private func fetch(
+    instead lost: Destination, after error: PageError
+  ) async throws -> PageFetch<Item>? {
+    let (sent, position) = (lost.bookmark, lost.position)
+    let replacement = (error.underlying as? HTTPFailure)?.replacement
+    guard listing.engine.recovery(at: sent, from: error, replacement: replacement) != nil
+    else { return nil }
+    let (opened, traffic) = try await opened()
+    guard
+      let (instead, recovery) = listing.engine.recovery(
+        at: sent, from: error, replacement: replacement, reopened: opened ?? [])
+    else { return nil }
+    listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
+    let fetch = try await fetch(
+      listing.destination(of: instead, at: position), for: position,
+      after: error.traffic + traffic)
+    fetch.recovery = recovery
+    return fetch
+  }
+
+  /// The first page, or its first part.
+  private func firstPage(at position: Position) async throws -> Page<Item>? {
+    guard listing.policy.open == nil else { return try await openedPage(at: position) }
+    return try await part(of: fetch(nil, for: position), at: position)
   }
 
   /// The first page, after what the walk needs was opened.
-  private func firstPage(at position: Position) async throws -> Page<Item>? {
+  private func openedPage(at position: Position) async throws -> Page<Item>? {
     let (opened, traffic) = try await opened()
     guard let opened else {
       return try await part(of: fetch(nil, for: position, after: traffic), at: position)
@@ -116,7 +156,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     var start = Bookmark(Bookmark.Target.start)
     start.carried = opened
     do {
-      return try await part(of: fetch(start, for: position, after: traffic), at: position)
+      let destination = try listing.destination(of: start, at: position)
+      return try await part(of: fetch(destination, for: position, after: traffic), at: position)
     } catch {
       // Asking again opens again.
       let place = start.position
@@ -125,16 +166,17 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// The fetch of the page that `sent` leads to, behind the items that the position says were delivered.
+  /// The fetch of the page there, nil for the plain first one, behind the items that the position says were
+  /// delivered.
   private func fetch(
-    _ sent: Bookmark?, for position: Position,
+    _ destination: Destination?, for position: Position,
     after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) async throws -> PageFetch<Item> {
-    let request = try listing.engine.request(for: sent)
+    let sent = destination?.bookmark
     let (indexes, traffic) = try await indexes(neededAt: sent, after: traffic)
     let fetch = PageFetch(
-      listing, decoder, request, for: sent, itemOffset: position.itemOffset,
-      traffic: traffic)
+      listing, decoder, destination?.request ?? listing.engine.first, for: sent,
+      itemOffset: position.itemOffset, prepared: destination?.hop, traffic: traffic)
     fetch.known = known.withLock { $0 }
     fetch.indexes = indexes
     return fetch
@@ -147,28 +189,35 @@ package final class PageLoader<Item: Sendable>: PageReader {
     of fetch: PageFetch<Item>, at position: Position
   ) async throws -> Page<Item>? {
     let isFirst = !fetch.isBegun
-    let result: Page<Item>?
     do {
-      result = try await fetch.nextPart(delivery)
+      guard var page = try await fetch.nextPart(delivery) else { return nil }
+      finish(&page, of: fetch, at: position, isFirst: isFirst)
+      return page
     } catch {
       // It knows what was delivered, so it is the one to ask again.
       if fetch.isBegun { keep(fetch, at: position) }
       throw error
     }
-    guard var page = result else { return nil }
+  }
+
+  @inline(never)
+  private func finish(
+    _ page: inout Page<Item>, of fetch: PageFetch<Item>, at position: Position, isFirst: Bool
+  ) {
     audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
-    if page.hasMoreParts, needsClosing { page.closing = fetch.sent?.position }
-    page = listing.redacted(page)
-    page.position = position
-    if page.hasMoreParts {
-      let next = position.at(itemOffset: fetch.itemOffset)
-      page.next = next
-      keep(fetch, at: next)
-    }
-    page.belong(to: listing.identity)
+    finish(&page.head, of: fetch, at: position)
+    page.head.traffic.items = page.items.count
+    if let next = page.hasMoreParts ? page.next : nil { keep(fetch, at: next) }
     fetch.keepValidators(of: &page)
-    page.traffic.items = page.items.count
-    return page
+  }
+
+  /// Makes what a fetch found what is delivered.
+  private func finish(_ head: inout PageHead, of fetch: PageFetch<Item>, at position: Position) {
+    if head.hasMoreParts, needsClosing { head.closing = fetch.sent?.position }
+    listing.redact(&head)
+    head.position = position
+    if head.hasMoreParts { head.next = position.at(itemOffset: fetch.itemOffset) }
+    head.belong(to: listing.identity)
   }
 
   /// The open page, if its next part starts at the position.
@@ -181,7 +230,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
 
   private func keep(_ fetch: PageFetch<Item>, at position: Position) {
-    let page = OpenPage(position: position, fetch: fetch)
+    let page = OpenPage(fetch, at: position)
     open.withLock { $0 = page }
   }
 
@@ -189,10 +238,13 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   /// The answer at a position, of which the document counts and not the items.
   package func answer(at position: Position?) async throws -> PageAnswer {
-    try await listing.redactingErrors {
-      let sent = try await continuation(at: position ?? .start)
-      let fetch = PageFetch(listing, decoder, try listing.engine.request(for: sent), for: sent)
+    do {
+      let destination = try await destination(at: position ?? .start)
+      let fetch = PageFetch(
+        listing, decoder, destination?.request ?? listing.engine.first, for: destination?.bookmark)
       return try await fetch.answer()
+    } catch {
+      throw listing.redacted(error)
     }
   }
 
@@ -209,7 +261,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package func close(at position: Position?) async {
     guard let position else { return }
     do {
-      guard let sent = try await continuation(at: position),
+      try await listing.findSecrets(of: position)
+      guard let sent = try listing.continuation(at: position),
         let request = try listing.engine.closing(at: sent)
       else { return }
       let fetch = PageFetch(listing, decoder, request, for: sent)

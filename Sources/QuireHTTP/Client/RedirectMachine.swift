@@ -9,11 +9,31 @@ import Synchronization
 /// Source: RFC 9110, §15.4; the change from POST to GET is that of the Fetch standard.
 struct RedirectMachine {
   /// The request of the next hop.
-  struct Hop: Hashable, Sendable {
-    var method: HTTPRequest.Method
-    var url: URLReference
-    var origin: Origin
-    var keepsBody: Bool
+  ///
+  /// A reference: as a value it would lie in each frame of a request that waits.
+  final class Hop: Sendable {
+    let method: HTTPRequest.Method
+    let url: URLReference
+    /// The URL as it is sent.
+    let text: String
+    let origin: Origin
+    let keepsBody: Bool
+
+    /// `text` is the URL's, where that is known; a request most likely goes to `home`.
+    init(
+      _ method: HTTPRequest.Method, _ url: URLReference, _ text: String? = nil, home: Origin,
+      keepsBody: Bool
+    ) throws(PageError) {
+      self.method = method
+      self.url = url
+      self.text = text ?? url.text
+      origin = try Origin(url, likely: home)
+      self.keepsBody = keepsBody
+    }
+
+    func isSame(as other: Hop) -> Bool {
+      method == other.method && text == other.text && keepsBody == other.keepsBody
+    }
   }
 
   private let home: Origin
@@ -43,7 +63,7 @@ struct RedirectMachine {
     guard visited.count <= longest else {
       throw PageError(.refusedLink, "The server redirected more than \(longest) times.")
     }
-    guard !visited.contains(hop) else {
+    guard !visited.contains(where: hop.isSame(as:)) else {
       throw PageError(.refusedLink, "The server redirects in a circle.")
     }
     visited.append(hop)
@@ -52,11 +72,15 @@ struct RedirectMachine {
   }
 
   private func hop(to location: String, status: Int) throws(PageError) -> Hop {
-    var hop = current
+    let method = current.method
+    let becomesGET =
+      status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
+    let hop: Hop
     do {
-      hop.url = try URLReference(location).resolved(against: current.url)
-      hop.url.fragment = nil
-      hop.origin = try Origin(hop.url)
+      var url = try URLReference(location).resolved(against: current.url)
+      url.fragment = nil
+      hop = try Hop(
+        becomesGET ? .get : method, url, home: home, keepsBody: current.keepsBody && !becomesGET)
     } catch {
       throw PageError(.refusedLink, "A redirect cannot be followed: \(error.message)")
     }
@@ -64,12 +88,6 @@ struct RedirectMachine {
       throw PageError(
         .refusedLink,
         "A redirect leads from \(current.origin.shown) to \(hop.origin.shown), in the clear.")
-    }
-    let becomesGET =
-      status == 303 ? hop.method != .head : (status == 301 || status == 302) && hop.method == .post
-    if becomesGET {
-      hop.method = .get
-      hop.keepsBody = false
     }
     guard !hop.keepsBody || hop.origin == home else {
       throw PageError(

@@ -90,9 +90,9 @@ public struct AddressPolicy: Hashable, Sendable {
       if isHome { home.reached(isPublic: true) }
       return nil
     }
-    let place = "\(address), an address of \(scope.words)"
-    guard reach == .standard else { return place }
-    guard isHome else { return place }
+    // Put into words only where it is said.
+    var place: String { "\(address), an address of \(scope.words)" }
+    guard reach == .standard, isHome else { return place }
     if literal == address {
       home.reached(isPublic: false)
       return nil

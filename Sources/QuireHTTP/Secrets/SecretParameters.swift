@@ -66,7 +66,9 @@ struct SecretParameters: Sendable {
   private static func isMarked(_ value: JSONValue) -> Bool {
     switch value {
     // Characters are slow to look at, and hardly any position has this byte.
-    case .string(let text): text.utf8.contains(UInt8(ascii: "<")) && text.contains(mark)
+    case .string(let text):
+      text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "<")) } ?? true
+        && text.contains(mark)
     case .array(let elements): elements.contains(where: isMarked)
     case .object(let members):
       members.contains { isMarked(.string($0.name)) || isMarked($0.value) }
@@ -74,24 +76,23 @@ struct SecretParameters: Sendable {
     }
   }
 
-  /// The page, its positions without secrets. A server's own mark is no way on.
-  func redact<Item>(_ page: Page<Item>) -> Page<Item> {
-    var page = page
-    if let next = page.next {
-      page.next = Self.isMarked(next) ? nil : redact(next)
-      if page.next == nil {
-        page.nextFailure = PageError(
+  /// The head of a page, its positions without secrets. A server's own mark is no way on.
+  func redact(_ head: inout PageHead) {
+    if let next = head.next {
+      head.next = Self.isMarked(next) ? nil : redact(next)
+      if head.next == nil {
+        head.nextFailure = PageError(
           .invalidCursor,
           "The server's next link or cursor holds \"\(Self.mark)\", which stands for secrets in "
             + "positions. It is not followed: the server may be after them.")
       }
     }
-    page.previous = page.previous.flatMap { Self.isMarked($0) ? nil : redact($0) }
-    page.closing = page.closing.flatMap { Self.isMarked($0) ? nil : redact($0) }
-    if let resume = page.http?.resume {
-      page.metadata[HTTPPageInfo.self]?.resume = Self.isMarked(resume) ? nil : redact(resume)
+    head.previous = head.previous.flatMap { Self.isMarked($0) ? nil : redact($0) }
+    head.closing = head.closing.flatMap { Self.isMarked($0) ? nil : redact($0) }
+    // Only a last page has one, and looking it up takes time.
+    if head.next == nil, let resume = head.metadata[HTTPPageInfo.self]?.resume {
+      head.metadata[HTTPPageInfo.self]?.resume = Self.isMarked(resume) ? nil : redact(resume)
     }
-    return page
   }
 
   /// The position without secrets.

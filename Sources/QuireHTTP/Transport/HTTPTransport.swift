@@ -1,5 +1,5 @@
 public import HTTPTypes
-import QuirePagination
+package import QuirePagination
 import Synchronization
 
 /// The door to the wire: something that sends one HTTP request and streams back one response.
@@ -51,6 +51,9 @@ public struct TransportRequest: Sendable {
   /// Which addresses may be connected to. A transport that resolves names asks it before it connects, and
   /// for the address of a connection that it uses again. Default: any.
   public var addresses = AddressGuard.none
+
+  /// Scheme and authority taken apart, unless a signer has changed them since.
+  package var origin: Origin?
 
   /// A request; no body, and the timeouts and limits of the profile for APIs unless told otherwise.
   public init(

@@ -15,6 +15,8 @@ package struct PageAnswer {
   package var document: any PageDocument
   /// What the request was made of; nil for the plain first page.
   package let sent: Bookmark?
+  /// How the page was reached; nil for the first one.
+  let bookmark: Bookmark?
   /// The indexes that the page may be in the middle of, by their addresses.
   package var indexes: [String: [String]] = [:]
 
@@ -29,6 +31,7 @@ package struct PageAnswer {
     links = LinkHeader(headerFields)
     self.document = document
     self.sent = sent
+    bookmark = sent.flatMap { $0.target == .start ? nil : $0 }
   }
 }
 
@@ -106,9 +109,6 @@ extension PageAnswer {
 
   /// The position that was asked for.
   package var position: Position { sent?.position ?? .start }
-
-  /// How the page was reached; nil for the first one.
-  var bookmark: Bookmark? { sent.flatMap { $0.target == .start ? nil : $0 } }
 
   /// Whether the request sent something that can expire.
   var sentCursor: Bool {

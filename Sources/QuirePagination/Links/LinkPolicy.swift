@@ -23,7 +23,7 @@ public enum LinkPolicy: Hashable, Sendable {
   package func target(of link: URLReference, home: Origin) throws(PageError) -> URLReference {
     let origin: Origin
     do {
-      origin = try Origin(link)
+      origin = try Origin(link, likely: home)
     } catch {
       throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
     }

@@ -10,6 +10,8 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   public let host: String
   /// The port, the scheme's own where the URL names none.
   public let port: Int
+  /// `host`, with the port where it is not the scheme's own.
+  package let authority: String
 
   /// The origin of an absolute URL.
   ///
@@ -33,7 +35,37 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     let (host, port) = try Self.split(authority)
     self.scheme = scheme
     self.host = host
-    self.port = port ?? (scheme == "https" ? 443 : 80)
+    let standard = scheme == "https" ? 443 : 80
+    self.port = port ?? standard
+    self.authority = self.port == standard ? host : "\(host):\(self.port)"
+  }
+
+  /// The origin of an absolute URL, which most likely is `home`.
+  package init(_ reference: URLReference, likely home: Origin) throws(PageError) {
+    guard let scheme = reference.scheme, let authority = reference.authority,
+      home.isSpelled(scheme, authority)
+    else {
+      try self.init(reference)
+      return
+    }
+    self = home
+  }
+
+  /// Whether a URL of this scheme and authority has the origin, spelled as `description` spells it.
+  package func isSpelled(_ scheme: String, _ authority: String) -> Bool {
+    scheme == self.scheme && authority == self.authority
+  }
+
+  /// Whether scheme, host and port are the same.
+  public static func == (left: Origin, right: Origin) -> Bool {
+    left.port == right.port && left.host == right.host && left.scheme == right.scheme
+  }
+
+  /// Feeds what `==` compares.
+  public func hash(into hasher: inout Hasher) {
+    hasher.combine(port)
+    hasher.combine(host)
+    hasher.combine(scheme)
   }
 
   private static func split(_ authority: String) throws(PageError) -> (host: String, port: Int?) {
@@ -104,10 +136,4 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
 
   /// `scheme://host`, with the port where it is not the scheme's own.
   public var description: String { "\(scheme)://\(authority)" }
-
-  /// `host`, with the port where it is not the scheme's own.
-  package var authority: String {
-    let standard = scheme == "https" ? 443 : 80
-    return port == standard ? host : "\(host):\(port)"
-  }
 }

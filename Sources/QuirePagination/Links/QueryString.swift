@@ -118,6 +118,23 @@ package enum PercentEncoding {
     return result
   }
 
+  /// Hashes what a part of a URL stands for, however it is encoded.
+  package static func hash(
+    _ part: Slice<UnsafeBufferPointer<UInt8>>, plusIsSpace: Bool = false, into hasher: inout Hasher
+  ) {
+    let isEncoded = part.contains {
+      $0 == UInt8(ascii: "%") || plusIsSpace && $0 == UInt8(ascii: "+")
+    }
+    guard isEncoded else {
+      hasher.combine(part.count)
+      hasher.combine(bytes: UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: part)))
+      return
+    }
+    let bytes = decodedBytes(String(decoding: part, as: UTF8.self), plusIsSpace: plusIsSpace)
+    hasher.combine(bytes.count)
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+  }
+
   private static let hex = Array("0123456789ABCDEF".utf8)
 
   /// Whether the byte stands for itself everywhere in a URL.

@@ -139,9 +139,19 @@ extension URLReference {
     }
   }
 
+  /// Whether a dot follows a slash; asked of every address, and a search for a text is slow.
+  private static func mayHaveDotSegments(_ path: String) -> Bool {
+    var last: UInt8 = 0
+    for byte in path.utf8 {
+      if byte == UInt8(ascii: "."), last == UInt8(ascii: "/") { return true }
+      last = byte
+    }
+    return false
+  }
+
   /// RFC 3986, §5.2.4.
   private static func removingDotSegments(_ path: String) -> String {
-    guard path.contains("/.") else { return path }
+    guard mayHaveDotSegments(path) else { return path }
     var kept: [Substring] = []
     let segments = path.dropFirst().split(separator: "/", omittingEmptySubsequences: false)
     for (index, segment) in segments.enumerated() {
@@ -161,10 +171,40 @@ extension URLReference {
 extension URLReference {
   /// The path as it goes over the wire: never empty, and without `.` and `..`.
   package var pathWithoutDots: String {
-    path.isEmpty ? "/" : URLReference(path: path).resolved(against: self).path
+    if path.isEmpty { return "/" }
+    if path.hasPrefix("/") { return Self.removingDotSegments(path) }
+    return URLReference(path: path).resolved(against: self).path
   }
 
   private init(path: String) {
     self.path = path
+  }
+}
+
+extension URLReference {
+  /// Hashes what path and query ask for, however they are spelt: dots in the path, percent-encoding where
+  /// none was needed, and parameters of different names in any order (RFC 3986, §6.2.2 and §6.2.3).
+  package func hashMeaning(into hasher: inout Hasher) {
+    var path = pathWithoutDots
+    path.withUTF8 { path in
+      for segment in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+        PercentEncoding.hash(segment, into: &hasher)
+      }
+    }
+    guard var query else { return }
+    query.withUTF8 { query in
+      var parameters = query.split(separator: UInt8(ascii: "&")).map { parameter in
+        let end = parameter.firstIndex(of: UInt8(ascii: "=")) ?? parameter.endIndex
+        var name = Hasher()
+        PercentEncoding.hash(parameter[..<end], plusIsSpace: true, into: &name)
+        return (name: name.finalize(), value: parameter[end...].dropFirst())
+      }
+      // Those of one name stay in their order.
+      parameters.sort { ($0.name, $0.value.startIndex) < ($1.name, $1.value.startIndex) }
+      for (name, value) in parameters {
+        hasher.combine(name)
+        PercentEncoding.hash(value, plusIsSpace: true, into: &hasher)
+      }
+    }
   }
 }

@@ -15,8 +15,7 @@ struct RedirectMachineTests {
     let reference = try URLReference(url)
     let origin = try Origin(reference)
     return RedirectMachine(
-      .init(method: method, url: reference, origin: origin, keepsBody: body), home: origin,
-      longest: 5)
+      try .init(method, reference, home: origin, keepsBody: body), home: origin, longest: 5)
   }
 
   @Test("An answer that is no redirect ends the chain")
