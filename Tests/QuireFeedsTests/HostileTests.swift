@@ -138,6 +138,41 @@ struct HostileTests {
     }
   }
 
+  @Test(
+    "X15: a feed that is broken all over is refused, and one that is broken in each entry is read")
+  func brokenAllOver() throws {
+    for text in [
+      String(repeating: "&", count: 100_000), String(repeating: "< ", count: 100_000),
+      String(repeating: "&</b>", count: 100_000),
+    ] {
+      let error = #expect(throws: PageError.self) { try parsed(Self.rss("<title>" + text)) }
+      #expect(error?.code == .malformed && error?.message.contains("broken all over") == true)
+    }
+    let urls = (0..<3_000).map { "<url><loc>https://a.test/?a=\($0)&b=2&c=3&d=4&e</loc></url>" }
+    let sitemap = try parsed("<urlset>\(urls.joined())</urlset>")
+    #expect(sitemap.entries.count == 3_000)
+    #expect(sitemap.feed.repairs.first { $0.kind == .bareAmpersand }?.count == 12_000)
+  }
+
+  @Test("X17, Q5: missing namespaces and texts have limits that are named")
+  func longest() throws {
+    func prefixes(_ count: Int) -> String {
+      Self.rss((0..<count).map { "<p\($0):a/>" }.joined())
+    }
+    #expect(try parsed(prefixes(256)).entries.count == 1)
+    for (text, limit) in [
+      (prefixes(257), "XMLLimits.namespaces"),
+      (
+        Self.rss("<title>" + String(repeating: "long ", count: 500_000) + "</title>"),
+        "XMLLimits.textBytes"
+      ),
+    ] {
+      let error = #expect(throws: PageError.self) { try parsed(text) }
+      #expect(error?.code == .limitExceeded)
+      #expect(error?.remedies == [.raise(.init(limit))])
+    }
+  }
+
   @Test("X6, X19: depth and entries have limits that are named")
   func limits() {
     let deep = "<rss><channel><title>" + String(repeating: "<b>", count: 100)

@@ -1,3 +1,4 @@
+import Foundation
 import QuireCore
 import QuireFeeds
 import QuirePagination
@@ -204,6 +205,54 @@ struct RepairTests {
     } catch {
       return .failure(Refusal(code: (error as? PageError)?.code))
     }
+  }
+
+  /// How a long feed comes.
+  enum Writing: String, CaseIterable {
+    case unicode, latin, western, wide, junk
+  }
+
+  @Test(
+    "17-Repairs: a long feed is mended as a short one, in any encoding, wherever slices end and damage begins",
+    arguments: Writing.allCases, [0, 2_000])
+  func long(_ writing: Writing, _ damaged: Int) throws {
+    let items = (0..<3_000).map {
+      "<item><title>é Item \($0) \($0 < damaged ? "+" : "&") more</title></item>"
+    }
+    let declared = [.latin, .junk].contains(writing) ? "ISO-8859-1" : "UTF-8"
+    let text =
+      (writing == .junk ? "junk " : "") + "<?xml version='1.0' encoding='\(declared)'?>\r\n"
+      + "<rss><channel>\(items.joined())</channel></rss>"
+    let encoding: String.Encoding =
+      switch writing {
+      case .unicode: .utf8
+      case .latin, .western, .junk: .isoLatin1
+      case .wide: .utf16
+      }
+    let bytes = try Array(#require(text.data(using: encoding)))
+    for size in [1_000, 70_000, bytes.count] {
+      var context = DecodingContext()
+      context.isProvenWhole = true
+      var session = FeedPageDecoder().begin(context)
+      for start in stride(from: 0, to: bytes.count, by: size) {
+        try session.receive(Array(bytes[start..<min(bytes.count, start + size)]))
+      }
+      let feed = try #require(try session.finish() as? FeedDocument).feed
+      let entries = try session.items().items
+      #expect(entries.count == 3_000)
+      #expect(entries.last?.title?.value == "é Item 2999 & more")
+      #expect(entries.first?.title?.value == "é Item 0 \(damaged > 0 ? "+" : "&") more")
+      #expect(count(.bareAmpersand, feed.repairs) == 3_000 - damaged)
+      #expect(count(.wrongEncoding, feed.repairs) == (writing == .western ? 1 : 0))
+      #expect(count(.textBeforeDocument, feed.repairs) == (writing == .junk ? 1 : 0))
+    }
+  }
+
+  @Test("17-Media: a long document of XML that is no feed is refused for that")
+  func longDocument() {
+    let text = "<svg>" + String(repeating: "<g>text</g>", count: 20_000) + "</svg>"
+    let error = #expect(throws: PageError.self) { try parsed(text) }
+    #expect(error?.code == .unexpectedMediaType)
   }
 
   @Test(

@@ -203,24 +203,21 @@ extension FeedElement {
     ],
   ]
 
-  /// What the names of a page mean, by their numbers.
+  /// What the names of a page mean, by their numbers, and whether feeds have the root's namespace.
   ///
-  /// Where the root's namespace is unknown, its name tells the format, and the elements in that
-  /// namespace are the format's.
-  static func table(of document: XMLDocument) -> [FeedElement?] {
+  /// Where they do not, its name tells the format, and the elements in that namespace are the format's.
+  static func table(of document: XMLDocument) -> (elements: [FeedElement?], isKnown: Bool) {
     let root = document.name(document.root.nameNumber)
     let home = key(of: root.namespace)
-    let isUnknown = !isKnown(root.namespace)
-    return (0..<document.nameCount).map { number in
+    let isKnown = spaces[home] != nil
+    let elements = (0..<document.nameCount).map { number -> FeedElement? in
       let name = document.name(number)
       let key = key(of: name.namespace)
-      let space = isUnknown && key == home ? space(ofRoot: root.local) : spaces[key]
+      let space = !isKnown && key == home ? space(ofRoot: root.local) : spaces[key]
       return space.flatMap { names[$0]?[name.local.lowercased()] }
     }
+    return (elements, isKnown)
   }
-
-  /// Whether a namespace is one that feeds have.
-  static func isKnown(_ namespace: String?) -> Bool { spaces[key(of: namespace)] != nil }
 
   private static func space(ofRoot name: String) -> Space? {
     switch name.lowercased() {

@@ -20,7 +20,7 @@ public struct FeedOptions: Hashable, Sendable {
   public var html: HTML
   /// What one page may hold. Default: `DecodingLimits.feed`.
   public var limits: DecodingLimits
-  /// What one page of XML may hold besides. Default: the limits for APIs.
+  /// What one page of XML may hold besides. Default: `XMLLimits.feed`.
   public var xmlLimits: XMLLimits
   /// Which next links are followed. Default nil: links to the feed's own host, with and without `www.`, by
   /// https where the feed came so.
@@ -31,7 +31,7 @@ public struct FeedOptions: Hashable, Sendable {
   /// Options; every parameter has the default of its property.
   public init(
     isStrict: Bool = false, html: HTML = .asWritten, limits: DecodingLimits = .feed,
-    xmlLimits: XMLLimits = .api, links: LinkPolicy? = nil, followsNumberedPages: Bool = true
+    xmlLimits: XMLLimits = .feed, links: LinkPolicy? = nil, followsNumberedPages: Bool = true
   ) {
     self.isStrict = isStrict
     self.html = html
@@ -47,4 +47,9 @@ extension DecodingLimits {
   /// have), 2 MiB an entry, a million elements, attributes and texts.
   public static let feed = DecodingLimits(
     depth: 64, items: 50_000, itemBytes: 2 << 20, events: 1_000_000)
+}
+
+extension XMLLimits {
+  /// For feeds from anywhere: 2 MiB of text between two tags, as many as an entry may have.
+  public static let feed = XMLLimits(textBytes: 2 << 20)
 }

@@ -28,7 +28,9 @@ public struct FeedPageDecoder: PageDecoder {
 struct FeedPageDecoding: PageDecoding {
   private let context: DecodingContext
   private let options: FeedOptions
+  /// The page as it came; its first bytes where the parser has its text.
   private var bytes: [UInt8] = []
+  private var hasText = false
   private var isJSON: Bool?
   private var parser: XMLPageParser?
   /// Why libxml2 cannot go on, where mending may help.
@@ -41,6 +43,7 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   mutating func receive(_ slice: [UInt8]) throws {
+    if hasText { return try feed(slice) }
     let start = bytes.count
     if bytes.isEmpty { bytes = slice } else { bytes += slice }
     if isJSON == nil {
@@ -48,12 +51,25 @@ struct FeedPageDecoding: PageDecoding {
       isJSON = first == UInt8(ascii: "{")
       if isJSON == false {
         parser = try makeParser(charset: charset)
-        try feed(bytes)
+        return try receive(xml: bytes, at: 0)
       }
-    } else if isJSON == false {
-      try feed(start == 0 ? bytes : slice)
     }
+    if isJSON == false { try receive(xml: slice, at: start) }
   }
+
+  /// Once the beginning has told the encoding, the bytes are not needed beside their text. They are where
+  /// something lies before the declaration, which may tell another one.
+  private mutating func receive(xml slice: [UInt8], at start: Int) throws {
+    let (isHead, end) = (start <= Self.headSize, bytes.count)
+    if isHead, end > Self.headSize { hasText = Self.documentStart(bytes) == 0 }
+    let isNeeded = hasText || end <= Self.headSize
+    try feed(slice, asText: isNeeded)
+    if refusal?.kind == .encoding { hasText = false }
+    if hasText { bytes = Array(bytes.prefix(128)) }
+  }
+
+  /// Bytes within which a declaration is looked for.
+  private static let headSize = 64 << 10
 
   /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
   private static func isSilent(_ byte: UInt8) -> Bool {
@@ -74,18 +90,24 @@ struct FeedPageDecoding: PageDecoding {
   /// Bytes that the parser gets at once: what it does with them stays in the processor's cache.
   private static let pieceSize = 64 << 10
 
-  private mutating func feed(_ slice: [UInt8]) throws {
-    guard refusal == nil, let parser else { return }
+  private mutating func feed(_ slice: [UInt8], asText: Bool = true) throws {
+    guard let parser else { return }
+    var start = 0
     do throws(XMLRefusal) {
-      var start = 0
-      while start < slice.count {
-        let end = min(start + Self.pieceSize, slice.count)
-        try parser.receive(slice[start..<end])
-        start = end
+      while refusal == nil, start < slice.count {
+        let piece = slice[start..<min(start + Self.pieceSize, slice.count)]
+        start = piece.endIndex
+        try parser.receive(piece)
       }
     } catch {
       if options.isStrict || error.kind == .final { throw Self.words(for: error) }
       refusal = error
+    }
+    guard asText, let refusal, refusal.kind != .encoding else { return }
+    do throws(XMLRefusal) {
+      try parser.receiveText(slice[start...])
+    } catch {
+      throw Self.words(for: error)
     }
   }
 
@@ -125,8 +147,7 @@ struct FeedPageDecoding: PageDecoding {
       throw refusal.map { Self.words(for: $0) } ?? Self.noFeed(first)
     }
     if refusal?.kind == .truncated, !context.isProvenWhole, let refusal { throw refusal.error }
-    parser = nil
-    let (document, repairs) = try mended()
+    let (document, repairs) = try mended(first)
     guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
     return (parsed, document)
   }
@@ -150,21 +171,24 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page, once more, as the mended text of it.
-  private func mended() throws -> (XMLDocument, RepairTally) {
+  /// The page, once more, as the mended text of it, which the parser gets while it is mended.
+  private mutating func mended(_ first: XMLDocument?) throws -> (XMLDocument, RepairTally) {
     var tally = RepairTally()
-    let start = Self.documentStart(bytes)
+    let start = hasText ? 0 : Self.documentStart(bytes)
     if start > 0 { tally.add(.textBeforeDocument) }
-    let text = try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
-    var repair = MarkupRepair(text, limits: options.limits, isWhole: context.isProvenWhole)
-    let mended = try repair.run()
+    var repair = MarkupRepair(
+      try text(first, from: start, &tally), limits: options.limits,
+      namespaces: options.xmlLimits.namespaces, isWhole: context.isProvenWhole)
+    (bytes, parser) = ([], nil)
+    let parser = try makeParser(charset: "utf-8")
+    try repair.run { piece in
+      do throws(XMLRefusal) { try parser.receive(piece[...]) } catch { throw error.error }
+    }
     if start > 0, repair.repairs.repairs.first?.kind == .textBeforeDocument {
       tally = RepairTally()
     }
     tally.add(repair.repairs.repairs)
-    let parser = try makeParser(charset: "utf-8")
     do throws(XMLRefusal) {
-      try parser.receive(mended[...])
       let document = try parser.finish()
       note(parser.repairs, in: &tally)
       // What was left out without being noticed, such as a declaration of XML 1.1.
@@ -172,6 +196,24 @@ struct FeedPageDecoding: PageDecoding {
       return (document, tally)
     } catch {
       throw error.error
+    }
+  }
+
+  /// The page's text in UTF-8; `first` is the document that it is, where it is one.
+  private func text(
+    _ first: XMLDocument?, from start: Int, _ tally: inout RepairTally
+  ) throws -> [UInt8] {
+    guard hasText, let parser else {
+      return try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
+    }
+    do throws(XMLRefusal) {
+      // Nothing but text is left behind by an encoding that turns out to be another one.
+      if let refusal, refusal.kind == .encoding { throw refusal }
+      let text = if let first { first.text } else { try parser.finishText() }
+      note(parser.textRepairs, in: &tally)
+      return text
+    } catch {
+      throw Self.words(for: error)
     }
   }
 
@@ -196,7 +238,7 @@ struct FeedPageDecoding: PageDecoding {
 
   /// Where the XML declaration is, if other bytes are before it: it tells the encoding.
   private static func documentStart(_ bytes: [UInt8]) -> Int {
-    let head = bytes.prefix(64 << 10)
+    let head = bytes.prefix(headSize)
     var index = 0
     while index + 6 <= head.count {
       if head[index] == 0x3C, head[index...].starts(with: "<?xml ".utf8) {

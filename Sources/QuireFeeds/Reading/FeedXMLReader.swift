@@ -12,13 +12,15 @@ struct FeedXMLReader {
   let document: XMLDocument
   /// What the names of the page mean.
   let elements: [FeedElement?]
+  /// Whether the root's namespace is one that feeds have.
+  private let isKnown: Bool
   var repairs = RepairTally()
   /// The style of dates in the format.
   private(set) var dates = FeedDateReader.Style.rfc822
 
   init(_ document: XMLDocument) {
     self.document = document
-    elements = FeedElement.table(of: document)
+    (elements, isKnown) = FeedElement.table(of: document)
   }
 
   /// What an element means.
@@ -30,7 +32,7 @@ struct FeedXMLReader {
   mutating func feed(at url: String?) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)? {
     let root = document.root
     let scope = FeedScope(url: url).within(root)
-    if !FeedElement.isKnown(root.namespace) { repairs.add(.unknownNamespace) }
+    if !isKnown { repairs.add(.unknownNamespace) }
     switch element(root) {
     case .rss?: return rss(root, scope)
     case .rdf?: return rdf(root, scope)

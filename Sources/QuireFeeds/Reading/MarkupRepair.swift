@@ -6,10 +6,13 @@ import QuireXML
 ///
 /// One pass over the text, in UTF-8. It never guesses at what is missing in the middle: references,
 /// brackets, quotes and end tags are put where a reader of HTML would see them, and everything else stays.
-/// Comments and instructions are left out. A feed that is cut off within an entry stays cut off.
+/// Comments and instructions are left out. A feed that is cut off within an entry stays cut off, and what needs
+/// more than 10,000 repairs, and one for every eight of its bytes, is none.
 struct MarkupRepair {
   private let input: [UInt8]
   private let limits: DecodingLimits
+  /// Prefixes that may be missing a namespace.
+  private let namespaces: Int
   /// Whether the body is known to be whole, so that end tags may be missing at its end.
   private let isWhole: Bool
   private var output: [UInt8] = []
@@ -18,8 +21,14 @@ struct MarkupRepair {
   private var index = 0
   /// How many open elements declare a prefix.
   private var inScope: [[UInt8]: Int] = [:]
+  /// The prefixes that were missing a namespace.
+  private var undeclared: Set<[UInt8]> = []
   /// Whether an instruction may still end.
   private var hasInstructionEnd = true
+  /// Where the last bytes were handed on.
+  private var handedOn = 0
+  /// Bytes that are mended, or handed on, at once.
+  private static let pieceSize = 64 << 10
 
   /// An open element.
   private struct Element {
@@ -41,18 +50,19 @@ struct MarkupRepair {
     }
   }
 
-  init(_ input: [UInt8], limits: DecodingLimits, isWhole: Bool) {
+  init(_ input: [UInt8], limits: DecodingLimits, namespaces: Int, isWhole: Bool) {
     self.input = input
     self.limits = limits
+    self.namespaces = namespaces
     self.isWhole = isWhole
   }
 
-  /// The feed, mended.
+  /// Hands the mended feed to `receive`, piece by piece.
   ///
   /// Throws `unexpectedMediaType` where there is no feed in the text, `truncated` where it is cut off,
-  /// `malformed` where it declares entities, `limitExceeded` where elements lie too deep.
-  mutating func run() throws -> [UInt8] {
-    output.reserveCapacity(input.count + 1_024)
+  /// `malformed` where it declares entities or is broken all over, `limitExceeded` where elements lie too deep
+  /// or too many prefixes have no namespace.
+  mutating func run(into receive: ([UInt8]) throws -> Void) throws {
     try findRoot()
     while index < input.count {
       let byte = input[index]
@@ -62,9 +72,24 @@ struct MarkupRepair {
       } else {
         text(byte)
       }
+      if output.count >= Self.pieceSize || index >= handedOn + Self.pieceSize {
+        try handOn(to: receive)
+      }
     }
     try finish()
-    return output
+    try handOn(to: receive)
+  }
+
+  private mutating func handOn(to receive: ([UInt8]) throws -> Void) throws {
+    let count = repairs.repairs.reduce(0) { $0 + $1.count }
+    guard count <= max(10_000, index / 8) else {
+      throw PageError(
+        .malformed,
+        "The feed is broken all over: its first \(index) bytes would need \(count) repairs.")
+    }
+    try receive(output)
+    output.removeAll(keepingCapacity: true)
+    handedOn = index
   }
 
   // MARK: Beginning and end
@@ -135,9 +160,15 @@ struct MarkupRepair {
       index += 3
       repairs.add(.sectionEnd)
     } else {
-      output.append(byte)
-      index += 1
+      let start = index
+      let limit = min(input.count, start + Self.pieceSize)
+      repeat { index += 1 } while index < limit && Self.isPlain(input[index])
+      output += input[start..<index]
     }
+  }
+
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    byte != 0x26 && byte != 0x3C && byte != 0x5D
   }
 
   /// Copies or mends a reference.
@@ -319,7 +350,7 @@ struct MarkupRepair {
     var tag = Tag()
     try attributes(&tag)
     let isVoid = !name.contains(0x3A) && Self.voids.contains(local)
-    declarePrefixes(of: name, tag)
+    try declarePrefixes(of: name, tag)
     if tag.isClosed {
       output += "/>".utf8
     } else if isVoid {
@@ -459,13 +490,19 @@ struct MarkupRepair {
 
   // MARK: Names
 
-  private mutating func declarePrefixes(of name: [UInt8], _ tag: Tag) {
+  private mutating func declarePrefixes(of name: [UInt8], _ tag: Tag) throws {
     var used = tag.used
     if let colon = name.firstIndex(of: 0x3A) { used.append(Array(name[..<colon])) }
     var declared = tag.prefixes
     for prefix in used where !declared.contains(prefix) && !prefix.elementsEqual("xml".utf8) {
       guard inScope[prefix] == nil else { continue }
       declared.append(prefix)
+      undeclared.insert(prefix)
+      guard undeclared.count <= namespaces else {
+        throw PageError(
+          .limitExceeded, "The feed has more than \(namespaces) prefixes without a namespace.",
+          remedies: [.raise(.init("XMLLimits.namespaces"))])
+      }
       let text = String(decoding: prefix, as: UTF8.self)
       output += " xmlns:\(text)=\"\(FeedElement.namespace(ofPrefix: text))\"".utf8
       repairs.add(.undeclaredPrefix)

@@ -116,6 +116,9 @@ package struct XMLTreeNode: Sendable {
 }
 
 extension XMLDocument {
+  /// The page in UTF-8.
+  package var text: [UInt8] { Array(index.source) }
+
   /// The root element.
   package var root: XMLTreeNode { XMLTreeNode(index: index, node: 0) }
 

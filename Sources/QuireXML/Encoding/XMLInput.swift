@@ -30,6 +30,13 @@ struct XMLInput {
     return transcoder.droppedControls
   }
 
+  /// The breaches that leniency accepted, and how often.
+  var repairCounts: [(breach: XMLLeniency, count: Int)] {
+    XMLLeniency.all.filter { repairs.contains($0) }.map {
+      (breach: $0, count: $0 == .controlCharacters ? droppedControls : 1)
+    }
+  }
+
   init(charset: String?, leniency: XMLLeniency) {
     self.charset = charset
     self.leniency = leniency

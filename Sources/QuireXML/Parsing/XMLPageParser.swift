@@ -35,6 +35,30 @@ package struct XMLPageParser {
 
   /// What had to be forgiven so far, and how often.
   package var repairs: [(breach: XMLLeniency, count: Int)] { parser.repairCounts }
+
+  // MARK: Text
+
+  /// Takes the next bytes of a page that was refused, as text to be mended.
+  package func receiveText(_ slice: ArraySlice<UInt8>) throws(XMLRefusal) {
+    do throws(XMLInput.Failure) {
+      try parser.receiveText(slice)
+    } catch {
+      throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
+    }
+  }
+
+  /// Says that all bytes of a page that was refused have come, and returns its text in UTF-8.
+  package func finishText() throws(XMLRefusal) -> [UInt8] {
+    do throws(XMLInput.Failure) {
+      try parser.finishText()
+    } catch {
+      throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
+    }
+    return parser.text
+  }
+
+  /// What had to be forgiven of the bytes, before they were parsed.
+  package var textRepairs: [(breach: XMLLeniency, count: Int)] { parser.textRepairs }
 }
 
 /// Why a page was refused.
@@ -88,9 +112,8 @@ package enum XMLPageText {
     } catch {
       throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
     }
-    let repairs = XMLLeniency.all.filter { input.repairs.contains($0) }.map {
-      (breach: $0, count: $0 == .controlCharacters ? input.droppedControls : 1)
-    }
-    return (Array(UnsafeBufferPointer(start: output.base, count: output.count)), repairs)
+    return (
+      Array(UnsafeBufferPointer(start: output.base, count: output.count)), input.repairCounts
+    )
   }
 }

@@ -68,6 +68,22 @@ final class XMLPushParser {
     try feed(isLast: false)
   }
 
+  /// Takes the next bytes as text alone, behind a fault.
+  func receiveText(_ slice: some Collection<UInt8>) throws(XMLInput.Failure) {
+    try input.receive(slice, into: &state.pointee.tape.source)
+  }
+
+  /// Says that all text has come.
+  func finishText() throws(XMLInput.Failure) {
+    try input.finish(into: &state.pointee.tape.source)
+  }
+
+  /// The page's text so far, in UTF-8.
+  var text: [UInt8] {
+    let source = state.pointee.tape.source
+    return Array(UnsafeBufferPointer(start: source.base, count: source.count))
+  }
+
   /// Says that all bytes have come.
   ///
   /// Throws `truncated` when the root element is not closed.
@@ -159,6 +175,9 @@ final class XMLPushParser {
       }
     }
   }
+
+  /// What had to be forgiven of the bytes, before they were parsed.
+  var textRepairs: [(breach: XMLLeniency, count: Int)] { input.repairCounts }
 
   /// Why the page cannot be read on.
   var fault: XMLFault? { state.pointee.fault }
