@@ -24,6 +24,8 @@ struct WireRequest: Sendable {
   let replays: Int
   /// Whether it does no harm to ask again; for messages.
   let isRepeatable: Bool
+  /// Whether its connection is worth keeping.
+  let keepsConnection: Bool
   /// Which addresses may be connected to.
   let addresses: AddressGuard
   /// The host's name or address, and its port.
@@ -66,6 +68,7 @@ struct WireRequest: Sendable {
     timeouts = request.timeouts
     limits = request.limits
     replays = request.replays
+    keepsConnection = request.keepsConnection
     isRepeatable = replays > 0 || request.head.method.isSafe
   }
 

@@ -8,11 +8,12 @@ public import QuireFeeds
 /// ```swift
 /// let store = try SQLiteFeedStore(path: "feeds.sqlite")
 /// ```
-/// Every change is one transaction in a write-ahead log: a process that is killed leaves the store as it
-/// was before a change or after it. Others may read the file meanwhile. Tables: `feed` with the subscription
+/// Every change is made in one transaction, alone or with others, in a write-ahead log: a process that is
+/// killed leaves the store as it was before a change or after it. Others may read the file meanwhile. Tables: `feed` with the subscription
 /// as JSON, `entry` with the entry as an item of JSON Feed.
 public struct SQLiteFeedStore: FeedStore {
   private let pool: DatabasePool
+  private let changes: FeedChangeQueue
 
   /// Opens the file, or makes it, readable by its owner alone.
   ///
@@ -26,6 +27,7 @@ public struct SQLiteFeedStore: FeedStore {
     do {
       pool = try DatabasePool(path: path, configuration: configuration)
       try pool.write { try Self.prepare($0) }
+      changes = FeedChangeQueue(pool) { try Self.apply($0, $1) }
     } catch {
       throw PageError(ofStore: error)
     }
@@ -67,11 +69,13 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// Makes a change, in one transaction.
+  /// Makes a change, all of it or nothing.
   @discardableResult
   public func apply(_ change: FeedChange) async throws -> FeedEffect {
     do {
-      return try await pool.write { try Self.apply(change, $0) }
+      return try await changes.apply(change)
+    } catch let error as CancellationError {
+      throw error
     } catch {
       throw PageError(ofStore: error)
     }
@@ -89,7 +93,7 @@ public struct SQLiteFeedStore: FeedStore {
     case .unsubscribe(let id):
       try database.execute(sql: "DELETE FROM feed WHERE id = ?", arguments: [id])
     case .polled(let poll):
-      guard let known = try subscription(poll.unchanged.id, database) else { break }
+      guard let known = try keptByPoll(poll.unchanged.id, database) else { break }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       for entry in poll.entries.reversed() {
@@ -118,11 +122,32 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
+  /// Of a subscription, only what a poll does not replace: to read it all takes longer than all else of a poll
+  /// that brings nothing.
+  private static func keptByPoll(_ id: String, _ database: Database) throws -> FeedSubscription? {
+    let row = try Row.fetchOne(
+      database.cachedStatement(
+        sql: """
+          SELECT json_extract(body, '$.title') AS title, json_extract(body, '$.folders') AS folders,
+            json_extract(body, '$.push') AS push, json_extract(body, '$.health.entries') AS entries
+          FROM feed WHERE id = ?
+          """), arguments: [id])
+    guard let row else { return nil }
+    var known = FeedSubscription(url: id, title: row["title"])
+    if let folders = row["folders"] as String?, folders != "[]" {
+      known.folders = try FeedRecord.value(of: [String].self, folders)
+    }
+    known.push = try (row["push"] as String?).map { try FeedRecord.value(of: FeedPush.self, $0) }
+    known.health.entries = row["entries"] ?? 0
+    return known
+  }
+
   private static func keep(_ subscription: FeedSubscription, _ database: Database) throws {
-    try database.execute(
+    try database.cachedStatement(
       sql: """
         INSERT INTO feed (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body
-        """, arguments: [subscription.id, try FeedRecord.text(of: subscription)])
+        """
+    ).execute(arguments: [subscription.id, try FeedRecord.text(of: subscription)])
   }
 
   private static func keep(

@@ -32,6 +32,26 @@ struct CurlTransportTests {
     await #expect(throws: PageError.self) { try await transport.send(request(server.url("/"))) }
   }
 
+  @Test("a connection that is not worth keeping is closed with its answer, but for a redirect's")
+  func closedConnection() async throws {
+    let server = try FaultServer { request in
+      request.path == "/moved"
+        ? [.write("HTTP/1.1 302 Found\r\nLocation: /page\r\nContent-Length: 0\r\n\r\n")]
+        : [.respond("[]")]
+    }
+    defer { server.stop() }
+    let transport = CurlTransport()
+    for (path, isReused) in [("/moved", false), ("/page", true), ("/page", false)] {
+      var request = request(server.url(path))
+      request.keepsConnection = false
+      let response = try await transport.send(request)
+      _ = try await whole(response.body)
+      #expect(response.body.metrics.reusedConnection == isReused)
+    }
+    #expect(transport.ledger.socketsOpened == 2)
+    await transport.shutdown()
+  }
+
   @Test("C1: cancelling a wait for the head closes the connection before it is felt")
   func cancelledHead() async throws {
     let server = try FaultServer { _ in [.mark("asked"), .hold] }

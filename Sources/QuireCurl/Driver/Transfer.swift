@@ -1,3 +1,4 @@
+import HTTPTypes
 import QuirePagination
 import CCurl
 import QuireCore
@@ -33,8 +34,8 @@ final class Transfer {
     case refused
   }
 
-  /// Bytes that wait for the reader before the server has to.
-  static let readAhead = 1 << 20
+  /// Bytes that wait for the reader before the server has to: of thousands of strangers, each gets less.
+  private let readAhead: Int
   /// A body shorter than this is worth a short wait, so that it arrives with its head.
   static let smallBody = 64 << 10
   /// How long a head waits for its small body.
@@ -49,6 +50,7 @@ final class Transfer {
     self.driver = driver
     started = clock.now
     let request = exchange.request
+    readAhead = min(1 << 20, max(64 << 10, request.limits.wireBytes / 32))
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
       limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable,
@@ -98,9 +100,15 @@ final class Transfer {
     if line.count <= 2, headArrived == nil, let head = machine.head {
       headArrived = clock.now
       handle.headArrived(isHTTP2: head.isHTTP2)
+      // A redirect may lead to the same host.
+      if !exchange.request.keepsConnection,
+        ![301, 302, 303, 307, 308].contains(head.response.status.code)
+      {
+        handle.set(CURLOPT_FORBID_REUSE, 1)
+      }
       if head.isHTTP2 { driver.answered(exchange) }
       // A decoder may need a few bytes of its own behind the page.
-      if let length = head.contentLength { bytes.reserveCapacity(min(length, 1 << 20) + 16) }
+      if let length = head.contentLength { bytes.reserveCapacity(min(length, readAhead) + 16) }
     }
     return perform(verdict)
   }
@@ -120,7 +128,7 @@ final class Transfer {
   /// Whether the reader has enough for now. On HTTP/2 it never has: libcurl 7.88.1 announces a window
   /// of 32 MiB to the server, which it would then have to keep itself.
   private var mustWait: Bool {
-    guard bytes.count + exchange.unread >= Self.readAhead else { return false }
+    guard bytes.count + exchange.unread >= readAhead else { return false }
     return machine.head?.isHTTP2 == false
   }
 

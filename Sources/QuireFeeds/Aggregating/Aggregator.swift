@@ -251,12 +251,14 @@ public actor Aggregator {
           if let end, isDone(at: end) { break }
           for id in queue.begin(at: now, dueBy: end ?? now) {
             guard let subscription = pollable(id, at: now) else { continue }
-            group.addTask { await self.poll(subscription) }
+            let isLast = !queue.hasLine(at: subscription.host)
+            group.addTask { await self.poll(subscription, isLast: isLast) }
           }
           if let failure { throw failure }
           if let end, isDone(at: end) { break }
-          let next = queue.wake(after: now, onlyInLine: end != nil) ?? .infinity
-          try await pause(until: shared == nil ? next : min(next, claims.next), now)
+          var next = queue.wake(after: now, onlyInLine: end != nil)
+          if shared != nil { next = min(next ?? .infinity, claims.next) }
+          try await pause(until: next, now)
           if let failure { throw failure }
         }
       }
@@ -309,12 +311,13 @@ public actor Aggregator {
     return subscription
   }
 
-  /// Waits until a time, or until something has ended.
+  /// Waits until something has ended, or until a time.
   private func pause(until time: Double?, _ now: Double) async throws {
     let suspension = Suspension<Void>()
     waiter = suspension
+    guard let time else { return try await suspension.value() }
     // The clock on the wall may be set meanwhile: not longer than a minute.
-    let pause = min(max((time ?? .infinity) - now, 0.001), 60)
+    let pause = min(max(time - now, 0.001), 60)
     let alarm = Task { [clock = environment.clock] in
       try? await clock.sleep(for: .seconds(pause))
       suspension.resume(returning: ())
@@ -326,11 +329,11 @@ public actor Aggregator {
   private func wake() { waiter?.resume(returning: ()) }
 
   /// Polls one feed and stores what came; what goes wrong with the store ends the work.
-  private func poll(_ subscription: FeedSubscription) async {
+  private func poll(_ subscription: FeedSubscription, isLast: Bool) async {
     let watch = Stopwatch(environment.clock)
     let (now, random) = (environment.now(), environment.random())
     do {
-      var answer = try await poller.poll(subscription, at: now, random: random)
+      var answer = try await poller.poll(subscription, at: now, random: random, isLast: isLast)
       answer.poll.holder = shared == nil ? nil : holder
       let effect = try await store.apply(.polled(answer.poll))
       let new = finish(subscription, answer, effect, watch.elapsed())

@@ -22,9 +22,9 @@ struct FeedPoller: Sendable {
     var feed: Feed?
   }
 
-  /// Polls a feed once. Throws only `CancellationError`.
+  /// Polls a feed once; `isLast` where its host is not asked again soon. Throws only `CancellationError`.
   @concurrent func poll(
-    _ subscription: FeedSubscription, at now: Double, random: Double
+    _ subscription: FeedSubscription, at now: Double, random: Double, isLast: Bool
   ) async throws -> Answer {
     let validators = PageValidators(subscription.validators, capacity: 256)
     var client = client
@@ -32,6 +32,7 @@ struct FeedPoller: Sendable {
     if !Self.isAtHome(subscription) { client = client.led }
     let isFirst = subscription.health.lastSuccess == nil
     let pages = isFirst ? max(1, settings.pagesAtFirst) : 1
+    client.configuration.keepsConnections = !isLast || pages > 1
     let walk = client.feed(at: subscription.schedule.url, options: settings.options).pages
       .limited(to: Limits(pages: pages)).walk()
     var reading = Reading()
@@ -49,9 +50,13 @@ struct FeedPoller: Sendable {
     known.feed = reading.feed ?? subscription.feed
     if error == nil { known.validators = validators.snapshot }
     note(walk.report.traffic, reading, error, at: now, in: &known.health)
+    var outcome = outcome(of: known, reading, error, now)
+    let unchanged = scheduled(known, outcome, now, random)
+    if outcome.result == .unchanged, reading.first?.isUnchanged == false {
+      outcome.result = .changed
+    }
     let poll = FeedPoll(
-      unchanged: scheduled(known, reading, error, isNew: false, now, random),
-      changed: scheduled(known, reading, error, isNew: true, now, random),
+      unchanged: unchanged, changed: scheduled(known, outcome, now, random),
       entries: reading.entries, time: now)
     return Answer(
       poll: poll, traffic: walk.report.traffic, isUnchanged: reading.first?.isUnchanged == true,
@@ -102,20 +107,24 @@ struct FeedPoller: Sendable {
     }
   }
 
+  /// What came, as if none of the entries were new.
+  private func outcome(
+    of subscription: FeedSubscription, _ reading: Reading, _ error: (any Error)?, _ now: Double
+  ) -> PollOutcome {
+    guard let page = reading.first, error == nil else {
+      return PollOutcome(of: error ?? Self.nothing, at: now)
+    }
+    var outcome = PollOutcome(
+      of: page, isNew: false, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
+    // A feed's own word on where it has moved counts as a permanent redirect does.
+    outcome.permanentRedirect = outcome.permanentRedirect ?? reading.feed?.newFeedURL
+    return outcome
+  }
+
   /// The subscription with the time of its next poll.
   private func scheduled(
-    _ subscription: FeedSubscription, _ reading: Reading, _ error: (any Error)?, isNew: Bool,
-    _ now: Double, _ random: Double
+    _ subscription: FeedSubscription, _ outcome: PollOutcome, _ now: Double, _ random: Double
   ) -> FeedSubscription {
-    var outcome: PollOutcome
-    if let page = reading.first, error == nil {
-      outcome = PollOutcome(
-        of: page, isNew: isNew, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
-      // A feed's own word on where it has moved counts as a permanent redirect does.
-      outcome.permanentRedirect = outcome.permanentRedirect ?? reading.feed?.newFeedURL
-    } else {
-      outcome = PollOutcome(of: error ?? Self.nothing, at: now)
-    }
     var subscription = subscription
     subscription.schedule.polled(outcome, at: now, random: random)
     if subscription.push?.isActive(at: now) == true { subscription.schedule.leaveToHub(from: now) }

@@ -1,3 +1,6 @@
+import QuireJSON
+import QuirePagination
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -10,18 +13,33 @@ package enum FeedRecord {
   private static let never = (positive: "never", negative: "always", other: "unknown")
 
   /// The value as JSON.
-  package static func text(of value: some Encodable) throws -> String {
+  package static func text(of value: some Encodable) throws -> String { try text(ofAny: value) }
+
+  private static func text(ofAny value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
-  /// Reads what `text(of:)` wrote.
-  package static func value<Value: Decodable>(of type: Value.Type, _ text: String) throws -> Value {
+  /// A subscription as JSON. What the feed says of itself is written by its own writer, in a fraction of the
+  /// encoder's time.
+  package static func text(of subscription: FeedSubscription) throws -> String {
+    var rest = subscription
+    rest.feed = nil
+    let text = try text(ofAny: rest)
+    return subscription.feed.map { "\(text.dropLast()),\"feed\":\($0.jsonFeed)}" } ?? text
+  }
+
+  private static let decoder = {
     let decoder = JSONDecoder()
     decoder.nonConformingFloatDecodingStrategy = .convertFromString(
       positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
-    return try decoder.decode(type, from: Data(text.utf8))
+    return decoder
+  }()
+
+  /// Reads what `text(of:)` wrote.
+  package static func value<Value: Decodable>(of type: Value.Type, _ text: String) throws -> Value {
+    try RawItem(Array(text.utf8)).decode(type, with: decoder)
   }
 }

@@ -69,6 +69,9 @@ struct PollQueue: Sendable {
   /// Whether a feed is known.
   func contains(_ feed: String) -> Bool { feeds[feed] != nil }
 
+  /// Whether feeds of a host wait until it may be asked.
+  func hasLine(at host: String) -> Bool { hosts[host]?.line.isEmpty == false }
+
   /// Whether a feed is being polled.
   func isPolling(_ feed: String) -> Bool {
     if case .polling? = feeds[feed]?.phase { true } else { false }

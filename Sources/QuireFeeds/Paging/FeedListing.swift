@@ -60,9 +60,8 @@ extension PageClient {
     let paging = FeedPaging(options)
     let first = PageRequest(url: url)
     do {
-      let policy = Pagination.Policy(links: try paging.links(from: url))
-      let pagination = Pagination(
-        next: .body("/"), send: .request, items: .root, policy: policy)
+      var pagination = FeedListing.pagination
+      pagination.policy.links = try paging.links(from: url)
       let listing = try Listing(
         client: client, pagination: pagination, first: first, secrets: secrets,
         custom: paging.next)
@@ -78,6 +77,9 @@ extension PageClient {
 }
 
 extension FeedListing {
+  /// What follows a page, `FeedPaging` says.
+  static let pagination = Pagination(next: .body("/"), send: .request, items: .root)
+
   /// What feeds are asked for as.
   static let accept =
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "

@@ -65,7 +65,8 @@ final class FeedPageReader: PageReader {
     memory.withLock { memory in
       if let last = memory.last, last.position == position { memory.seen = last.before }
       memory.last = (position, memory.seen)
-      memory.visited.insert(base.identity(of: position))
+      // Where nothing follows, there is no circle.
+      if page.next != nil { memory.visited.insert(base.identity(of: position)) }
       let kept = memory.seen.new(in: page.items)
       var result = page
       if kept.count < page.items.count {

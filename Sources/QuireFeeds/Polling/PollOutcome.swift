@@ -89,7 +89,7 @@ extension PollOutcome {
 
   /// How long an answer is fresh (RFC 9111, §4.2.1).
   static func freshness(_ fields: HTTPFields, at now: Double) -> Duration? {
-    let directives = (fields[.cacheControl] ?? "").lowercased().split(separator: ",")
+    let directives = fields[.cacheControl]?.lowercased().split(separator: ",") ?? []
     for name in ["max-age=", "s-maxage="] {
       for directive in directives {
         let text = directive.filter { $0 != " " && $0 != "\"" }
@@ -98,9 +98,9 @@ extension PollOutcome {
         }
       }
     }
-    let date = fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now
     let expires = HTTPField.Name("Expires").flatMap { fields[$0] }
     guard let expires = expires.flatMap(HTTPDate.secondsSince1970) else { return nil }
+    let date = fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now
     return .seconds(min(max(0, expires - date), 31_536_000))
   }
 }

@@ -385,9 +385,11 @@ final class Exchange {
     let head = HTTPRequest(
       method: hop.method, scheme: hop.origin.scheme, authority: hop.url.authority, path: path,
       headerFields: fields)
-    return TransportRequest(
+    var wire = TransportRequest(
       head: head, body: body, timeouts: configuration.timeouts,
       limits: configuration.transferLimits)
+    wire.keepsConnection = configuration.keepsConnections
+    return wire
   }
 
   private static let accept = HTTPField(

@@ -94,6 +94,8 @@ public struct PageClient: Sendable {
     /// Whether a body that only the end of its connection ends is accepted where the format cannot
     /// prove it whole, such as CSV. Default: no.
     public var acceptsUnprovenEnd = false
+    /// `TransportRequest.keepsConnection` of all requests.
+    package var keepsConnections = true
     /// Gets each `PageEvent`: requests, responses, retries, redirects, pauses, secrets redacted. Called
     /// on the task that reads the page, so it should be quick. Default: none.
     public var onEvent: (@Sendable (PageEvent) -> Void)?

@@ -19,17 +19,20 @@ package enum ThrottleSignal {
   /// is used instead of `now`, because only the difference to the server's own clock means
   /// anything.
   package static func wait(in fields: HTTPFields, now: Double) -> Duration? {
-    let now = fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now
-    if let text = fields[.retryAfter] { return duration(text, now: now) }
+    // Most answers ask for nothing: their dates are not read.
+    func duration(_ text: String) -> Duration? {
+      Self.duration(text, now: fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now)
+    }
+    if let text = fields[.retryAfter] { return duration(text) }
     for name in ["retry-after-ms", "x-ms-retry-after-ms"] {
-      if let text = value(fields, name) { return duration(text + "ms", now: now) }
+      if let text = value(fields, name) { return duration(text + "ms") }
     }
     if let wait = rateLimitField(fields) { return wait }
     for prefix in ["x-ratelimit-", "x-rate-limit-", "ratelimit-"] {
       guard let remaining = value(fields, prefix + "remaining").flatMap(Double.init),
         remaining < 1, let reset = value(fields, prefix + "reset")
       else { continue }
-      return duration(reset, now: now)
+      return duration(reset)
     }
     return nil
   }

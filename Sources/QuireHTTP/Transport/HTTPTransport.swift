@@ -54,6 +54,9 @@ public struct TransportRequest: Sendable {
 
   /// Scheme and authority taken apart, unless a signer has changed them since.
   package var origin: Origin?
+  /// Whether a transport that keeps connections may keep this one. Not where its host is asked once an hour: of
+  /// thousands of such connections none would be used again. Default: yes.
+  package var keepsConnection = true
 
   /// A request; no body, and the timeouts and limits of the profile for APIs unless told otherwise.
   public init(

@@ -1,0 +1,70 @@
+import GRDB
+import QuireCore
+import QuireFeeds
+import Synchronization
+
+/// Changes on their way into the file: those that come while it is written are one transaction then. Each is
+/// whole or did not happen, and is done when the file has it.
+final class FeedChangeQueue: Sendable {
+  private struct Waiting: Sendable {
+    let change: FeedChange
+    let end = Suspension<FeedEffect>()
+  }
+
+  private let pool: DatabasePool
+  private let perform: @Sendable (FeedChange, Database) throws -> FeedEffect
+  private let waiting = Mutex<[Waiting]>([])
+
+  init(
+    _ pool: DatabasePool, _ perform: @escaping @Sendable (FeedChange, Database) throws -> FeedEffect
+  ) {
+    self.pool = pool
+    self.perform = perform
+  }
+
+  func apply(_ change: FeedChange) async throws -> FeedEffect {
+    try Task.checkCancellation()
+    let own = Waiting(change: change)
+    let isFirst = waiting.withLock { waiting in
+      waiting.append(own)
+      return waiting.count == 1
+    }
+    if isFirst { pool.asyncWriteWithoutTransaction { [self] in write(to: $0) } }
+    // What is begun is not given up: its effect is known either way.
+    return try await own.end.value(onCancel: {})
+  }
+
+  private func write(to database: Database) {
+    let batch = waiting.withLock { waiting in
+      defer { waiting = [] }
+      return waiting
+    }
+    var effects: [Result<FeedEffect, any Error>] = []
+    do {
+      try database.inTransaction {
+        for waiting in batch { effects.append(try effect(of: waiting.change, database)) }
+        return .commit
+      }
+    } catch {
+      effects = batch.map { _ in .failure(error) }
+    }
+    for (waiting, effect) in zip(batch, effects) { waiting.end.resume(with: effect) }
+  }
+
+  /// What one of the changes did; one that fails undoes no other.
+  private func effect(
+    of change: FeedChange, _ database: Database
+  ) throws -> Result<FeedEffect, any Error> {
+    var result: Result<FeedEffect, any Error>?
+    try database.inSavepoint {
+      do {
+        result = .success(try perform(change, database))
+        return .commit
+      } catch {
+        result = .failure(error)
+        return .rollback
+      }
+    }
+    return result ?? .success(FeedEffect())
+  }
+}
