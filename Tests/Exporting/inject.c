@@ -1,18 +1,31 @@
 // Runs a program and lets one of its system calls end as a fault would have it.
 //
-//   inject FAULT N FOLDER COUNTFILE PROGRAM ARGUMENT…
+//   inject FAULT N DESTINATION COUNTFILE PROGRAM ARGUMENT…
 //
-// FAULT `kill` counts every call of every thread that can change anything outside the process, in the order
-// in which they are made, and kills the process by SIGKILL when it makes the Nth, before that is performed;
-// between two such calls nothing changes that a later run could see. Other faults count the calls that write
-// to files in FOLDER or change its names, and let the Nth fail: `ENOSPC`, `EIO`, `EDQUOT`, `EROFS`, of which
-// all but EIO last, and `short`, which writes half. COUNTFILE gets the number of counted calls. The exit
-// status is the program's, or 137. N = 0 only counts. For Linux on x86-64, by seccomp and ptrace.
+// DESTINATION is a folder, whose calls are those that write to its files or change its names, or `:PORT` of a
+// database on loopback, whose calls are those that connect and send to it. FAULT is one of
+//
+//   kill      counts every call of every thread that can change anything outside the process, in the order in
+//             which they are made, and kills the process by SIGKILL when it makes the Nth, before that is
+//             performed; between two such calls nothing changes that a later run could see
+//   killhere  the same, and counts the destination's calls alone
+//
+// or lets the Nth of the destination's calls fail:
+//
+//   ENOSPC EDQUOT EROFS EIO ECONNRESET   by that error; after the first three each later call that needs room fails
+//             as well, and with the last the connection is gone
+//   short     writes half
+//   cut       the connection is lost before it
+//   deaf      the connection is lost behind it: it is performed, but its answer does not come
+//
+// COUNTFILE gets the number of counted calls, and of calls of the destination that were performed. The exit status
+// is the program's, or 137. N = 0 only counts. For Linux on x86-64, by seccomp and ptrace.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <netinet/in.h>
 #include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -20,12 +33,13 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/ptrace.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-// Calls that change nothing outside the process. Each other one is counted.
+// Calls that change nothing outside the process, or nothing that outlives it (locks). Each other one is counted.
 static const int harmless[] = {
   SYS_read, SYS_readv, SYS_pread64, SYS_preadv, SYS_close, SYS_stat, SYS_fstat, SYS_lstat, SYS_newfstatat,
   SYS_statx, SYS_statfs, SYS_fstatfs, SYS_access, SYS_faccessat, SYS_faccessat2, SYS_lseek, SYS_getdents64,
@@ -39,7 +53,7 @@ static const int harmless[] = {
   SYS_uname, SYS_getrlimit, SYS_prlimit64, SYS_sched_yield, SYS_sched_getaffinity, SYS_sched_getparam,
   SYS_sched_getscheduler, SYS_sched_get_priority_max, SYS_sched_get_priority_min, SYS_sched_setscheduler,
   SYS_futex, SYS_set_robust_list, SYS_set_tid_address, SYS_rseq, SYS_arch_prctl, SYS_prctl, SYS_clone,
-  SYS_clone3, SYS_execve, SYS_exit, SYS_wait4, SYS_socket, SYS_bind, SYS_getsockname, SYS_getpeername,
+  SYS_clone3, SYS_execve, SYS_exit, SYS_wait4, SYS_fcntl, SYS_socket, SYS_bind, SYS_getsockname, SYS_getpeername,
   SYS_getsockopt, SYS_setsockopt, SYS_recvfrom, SYS_recvmsg, SYS_restart_syscall, SYS_fadvise64,
 };
 
@@ -75,28 +89,49 @@ static int writes(long number) {
   return number == SYS_write || number == SYS_writev || number == SYS_pwrite64 || number == SYS_pwritev;
 }
 
-static int counts(pid_t process, const struct call *call, int kills, const char *folder) {
+// Where the sockets lead, by descriptor: a port of this machine or another; 0 is another thread of the process.
+static int leads[1024];
+
+// Whether a call connects or sends to the port.
+static int reaches(const struct call *call, int port) {
+  // libpq writes by nothing else.
+  int is_sent = call->number == SYS_connect || call->number == SYS_sendto;
+  return is_sent && call->a < sizeof leads / sizeof *leads && leads[call->a] == port;
+}
+
+static void connects(pid_t process, const struct call *call) {
+  struct sockaddr_in address;
+  long word = ptrace(PTRACE_PEEKDATA, process, call->b, 0);
+  memcpy(&address, &word, sizeof word);
+  int is_net = address.sin_family == AF_INET || address.sin_family == AF_INET6;
+  if (call->a < sizeof leads / sizeof *leads) leads[call->a] = is_net ? ntohs(address.sin_port) : -1;
+}
+
+// Whether a call can change anything: outside the process, or in the folder alone.
+static int changes(pid_t process, const struct call *call, const char *folder) {
   char path[4096];
   switch (call->number) {
     case SYS_write: case SYS_writev: case SYS_pwrite64: case SYS_pwritev: case SYS_ftruncate:
     case SYS_fallocate: case SYS_fsync: case SYS_fdatasync:
       path_of(process, (int)call->a, path, sizeof path);
       if (!strncmp(path, "anon_inode:", 11)) return 0;  // wakes a thread of its own
-      return kills || !strncmp(path, folder, strlen(folder));
+      return !folder || !strncmp(path, folder, strlen(folder));
     case SYS_open:
       text_at(process, call->a, path, sizeof path);
-      return creates(call->b) && (kills || !strncmp(path, folder, strlen(folder)));
+      return creates(call->b) && (!folder || !strncmp(path, folder, strlen(folder)));
     case SYS_openat:
       text_at(process, call->b, path, sizeof path);
-      return creates(call->c) && (kills || !strncmp(path, folder, strlen(folder)));
+      return creates(call->c) && (!folder || !strncmp(path, folder, strlen(folder)));
     case SYS_rename: case SYS_unlink: case SYS_link: case SYS_mkdir:
       text_at(process, call->a, path, sizeof path);
-      return kills || !strncmp(path, folder, strlen(folder));
+      return !folder || !strncmp(path, folder, strlen(folder));
     case SYS_renameat: case SYS_renameat2: case SYS_linkat: case SYS_mkdirat:
       text_at(process, call->b, path, sizeof path);
-      return kills || !strncmp(path, folder, strlen(folder));
+      return !folder || !strncmp(path, folder, strlen(folder));
+    case SYS_sendto:
+      return !folder && !reaches(call, 0);
     default:
-      return kills;
+      return !folder;
   }
 }
 
@@ -106,8 +141,21 @@ static int refused(long number) {
 }
 
 static int error_of(const char *fault) {
-  return !strcmp(fault, "ENOSPC") ? ENOSPC : !strcmp(fault, "EIO") ? EIO
-    : !strcmp(fault, "EDQUOT") ? EDQUOT : !strcmp(fault, "EROFS") ? EROFS : 0;
+  static const struct { const char *name; int number; } all[] = {
+    {"ENOSPC", ENOSPC}, {"EIO", EIO}, {"EDQUOT", EDQUOT}, {"EROFS", EROFS},
+    {"ECONNRESET", ECONNRESET},
+  };
+  for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+    if (!strcmp(fault, all[i].name)) return all[i].number;
+  return 0;
+}
+
+// Ends a connection of another process, in one direction or both.
+static void disconnect(pid_t process, int descriptor, int how) {
+  int handle = syscall(SYS_pidfd_open, process, 0), copy = syscall(SYS_pidfd_getfd, handle, descriptor, 0);
+  shutdown(copy, how);
+  close(copy);
+  close(handle);
 }
 
 static void start(char **command) {
@@ -130,9 +178,12 @@ static void start(char **command) {
 int main(int count, char **words) {
   if (count < 6) return 2;
   const char *fault = words[1], *folder = words[3];
-  long when = atol(words[2]), seen = 0;
-  int kills = !strcmp(fault, "kill"), shortens = !strcmp(fault, "short"), error = error_of(fault);
-  if (!kills && !shortens && !error) return 2;
+  long when = atol(words[2]), seen = 0, performed = 0;
+  int port = *folder == ':' ? atoi(folder + 1) : 0, error = error_of(fault), shortens = !strcmp(fault, "short");
+  int kills = !strcmp(fault, "kill"), kills_here = !strcmp(fault, "killhere");
+  int cuts = !strcmp(fault, "cut"), deafens = !strcmp(fault, "deaf");
+  int lasts = error == ENOSPC || error == EDQUOT || error == EROFS;
+  if (!kills && !kills_here && !shortens && !cuts && !deafens && !error) return 2;
   pid_t child = fork();
   if (!child) start(words + 5);
   int status;
@@ -152,22 +203,27 @@ int main(int count, char **words) {
       struct user_regs_struct registers;
       if (ptrace(PTRACE_GETREGS, thread, 0, &registers)) continue;
       struct call call = {registers.orig_rax, registers.rdi, registers.rsi, registers.rdx};
-      if (counts(thread, &call, kills, folder)) {
+      if (call.number == SYS_connect) connects(thread, &call);
+      int is_here = port ? reaches(&call, port) : changes(thread, &call, folder);
+      if (is_here || (kills && changes(thread, &call, NULL))) {
         seen++;
-        if (kills && seen == when) {
+        if ((kills || kills_here) && seen == when) {
           kill(child, SIGKILL);
           continue;
         }
-        int isDue = when && (seen == when || (seen > when && error && error != EIO && refused(call.number)));
-        if (isDue && shortens && writes(call.number) && registers.rdx > 1) {
+        int is_due = when && (seen == when || (seen > when && lasts && refused(call.number)));
+        int is_sent = call.number == SYS_sendto || writes(call.number);
+        if (is_due && port && !shortens) disconnect(child, (int)call.a, deafens ? SHUT_RD : SHUT_RDWR);
+        if (is_due && shortens && is_sent && registers.rdx > 1) {
           // Of vectors the first half of them, of bytes the first half.
           registers.rdx /= 2;
           ptrace(PTRACE_SETREGS, thread, 0, &registers);
-        } else if (isDue && error && (error == EIO || refused(call.number))) {
+        } else if (is_due && error && (!lasts || refused(call.number))) {
           registers.orig_rax = -1;
           registers.rax = -error;
           ptrace(PTRACE_SETREGS, thread, 0, &registers);
         }
+        performed += is_here;
       }
       signal = 0;
     } else if (event || signal == SIGSTOP || signal == SIGTRAP) {
@@ -176,6 +232,6 @@ int main(int count, char **words) {
     ptrace(PTRACE_CONT, thread, 0, signal);
   }
   FILE *file = fopen(words[4], "w");
-  if (!file || fprintf(file, "%ld\n", seen) < 0 || fclose(file)) return 2;
+  if (!file || fprintf(file, "%ld %ld\n", seen, performed) < 0 || fclose(file)) return 2;
   return ended;
 }

@@ -1,6 +1,7 @@
 """A server of listings on loopback, in a process of its own.
 
-/list?page=N            pages of SIZE items; later ones have a member and a type that earlier ones lack
+/list?page=N            pages of SIZE items; later ones have a member and a type that earlier ones lack; with
+                        pad=N each has N digits more, which cannot be compressed
 /parents?page=N         PARENTS parents, a thousand to a page
 /parents/N/children     a page of one child for each
 /hold                   pages of /list from the third on wait, until /release
@@ -9,18 +10,21 @@
 import asyncio
 import json
 import multiprocessing
+import random
 import urllib.request
 
 SIZE = 3
 
 
-def item(number, pages):
+def item(number, pages, pad=0):
     """What a sink must hold of the item with this number, in the order of its columns."""
     page = number // SIZE
     value = {"id": number, "name": f"item \"{number}\", é\n", "tags": ["a", number],
              "value": number if page < pages * 3 // 4 else f"text {number}"}
     if page >= pages // 2:
         value["late"] = number / 4
+    if pad:
+        value["pad"] = random.Random(number).randbytes(pad // 2).hex()
     return value
 
 
@@ -69,9 +73,9 @@ class Server:
 
     def page(self, path):
         words = dict(word.split("=") for word in path.partition("?")[2].split("&"))
-        page, pages = int(words["page"]), int(words["of"])
-        body = json.dumps([item(n, pages) for n in range(page * SIZE, (page + 1) * SIZE)]).encode()
-        link = f'Link: </list?page={page + 1}&of={pages}>; rel="next"\r\n' if page + 1 < pages else ""
+        page, pages, pad = int(words["page"]), int(words["of"]), int(words.get("pad", 0))
+        body = json.dumps([item(n, pages, pad) for n in range(page * SIZE, (page + 1) * SIZE)]).encode()
+        link = f'Link: </list?page={page + 1}&of={pages}&pad={pad}>; rel="next"\r\n' if page + 1 < pages else ""
         return self.whole(body, link.encode())
 
     def nested(self, path):

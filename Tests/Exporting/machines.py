@@ -4,21 +4,19 @@
 Tests/Exporting/machines.py QUIRE [SECONDS [SEED]]
 
 Kills for SECONDS (120), then lets the workers finish, and compares what the database holds with what was served.
-The cluster is its own, in a temporary folder on a free port.
 """
-import glob
 import http.server
 import json
 import os
-import pwd
 import random
 import shutil
-import socket
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+
+import postgres
 
 QUIRE = sys.argv[1]
 SECONDS = float(sys.argv[2]) if len(sys.argv) > 2 else 120
@@ -65,37 +63,12 @@ class Server(http.server.ThreadingHTTPServer):
         """A client that was killed is what this is about."""
 
 
-class Postgres:
-    """A cluster of its own. PostgreSQL refuses to be root."""
-
-    def __init__(self, folder):
-        programs = sorted(glob.glob("/usr/lib/postgresql/*/bin"), key=lambda p: int(p.split("/")[4]))
-        if not programs:
-            sys.exit("no PostgreSQL server is installed (Debian package postgresql)")
-        self.programs, self.folder = programs[-1], folder
-        self.user = None
-        if os.getuid() == 0:
-            user = pwd.getpwnam("postgres")
-            os.chown(folder, user.pw_uid, user.pw_gid)
-            self.user = ["setpriv", "--reuid=postgres", "--regid=postgres", "--clear-groups"]
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        self.url = f"postgres://quire@127.0.0.1:{self.port}/postgres"
-        self.run("initdb", "-D", f"{folder}/data", "-U", "quire", "-A", "trust", "-E", "UTF8", "--no-sync")
-        self.control("start")
-
-    def run(self, name, *arguments):
-        subprocess.run((self.user or []) + [f"{self.programs}/{name}", *arguments], check=True, cwd=self.folder,
-                       stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, stdin=subprocess.DEVNULL)
-
-    def control(self, word, *arguments):
-        self.run("pg_ctl", "-D", f"{self.folder}/data", "-w", "-l", f"{self.folder}/log", "-o",
-                 f"-p {self.port} -k {self.folder} -c listen_addresses=127.0.0.1", word, *arguments)
-
-    def rows(self, sql):
-        done = subprocess.run(["psql", "-At", self.url, "-c", sql], capture_output=True, text=True)
-        return done.stdout.split() if done.returncode == 0 else None
+def rows(cluster, statement):
+    """The rows of an answer, columns parted by bars; nil while the server is away."""
+    try:
+        return ["|".join(row) for row in postgres.rows(cluster.url, statement)]
+    except RuntimeError:
+        return None
 
 
 def check(what, found, wanted):
@@ -124,13 +97,14 @@ class Watch(threading.Thread):
     """How long leases whose time has run out wait for another worker."""
     longest = 0.0
 
-    def __init__(self, postgres):
+    def __init__(self, cluster):
         super().__init__(daemon=True)
-        self.postgres, self.is_over = postgres, False
+        self.cluster, self.is_over = cluster, False
 
     def run(self):
         while not self.is_over:
-            found = self.postgres.rows(
+            found = rows(
+                self.cluster,
                 "SELECT coalesce(max(extract(epoch FROM clock_timestamp() - until)), 0) FROM _quire_leases "
                 "WHERE state = 'open' AND until < clock_timestamp()")
             if found:
@@ -138,7 +112,7 @@ class Watch(threading.Thread):
             time.sleep(0.2)
 
 
-def kill_workers(command, postgres, numbers):
+def kill_workers(command, cluster, numbers):
     workers = [subprocess.Popen(command, stderr=subprocess.DEVNULL) for _ in range(WORKERS)]
     began, kills, restarts = time.time(), 0, 0
     while time.time() - began < SECONDS:
@@ -151,7 +125,7 @@ def kill_workers(command, postgres, numbers):
         workers[index] = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         if restarts < 2 and time.time() - began > SECONDS * (restarts + 1) / 3:
             # Once as a crash would, once as an administrator does.
-            postgres.control("restart", "-m", ["immediate", "fast"][restarts])
+            cluster.control("restart", "-m", ["immediate", "fast"][restarts])
             restarts += 1
     return workers, kills, restarts
 
@@ -163,22 +137,19 @@ def main():
     # More than are read while workers are killed.
     server.parents = int(SECONDS * 40)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    folder = tempfile.mkdtemp()
-    os.chmod(folder, 0o755)
-    os.mkdir(os.path.join(folder, "cluster"))
-    postgres = Postgres(os.path.join(folder, "cluster"))
+    folder, cluster = tempfile.mkdtemp(), postgres.Cluster()
     try:
-        command = write_file(f"http://127.0.0.1:{server.server_port}", folder, postgres.url)
-        watch = Watch(postgres)
+        command = write_file(f"http://127.0.0.1:{server.server_port}", folder, cluster.url)
+        watch = Watch(cluster)
         watch.start()
-        workers, kills, restarts = kill_workers(command, postgres, numbers)
-        done = postgres.rows("SELECT count(*) FROM _quire_leases WHERE work LIKE '%children' AND state = 'done'")
+        workers, kills, restarts = kill_workers(command, cluster, numbers)
+        done = rows(cluster, "SELECT count(*) FROM _quire_leases WHERE work LIKE '%children' AND state = 'done'")
         statuses = [worker.wait() for worker in workers]
         watch.is_over = True
         check("statuses", statuses, [0] * WORKERS)
         count = server.parents * PAGES * SIZE
-        check("children", postgres.rows("SELECT count(*), count(DISTINCT id) FROM children"), [f"{count}|{count}"])
-        check("parents", postgres.rows("SELECT count(*), count(DISTINCT id) FROM parents"),
+        check("children", rows(cluster, "SELECT count(*), count(DISTINCT id) FROM children"), [f"{count}|{count}"])
+        check("parents", rows(cluster, "SELECT count(*), count(DISTINCT id) FROM parents"),
               [f"{server.parents}|{server.parents}"])
         check("leases that waited for longer than their time", watch.longest > LEASE, False)
         again = server.requests - server.parents * PAGES
@@ -187,7 +158,7 @@ def main():
               f"{count} records, {again} pages asked for again")
         print(f"leases of {LEASE} s: one that ran out was taken after {watch.longest:.1f} s at most")
     finally:
-        postgres.control("stop", "-m", "immediate")
+        cluster.end()
         shutil.rmtree(folder, ignore_errors=True)
     print("nothing lost, nothing repeated" if failures == 0 else f"{failures} FAILURES")
     sys.exit(failures > 0)

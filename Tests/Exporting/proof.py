@@ -1,6 +1,6 @@
 """Proves that exports survive: prints a line for each row of the table, and fails where one misses its bar.
 
-proof.py QUIRE INJECT POSTGRES [ROW…]; the rows are twice, faults, calls, moments and memory. PAGES (200), KILLS
+proof.py QUIRE INJECT [ROW…]; the rows are twice, faults, server, calls, moments and memory. PAGES (200), KILLS
 (10,000), FAULT_PAGES (12), PARENTS (100,000), SINKS (all), JOBS (cores) and SEED say how much, of what.
 """
 import concurrent.futures
@@ -8,6 +8,7 @@ import json
 import os
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,10 +16,11 @@ import threading
 import time
 
 import listing
+import postgres
 import sinks
 
-QUIRE, INJECT, POSTGRES = sys.argv[1:4]
-ROWS = sys.argv[4:] or ["twice", "faults", "calls", "moments", "memory"]
+QUIRE, INJECT = sys.argv[1:3]
+ROWS = sys.argv[3:] or ["twice", "faults", "server", "calls", "moments", "memory"]
 PAGES = int(os.environ.get("PAGES", 200))
 KILLS = int(os.environ.get("KILLS", 10_000))
 FAULT_PAGES = int(os.environ.get("FAULT_PAGES", 12))
@@ -27,6 +29,7 @@ SINKS = [name.strip() for name in os.environ.get("SINKS", ",".join(sinks.NAMES))
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 SEED = int(os.environ.get("SEED", random.getrandbits(32)))
 FAULTS = ["ENOSPC", "EIO", "EDQUOT", "EROFS", "short"]
+CONNECTION_FAULTS = ["ECONNRESET", "short", "cut", "deaf"]
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
 flaws = []
 
@@ -34,14 +37,15 @@ flaws = []
 class Trials:
     """Runs trials side by side, each with a folder of its own, and keeps what was wrong."""
 
-    def __init__(self, work):
-        self.work, self.number, self.lock = work, 0, threading.Lock()
+    def __init__(self, work, cluster):
+        self.work, self.cluster, self.number, self.lock = work, cluster, 0, threading.Lock()
         self.pool = concurrent.futures.ThreadPoolExecutor(JOBS)
 
-    def folder(self):
+    def destination(self, name):
         with self.lock:
             self.number += 1
-            return os.path.join(self.work, f"t{self.number}")
+            folder = os.path.join(self.work, f"t{self.number}")
+        return (Sync if name.startswith("sync") else sinks.Destination)(name, folder, self.cluster)
 
     def wrong(self, text):
         with self.lock:
@@ -65,39 +69,41 @@ def run_again(destination, command, pages, what, trials):
 
 
 def injected(fault, when, destination, command):
-    """Exit status and number of counted calls of a run with a fault."""
+    """Exit status of a run with a fault, how many calls were counted, and performed on the destination, and errors."""
     counts = destination.folder + ".count"
     done = subprocess.run(
-        [INJECT, fault, str(when), destination.folder, counts] + command, stderr=subprocess.PIPE, **QUIET)
-    count = int(open(counts).read())
+        [INJECT, fault, str(when), destination.where, counts] + command, stderr=subprocess.PIPE, **QUIET)
+    counted, performed = map(int, open(counts).read().split())
     os.unlink(counts)
-    return done.returncode, count, done.stderr.decode()
+    return done.returncode, counted, performed, done.stderr.decode()
 
 
 def count_calls(fault, name, base, pages, trials):
-    destination = sinks.Destination(name, trials.folder(), POSTGRES)
-    status, count, errors = injected(fault, 0, destination, destination.command(QUIRE, base, pages))
+    destination = trials.destination(name)
+    status, *counts, errors = injected(fault, 0, destination, destination.command(QUIRE, base, pages))
     if status or (flaw := destination.flaw(pages)):
         trials.wrong(f"{name}, without any fault: status {status}: {errors or flaw}")
     destination.remove()
-    return count
+    return counts
 
 
 def kill_at_calls(base, trials):
     """SIGKILL at each call that can change anything outside the process."""
     for name in SINKS:
         began, before = time.time(), len(flaws)
-        count = count_calls("kill", name, base, PAGES, trials)
-        states = set()
+        count, here = count_calls("kill", name, base, PAGES, trials)
+        states, reached = set(), set()
 
-        def trial(when):
-            destination = sinks.Destination(name, trials.folder(), POSTGRES)
+        def trial(when, fault="kill"):
+            destination = trials.destination(name)
             command = destination.command(QUIRE, base, PAGES)
-            status, _, errors = injected("kill", when, destination, command)
-            if status not in (0, 137):
+            status, _, performed, errors = injected(fault, when, destination, command)
+            if status == 137:
+                reached.add(performed)
+            elif status:
                 trials.wrong(f"{name}, to be killed at call {when}: status {status}: {errors[-400:]}")
-            # What is byte for byte as after another kill needs no second proof.
-            state = destination.state() or when
+            # What is as after another kill needs no second proof.
+            state = destination.state()
             if state in states:
                 destination.remove()
             else:
@@ -105,25 +111,27 @@ def kill_at_calls(base, trials):
                 run_again(destination, command, PAGES, f"{name}, killed at call {when}", trials)
             return status == 137
 
-        # Threads make some calls more in one run than in another.
-        killed = sum(trials.each(trial, range(1, count + count // 20 + 10)))
-        print(f"  {name:16} {killed:6} calls, each the last of a run, which leave {len(states)} states: "
-              f"{len(flaws) - before} not whole, {time.time() - began:.0f} s", flush=True)
+        # Threads make some calls more in one run than in another, and in another order.
+        killed = sum(trials.each(trial, range(1, count + 10)))
+        left = set(range(here)) - reached
+        killed += sum(trials.each(lambda performed: trial(performed + 1, "killhere"), left))
+        if left := set(range(here)) - reached:
+            trials.wrong(f"{name}: no run was killed behind calls {sorted(left)} of {here} on the destination")
+        print(f"  {name:16} {killed:6} calls, each the last of a run, behind each of {here} on the destination, leave "
+              f"{len(states)} states: {len(flaws) - before} not whole, {time.time() - began:.0f} s", flush=True)
 
 
 def fail_at_writes(base, trials):
-    """Each call that writes fails, or writes half; then the disk is as it was."""
+    """Each call that writes fails, or writes half; then all is as it was. Of a database, which takes care of its disk
+    itself, it is the connection that fails."""
     for name in SINKS:
-        if name.startswith("postgres"):
-            continue  # its disk is the server's own care
         began, before, runs, ended = time.time(), len(flaws), 0, 0
-        count = count_calls("EIO", name, base, FAULT_PAGES, trials)
-        for fault in FAULTS:
+        for fault in CONNECTION_FAULTS if name.startswith("postgres") else FAULTS:
 
             def trial(when):
-                destination = sinks.Destination(name, trials.folder(), POSTGRES)
+                destination = trials.destination(name)
                 command = destination.command(QUIRE, base, FAULT_PAGES)
-                status, _, errors = injected(fault, when, destination, command)
+                status, _, _, errors = injected(fault, when, destination, command)
                 what = f"{name}, {fault} at write {when}"
                 if status not in (0, 1) or status and "quire: " not in errors:
                     trials.wrong(f"{what}: status {status}: {errors[-400:]}")
@@ -132,15 +140,63 @@ def fail_at_writes(base, trials):
                 run_again(destination, command, FAULT_PAGES, what, trials)
                 return status == 1
 
+            count, _ = count_calls(fault, name, base, FAULT_PAGES, trials)
             results = trials.each(trial, range(1, count + 1))
             runs, ended = runs + len(results), ended + sum(results)
         print(f"  {name:16} {runs:6} runs, {ended} ended by it: {len(flaws) - before} not whole, "
               f"{time.time() - began:.0f} s", flush=True)
 
 
+def fail_server(base, trials):
+    """PostgreSQL itself is full, is read-only, and crashes, in the middle of exports."""
+    numbers, cluster, pad = random.Random(SEED), trials.cluster, 8000
+    messages = {}
+
+    def refused(what, destination, command):
+        done = subprocess.run(command, stderr=subprocess.PIPE, text=True, **QUIET)
+        if done.returncode != 1 or "quire: " not in done.stderr:
+            trials.wrong(f"{what}: status {done.returncode}: {done.stderr[-400:]}")
+        messages[what] = next((line for line in done.stderr.splitlines() if "PostgreSQL" in line), "?")
+
+    for size in range(1_200_000, 4_400_000, 400_000):
+        destination = trials.destination("postgres")
+        command = destination.command(QUIRE, base, PAGES, pad)
+        # In the middle of a block, as a disk would be full.
+        cluster.limit_files(size // 8192 * 8192 + 4096)
+        refused("a full disk", destination, command)
+        cluster.limit_files(None)
+        run_again(destination, command, PAGES, f"postgres, files of {size} bytes at most", trials)
+    destination = trials.destination("postgres by key")
+    command = destination.command(QUIRE, base, PAGES)
+    injected("killhere", 500, destination, command)
+    trials.cluster.alter("default_transaction_read_only", "on")
+    refused("a server that is read-only", destination, command)
+    trials.cluster.alter("default_transaction_read_only", "off")
+    run_again(destination, command, PAGES, "postgres, read-only", trials)
+    for what, message in messages.items():
+        print(f"  {what}: {message[:150]}", flush=True)
+    crashes = 0
+    for _ in range(20):
+        destination = trials.destination("postgres")
+        command = destination.command(QUIRE, base, PAGES)
+        listing.ask(base, "/count")
+        process = subprocess.Popen(command, stderr=subprocess.PIPE, **QUIET)
+        # A destination that is not there at the beginning is an error.
+        while not listing.ask(base, "/count") and process.poll() is None:
+            time.sleep(0.005)
+        time.sleep(numbers.uniform(0, 0.5))
+        crashes += process.poll() is None
+        cluster.control("restart", "-m", "immediate")
+        _, errors = process.communicate()
+        if process.returncode:
+            trials.wrong(f"postgres, a crash (seed {SEED}): status {process.returncode}: {errors.decode()[-400:]}")
+        run_again(destination, command, PAGES, f"postgres, a crash (seed {SEED})", trials)
+    print(f"  {crashes} crashes of the server in the middle of exports, which went on by themselves", flush=True)
+
+
 def kill_at_moments(base, trials):
     """SIGKILL at random moments, until the export is complete; a sync with children counts as a sink."""
-    names = SINKS + ["sync"]
+    names = SINKS + ["sync"] + ["sync postgres"] * any(name.startswith("postgres") for name in SINKS)
     share = -(-KILLS // len(names))
     total = 0
     for name in names:
@@ -150,7 +206,7 @@ def kill_at_moments(base, trials):
         def trial(seed):
             numbers, kills = random.Random(seed), 0
             while taken[0] < share:
-                destination = (Sync if name == "sync" else sinks.Destination)(name, trials.folder(), POSTGRES)
+                destination = trials.destination(name)
                 command = destination.command(QUIRE, base, PAGES)
                 while taken[0] < share:
                     process = subprocess.Popen(command, stderr=subprocess.DEVNULL, **QUIET)
@@ -172,18 +228,23 @@ def kill_at_moments(base, trials):
 
 
 class Sync:
-    """A sync of parents and their children into SQLite."""
+    """A sync of parents and their children into a database."""
     PARENTS = 1200
 
-    def __init__(self, _, folder, __, parents=PARENTS):
-        self.folder, self.parents = folder, parents
-        self.path = os.path.join(folder, "sync.json")
+    def __init__(self, name, folder, cluster):
+        self.folder, self.parents = folder, self.PARENTS
+        self.path, self.to = os.path.join(folder, "sync.json"), folder + "/sync.db"
         os.makedirs(folder)
+        self.cluster = cluster if name.endswith("postgres") else None
+        if self.cluster:
+            self.schema = os.path.basename(folder)
+            self.to = f"{cluster.url}?options=-csearch_path%3D{self.schema}"
+            postgres.rows(cluster.url, f"CREATE SCHEMA {self.schema}")
 
     def command(self, quire, base, _):
         pagination = {"next": {"pageNumber": {"first": 1}}, "send": {"query": "page"}, "items": "/items",
                       "end": [{"flag": "/more"}]}
-        content = {"to": self.folder + "/sync.db", "listings": {
+        content = {"to": self.to, "listings": {
             "parents": {"url": f"{base}/parents?count={self.parents}", "key": "id", "pagination": pagination},
             "children": {"url": f"{base}/parents/{{id}}/children", "for": "parents", "key": "id",
                          "with": {"parent": "id"}, "pagination": pagination}}}
@@ -191,21 +252,28 @@ class Sync:
             json.dump(content, file)
         return [quire, "sync", self.path]
 
+    def rows(self, table, column):
+        if self.cluster:
+            statement = f"SELECT {column} FROM {self.schema}.{table} ORDER BY {column}"
+            return [int(row[0]) for row in postgres.rows(self.cluster.url, statement)]
+        with sinks.sqlite3.connect(self.to) as database:
+            return [row[0] for row in database.execute(f"SELECT {column} FROM {table} ORDER BY {column}")]
+
     def flaw(self, _):
-        with sinks.sqlite3.connect(self.folder + "/sync.db") as database:
-            found = [row[0] for row in database.execute("SELECT parent FROM children ORDER BY parent")]
-            parents = [row[0] for row in database.execute("SELECT id FROM parents ORDER BY id")]
+        found, parents = self.rows("children", "parent"), self.rows("parents", "id")
         wanted = list(range(self.parents))
         return None if found == wanted and parents == wanted else f"{len(found)} children, {len(parents)} parents"
 
     def remove(self):
+        if self.cluster:
+            postgres.rows(self.cluster.url, f"DROP SCHEMA {self.schema} CASCADE")
         shutil.rmtree(self.folder)
 
 
 def run_twice(base, trials):
     """A second run into a destination that one writes to ends before it requests anything."""
     for name in SINKS:
-        destination = sinks.Destination(name, trials.folder(), POSTGRES)
+        destination = trials.destination(name)
         command = destination.command(QUIRE, base, PAGES)
         listing.ask(base, "/hold")
         first = subprocess.Popen(command, stderr=subprocess.DEVNULL, **QUIET)
@@ -228,7 +296,8 @@ def run_twice(base, trials):
 
 def measure_memory(base, trials):
     """The most memory that a sync of many parents takes."""
-    sync = Sync("", trials.folder(), "", PARENTS)
+    sync = trials.destination("sync")
+    sync.parents = PARENTS
     began = time.time()
     process = subprocess.Popen(sync.command(QUIRE, base, 0), stderr=subprocess.DEVNULL, **QUIET)
     _, status, usage = os.wait4(process.pid, 0)
@@ -244,7 +313,9 @@ def measure_memory(base, trials):
 
 TITLES = {
     "twice": (run_twice, "two runs into one destination; bar: the second ends before it requests anything"),
-    "faults": (fail_at_writes, f"{', '.join(FAULTS)} at each write of {FAULT_PAGES} pages, then run again; bar: 0"),
+    "faults": (fail_at_writes, f"{', '.join(FAULTS)} at each write of {FAULT_PAGES} pages, of a database's connection "
+               f"{', '.join(CONNECTION_FAULTS)}, then run again; bar: 0"),
+    "server": (fail_server, "PostgreSQL is full, read-only, and crashes, then run again; bar: 0"),
     "calls": (kill_at_calls, f"killed at each call of {PAGES} pages that can change anything, then run again; bar: 0"),
     "moments": (kill_at_moments, f"{KILLS} kills at random moments of {PAGES} pages; bar: 0"),
     "memory": (measure_memory, f"memory of a sync with {PARENTS} parents; bar: 100 MiB"),
@@ -252,14 +323,24 @@ TITLES = {
 
 
 def main():
+    # Ends the server and the cluster, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     base = listing.started(PAGES, PARENTS)
     room = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None  # a kill needs no disk
-    with tempfile.TemporaryDirectory(prefix="quire-proof-", dir=room) as work:
-        trials = Trials(work)
-        for row in ROWS:
-            run, title = TITLES[row]
-            print(f"{title}:", flush=True)
-            run(base, trials)
+    cluster = postgres.Cluster() if any(name.startswith("postgres") for name in SINKS) else None
+    try:
+        with tempfile.TemporaryDirectory(prefix="quire-proof-", dir=room) as work:
+            trials = Trials(work, cluster)
+            try:
+                for row in ROWS:
+                    run, title = TITLES[row]
+                    print(f"{title}:", flush=True)
+                    run(base, trials)
+            finally:
+                trials.pool.shutdown(cancel_futures=True)
+    finally:
+        if cluster:
+            cluster.end()
     print(f"{len(flaws)} wrong")
     sys.exit(1 if flaws else 0)
 

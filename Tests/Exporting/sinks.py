@@ -7,9 +7,10 @@ import json
 import os
 import shutil
 import sqlite3
-import subprocess
+import time
 
 import listing
+import postgres
 
 NAMES = ["jsonl", "json", "csv", "tsv", "jsonl.gz", "json.gz", "csv.gz", "tsv.gz", "db", "db by key",
          "postgres", "postgres by key"]
@@ -33,35 +34,32 @@ def wanted(pages, are_rows):
 class Destination:
     """One place to export to, for one trial."""
 
-    def __init__(self, name, folder, postgres):
-        self.name, self.folder = name, folder
+    def __init__(self, name, folder, cluster):
+        self.name, self.folder, self.where = name, folder, folder
         self.kind, _, key = name.partition(" by ")
         self.path = os.path.join(folder, "out." + self.kind)
         os.makedirs(folder, exist_ok=True)
         self.options = []
         if self.kind == "postgres":
-            self.server, self.schema = postgres, os.path.basename(folder).replace("-", "_")
-            self.path = f"{postgres}?options=-csearch_path%3D{self.schema}"
-            self.psql(f"CREATE SCHEMA {self.schema}")
+            self.cluster, self.schema, self.where = cluster, os.path.basename(folder), f":{cluster.port}"
+            self.path = f"{cluster.url}?application_name={self.schema}&options=-csearch_path%3D{self.schema}"
+            self.rows(f"CREATE SCHEMA {self.schema}")
         if self.kind in ("db", "postgres"):
             self.options = ["--table", "t"] + (["--key", "/id"] if key else [])
 
-    def psql(self, *statements):
-        words = ["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", self.server]
-        for statement in statements:
-            words += ["-c", statement]
-        return subprocess.run(words, check=True, capture_output=True, text=True).stdout
+    def rows(self, statement):
+        return postgres.rows(self.cluster.url, statement)
 
-    def command(self, quire, base, pages):
-        return [quire, "export", f"{base}/list?page=0&of={pages}", "--preset", "linkHeader", "-o", self.path,
+    def command(self, quire, base, pages, pad=0):
+        return [quire, "export", f"{base}/list?page=0&of={pages}&pad={pad}", "--preset", "linkHeader", "-o", self.path,
                 "--commit-every", "0"] + self.options
 
     def found(self):
         if self.kind == "postgres":
-            lines = self.psql(
+            found = self.rows(
                 f"SELECT json_build_array(id::text, name, tags::text, value::text, late::double precision) "
                 f"FROM {self.schema}.t ORDER BY id")
-            rows = [json.loads(line) for line in lines.splitlines()]
+            rows = [json.loads(line) for line, in found]
             return [(*row[:4], None if row[4] is None else repr(float(row[4]))) for row in rows]
         if self.kind == "db":
             with sqlite3.connect(self.path) as database:
@@ -77,15 +75,22 @@ class Destination:
         return [(*row[:4], repr(float(row[4])) if row[4] else None) for row in rows[1:]]
 
     def state(self):
-        """A hash of all files; nil for a server, which keeps them to itself."""
+        """A hash of all that is there."""
         if self.kind == "postgres":
-            return None
+            return self.tables()
         state = hashlib.sha256()
         for name in sorted(os.listdir(self.folder)):
             content = open(os.path.join(self.folder, name), "rb").read()
             # Where the trial has its folder says nothing about its state.
             state.update(f"{name} {len(content)} ".encode() + content.replace(self.folder.encode(), b""))
         return state.hexdigest()
+
+    def tables(self):
+        """A hash of the schema and what its tables hold, once no connection of the trial is left."""
+        while self.rows(f"SELECT 1 FROM pg_stat_activity WHERE application_name = '{self.schema}'"):
+            time.sleep(0.002)
+        xml = f"schema_to_xml_and_xmlschema('{self.schema}', true, false, '')::text"
+        return self.rows(f"SELECT md5(replace({xml}, '{self.schema}', ''))")[0][0]
 
     def flaw(self, pages):
         """What is not as it must be; nil where all is."""
@@ -102,5 +107,5 @@ class Destination:
 
     def remove(self):
         if self.kind == "postgres":
-            self.psql(f"DROP SCHEMA {self.schema} CASCADE")
+            self.rows(f"DROP SCHEMA {self.schema} CASCADE")
         shutil.rmtree(self.folder)
