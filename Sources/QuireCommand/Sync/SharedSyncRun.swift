@@ -59,11 +59,9 @@ struct SharedSyncRun: Sendable {
         case .units(let record):
           if try await work(on: listing, record, round, tell) { isIdle = false }
         case .over(let record):
-          let kind = String(record.outcome.prefix { $0 != ":" })
-          over[listing.name] = kind == "complete" || kind == "limited"
-          tell(
-            SyncNote(
-              listing.name, kind, String(record.outcome.dropFirst(kind.count + 2)), isLast: true))
+          let outcome = record.outcome ?? SyncRun.Outcome(kind: .failed, words: "")
+          over[listing.name] = outcome.isSuccess
+          tell(SyncNote(listing.name, outcome.kind.rawValue, outcome.words, isLast: true))
           isIdle = false
         }
       }
@@ -153,9 +151,7 @@ struct SharedSyncRun: Sendable {
     switch outcome.kind {
     case .complete: return .done("\(report.checkpoint?.items ?? 0)")
     case .interrupted: throw CancellationError()
-    case .limited: return .failed("limit")
-    case .incomplete: return .failed("incomplete: \(outcome.words)")
-    case .failed, .skipped: return .failed(outcome.words)
+    case .limited, .incomplete, .failed, .skipped, .running: return .failed(try outcome.stored)
     }
   }
 
@@ -172,11 +168,9 @@ struct SharedSyncRun: Sendable {
     _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
   ) async throws -> LeaseEnd {
     let ends = try await state.ends(of: record)
-    let items = ends.first { $0.state == "done" }.flatMap { Int($0.words) } ?? 0
-    let failed = ends.filter { $0.state != "done" }
-    var outcome = SyncRun.Outcome(kind: .complete, words: "\(items) items")
-    if !failed.isEmpty {
-      outcome = Self.outcome(of: failed, ends.reduce(0) { $0 + $1.count }, listing, items)
+    var outcome = SyncRun.Outcome(kind: .complete, words: "\(ends.items) items")
+    if !ends.failed.isEmpty {
+      outcome = Self.outcome(of: ends.failed, ends.units, listing, ends.items)
     } else {
       do {
         try await sink(listing).endRound(lease)
@@ -193,22 +187,25 @@ struct SharedSyncRun: Sendable {
 
   /// How a listing ended of whose units some did not come to their end, or with fewer items than declared.
   private static func outcome(
-    of failed: [(state: String, words: String, count: Int)], _ all: Int, _ listing: SyncListing,
+    of failed: [(outcome: SyncRun.Outcome, count: Int)], _ all: Int, _ listing: SyncListing,
     _ items: Int
   ) -> SyncRun.Outcome {
-    let (count, first) = (failed.reduce(0) { $0 + $1.count }, failed[0].words)
+    let count = failed.reduce(0) { $0 + $1.count }
     let unit = listing.parent == nil ? "parts" : "parents"
-    if failed.allSatisfy({ $0.words == "limit" }) {
+    // What is worst is what the listing is.
+    guard
+      let worst = failed.first(where: {
+        $0.outcome.kind != .limited && $0.outcome.kind != .incomplete
+      })
+        ?? failed.first(where: { $0.outcome.kind == .incomplete })
+    else {
       return SyncRun.Outcome(
         kind: .limited,
         words: "\(items) items; a limit ended \(count) of its \(unit), and the next run goes on")
     }
-    let prefix = "incomplete: "
-    let isIncomplete = failed.allSatisfy { $0.words.hasPrefix(prefix) || $0.words == "limit" }
-    let reason = failed.first { $0.words != "limit" }?.words ?? first
-    let words = isIncomplete ? String(reason.dropFirst(prefix.count)) : reason
+    let words = worst.outcome.words
     return SyncRun.Outcome(
-      kind: isIncomplete ? .incomplete : .failed,
+      kind: worst.outcome.kind == .incomplete ? .incomplete : .failed,
       words: all == 1 ? words : "\(count) of \(all) \(unit): \(words)")
   }
 }

@@ -182,16 +182,19 @@ final class SharedSyncState: Sendable {
   ) throws -> Plan? {
     let isUnfinished = record.runRound > record.done
     if listing.destination.mode == .once, record.done > 0 {
-      record.outcome = "complete: it was read before"
+      record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else if !isUnfinished, let parent, parent.done == 0 {
-      record.outcome =
-        "skipped: \(parent.name) was never read to its end, so there is nothing to read it for."
+      record.outcome = SyncRun.Outcome(
+        kind: .skipped,
+        words: "\(parent.name) was never read to its end, so it is not known what to read it for.")
     } else if isUnfinished,
       let difference = SyncRun.difference(record.definition, listing.definition)
     {
-      record.outcome =
-        "failed: An unfinished run was of another listing: the two differ in \(difference). Put it back, "
-        + "or begin anew by --restart --only \(listing.name)."
+      record.outcome = SyncRun.Outcome(
+        kind: .failed,
+        words:
+          "An unfinished run was of another listing: the two differ in \(difference). Put it back, "
+          + "or begin anew by --restart --only \(listing.name).")
     } else {
       return nil
     }
@@ -259,11 +262,12 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// How the units of a run ended: how many as what, the most frequent first.
-  func ends(of record: SyncState.Record) async throws -> [(
-    state: String, words: String, count: Int
-  )] {
-    try await database.transaction { [self] connection in
+  /// The items of a run's units that are done, how many units there are, and how the others ended, the most
+  /// frequent first.
+  func ends(of record: SyncState.Record) async throws -> (
+    items: Int, units: Int, failed: [(outcome: SyncRun.Outcome, count: Int)]
+  ) {
+    let rows = try await database.transaction { [self] connection in
       try connection.query(
         """
         SELECT state, CASE state WHEN 'done' THEN sum(items)::text ELSE max(reason) END, count(*) FROM \
@@ -272,8 +276,12 @@ final class SharedSyncState: Sendable {
         GROUP BY state, reason ORDER BY 3 DESC
         """,
         [name(of: .units, record.name), "\(record.runRound)"]
-      ).map { ($0[0] ?? "", $0[1] ?? "", $0[2].flatMap { Int($0) } ?? 0) }
+      ).map { ($0[0] == "done", $0[1] ?? "", $0[2].flatMap { Int($0) } ?? 0) }
     }
+    return (
+      rows.first { $0.0 }.flatMap { Int($0.1) } ?? 0, rows.reduce(0) { $0 + $1.2 },
+      rows.filter { !$0.0 }.map { (SyncRun.Outcome(stored: $0.1), $0.2) }
+    )
   }
 
   /// Notes how a listing ended in a round.
@@ -308,7 +316,10 @@ final class SharedSyncState: Sendable {
       (known.round, known.isOver) = (row?[0].flatMap { Int($0) } ?? 0, row?[1] != "f")
       for name in names {
         var record = try record(name, connection)
-        if record.planned > record.tried { record.outcome = try progress(of: record, connection) }
+        if record.planned > record.tried {
+          record.outcome = SyncRun.Outcome(
+            kind: .running, words: try progress(of: record, connection))
+        }
         known.records[name] = record
         known.parents[name] = try connection.query(
           """
@@ -331,8 +342,26 @@ final class SharedSyncState: Sendable {
         round = $2::bigint
         """, [name(of: .units, record.name), "\(record.runRound)"]
       ).first?.map { $0 ?? "0" } ?? ["0", "0", "0", "0"]
-    return "running: \(row[1]) of \(row[0]) units done, \(row[2]) failed, \(row[3]) being worked on"
+    return "\(row[1]) of \(row[0]) units done, \(row[2]) failed, \(row[3]) being worked on"
   }
 
   func close() async { await database.close() }
+}
+
+// How a unit ended, as its lease keeps it.
+extension SyncRun.Outcome {
+  var stored: String {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+      return String(decoding: try encoder.encode(self), as: UTF8.self)
+    }
+  }
+
+  /// A unit that could not even be begun has its reason alone.
+  init(stored: String) {
+    self =
+      (try? JSONDecoder().decode(Self.self, from: Data(stored.utf8)))
+      ?? Self(kind: .failed, words: stored)
+  }
 }

@@ -9,17 +9,23 @@ import QuirePagination
 
 /// One run of a sync: its listings, parents before children, each as an export of its own.
 struct SyncRun: Sendable {
-  /// How a listing ended.
-  struct Outcome: Sendable {
-    enum Kind: Sendable {
-      case complete, limited, incomplete, failed, interrupted, skipped
+  /// How a listing, or a unit of one, ended, or that it is being read.
+  struct Outcome: Codable, CustomStringConvertible, Sendable {
+    enum Kind: String, Codable, Sendable {
+      case complete, limited, incomplete, failed, interrupted, skipped, running
     }
 
     var kind: Kind
     /// In a sentence.
     var words: String
-    /// The greatest value of an increment.
+    /// The greatest value of an increment; known by its record.
     var watermark: JSONValue?
+
+    private enum CodingKeys: CodingKey { case kind, words }
+
+    var description: String { words.isEmpty ? kind.rawValue : "\(kind.rawValue): \(words)" }
+    /// Whether nothing of the listing is missing but what was not asked for.
+    var isSuccess: Bool { kind == .complete || kind == .limited }
   }
 
   let file: SyncFile
@@ -44,10 +50,7 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, "\(outcome.kind)", outcome.words, isLast: true))
       if case .interrupted = outcome.kind { throw CancellationError() }
       try ended(listing, outcome, round)
-      switch outcome.kind {
-      case .incomplete, .failed, .skipped: isComplete = false
-      case .complete, .limited, .interrupted: break
-      }
+      if !outcome.isSuccess { isComplete = false }
     }
     try state.endRound()
     return isComplete
@@ -63,7 +66,7 @@ struct SyncRun: Sendable {
       return Outcome(
         kind: .skipped,
         words:
-          "\(listing.parent ?? "Its parent") was never read to its end, so there is nothing to read "
+          "\(listing.parent ?? "Its parent") was never read to its end, so it is not known what to read "
           + "it for.")
     }
     if let difference = Self.difference(record.definition, listing.definition) {

@@ -47,7 +47,8 @@ final class SyncState: Sendable {
     /// When the run began, in seconds since 1970, and when it ended last.
     var began = 0.0
     var ended = 0.0
-    var outcome = ""
+    /// How it ended last; nil before it was ever read.
+    var outcome: SyncRun.Outcome?
   }
 
   private let queue: DatabaseQueue
@@ -228,14 +229,14 @@ extension SyncState.Record {
     definition = listing.definition
     (runRound, self.parentRound) = (round, parentRound)
     began = Date().timeIntervalSince1970
-    outcome = "running"
+    outcome = SyncRun.Outcome(kind: .running, words: "")
   }
 
   /// The listing ended in a round, however it did.
   mutating func end(_ outcome: SyncRun.Outcome, of listing: SyncListing, in round: Int) {
     tried = round
     ended = max(Date().timeIntervalSince1970, began)
-    self.outcome = "\(outcome.kind): \(outcome.words)"
+    self.outcome = outcome
     switch outcome.kind {
     case .complete:
       // One that is read once has its parents where it was read.
@@ -245,7 +246,7 @@ extension SyncState.Record {
     // The next round reads it anew, and its children with the parents of the last run that was complete.
     case .incomplete: (run, runRound) = (0, done)
     // The next round goes on with the run.
-    case .limited, .failed, .interrupted, .skipped: break
+    case .limited, .failed, .interrupted, .skipped, .running: break
     }
   }
 }
@@ -273,7 +274,7 @@ extension SyncState.Record: Codable {
     }
     began = try fields.decode(Double.self, forKey: .began)
     ended = try fields.decode(Double.self, forKey: .ended)
-    outcome = try fields.decode(String.self, forKey: .outcome)
+    outcome = try fields.decodeIfPresent(SyncRun.Outcome.self, forKey: .outcome)
   }
 
   func encode(to encoder: any Encoder) throws {
@@ -290,6 +291,6 @@ extension SyncState.Record: Codable {
     try fields.encodeIfPresent(watermark?.description, forKey: .watermark)
     try fields.encode(began, forKey: .began)
     try fields.encode(ended, forKey: .ended)
-    try fields.encode(outcome, forKey: .outcome)
+    try fields.encodeIfPresent(outcome, forKey: .outcome)
   }
 }

@@ -45,7 +45,7 @@ struct SyncStatus {
       rows.append([
         listing.name, Self.name(of: listing), Self.time(record.began),
         record.ended >= record.began ? Self.time(record.ended) : "-",
-        record.outcome.isEmpty ? "never read" : record.outcome,
+        record.outcome?.description ?? "never read",
       ])
     }
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
