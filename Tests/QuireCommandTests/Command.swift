@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A program of this package, run as a process of its own.
 struct Command {
@@ -95,6 +96,17 @@ struct Command {
   var processIdentifier: Int32 { process.processIdentifier }
 
   func send(signal: Int32) { kill(process.processIdentifier, signal) }
+
+  /// Waits for the end, which is a signal's once a server has got so many requests more, unless it comes before.
+  func end(by signal: Int32, after count: Int, at server: FaultServer) async throws -> Ending {
+    let wanted = server.received + count
+    let killing = Task {
+      try await server.received(wanted)
+      if process.isRunning { send(signal: signal) }
+    }
+    defer { killing.cancel() }
+    return try await end()
+  }
 
   /// Waits for the end.
   func end() async throws -> Ending {

@@ -38,7 +38,7 @@ import Testing
   private static let options = ["--next", "page", "--send", "query:page", "--end", "empty"]
 
   @Test(
-    "16-Table: an export into a database goes on after SIGKILL at any moment, and holds all once",
+    "16-Table: an export into a database goes on after SIGKILL at any page, and holds all once",
     .timeLimit(.minutes(3)))
   func survivesKills() async throws {
     let seed = UInt64.random(in: 0 ... .max)
@@ -48,16 +48,17 @@ import Testing
     for keys in [[], ["--key", "/id"]] {
       let place = try Place()
       let arguments =
-        ["export", server.url("/"), "-o", place.path, "--table", "items"] + Self.options + keys
+        ["export", server.url("/"), "-o", place.path, "--table", "items", "--commit-every", "0"]
+        + Self.options + keys
       var kills = 0
-      while kills < 40 {
-        let command = try Command(arguments)
-        let wait = Task.detached { try? await command.end() }
-        usleep(UInt32.random(in: 20_000...500_000, using: &random))
-        command.send(signal: kills % 3 == 2 ? SIGTERM : SIGKILL)
-        guard await wait.value?.wasKilled == true else { break }
+      while true {
+        let ending = try await Command(arguments).end(
+          by: kills % 3 == 2 ? SIGTERM : SIGKILL, after: .random(in: 1...40, using: &random),
+          at: server)
+        guard ending.wasKilled || ending.status == 143 else { break }
         kills += 1
       }
+      #expect(kills > 3, "seed \(seed)")
       let ending = try await Command.quire(arguments)
       #expect(ending.status == 0, "seed \(seed), kills \(kills): \(ending.errors)")
       #expect(
@@ -170,7 +171,7 @@ import Testing
   }
 
   @Test(
-    "16-Table: an export into PostgreSQL by the tool goes on after SIGKILL, and holds all once",
+    "16-Table: an export into PostgreSQL by the tool goes on after SIGKILL at any page, and holds all once",
     .disabled(if: PostgresServer.programs == nil, "no PostgreSQL server is installed"),
     .timeLimit(.minutes(3)))
   func fillsPostgres() async throws {
@@ -182,27 +183,29 @@ import Testing
       postgres.stop()
     }
     let arguments =
-      ["export", server.url("/"), "-o", postgres.url(), "--table", "items", "--key", "/id"]
-      + Self.options
+      [
+        "export", server.url("/"), "-o", postgres.url(), "--table", "items", "--key", "/id",
+        "--commit-every", "0",
+      ] + Self.options
+    func rows(_ sql: String) async throws -> Command.Ending {
+      try await Command.run("/usr/bin/psql", "-At", postgres.url(), "-c", sql)
+    }
     var kills = 0
-    while kills < 20 {
-      let command = try Command(arguments)
-      let wait = Task.detached { try? await command.end() }
-      usleep(UInt32.random(in: 50_000...500_000, using: &random))
-      command.send(signal: SIGKILL)
-      guard await wait.value?.wasKilled == true else { break }
+    while true {
+      let ending = try await Command(arguments).end(
+        by: SIGKILL, after: .random(in: 1...25, using: &random), at: server)
+      guard ending.wasKilled else {
+        #expect(ending.status == 0, "seed \(seed), kills \(kills): \(ending.errors)")
+        break
+      }
       kills += 1
+      // The server may take a moment to notice that the client is gone, and keeps its lock until then.
+      _ = try await rows(
+        "SELECT pg_terminate_backend(pid, 60000) FROM pg_stat_activity WHERE application_name = 'quire'"
+      )
     }
-    var ending = try await Command.quire(arguments)
-    // The server may take a moment to notice that the last one is gone.
-    for _ in 0..<50 where ending.errors.contains("another export") {
-      usleep(100_000)
-      ending = try await Command.quire(arguments)
-    }
-    #expect(ending.status == 0, "seed \(seed), kills \(kills): \(ending.errors)")
-    let count = try await Command.run(
-      "/usr/bin/psql", "-At", postgres.url(), "-c",
-      "SELECT count(*), count(DISTINCT id), max(id) FROM items")
+    #expect(kills > 3, "seed \(seed)")
+    let count = try await rows("SELECT count(*), count(DISTINCT id), max(id) FROM items")
     #expect(count.output == "2000|2000|1999\n", "seed \(seed), kills \(kills)")
   }
 }

@@ -75,11 +75,10 @@ struct SharedSyncTests {
     let copy = try Copy(server: server)
     var workers = try (0..<3).map { _ in try Command(copy.arguments) }
     for kill in 0..<12 {
-      usleep(UInt32.random(in: 50_000...400_000, using: &random))
       if kill == 5 { try server.crash() }
       let index = Int.random(in: 0..<3, using: &random)
-      workers[index].send(signal: SIGKILL)
-      _ = try await workers[index].end()
+      _ = try await workers[index].end(
+        by: SIGKILL, after: .random(in: 1...25, using: &random), at: copy.forge.server)
       workers[index] = try Command(copy.arguments)
     }
     for worker in workers {

@@ -39,13 +39,10 @@ import Testing
     let forge = try Forge()
     let file = try forge.file()
     var kills = 0
-    while true {
-      let command = try Command(["sync", file])
-      let wait = Task.detached { try? await command.end() }
-      usleep(UInt32.random(in: 20_000...600_000, using: &random))
-      command.send(signal: SIGKILL)
-      let ending = await wait.value
-      guard ending?.wasKilled == true, kills < 60 else { break }
+    while kills < 40 {
+      let ending = try await Command(["sync", file]).end(
+        by: SIGKILL, after: .random(in: 1...60, using: &random), at: forge.server)
+      guard ending.wasKilled else { break }
       kills += 1
     }
     let ending = try await Command.quire(["sync", file])

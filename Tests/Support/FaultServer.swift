@@ -87,6 +87,9 @@ extension FaultServer {
   /// All requests so far, in the order in which they were complete.
   package var requests: [ReceivedRequest] { core.log.events.requests }
 
+  /// How many requests there were so far, those that are not kept among them.
+  package var received: Int { core.log.events.received }
+
   /// How many connections were accepted so far.
   package var connections: Int { core.log.events.accepted }
 
