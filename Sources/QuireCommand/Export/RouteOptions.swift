@@ -12,17 +12,17 @@ enum RateOption {
   ]
 
   /// The rate that `text` stands for.
-  static func rate(_ text: String) throws -> RequestBudget.Rate {
+  static func rate(_ text: String, for option: String = "--rate") throws -> RequestBudget.Rate {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let sides = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
     guard sides.count == 2, let count = Double(sides[0]), count > 0, count.isFinite,
       let period = period(sides[1]), parts.count <= 2
-    else { throw wrong(text) }
+    else { throw wrong(text, option) }
     var rate = RequestBudget.Rate(count, per: .seconds(period))
-    if let option = parts.dropFirst().first {
-      guard option.hasPrefix("burst="), let burst = Double(option.dropFirst(6)), burst >= 1,
+    if let more = parts.dropFirst().first {
+      guard more.hasPrefix("burst="), let burst = Double(more.dropFirst(6)), burst >= 1,
         burst.isFinite
-      else { throw wrong(text) }
+      else { throw wrong(text, option) }
       rate.burst = burst
     }
     return rate
@@ -37,16 +37,17 @@ enum RateOption {
     return number.flatMap { $0 > 0 && $0.isFinite ? $0 * seconds : nil }
   }
 
-  private static func wrong(_ text: String) -> ValidationError {
+  private static func wrong(_ text: String, _ option: String) -> ValidationError {
     ValidationError(
-      "--rate \(text): expected a number of requests in a time, such as 5/s, 100/m, 5000/h, 10/30s or "
+      "\(option) \(text): expected a number of requests in a time, such as 5/s, 100/m, 5000/h, 10/30s or "
         + "100/m,burst=20.")
   }
 }
 
 /// `--addresses` and `--proxy`: where requests may go, and through what.
 enum RouteOption {
-  static func addresses(_ text: String) throws -> AddressPolicy {
+  static func addresses(_ text: String, for option: String = "--addresses") throws -> AddressPolicy
+  {
     switch text {
     case "standard": return .standard
     case "public": return .publicOnly
@@ -55,24 +56,24 @@ enum RouteOption {
       let networks = text.dropFirst("allow:".count).split(separator: ",")
       guard text.hasPrefix("allow:"), !networks.isEmpty else {
         throw ValidationError(
-          "--addresses \(text): expected standard, public, any or allow:NETWORK[,NETWORK], such as "
+          "\(option) \(text): expected standard, public, any or allow:NETWORK[,NETWORK], such as "
             + "allow:10.0.0.0/8.")
       }
       do {
         return AddressPolicy.standard.allowing(try networks.map { try AddressNetwork(String($0)) })
       } catch let error as PageError {
-        throw ValidationError("--addresses: \(error.message)")
+        throw ValidationError("\(option): \(error.message)")
       }
     }
   }
 
   /// No message repeats the value, which may hold a password.
-  static func proxy(_ text: String) throws -> Proxy {
+  static func proxy(_ text: String, for option: String = "--proxy") throws -> Proxy {
     do {
       if text == "env" { return try Proxy.environment() }
-      return try Proxy(try HeaderOption.value(text, for: "--proxy"))
+      return try Proxy(try HeaderOption.value(text, for: option))
     } catch let error as PageError {
-      throw ValidationError("--proxy: \(error.message)")
+      throw ValidationError("\(option): \(error.message)")
     }
   }
 }

@@ -53,14 +53,10 @@ struct SyncFile: Sendable {
           throw SyncFileError("listings.\(listing.name).url", error.message)
         }
       })
-    let configuration = try Self.configuration(
-      value["client"] ?? .null, forRequests: forRequests)
-    client = PageClient(
-      transport: try Self.transport(
-        value["client"]?["caFile"]?.string.map { Self.resolved($0, in: folder) }),
-      configuration: configuration)
+    client = try SyncClient(value: value["client"] ?? .null, folder: folder, origins: origins)
+      .client(forRequests: forRequests)
     for origin in origins where origin.scheme != "https" && !origin.isLoopback {
-      guard configuration.allowsPlainHTTP else {
+      guard client.configuration.allowsPlainHTTP else {
         throw SyncFileError(
           "listings",
           "\(origin) would get requests in the clear. Use https, or client.allowPlainHTTP.")
@@ -70,27 +66,6 @@ struct SyncFile: Sendable {
 
   static func resolved(_ path: String, in folder: String) -> String {
     path.hasPrefix("/") || path.contains("://") || folder.isEmpty ? path : "\(folder)/\(path)"
-  }
-
-  // MARK: Client
-
-  private static func configuration(
-    _ client: JSONValue, forRequests: Bool
-  ) throws -> PageClient.Configuration {
-    var configuration = PageClient.Configuration.export
-    if forRequests {
-      configuration.headers = try headers(client["headers"], at: "client.headers")
-    }
-    configuration.allowsPlainHTTP = client["allowPlainHTTP"]?.boolean ?? false
-    configuration.badItems = .throw
-    if let retries = client["retries"]?.integer {
-      configuration.retry.attempts = retries + 1
-      configuration.retry.polls = retries
-    }
-    if let patience = client["patience"]?.scalarText {
-      configuration.retry.patience = try DurationOption.duration(patience, for: "client.patience")
-    }
-    return configuration
   }
 
   static func headers(_ value: JSONValue?, at place: String) throws -> HTTPFields {
@@ -105,15 +80,6 @@ struct SyncFile: Sendable {
       }
     }
     return fields
-  }
-
-  private static func transport(_ file: String?) throws -> CurlTransport {
-    guard let file else { return .shared }
-    guard access(file, R_OK) == 0 else {
-      throw SyncFileError(
-        "client.caFile", "cannot read \(file): \(String(cString: strerror(errno))).")
-    }
-    return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(file)))
   }
 
   // MARK: Order
@@ -186,7 +152,9 @@ struct SyncFile: Sendable {
       var count = 0
       return try value(of: node, &count)
     } catch let error as YamlError {
-      throw SyncFileError("the file", "It is no YAML: \(ServerText("\(error)"))")
+      // The lines behind the first two show the place.
+      let reason = "\(error)".split(separator: "\n").prefix(2).joined(separator: ", ")
+      throw SyncFileError("the file", "It is no YAML: \(ServerText(reason))")
     }
   }
 

@@ -60,8 +60,41 @@ extension SyncMember {
     SyncMember(
       "retries", .wholeNumber, "How often a request is repeated. Default: as quire export."),
     SyncMember("patience", .text, "How long an outage is waited out, such as 2h."),
+    SyncMember(
+      "rate", .text,
+      "At most so many requests in a time, such as 5/s or 5000/h, of all listings together."),
+    SyncMember(
+      "rateReserve", .wholeNumber,
+      "How many requests of what the server allows to leave for other programs."),
+    SyncMember(
+      "token", .object(token),
+      "Gets bearer tokens, and gets them anew before their time is over and when one is refused."),
+    SyncMember(
+      "proxy", .text,
+      "The proxy to go through, or env for what the environment says; env:VARIABLE and @file."),
+    SyncMember(
+      "addresses", .text,
+      "Which addresses servers may lead to: standard, public, any or allow:NETWORK."),
+    SyncMember(
+      "certificate", .object(certificate), "The certificate that shows a server who asks."),
     SyncMember("caFile", .text, "Trust only the certificate authorities in this file."),
     SyncMember("allowPlainHTTP", .flag, "Send requests in the clear to other machines."),
+  ]
+
+  static let token: [SyncMember] = [
+    SyncMember("url", .text, isRequired: true, "Where a token is asked for by POST (RFC 6749)."),
+    SyncMember(
+      "form", .textsByName, isRequired: true,
+      "The form that is sent, such as grant_type, client_id and client_secret; env:VARIABLE and @file."
+    ),
+    SyncMember("headers", .textsByName, "Header fields of that request."),
+    SyncMember("for", .text, "The server that gets the tokens. Default: the only one of the file."),
+  ]
+
+  static let certificate: [SyncMember] = [
+    SyncMember("file", .text, isRequired: true, "The certificate, in PEM."),
+    SyncMember("key", .text, "Its key, in PEM. Default: in the same file."),
+    SyncMember("for", .text, "The server that gets it. Default: the only one of the file."),
   ]
 
   static let listing: [SyncMember] = [

@@ -1,0 +1,136 @@
+import ArgumentParser
+import Foundation
+import HTTPTypes
+import Quire
+import QuireCore
+import QuireCurl
+import QuireHTTP
+import QuireJSON
+import QuirePagination
+
+/// What `client` of a sync file says of all its requests: as the options of `quire export` do.
+struct SyncClient {
+  let value: JSONValue
+  /// The folder that paths are relative to.
+  let folder: String
+  /// The servers that the file names.
+  let origins: Set<Origin>
+
+  /// The client. What is kept elsewhere, such as in the environment, is read for requests alone.
+  func client(forRequests: Bool) throws -> PageClient {
+    do {
+      let transport = try transport(forRequests: forRequests)
+      return PageClient(
+        transport: transport, configuration: try configuration(transport, forRequests: forRequests))
+    } catch let error as ValidationError {
+      throw SyncFileError("client", error.message)
+    } catch let error as PageError {
+      throw SyncFileError("client", error.message)
+    }
+  }
+
+  private func text(_ name: String) -> String? { value[name]?.scalarText }
+
+  private func configuration(
+    _ transport: CurlTransport, forRequests: Bool
+  ) throws -> PageClient.Configuration {
+    var configuration = PageClient.Configuration.export
+    configuration.allowsPlainHTTP = value["allowPlainHTTP"]?.boolean ?? false
+    configuration.badItems = .throw
+    if let retries = value["retries"]?.integer {
+      configuration.retry.attempts = retries + 1
+      configuration.retry.polls = retries
+    }
+    if let patience = text("patience") {
+      configuration.retry.patience = try DurationOption.duration(patience, for: "patience")
+    }
+    if let rate = text("rate") {
+      configuration.budget.rate = try RateOption.rate(rate, for: "rate")
+    }
+    if let reserve = value["rateReserve"]?.integer {
+      configuration.budget.reserve = Double(reserve)
+    }
+    if let addresses = text("addresses") {
+      configuration.addresses = try RouteOption.addresses(addresses, for: "addresses")
+    }
+    if forRequests {
+      configuration.headers = try SyncFile.headers(value["headers"], at: "client.headers")
+      configuration.credentials = try token(transport, configuration)
+    }
+    return configuration
+  }
+
+  private func transport(forRequests: Bool) throws -> CurlTransport {
+    var configuration = CurlTransport.Configuration()
+    if let file = try file(value["caFile"], "caFile") {
+      configuration.certificateAuthorities = .file(file)
+    }
+    if forRequests, let proxy = text("proxy") {
+      configuration.proxy = try RouteOption.proxy(proxy, for: "proxy")
+    }
+    if let certificate = value["certificate"] {
+      configuration.clientCertificate = try ClientCertificate(
+        for: try origin(of: certificate, "certificate"),
+        file: try file(certificate["file"], "certificate.file") ?? "",
+        keyFile: try file(certificate["key"], "certificate.key"))
+    }
+    return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
+  }
+
+  /// A readable file.
+  private func file(_ path: JSONValue?, _ name: String) throws -> String? {
+    guard let path = path?.scalarText.map({ SyncFile.resolved($0, in: folder) }) else { return nil }
+    guard access(path, R_OK) == 0 else {
+      throw ValidationError("\(name): cannot read \(path): \(String(cString: strerror(errno))).")
+    }
+    return path
+  }
+
+  /// The server that something is for: the one that is named, or the only one of the file.
+  private func origin(of value: JSONValue, _ name: String) throws -> String {
+    if let origin = value["for"]?.string { return "\(try Origin(url: origin))" }
+    guard origins.count == 1, let origin = origins.first else {
+      throw ValidationError(
+        "\(name): the file names several servers. Say by for: which of them it is for.")
+    }
+    return "\(origin)"
+  }
+
+  // MARK: Tokens
+
+  /// Tokens by a request of a form (RFC 6749, §4.4, §6), which is sent again before one's time is over and
+  /// when one is refused.
+  private func token(
+    _ transport: CurlTransport, _ shared: PageClient.Configuration
+  ) throws -> (any CredentialSource)? {
+    guard let token = value["token"], let url = token["url"]?.string else { return nil }
+    let form = try token["form"]?.textsByName.map {
+      (name: $0.name, value: try HeaderOption.value($0.text, for: "token.form.\($0.name)"))
+    }
+    let origin = try Origin(url: url)
+    guard origin.scheme == "https" || origin.isLoopback || shared.allowsPlainHTTP else {
+      throw ValidationError(
+        "token.url: \(origin) would get secrets in the clear. Use https, or allowPlainHTTP.")
+    }
+    var configuration = shared
+    configuration.headers = try SyncFile.headers(token["headers"], at: "client.token.headers")
+    let client = PageClient(transport: transport, configuration: configuration)
+    var request = PageRequest(method: .post, url: url)
+    request.body = .form(QueryString(nil).replacing(form ?? []).raw ?? "")
+    return BearerTokenSource(for: try self.origin(of: token, "token")) { [request] _ in
+      let answer = try await client.response(to: request).decode(Answer.self)
+      return .bearer(answer.token, lifetime: answer.seconds.map { .seconds($0) })
+    }
+  }
+
+  /// What a server of tokens says (RFC 6749, §5.1).
+  private struct Answer: Decodable {
+    let token: String
+    let seconds: Int?
+
+    private enum CodingKeys: String, CodingKey {
+      case token = "access_token"
+      case seconds = "expires_in"
+    }
+  }
+}

@@ -1,0 +1,109 @@
+import Foundation
+import Quire
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QuireCommand
+
+@Suite("client of quire sync") struct SyncClientTests {
+  /// A file with one listing of a server, in a folder of its own.
+  private final class Place {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
+    let file: String
+
+    init(_ client: String, _ server: FaultServer) throws {
+      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      file = folder.appending(path: "x.yaml").path
+      let text = """
+        to: x.db
+        client: \(client)
+        listings: {x: {url: '\(server.url("/x"))', key: id, preset: linkHeader}}
+        """
+      try text.write(toFile: file, atomically: true, encoding: .utf8)
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+
+    func run(_ environment: [String: String] = [:]) async throws -> Command.Ending {
+      try await Command.quire(["sync", file], environment: environment)
+    }
+  }
+
+  @Test("16-Client: a sync gets bearer tokens by a form, and another one where one is refused")
+  func renewsTokens() async throws {
+    let tokens = Mutex(0)
+    let server = try FaultServer { request in
+      if request.path == "/token" {
+        let number = tokens.withLock { count in
+          count += 1
+          return count
+        }
+        return [.respond("{\"access_token\":\"t\(number)\",\"expires_in\":3600}")]
+      }
+      // Of the first token the second page is no more.
+      let token = request.values(of: "Authorization").first ?? ""
+      let isFirst = !request.target.contains("page=2")
+      guard token == "Bearer t2" || (isFirst && token == "Bearer t1") else {
+        return [.respond("{}", status: "401 Unauthorized")]
+      }
+      let link = isFirst ? [("Link", "</x?page=2>; rel=\"next\"")] : []
+      return [.respond("[{\"id\":\(isFirst ? 1 : 2)}]", headers: link)]
+    }
+    defer { server.stop() }
+    let form = "{grant_type: client_credentials, client_secret: env:SECRET}"
+    let place = try Place("{token: {url: '\(server.url("/token"))', form: \(form)}}", server)
+    let missing = try await place.run()
+    #expect(missing.status == 2 && missing.errors.contains("SECRET is not set"))
+    #expect(server.requests.isEmpty)
+    let ending = try await place.run(["SECRET": "a&b"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    let asked = server.requests.filter { $0.path == "/token" }
+    #expect(asked.count == 2)
+    for request in asked {
+      #expect(
+        String(decoding: request.body, as: UTF8.self)
+          == "grant_type=client_credentials&client_secret=a%26b")
+      #expect(request.values(of: "Authorization").isEmpty)
+    }
+    let files = try FileManager.default.contentsOfDirectory(atPath: place.folder.path)
+    for name in files {
+      let content = try Data(contentsOf: place.folder.appending(path: name))
+      #expect(!String(decoding: content, as: UTF8.self).contains("a&b"), "\(name)")
+    }
+  }
+
+  @Test("16-Client: a sync goes through the proxy that its file names, and keeps its rate")
+  func goesThroughProxy() async throws {
+    let server = try FaultServer { _ in [.respond("[{\"id\":1}]")] }
+    defer { server.stop() }
+    // A server that is asked for whole URLs is a proxy.
+    let place = try Place("{proxy: '\(server.url())', rate: '100/m,burst=7'}", server)
+    let ending = try await place.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(server.requests.map(\.target) == [server.url("/x")])
+    let file = try SyncFile(path: place.file, forRequests: false)
+    let rate = try #require(file.client.configuration.budget.rate)
+    #expect(rate.count == 100 && rate.period == .seconds(60) && rate.burst == 7)
+  }
+
+  @Test(
+    "16-Client: what cannot be meant is named with its place",
+    arguments: [
+      ("{rate: fast}", "client: rate fast: expected"),
+      ("{rte: 5/s}", "Did you mean \"rate\"?"),
+      ("{proxy: 'ftp://x'}", "client: proxy: "),
+      ("{addresses: home}", "client: addresses home: expected"),
+      ("{certificate: {file: no.pem}}", "client: certificate.file: cannot read"),
+      (
+        "{token: {url: 'http://example.org/t', form: {}}}",
+        "token.url: http://example.org would get"
+      ),
+    ])
+  func refuses(client: String, words: String) async throws {
+    let server = try FaultServer { _ in [] }
+    defer { server.stop() }
+    let ending = try await Place(client, server).run()
+    #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+  }
+}
