@@ -162,8 +162,8 @@ final class FileSession: SinkSession {
     guard found.format != sink.settings(format) else { return }
     throw SinkError(
       .otherRequest,
-      "\(target) holds an export with other settings: \(found.format) then, "
-        + "\(sink.settings(format)) now. Go on with the same, begin anew, or write to another file. "
+      "\(target) was written with the settings \(found.format), and this export has "
+        + "\(sink.settings(format)). Go on with the same, begin anew, or write to another file. "
         + "Nothing was requested.")
   }
 

@@ -42,9 +42,12 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Connects anew. Throws `SinkError`.
   package func connect() throws {
     PQfinish(handle)
-    // Of words that come twice, libpq takes the last: the caller's.
+    // Of words that come twice, libpq takes the last: the caller's. A server that is gone without a word is
+    // noticed within a minute, and not after hours.
     handle = Self.withWords([
-      ("connect_timeout", "10"), ("dbname", target), ("fallback_application_name", "quire"),
+      ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
+      ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("dbname", target),
+      ("fallback_application_name", "quire"),
       ("client_encoding", "UTF8"),
     ]) { PQconnectdbParams($0, $1, 1) }
     guard isOpen else {
@@ -148,6 +151,11 @@ package final class PostgresConnection: @unchecked Sendable {
     case "55P03":
       return SinkError(
         .inUse, "Another program has kept the table locked for a minute. End it, and go on.")
+    case "25006":
+      return SinkError(
+        .writeFailed,
+        "PostgreSQL takes no changes: \(text). It is a standby or was set to be read-only: name the server "
+          + "that can be written, and go on.")
     case "54000", "54001", "54011", "22P05", "21000":
       return SinkError(.unfit, "PostgreSQL cannot hold an item: \(text) (\(state)).")
     case "0A000", "2BP01":
@@ -162,8 +170,9 @@ package final class PostgresConnection: @unchecked Sendable {
 
   private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
     guard let text else { return "out of memory" }
-    let message = String(cString: text)
-    return "\(ServerText(message.split(separator: "\n").joined(separator: " "), limit: 500))"
+    // Later lines begin with a tab.
+    let words = String(cString: text).split { $0 == "\n" || $0 == "\t" }
+    return "\(ServerText(words.joined(separator: " "), limit: 500))"
   }
 }
 

@@ -57,6 +57,8 @@ struct ExportOutcome: Sendable {
   private var isKept = false
   /// Whether the destination knows where to go on, so that the same command does.
   private(set) var keepsCheckpoint = false
+  /// Whether the command begins anew each time.
+  private var restarts = false
 
   /// An export that starts at `start`.
   init(start: Position, words: RemedyWords = RemedyWords()) {
@@ -95,8 +97,8 @@ struct ExportOutcome: Sendable {
   }
 
   /// Takes in how the export ended.
-  mutating func ended(_ report: ExportReport, keepsCheckpoint: Bool) {
-    self.keepsCheckpoint = keepsCheckpoint
+  mutating func ended(_ report: ExportReport, keepsCheckpoint: Bool, restarts: Bool) {
+    (self.keepsCheckpoint, self.restarts) = (keepsCheckpoint, restarts)
     (pages, items, traffic) = (report.pages, report.items, report.traffic)
     total = report.walk.total
     if let kept = report.checkpoint {
@@ -215,8 +217,10 @@ extension ExportOutcome {
     }
     guard isResumable else { return nil }
     if keepsCheckpoint {
-      guard let limit = reachedLimit else { return "to go on, run the same command again" }
-      return "to go on, run the same command with a higher --max-\(limit.rawValue)"
+      var advice = "to go on, run the same command "
+      if restarts { advice += "without --restart" }
+      guard let limit = reachedLimit else { return advice + (restarts ? "" : "again") }
+      return advice + "\(restarts ? " and " : "")with a higher --max-\(limit.rawValue), or none"
     }
     switch report {
     case .file(let path)?:

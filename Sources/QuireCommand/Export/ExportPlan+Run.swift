@@ -55,7 +55,7 @@ extension ExportPlan {
     }
     let report = await export.outcome()
     if case .failed(let error) = report.end { try Self.refuse(error, report) }
-    outcome.ended(report, keepsCheckpoint: sink != nil)
+    outcome.ended(report, keepsCheckpoint: sink != nil, restarts: restarts)
     outcome.wire = wire.numbers
   }
 
