@@ -246,7 +246,8 @@ struct FeedXMLReader {
   /// §13.2.5.80): `&#146;` is an apostrophe.
   private mutating func withoutWindowsNumbers(_ text: String) -> String {
     // In UTF-8 these controls begin with this byte; in good texts few characters do.
-    guard text.utf8.contains(0xC2) else { return text }
+    var text = text
+    guard text.withUTF8({ $0.contains(0xC2) }) else { return text }
     let controls: ClosedRange<Unicode.Scalar> = "\u{80}"..."\u{9F}"
     let count = text.unicodeScalars.count { controls.contains($0) }
     guard count > 0 else { return text }
