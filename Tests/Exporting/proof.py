@@ -120,8 +120,8 @@ def kill_at_calls(base, trials):
             killed += sum(trials.each(lambda performed: trial(performed + 1, "killhere"), left))
             if left := set(range(here)) - reached:
                 trials.wrong(f"{name}: no run was killed behind calls {sorted(left)} of {here} on the destination")
-        print(f"  {name:16} {killed:6} of {count} calls, each the last of a run, behind {len(reached - {here})} of {here} "
-              f"on the destination, leave {len(states)} states: {len(flaws) - before} not whole, {time.time() - began:.0f} s", flush=True)
+        print(f"  {name:16} {killed:6} kills at {count} calls, behind {len(reached - {here})} of {here} on the destination, "
+              f"leave {len(states)} states: {len(flaws) - before} not whole, {time.time() - began:.0f} s", flush=True)
 
 
 def fail_at_writes(base, trials):

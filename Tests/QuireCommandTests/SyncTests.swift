@@ -28,6 +28,12 @@ import Testing
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
     let status = try await Command.quire(["sync", file, "--status"])
     #expect(status.output.contains("complete: 160 items") && status.status == 0)
+    // What has come and is not committed is told, too.
+    let log = try await Command.quire(
+      ["sync", file, "--only", "organisations", "--restart", "--log", "json"])
+    #expect(
+      log.errors.contains(#""event":"running","items":2,"pages":1,"committedItems":0"#),
+      "\(log.errors)")
   }
 
   @Test(

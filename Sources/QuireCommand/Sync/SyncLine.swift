@@ -50,8 +50,11 @@ struct SyncNote: Sendable {
     if !words.isEmpty { members.append(.init("message", .string(words))) }
     if let wait { members.append(.init("wait", .number("\(wait / .seconds(1))"))) }
     if let report {
-      add("items", report.checkpoint?.items ?? 0)
-      add("pages", report.checkpoint?.pages ?? 0)
+      // What this command has read, and what the destination holds of the run, over all commands.
+      add("items", report.items)
+      add("pages", report.pages)
+      add("committedItems", report.checkpoint?.items ?? 0)
+      add("committedPages", report.checkpoint?.pages ?? 0)
       add("requests", report.traffic.requests)
       add("retries", report.traffic.retries)
       add("total", report.walk.total?.value)
