@@ -170,7 +170,7 @@ extension URLReference {
 
 extension URLReference {
   /// The path as it goes over the wire: never empty, and without `.` and `..`.
-  package var pathWithoutDots: String {
+  private var pathWithoutDots: String {
     if path.isEmpty { return "/" }
     if path.hasPrefix("/") { return Self.removingDotSegments(path) }
     return URLReference(path: path).resolved(against: self).path
