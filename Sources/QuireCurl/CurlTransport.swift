@@ -68,10 +68,16 @@ public final class CurlTransport: HTTPTransport {
 
   /// The request with the addresses that it goes to.
   // A request that waits for its turn holds only this: thousands may wait.
+  @inline(never)
   private func exchange(for request: TransportRequest) async throws -> Exchange {
-    var wire = try WireRequest(request, userAgent: configuration.userAgent)
+    var wire = try wireRequest(for: request)
     try await route(&wire)
     return Exchange(wire)
+  }
+
+  @inline(never)
+  private func wireRequest(for request: TransportRequest) throws -> WireRequest {
+    try WireRequest(request, userAgent: configuration.userAgent)
   }
 
   private func response(to head: ResponseHead, _ reader: ResponseReader) -> TransportResponse {

@@ -26,7 +26,8 @@ struct HostileTests {
     Attack(name: "X1 entities behind an error") {
       "<a & b><!DOCTYPE rss [<!ENTITY a 'b'>]><rss>" + String(repeating: "&a;", count: $0)
     },
-    Attack(name: "X6 depth") { String(repeating: "<rss>", count: $0) },
+    // Longer than the piece of 64 KiB that is looked at before anything in it is refused.
+    Attack(name: "X6 depth", size: 20_000) { String(repeating: "<rss>", count: $0) },
     Attack(name: "X6 depth, mended") { "<rss><a & >" + String(repeating: "<b c=d>", count: $0) },
     Attack(name: "X7 attributes") { "<rss" + (0..<$0).map { " a\($0)=''" }.joined() + "/>" },
     Attack(name: "X7 attributes, mended") { "<rss" + (0..<$0).map { " a\($0)=b" }.joined() + "/>" },

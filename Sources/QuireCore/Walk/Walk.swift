@@ -115,7 +115,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     if hasLeftovers.load(ordering: .relaxed), let page = takeLeftover() {
       return opened(page, mark)
     }
-    switch machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
+    switch proceed() {
     case .load(let position, let time):
       return try await load(position, within: time, mark)
     case .finish(let closing):
@@ -126,6 +126,12 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       if let closing { await close(closing) }
       throw error
     }
+  }
+
+  // Apart from the wait for the page, in whose frame the machine's work would lie.
+  @inline(never)
+  private func proceed() -> WalkMachine.NextAction {
+    machine.withLock { $0.next(at: stopwatch.elapsed()) }
   }
 
   private func load(

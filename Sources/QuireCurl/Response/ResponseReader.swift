@@ -56,16 +56,36 @@ final class ResponseReader: Sendable {
 
   private func pull() async throws -> [UInt8]? {
     while true {
-      if let slice = try decoder.withLock({ try $0.next() }) { return slice }
+      switch try supply() {
+      case .slice(let slice): return slice
+      case .end: return nil
+      case .nothing(let suspension): try await wait(for: suspension)
+      }
+    }
+  }
+
+  /// What there is of the body without waiting.
+  private enum Supply {
+    case slice([UInt8])
+    case end
+    /// Nothing yet: wait for this, then look again.
+    case nothing(Suspension<Void>)
+  }
+
+  // Apart from the wait, in whose frame the decoder's work would lie.
+  @inline(never)
+  private func supply() throws -> Supply {
+    while true {
+      if let slice = try decoder.withLock({ try $0.next() }) { return .slice(slice) }
       switch exchange.takeBytes() {
       case .bytes(let bytes, let isAwaited):
         decoder.withLock { $0.receive(bytes) }
         if isAwaited { transport.mailbox.push(.resume(exchange)) }
       case .complete:
         try decoder.withLock { try $0.finish() }
-        return nil
+        return .end
       case .failed(let error): throw error
-      case .nothing(let suspension): try await wait(for: suspension)
+      case .nothing(let suspension): return .nothing(suspension)
       case .head: preconditionFailure("ResponseReader: a head inside a body")
       }
     }

@@ -118,32 +118,35 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// Returns when a request that waits may go out. `didWait` hears for what and for whom it waited.
+  /// Returns when a request that waits may go out, with what it has waited for.
   func permit(
-    after wait: Wait, _ urgency: ReadUrgency?, didWait: (PageEvent.Wait) -> Void
-  ) async throws -> RequestPermit {
+    after wait: Wait, _ urgency: ReadUrgency?
+  ) async throws -> (permit: RequestPermit, wait: PageEvent.Wait) {
     let observer = urgency?.observe { [weak self] level in
       self?.raise(wait.id, wait.lane, to: level)
     }
     defer { urgency?.ignore(observer) }
     if let urgency { raise(wait.id, wait.lane, to: urgency.level) }
     do {
-      return granted(try await wait.waiter.value(), after: wait, didWait)
+      return granted(try await wait.waiter.value(), after: wait)
     } catch {
       withdraw(wait.id, wait.lane)
       throw error
     }
   }
 
+  @inline(never)
   private func granted(
-    _ grant: RateMachine.Grant, after wait: Wait, _ didWait: (PageEvent.Wait) -> Void
-  ) -> RequestPermit {
+    _ grant: RateMachine.Grant, after wait: Wait
+  ) -> (permit: RequestPermit, wait: PageEvent.Wait) {
     let end = state.withLock { state in
       state.hold(wait.lane.host, wait.walk, 1)
       return state.now()
     }
-    didWait(.init(reason: wait.reason, duration: end - wait.start, behind: wait.behind))
-    return RequestPermit(self, wait.lane, grant, walk: wait.walk)
+    return (
+      RequestPermit(self, wait.lane, grant, walk: wait.walk),
+      .init(reason: wait.reason, duration: end - wait.start, behind: wait.behind)
+    )
   }
 
   private func isFull(_ limits: RequestBudget) -> Bool {

@@ -69,28 +69,44 @@ final class Exchange {
   func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
     (redirectedTo, movedTo, wasAnswered) = (nil, nil, false)
     var isPermanent = true
-    var redirects = RedirectMachine(
-      try firstHop(), home: listing.home, longest: configuration.maximumRedirects)
+    var redirects = try redirectMachine()
     let before = requests
     while true {
       let hop = redirects.current
       try check(hop)
       let replays = requestsLeft - (requests - before) - 1
       let response =
-        if let keeper = configuration.keeper, keeper.serves {
+        if let keeper {
           try await send(hop, authorizedBy: keeper, replays: replays)
         } else {
           try await send(hop, replays: replays)
         }
-      guard response.head.status.kind == .redirection,
-        try redirects.received(
-          status: response.head.status.code, location: response.head.headerFields[.location]) != nil
-      else { return (response, hop) }
+      guard try Self.isRedirected(by: response.head, &redirects) else { return (response, hop) }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
       isPermanent = isPermanent && [301, 308].contains(response.head.status.code)
       redirected(to: redirects.current.text, isPermanent: isPermanent)
     }
+  }
+
+  /// What authorizes requests; nil without.
+  private var keeper: CredentialKeeper? {
+    configuration.keeper.flatMap { $0.serves ? $0 : nil }
+  }
+
+  @inline(never)
+  private func redirectMachine() throws -> RedirectMachine {
+    RedirectMachine(
+      try firstHop(), home: listing.home, longest: configuration.maximumRedirects)
+  }
+
+  @inline(never)
+  private static func isRedirected(
+    by head: HTTPResponse, _ redirects: inout RedirectMachine
+  ) throws -> Bool {
+    guard head.status.kind == .redirection else { return false }
+    return try redirects.received(
+      status: head.status.code, location: head.headerFields[.location]) != nil
   }
 
   // What checks and preparations need is apart from the waiting: it would lie in the frame of every request
@@ -164,12 +180,21 @@ final class Exchange {
 
   /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
   /// in vain.
+  @inline(never)
   private func send(
     _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
   ) async throws -> TransportResponse {
     let permit = try await permit(to: hop)
+    return try await send(hop, with: credential, replays: replays, holding: permit)
+  }
+
+  @inline(never)
+  private func send(
+    _ hop: RedirectMachine.Hop, with credential: Credential?, replays: Int,
+    holding permit: RequestPermit?
+  ) async throws -> TransportResponse {
     var wire = try transportRequest(for: hop, with: credential, replays: replays)
-    if configuration.signer != nil { try await sign(&wire, for: hop) }
+    if signs { try await sign(&wire, for: hop) }
     try count(permit)
     do {
       var response = try await listing.client.transport.send(wire)
@@ -180,7 +205,10 @@ final class Exchange {
     }
   }
 
+  private var signs: Bool { configuration.signer != nil }
+
   /// A request is about to go out, if the walk's limits allow it.
+  @inline(never)
   private func count(_ permit: RequestPermit?) throws {
     do {
       try WalkReading.requested()
@@ -218,20 +246,19 @@ final class Exchange {
   /// Returns when the request may go out, by the limits of its host and while that is not away; nil where
   /// nothing counts it.
   private func permit(to hop: RedirectMachine.Hop) async throws -> RequestPermit? {
-    let watchesOutages =
-      awaitsHost && configuration.retry.patience > .zero && hop.origin == listing.home
+    let watchesOutages = watchesOutages(of: hop)
     do {
       while true {
         if watchesOutages, !isProbing, listing.health.isAway { try await waitForProbe() }
-        let permit =
-          switch try ask(for: hop) {
-          case .free: RequestPermit?.none
-          case .granted(let permit): permit
-          case .waits(let wait):
-            try await listing.client.budget.permit(
-              after: wait, ReadUrgency.current,
-              didWait: { self.configuration.emit(.debug, .waited($0)) })
-          }
+        let permit: RequestPermit?
+        switch try ask(for: hop) {
+        case .free: permit = nil
+        case .granted(let granted): permit = granted
+        case .waits(let wait):
+          let waited = try await listing.client.budget.permit(after: wait, ReadUrgency.current)
+          note(waited.wait)
+          permit = waited.permit
+        }
         if !watchesOutages || isProbing || !listing.health.isAway { return permit }
         // It went away while this one waited.
         permit?.end(wentOut: false)
@@ -246,6 +273,14 @@ final class Exchange {
   private static func incurable(_ error: any Error) -> any Error {
     guard let error = error as? PageError else { return error }
     return RetryMachine.Failure(error, cure: .none)
+  }
+
+  private func note(_ wait: PageEvent.Wait) { configuration.emit(.debug, .waited(wait)) }
+
+  /// Whether the request waits while its host is away.
+  @inline(never)
+  private func watchesOutages(of hop: RedirectMachine.Hop) -> Bool {
+    awaitsHost && configuration.retry.patience > .zero && hop.origin == listing.home
   }
 
   @inline(never)

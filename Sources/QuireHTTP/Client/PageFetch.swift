@@ -110,12 +110,7 @@ final class PageFetch<Item: Sendable> {
   func repeating<Result>(
     _ attempt: () async throws -> Result
   ) async throws -> Result {
-    defer {
-      if exchange.isProbing {
-        exchange.isProbing = false
-        listing.health.gaveUp(random: listing.client.environment.random())
-      }
-    }
+    defer { giveUpProbing() }
     while true {
       exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
       do {
@@ -123,11 +118,22 @@ final class PageFetch<Item: Sendable> {
         foundBack()
         return result
       } catch {
-        if let delay = try delay(after: error) { try await configuration.clock.sleep(for: delay) }
+        if let delay = try delay(after: error) { try await sleep(delay) }
         exchange.traffic.retries += 1
         listing.health.retried()
       }
     }
+  }
+
+  private func sleep(_ delay: Duration) async throws {
+    try await configuration.clock.sleep(for: delay)
+  }
+
+  @inline(never)
+  private func giveUpProbing() {
+    guard exchange.isProbing else { return }
+    exchange.isProbing = false
+    listing.health.gaveUp(random: listing.client.environment.random())
   }
 
   /// How long to wait before another attempt, nil for not at all; throws where there is none.

@@ -172,10 +172,20 @@ package final class PageLoader<Item: Sendable>: PageReader {
     _ destination: Destination?, for position: Position,
     after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) async throws -> PageFetch<Item> {
-    let sent = destination?.bookmark
-    let (indexes, traffic) = try await indexes(neededAt: sent, after: traffic)
+    guard listing.engine.indexRouteExists else {
+      return fetch(destination, for: position, spent: traffic, indexes: [:])
+    }
+    let (indexes, traffic) = try await indexes(neededAt: destination?.bookmark, after: traffic)
+    return fetch(destination, for: position, spent: traffic, indexes: indexes)
+  }
+
+  @inline(never)
+  private func fetch(
+    _ destination: Destination?, for position: Position, spent traffic: WalkReport.Traffic,
+    indexes: [String: [String]]
+  ) -> PageFetch<Item> {
     let fetch = PageFetch(
-      listing, decoder, destination?.request ?? listing.engine.first, for: sent,
+      listing, decoder, destination?.request ?? listing.engine.first, for: destination?.bookmark,
       itemOffset: position.itemOffset, prepared: destination?.hop, traffic: traffic)
     fetch.known = known.withLock { $0 }
     fetch.indexes = indexes
@@ -278,7 +288,6 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private func indexes(
     neededAt sent: Bookmark?, after traffic: WalkReport.Traffic
   ) async throws -> ([String: [String]], WalkReport.Traffic) {
-    guard listing.engine.indexRouteExists else { return ([:], traffic) }
     var traffic = traffic
     let needed = listing.engine.indexes(neededAt: sent)
     for url in needed where listing.indexes.all[url] == nil {
