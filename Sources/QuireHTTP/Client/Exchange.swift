@@ -11,6 +11,9 @@ import Synchronization
 #endif
 
 /// One request and its answer on the wire: credentials, signatures, redirects, and what it costs.
+//
+// Steps that do not wait are functions that are never inlined: what they need would lie in the frame of every
+// request that waits, and there may be thousands.
 final class Exchange {
   let listing: Listing
   var request: PageRequest { didSet { prepared = nil } }
@@ -109,8 +112,6 @@ final class Exchange {
       status: head.status.code, location: head.headerFields[.location]) != nil
   }
 
-  // What checks and preparations need is apart from the waiting: it would lie in the frame of every request
-  // that waits, and there may be thousands.
   @inline(never)
   private func check(_ hop: RedirectMachine.Hop) throws {
     try checkScheme(of: hop.origin)
