@@ -56,23 +56,35 @@ public final class CurlTransport: HTTPTransport {
   /// - Throws: `PageError` with one of the codes that `HTTPTransport` lists, or `CancellationError`,
   ///   by then with the connection closed (HTTP/1) or the stream reset (HTTP/2).
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
+    try check()
+    let reader = try start(try await exchange(for: request))
+    try await reader.waitForHead()
+    return try response(by: reader)
+  }
+
+  // Steps that do not wait are functions that are never inlined, as in QuireHTTP's Exchange.
+  @inline(never)
+  private func check() throws {
     try Task.checkCancellation()
     if configuration.writesKeyLog, let obstacle = KeyLog.obstacle {
       throw PageError(
         .tls, "The log of TLS secrets was asked for and cannot be written: \(obstacle).")
     }
-    let reader = ResponseReader(try await exchange(for: request), transport: self)
-    guard mailbox.push(.start(reader.exchange)) else { throw PageError.clientClosed }
-    return response(to: try await reader.head(), reader)
+  }
+
+  @inline(never)
+  private func start(_ exchange: Exchange) throws -> ResponseReader {
+    let reader = ResponseReader(exchange, transport: self)
+    guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
+    return reader
   }
 
   /// The request with the addresses that it goes to.
   // A request that waits for its turn holds only this: thousands may wait.
   @inline(never)
   private func exchange(for request: TransportRequest) async throws -> Exchange {
-    var wire = try wireRequest(for: request)
-    try await route(&wire)
-    return Exchange(wire)
+    let wire = try wireRequest(for: request)
+    return Exchange(wire, along: try await route(of: wire))
   }
 
   @inline(never)
@@ -80,7 +92,9 @@ public final class CurlTransport: HTTPTransport {
     try WireRequest(request, userAgent: configuration.userAgent)
   }
 
-  private func response(to head: ResponseHead, _ reader: ResponseReader) -> TransportResponse {
+  @inline(never)
+  private func response(by reader: ResponseReader) throws -> TransportResponse {
+    let head = try reader.head()
     let requestsAtOnce = configuration.requestsAtOnce(overHTTP2: head.isHTTP2)
     return TransportResponse(
       head: head.response, framing: head.framing,

@@ -6,8 +6,8 @@ import QuireHTTP
 /// A request checked and cut to what libcurl takes.
 ///
 /// The connection is made from `origin`, the request line from `target`: so libcurl's URL parser
-/// never sees the path, and cannot touch it.
-struct WireRequest: Sendable {
+/// never sees the path, and cannot touch it. A reference: thousands may wait for their turn.
+final class WireRequest: Sendable {
   /// `scheme://authority/`.
   let origin: String
   /// Path and query, byte for byte, without the fragment.
@@ -31,12 +31,6 @@ struct WireRequest: Sendable {
   /// The host's name or address, and its port.
   let name: String
   let port: Int
-  /// What the name resolved to; empty where libcurl needs no resolver.
-  var pinned: [IPAddress] = []
-  /// The proxy that it goes through; nil for none.
-  var proxy: Proxy.Server?
-  /// The proxy's own addresses.
-  var pinnedProxy: [IPAddress] = []
 
   /// Whether a body goes out, be it an empty one: always but for HEAD, and for GET without one.
   var carriesBody: Bool { Self.carriesBody(method, body) }

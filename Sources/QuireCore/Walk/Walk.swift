@@ -105,33 +105,38 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   func next(
     mark: ItemMark? = nil, isolation actor: isolated (any Actor)?
   ) async throws -> Page<Item>? {
-    if hasLeftovers.load(ordering: .relaxed), let page = takeLeftover() {
-      return opened(page, mark)
-    }
+    if let page = leftover(for: mark) { return page }
     // It would wait for itself.
     if WalkReading.isInside(self) { throw WalkMachine.nestedIteration }
     try await turns.take()
     defer { turns.pass() }
-    if hasLeftovers.load(ordering: .relaxed), let page = takeLeftover() {
-      return opened(page, mark)
-    }
-    switch proceed() {
-    case .load(let position, let time):
+    if let page = leftover(for: mark) { return page }
+    let action = proceed()
+    if case .load(let position, let time) = action {
       return try await load(position, within: time, mark)
+    }
+    try await finish(action)
+    return nil
+  }
+
+  // Apart from the wait for the page, in whose frame the machine's work would lie; so are the steps below.
+  @inline(never)
+  private func proceed() -> WalkMachine.NextAction {
+    machine.withLock { $0.next(at: stopwatch.elapsed()) }
+  }
+
+  /// The walk has nothing to load: the source is closed, and what went wrong is thrown.
+  @inline(never)
+  private func finish(_ action: WalkMachine.NextAction) async throws {
+    switch action {
+    case .load: break
     case .finish(let closing):
       reader.leave()
       if let closing { await close(closing) }
-      return nil
     case .fail(let error, let closing):
       if let closing { await close(closing) }
       throw error
     }
-  }
-
-  // Apart from the wait for the page, in whose frame the machine's work would lie.
-  @inline(never)
-  private func proceed() -> WalkMachine.NextAction {
-    machine.withLock { $0.next(at: stopwatch.elapsed()) }
   }
 
   private func load(
@@ -139,20 +144,30 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   ) async throws -> Page<Item>? {
     do {
       try Task.checkCancellation()
-      if var page = try await read(at: position, within: time) {
-        let now = stopwatch.elapsed()
-        try machine.withLock { machine in
-          if let refusal = machine.refusal(of: page) { throw refusal }
-          machine.received(&page, at: now)
-        }
-        return opened(page, mark)
+      if let page = try await read(at: position, within: time) {
+        return try received(page, mark)
       }
     } catch {
       throw await failed(error)
     }
-    let end = machine.withLock { $0.receivedEnd(at: stopwatch.elapsed()) }
-    if case .finish(let closing?) = end { await close(closing) }
+    try await finish(receivedEnd())
     return nil
+  }
+
+  @inline(never)
+  private func received(_ page: Page<Item>, _ mark: ItemMark?) throws -> Page<Item> {
+    var page = page
+    let now = stopwatch.elapsed()
+    try machine.withLock { machine in
+      if let refusal = machine.refusal(of: page) { throw refusal }
+      machine.received(&page, at: now)
+    }
+    return opened(page, mark)
+  }
+
+  @inline(never)
+  private func receivedEnd() -> WalkMachine.NextAction {
+    machine.withLock { $0.receivedEnd(at: stopwatch.elapsed()) }
   }
 
   /// Reads a page; not for longer than `time`.
@@ -189,11 +204,18 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return open.withLock { $0.open(page, mark: mark) }
   }
 
-  private func takeLeftover() -> Page<Item>? {
-    open.withLock { open in
+  /// What a loop over items has left of a page, for the next loop; nil without any.
+  private func leftover(for mark: ItemMark?) -> Page<Item>? {
+    hasLeftovers.load(ordering: .relaxed) ? takeLeftover(for: mark) : nil
+  }
+
+  @inline(never)
+  private func takeLeftover(for mark: ItemMark?) -> Page<Item>? {
+    let page = open.withLock { open in
       defer { hasLeftovers.store(open.hasLeftovers, ordering: .relaxed) }
       return open.takeLeftover()
     }
+    return page.map { opened($0, mark) }
   }
 
   func enter() { machine.withLock { $0.entered() } }

@@ -85,7 +85,7 @@ final class EasyHandle {
     set(CURLOPT_PIPEWAIT, request.origin.hasPrefix("https:") ? 1 : 0)
     setMethod(request)
     setFields(request.lines)
-    setRoute(request)
+    set(transfer.exchange.route, for: request)
   }
 
   /// Lets go of the transfer.
@@ -144,14 +144,9 @@ final class EasyHandle {
 extension EasyHandle {
   /// Names lead where they were found to lead, so that libcurl asks no resolver; a proxy and a
   /// certificate of our own are used where the request has them.
-  fileprivate func setRoute(_ request: WireRequest) {
-    var lines: [String] = []
-    if !request.pinned.isEmpty {
-      lines.append(Self.pin(request.name, request.port, request.pinned))
-    }
-    if let proxy = request.proxy, !request.pinnedProxy.isEmpty {
-      lines.append(Self.pin(proxy.host, proxy.port, request.pinnedProxy))
-    }
+  fileprivate func set(_ way: RequestRoute, for request: WireRequest) {
+    let (name, port) = (way.proxy?.host ?? request.name, way.proxy?.port ?? request.port)
+    let lines = way.addresses.isEmpty ? [] : [Self.pin(name, port, way.addresses)]
     if lines != routeLines {
       quire_easy_set_list(raw, CURLOPT_RESOLVE, nil)
       curl_slist_free_all(route)
@@ -164,11 +159,11 @@ extension EasyHandle {
     // libcurl forgets what it was told once it has used it.
     quire_easy_set_list(raw, CURLOPT_RESOLVE, route)
     // A proxy that is asked for a page of plain http has to hear where from.
-    if let proxy = request.proxy, proxy.scheme != "socks5h", request.origin.hasPrefix("http:") {
+    if let proxy = way.proxy, proxy.scheme != "socks5h", request.origin.hasPrefix("http:") {
       quire_easy_set_string(
         raw, CURLOPT_REQUEST_TARGET, String(request.origin.dropLast()) + request.target)
     }
-    setProxy(request.proxy)
+    setProxy(way.proxy)
     setCertificate(for: request.origin)
   }
 

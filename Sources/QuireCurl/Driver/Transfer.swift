@@ -68,7 +68,7 @@ final class Transfer {
   /// Whether a connection may be made to an address; nil is none of the internet.
   func mayConnect(to address: IPAddress?) -> Bool {
     // A proxy was named by the caller.
-    if exchange.request.proxy != nil { return true }
+    if exchange.route.proxy != nil { return true }
     if let address {
       let port = exchange.request.port
       guard let objection = exchange.request.addresses.objection(to: address, port: port) else {

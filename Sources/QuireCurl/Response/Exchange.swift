@@ -6,6 +6,7 @@ import Synchronization
 /// One request and its response, between the driver that delivers and the one task that reads.
 final class Exchange: Sendable {
   let request: WireRequest
+  let route: RequestRoute
   private let inbox = Mutex(Inbox())
 
   private struct Inbox {
@@ -21,7 +22,6 @@ final class Exchange: Sendable {
 
   /// What a reader finds.
   enum Supply: Sendable {
-    case head(ResponseHead)
     /// Some bytes, and whether the transfer waits for their being taken.
     case bytes([UInt8], isAwaited: Bool)
     case complete
@@ -30,8 +30,9 @@ final class Exchange: Sendable {
     case nothing(Suspension<Void>)
   }
 
-  init(_ request: WireRequest) {
+  init(_ request: WireRequest, along route: RequestRoute) {
     self.request = request
+    self.route = route
   }
 
   var metrics: TransferMetrics { inbox.withLock { $0.metrics } }
@@ -75,12 +76,22 @@ final class Exchange: Sendable {
     deliver(head: nil, bytes: [], end: .failure(error), metrics: TransferMetrics(wireRequests: 0))
   }
 
-  /// The head, once.
-  func takeHead() -> Supply {
+  /// What to wait for, as long as neither the head is here nor the end; then look again.
+  func waitForHead() -> Suspension<Void>? {
     inbox.withLock { inbox in
-      if let head = inbox.head { return .head(head) }
-      if case .failure(let error) = inbox.end { return .failed(error) }
-      return Self.wait(&inbox)
+      guard inbox.head == nil, inbox.end == nil else { return nil }
+      let waiter = Suspension<Void>()
+      inbox.waiter = waiter
+      return waiter
+    }
+  }
+
+  /// The head, after the wait for it.
+  func head() throws -> ResponseHead {
+    try inbox.withLock { inbox in
+      if let head = inbox.head { return head }
+      if case .failure(let error) = inbox.end { throw error }
+      preconditionFailure("Exchange: a response without a head")
     }
   }
 

@@ -25,18 +25,16 @@ final class ResponseReader: Sendable {
   /// Whether every slice was taken, and the end is here.
   var isOver: Bool { exchange.isTaken && decoder.withLock { $0.isDrained } }
 
-  /// The final head.
-  func head() async throws -> ResponseHead {
-    while true {
-      switch exchange.takeHead() {
-      case .head(let head):
-        decoder.withLock { $0 = BodyDecoder(head, limits: exchange.request.limits) }
-        return head
-      case .failed(let error): throw error
-      case .nothing(let suspension): try await wait(for: suspension)
-      case .bytes, .complete: preconditionFailure("ResponseReader: a body before its head")
-      }
-    }
+  /// Returns once the final head is here.
+  func waitForHead() async throws {
+    while let suspension = exchange.waitForHead() { try await wait(for: suspension) }
+  }
+
+  /// The final head, after the wait for it.
+  func head() throws -> ResponseHead {
+    let head = try exchange.head()
+    decoder.withLock { $0 = BodyDecoder(head, limits: exchange.request.limits) }
+    return head
   }
 
   /// The next slice of the body; nil when it is whole.
@@ -86,7 +84,6 @@ final class ResponseReader: Sendable {
         return .end
       case .failed(let error): throw error
       case .nothing(let suspension): return .nothing(suspension)
-      case .head: preconditionFailure("ResponseReader: a head inside a body")
       }
     }
   }

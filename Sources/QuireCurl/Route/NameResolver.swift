@@ -270,32 +270,61 @@ package struct ResolverMachine {
   }
 }
 
+/// Which way a request goes. A reference: thousands may wait for their turn.
+final class RequestRoute: Sendable {
+  /// The proxy that it goes through; nil for none.
+  let proxy: Proxy.Server?
+  /// The addresses that are connected to, those of the proxy where there is one; empty where libcurl needs no
+  /// resolver.
+  let addresses: [IPAddress]
+
+  fileprivate init(through proxy: Proxy.Server?, to addresses: [IPAddress] = []) {
+    self.proxy = proxy
+    self.addresses = addresses
+  }
+}
+
 extension CurlTransport {
   /// Finds out which way a request goes: through which proxy, and to which addresses.
   ///
   /// Throws `refusedAddress` where the name has an address that must not be reached, be it one among
   /// others.
-  func route(_ wire: inout WireRequest) async throws {
-    let scheme = wire.origin.hasPrefix("https:") ? "https" : "http"
-    wire.proxy = configuration.proxy.server(scheme: scheme, host: wire.name, port: wire.port)
-    if let objection = wire.addresses.objection(toHost: wire.name, port: wire.port) {
-      throw PageError.refusedAddress(of: wire.host, objection)
-    }
-    if let proxy = wire.proxy {
-      wire.pinnedProxy = try await addresses(of: proxy.host, wire)
-      return
-    }
-    wire.pinned = try await addresses(of: wire.name, wire)
-    for address in wire.pinned {
-      if let objection = wire.addresses.objection(to: address, port: wire.port) {
-        throw PageError.refusedAddress(of: wire.host, objection)
-      }
-    }
+  func route(of request: WireRequest) async throws -> RequestRoute {
+    let route = try unresolvedRoute(of: request)
+    guard let name = unresolvedName(of: request, route) else { return route }
+    let addresses = try await resolver.addresses(of: name, within: request.timeouts.connect)
+    return try resolved(route, to: addresses, for: request)
   }
 
-  /// The addresses of a name; none for what libcurl knows by itself.
-  private func addresses(of name: String, _ wire: WireRequest) async throws -> [IPAddress] {
-    if name == "localhost" || name.hasSuffix(".localhost") || IPAddress(name) != nil { return [] }
-    return try await resolver.addresses(of: name, within: wire.timeouts.connect)
+  @inline(never)
+  private func unresolvedRoute(of request: WireRequest) throws -> RequestRoute {
+    if let objection = request.addresses.objection(toHost: request.name, port: request.port) {
+      throw PageError.refusedAddress(of: request.host, objection)
+    }
+    let scheme = request.origin.hasPrefix("https:") ? "https" : "http"
+    return RequestRoute(
+      through: configuration.proxy.server(
+        scheme: scheme, host: request.name, port: request.port))
+  }
+
+  /// Whose addresses are needed; nil for what libcurl knows by itself.
+  @inline(never)
+  private func unresolvedName(of request: WireRequest, _ route: RequestRoute) -> String? {
+    let name = route.proxy?.host ?? request.name
+    if name == "localhost" || name.hasSuffix(".localhost") || IPAddress(name) != nil { return nil }
+    return name
+  }
+
+  @inline(never)
+  private func resolved(
+    _ route: RequestRoute, to addresses: [IPAddress], for request: WireRequest
+  ) throws -> RequestRoute {
+    // A proxy was named by the caller.
+    for address in addresses where route.proxy == nil {
+      if let objection = request.addresses.objection(to: address, port: request.port) {
+        throw PageError.refusedAddress(of: request.host, objection)
+      }
+    }
+    return RequestRoute(through: route.proxy, to: addresses)
   }
 }

@@ -25,6 +25,8 @@ final class Exchange {
   var requests = 0
   /// Requests that the present attempt may send, silent replays included, redirects not.
   var requestsLeft = 1
+  /// Those of them that were sent before the present attempt.
+  private var requestsBefore = 0
   /// What the page was the last time; then the request is conditional.
   var condition: PageValidators.Entry?
   /// Where redirects have led the last request; nil without redirects.
@@ -43,6 +45,10 @@ final class Exchange {
   var refund = 0
   /// Where permanent redirects had led before the first that was not one; nil without them.
   var movedTo: String?
+  /// The hops of the present attempt.
+  private var redirects: RedirectMachine?
+  /// Whether all of them were permanent.
+  private var isPermanent = true
 
   init(
     _ listing: Listing, _ request: PageRequest, prepared: RedirectMachine.Hop? = nil,
@@ -68,48 +74,73 @@ final class Exchange {
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor { listing.redactor(for: request) }
 
+  /// A response whose body is on its way, and the hop that brought it.
+  ///
+  /// A reference: as a value it would lie in each frame of a page that waits for its body.
+  final class Response {
+    let head: HTTPResponse
+    let framing: TransportResponse.Framing
+    fileprivate(set) var body: TransportBody
+    let hop: RedirectMachine.Hop
+    /// What lets the request be on the wire; it ends with the response, if not before.
+    let permit: RequestPermit?
+
+    fileprivate init(
+      _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ permit: RequestPermit?
+    ) {
+      head = response.head
+      framing = response.framing
+      body = response.body
+      self.hop = hop
+      self.permit = permit
+    }
+  }
+
   /// Sends the request and follows redirects to the answer.
-  func send() async throws -> (TransportResponse, RedirectMachine.Hop) {
+  func send() async throws -> Response {
     (redirectedTo, movedTo, wasAnswered) = (nil, nil, false)
-    var isPermanent = true
-    var redirects = try redirectMachine()
-    let before = requests
+    requestsBefore = requests
+    var hop = try begin()
     while true {
-      let hop = redirects.current
       try check(hop)
-      let replays = requestsLeft - (requests - before) - 1
+      let replays = requestsLeft - (requests - requestsBefore) - 1
       let response =
         if let keeper {
           try await send(hop, authorizedBy: keeper, replays: replays)
         } else {
           try await send(hop, replays: replays)
         }
-      guard try Self.isRedirected(by: response.head, &redirects) else { return (response, hop) }
+      guard let next = try redirect(by: response) else { return response }
       // A redirect's body says nothing; reading it lets the connection be used again.
       while try await response.body.next() != nil {}
-      isPermanent = isPermanent && [301, 308].contains(response.head.status.code)
-      redirected(to: redirects.current.text, isPermanent: isPermanent)
+      redirected(to: next)
+      hop = next
     }
   }
 
   /// What authorizes requests; nil without.
   private var keeper: CredentialKeeper? {
-    configuration.keeper.flatMap { $0.serves ? $0 : nil }
+    @inline(never) get { configuration.keeper.flatMap { $0.serves ? $0 : nil } }
   }
 
+  /// The first hop of an attempt.
   @inline(never)
-  private func redirectMachine() throws -> RedirectMachine {
-    RedirectMachine(
-      try firstHop(), home: listing.home, longest: configuration.maximumRedirects)
+  private func begin() throws -> RedirectMachine.Hop {
+    let first = try firstHop()
+    redirects = RedirectMachine(
+      first, home: listing.home, longest: configuration.maximumRedirects)
+    isPermanent = true
+    return first
   }
 
+  /// Where a response redirects to; nil where it is the answer.
   @inline(never)
-  private static func isRedirected(
-    by head: HTTPResponse, _ redirects: inout RedirectMachine
-  ) throws -> Bool {
-    guard head.status.kind == .redirection else { return false }
-    return try redirects.received(
-      status: head.status.code, location: head.headerFields[.location]) != nil
+  private func redirect(by response: Response) throws -> RedirectMachine.Hop? {
+    guard response.head.status.kind == .redirection else { return nil }
+    let status = response.head.status.code
+    isPermanent = isPermanent && [301, 308].contains(status)
+    return try redirects?.received(
+      status: status, location: response.head.headerFields[.location])
   }
 
   @inline(never)
@@ -124,12 +155,12 @@ final class Exchange {
   }
 
   @inline(never)
-  private func redirected(to target: String, isPermanent: Bool) {
+  private func redirected(to hop: RedirectMachine.Hop) {
     traffic.redirects += 1
     requests -= 1
-    redirectedTo = target
-    if isPermanent { movedTo = target }
-    configuration.emit(.debug, .redirect(to: redactor.describe(target)))
+    redirectedTo = hop.text
+    if isPermanent { movedTo = hop.text }
+    configuration.emit(.debug, .redirect(to: redactor.describe(hop.text)))
   }
 
   private func firstHop() throws -> RedirectMachine.Hop {
@@ -138,9 +169,10 @@ final class Exchange {
 
   /// Sends one request with the client's credential, if that is for its origin, and once more with
   /// another where the server refuses the first: to a 401 the server has not acted.
+  @inline(never)
   private func send(
     _ hop: RedirectMachine.Hop, authorizedBy keeper: CredentialKeeper, replays: Int
-  ) async throws -> TransportResponse {
+  ) async throws -> Response {
     guard let origin = keeper.origin else {
       throw PageError(
         .invalidArgument,
@@ -152,7 +184,7 @@ final class Exchange {
     }
     let now = listing.client.environment.now
     let first = try await keeper.ticket(now)
-    var response = try await send(try renewed(hop), with: first.credential, replays: replays)
+    let response = try await send(try renewed(hop), with: first.credential, replays: replays)
     guard response.head.status.code == 401 else {
       keeper.accepted(first)
       return response
@@ -184,7 +216,7 @@ final class Exchange {
   @inline(never)
   private func send(
     _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
-  ) async throws -> TransportResponse {
+  ) async throws -> Response {
     let permit = try await permit(to: hop)
     return try await send(hop, with: credential, replays: replays, holding: permit)
   }
@@ -193,20 +225,19 @@ final class Exchange {
   private func send(
     _ hop: RedirectMachine.Hop, with credential: Credential?, replays: Int,
     holding permit: RequestPermit?
-  ) async throws -> TransportResponse {
+  ) async throws -> Response {
     var wire = try transportRequest(for: hop, with: credential, replays: replays)
     if signs { try await sign(&wire, for: hop) }
     try count(permit)
     do {
-      var response = try await listing.client.transport.send(wire)
-      answered(&response, by: hop, permit)
-      return response
+      return answered(try await transport.send(wire), by: hop, permit)
     } catch {
       throw unanswered(error, permit)
     }
   }
 
   private var signs: Bool { configuration.signer != nil }
+  private var transport: any HTTPTransport { @inline(never) get { listing.client.transport } }
 
   /// A request is about to go out, if the walk's limits allow it.
   @inline(never)
@@ -223,17 +254,18 @@ final class Exchange {
 
   @inline(never)
   private func answered(
-    _ response: inout TransportResponse, by hop: RedirectMachine.Hop, _ permit: RequestPermit?
-  ) {
+    _ response: TransportResponse, by hop: RedirectMachine.Hop, _ permit: RequestPermit?
+  ) -> Response {
+    let response = Response(response, hop, permit)
     let metrics = response.body.metrics
     replayed(metrics.wireRequests - 1, sentBack: metrics.sentBack)
     wasAnswered = true
     note(response.head, atOnce: metrics.requestsAtOnce, listing.lane(to: hop.origin), permit)
-    response.permit = permit
     configuration.emit(.debug, .response(status: response.head.status.code))
     if let onEvent = configuration.onEvent {
       response.body = response.body.reporting(to: onEvent)
     }
+    return response
   }
 
   @inline(never)
@@ -276,6 +308,7 @@ final class Exchange {
     return RetryMachine.Failure(error, cure: .none)
   }
 
+  @inline(never)
   private func note(_ wait: PageEvent.Wait) { configuration.emit(.debug, .waited(wait)) }
 
   /// Whether the request waits while its host is away.
@@ -313,6 +346,7 @@ final class Exchange {
   }
 
   /// Reads what the answer says of limits.
+  @inline(never)
   private func note(
     _ head: HTTPResponse, atOnce: Int?, _ lane: BudgetMachine.Lane, _ permit: RequestPermit?
   ) {
@@ -347,6 +381,7 @@ final class Exchange {
   }
 
   /// Signs a request to the listing's own origin, and remembers what must not be shown of it.
+  @inline(never)
   private func sign(_ wire: inout TransportRequest, for hop: RedirectMachine.Hop) async throws {
     guard hop.origin == listing.home, let signer = configuration.signer else { return }
     let plain = wire
@@ -357,7 +392,7 @@ final class Exchange {
   /// Signs the request without sending it, for what a signer puts into requests.
   func signInVain() async throws {
     let hop = try firstHop()
-    var wire = try transportRequest(for: hop)
+    var wire = TransportRequest(try parts(of: hop))
     try await sign(&wire, for: hop)
   }
 
@@ -375,17 +410,17 @@ final class Exchange {
     for hop: RedirectMachine.Hop, with credential: Credential?, replays: Int
   ) throws -> TransportRequest {
     configuration.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
-    var wire = try transportRequest(for: hop)
+    var wire = try parts(of: hop)
     wire.addresses = listing.addresses(of: hop.origin)
     wire.origin = hop.origin
     wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
     let names = Set(credential?.fields.map(\.name) ?? [])
     for name in names { wire.head.headerFields[name] = nil }
     for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
-    return wire
+    return TransportRequest(wire)
   }
 
-  private func transportRequest(for hop: RedirectMachine.Hop) throws -> TransportRequest {
+  private func parts(of hop: RedirectMachine.Hop) throws -> TransportRequest.Parts {
     var fields = request.headerFields
     for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
     if hop.origin != listing.home {
@@ -421,11 +456,10 @@ final class Exchange {
     let head = HTTPRequest(
       method: hop.method, scheme: hop.origin.scheme, authority: hop.url.authority, path: path,
       headerFields: fields)
-    var wire = TransportRequest(
+    return TransportRequest.Parts(
       head: head, body: body, timeouts: configuration.timeouts,
-      limits: configuration.transferLimits)
-    wire.keepsConnection = configuration.keepsConnections
-    return wire
+      limits: configuration.transferLimits, replays: 0,
+      keepsConnection: configuration.keepsConnections)
   }
 
   private static let accept = HTTPField(
@@ -444,7 +478,7 @@ final class Exchange {
 
   /// The first 64 KiB of a body that explains a failure, or as many of them as come in time; errors
   /// while reading it are ignored.
-  func beginning(of response: TransportResponse) async -> [UInt8] {
+  func beginning(of response: Response) async -> [UInt8] {
     let beginning = Beginning()
     let clock = listing.client.environment.refusalClock
     let body = response.body

@@ -39,8 +39,7 @@ final class PageFetch<Item: Sendable> {
 
   /// A response whose body is being decoded.
   private final class Transfer {
-    let response: TransportResponse
-    let hop: RedirectMachine.Hop
+    let response: Exchange.Response
     var session: any PageDecoding<Item>
     let note: PageFormatNote?
     /// The first 64 KiB of the body, in case it explains a failure by a rule of the description.
@@ -57,11 +56,9 @@ final class PageFetch<Item: Sendable> {
     var fault: (any Error)?
 
     init(
-      _ response: TransportResponse, _ hop: RedirectMachine.Hop,
-      _ session: any PageDecoding<Item>, _ note: PageFormatNote?
+      _ response: Exchange.Response, _ session: any PageDecoding<Item>, _ note: PageFormatNote?
     ) {
       self.response = response
-      self.hop = hop
       self.session = session
       self.note = note
     }
@@ -100,7 +97,10 @@ final class PageFetch<Item: Sendable> {
   /// The request for the page.
   var request: PageRequest { exchange.request }
   /// What was spent since the last part, failed attempts included.
-  var traffic: WalkReport.Traffic { exchange.traffic }
+  var traffic: WalkReport.Traffic {
+    get { exchange.traffic }
+    set { exchange.traffic = newValue }
+  }
   /// Items of the page that were delivered, in this walk or before it.
   var itemOffset: Int { delivered.count }
 
@@ -269,6 +269,7 @@ final class PageFetch<Item: Sendable> {
   }
 
   /// The items that are ready, as a part of their own; nil without any.
+  @inline(never)
   private func readyPart(of transfer: Transfer) throws -> Page<Item>? {
     let ready = try transfer.session.readyItems()
     transfer.itemCount += ready.count
@@ -330,19 +331,24 @@ final class PageFetch<Item: Sendable> {
       if let fault = transfer.fault { throw fault }
       return .transfer(transfer)
     }
+    begin()
+    let response = try await exchange.send()
+    if response.head.status.kind == .successful { return try opening(response, delivery) }
+    if response.head.status.code == 304, let known = exchange.condition {
+      return .answer(unchanged(response, known))
+    }
+    return .answer(try await judge(response))
+  }
+
+  @inline(never)
+  private func begin() {
     delivered.began()
     exchange.condition = condition
-    let (response, hop) = try await exchange.send()
-    if response.head.status.kind == .successful { return try opening(response, hop, delivery) }
-    if response.head.status.code == 304, let known = exchange.condition {
-      return .answer(unchanged(response, hop, known))
-    }
-    return .answer(try await judge(response, hop))
   }
 
   @inline(never)
   private func opening(
-    _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ delivery: PageDelivery
+    _ response: Exchange.Response, _ delivery: PageDelivery
   ) throws -> Opening {
     let status = response.head.status
     guard status.code != 206 || isWanted(part: response.head.headerFields) else {
@@ -352,12 +358,12 @@ final class PageFetch<Item: Sendable> {
           + "missing.")
     }
     var context = context(of: response, delivery)
-    context.url = hop.text
+    context.url = response.hop.text
     context.isProvenWhole = response.framing == .explicit
     context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
     context.note = PageFormatNote()
     let session = try decoder.begin(context)
-    return .transfer(Transfer(response, hop, session, context.note))
+    return .transfer(Transfer(response, session, context.note))
   }
 
   /// Decodes the next slice of the body; false when there is none.
@@ -403,14 +409,14 @@ final class PageFetch<Item: Sendable> {
       try checkEmptyBody(
         isProven: response.framing == .explicit || configuration.acceptsUnprovenEnd)
     }
-    let answer = answer(to: response, at: transfer.hop, document: document)
+    let answer = answer(to: response, document: document)
     switch try engine.screen(answer) {
     case .end:
       try engine.brokenPromise(by: answer).map { throw $0 }
       return nil
     case .failure(let failure):
       let body = Array(transfer.beginning.joined().prefix(Exchange.longestRefusal))
-      throw self.failure(failure, self.response(response.head, transfer.hop, body))
+      throw self.failure(failure, self.response(response, body))
     case .emptyPage:
       try engine.brokenPromise(by: answer).map { throw $0 }
       return (answer, DecodedItems([]))
@@ -471,10 +477,10 @@ final class PageFetch<Item: Sendable> {
     head.closing = continuation.closing
     head.warnings = continuation.warnings
     if let doubt = continuation.endDoubt { head.endDoubt = exchange.describe(doubt, after: free) }
-    if sent == nil, transfer.hop.text != request.url {
+    if sent == nil, transfer.response.hop.text != request.url {
       var answered = request
-      answered.url = transfer.hop.text
-      answered.method = transfer.hop.method
+      answered.url = transfer.response.hop.text
+      answered.method = transfer.response.hop.method
       head.address = listing.identity(of: answered)
     }
     if sent?.restarts ?? 0 > 0 {
@@ -507,7 +513,7 @@ final class PageFetch<Item: Sendable> {
     head.readsAtOnce = metrics.requestsAtOnce
     head.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: transfer.response.head, document: document, badItems: redacted(badItems),
-      metrics: metrics, traffic: head.traffic, url: transfer.hop.text,
+      metrics: metrics, traffic: head.traffic, url: transfer.response.hop.text,
       permanentRedirect: exchange.movedTo, recovery: recovery, resume: resume, listing: listing,
       asked: request, sent: sent, fieldDecoder: decoder as? any FieldDecoder)
     return head
@@ -539,8 +545,9 @@ final class PageFetch<Item: Sendable> {
   private var validatorKey: String { redactor.describe(request.method, request.url) }
 
   /// A page that is what it was the last time.
+  @inline(never)
   private func unchanged(
-    _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ known: PageValidators.Entry
+    _ response: Exchange.Response, _ known: PageValidators.Entry
   ) -> Page<Item> {
     configuration.validators?.renew(response.head.headerFields, for: validatorKey)
     listing.health.paid(refund: exchange.takeRefund())
@@ -551,7 +558,8 @@ final class PageFetch<Item: Sendable> {
     page.head.readsAtOnce = metrics.requestsAtOnce
     page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
       head: response.head, document: EmptyDocument(), badItems: [], metrics: metrics,
-      traffic: page.traffic, url: hop.text, permanentRedirect: exchange.movedTo, recovery: nil,
+      traffic: page.traffic, url: response.hop.text, permanentRedirect: exchange.movedTo,
+      recovery: nil,
       resume: nil, listing: listing, asked: request, sent: sent, fieldDecoder: nil)
     return page
   }
@@ -595,7 +603,7 @@ final class PageFetch<Item: Sendable> {
   // MARK: Answers
 
   private func context(
-    of response: TransportResponse, _ delivery: PageDelivery = .whole
+    of response: Exchange.Response, _ delivery: PageDelivery = .whole
   ) -> DecodingContext {
     var context = DecodingContext(
       contentType: response.head.headerFields.first(.contentType), items: engine.items,
@@ -605,10 +613,10 @@ final class PageFetch<Item: Sendable> {
   }
 
   private func answer(
-    to response: TransportResponse, at hop: RedirectMachine.Hop, document: any PageDocument
+    to response: Exchange.Response, document: any PageDocument
   ) -> PageAnswer {
     var answer = PageAnswer(
-      request: request, url: hop.text, status: response.head.status.code,
+      request: request, url: response.hop.text, status: response.head.status.code,
       headerFields: response.head.headerFields, document: document, sent: sent)
     answer.indexes = indexes
     return answer
@@ -616,19 +624,19 @@ final class PageFetch<Item: Sendable> {
 
   /// A response as a caller gets it.
   private func response(
-    _ head: HTTPResponse, _ hop: RedirectMachine.Hop, _ body: [UInt8]
+    _ response: Exchange.Response, _ body: [UInt8]
   ) -> PageClient.Response {
     PageClient.Response(
-      head, url: hop.text, body: body, decoder: decoder,
+      response.head, url: response.hop.text, body: body, decoder: decoder,
       limits: configuration.decodingLimits, redactor: redactor)
   }
 
   /// Classifies a response whose status is no success: an end, an empty page or a failure.
   private func judge(
-    _ response: TransportResponse, _ hop: RedirectMachine.Hop
+    _ response: Exchange.Response
   ) async throws -> Page<Item>? {
     let body = await exchange.beginning(of: response)
-    let answer = answer(to: response, at: hop, document: document(of: body, response))
+    let answer = answer(to: response, document: document(of: body, response))
     switch try engine.screen(answer) {
     case .end:
       try engine.brokenPromise(by: answer).map { throw $0 }
@@ -639,10 +647,10 @@ final class PageFetch<Item: Sendable> {
       page.traffic = traffic
       return page
     case .failure(let failure):
-      throw self.failure(failure, self.response(response.head, hop, body))
+      throw self.failure(failure, self.response(response, body))
     case .page:
       throw RetryMachine.Failure(
-        status: self.response(response.head, hop, body), isFirst: sent == nil, listing,
+        status: self.response(response, body), isFirst: sent == nil, listing,
         redactor)
     }
   }
@@ -656,7 +664,7 @@ final class PageFetch<Item: Sendable> {
 
   /// What an error's body says: JSON, which explains errors beside pages of every format, or else the
   /// format of the pages.
-  private func document(of body: [UInt8], _ response: TransportResponse) -> any PageDocument {
+  private func document(of body: [UInt8], _ response: Exchange.Response) -> any PageDocument {
     if let value = try? JSONValue(parsing: body) { return ValueDocument(value) }
     do {
       var session = try decoder.begin(context(of: response))
@@ -675,16 +683,16 @@ extension PageFetch {
   /// The answer to a request of which the document counts and not the items.
   func answer() async throws -> PageAnswer {
     try await repeating {
-      let (response, hop) = try await success()
+      let response = try await success()
       var session = try decoder.begin(context(of: response))
       while let slice = try await response.body.next() {
         exchange.traffic.bytes += slice.count
         try session.receive(slice)
         try Task.checkCancellation()
       }
-      let answer = answer(to: response, at: hop, document: try session.finish())
+      let answer = answer(to: response, document: try session.finish())
       if case .failure(let failure) = try engine.screen(answer) {
-        throw self.failure(failure, self.response(response.head, hop, []))
+        throw self.failure(failure, self.response(response, []))
       }
       listing.health.paid(refund: exchange.takeRefund())
       return answer
@@ -694,7 +702,7 @@ extension PageFetch {
   /// The response to a request that is for no page, with its whole body.
   func response() async throws -> PageClient.Response {
     try await repeating {
-      let (response, hop) = try await success()
+      let response = try await success()
       var body: [UInt8] = []
       while let slice = try await response.body.next() {
         exchange.traffic.bytes += slice.count
@@ -707,16 +715,16 @@ extension PageFetch {
         try session.receive(body)
         _ = try session.finish()
       }
-      return self.response(response.head, hop, body)
+      return self.response(response, body)
     }
   }
 
   /// Sends the request once; its answer is not looked at.
   func discard() async throws {
-    let response: TransportResponse
+    let response: Exchange.Response
     exchange.awaitsHost = false
     do {
-      (response, _) = try await exchange.send()
+      response = try await exchange.send()
     } catch let failure as RetryMachine.Failure {
       throw failure.error
     }
@@ -727,12 +735,12 @@ extension PageFetch {
   }
 
   /// The response, if its status is a success.
-  private func success() async throws -> (TransportResponse, RedirectMachine.Hop) {
-    let (response, hop) = try await exchange.send()
+  private func success() async throws -> Exchange.Response {
+    let response = try await exchange.send()
     guard response.head.status.kind == .successful else {
-      _ = try await judge(response, hop)
+      _ = try await judge(response)
       throw PageError(.status, "The server answered \(response.head.status.words).")
     }
-    return (response, hop)
+    return response
   }
 }

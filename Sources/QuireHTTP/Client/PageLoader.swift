@@ -113,7 +113,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   ) async throws -> Page<Item>? {
     do {
       return try await part(of: fetch(destination, for: position), at: position)
-    } catch let error as PageError {
+    } catch {
       guard let fetch = try await fetch(instead: destination, after: error) else { throw error }
       return try await part(of: fetch, at: position)
     }
@@ -122,8 +122,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// The fetch of what the description puts in the place of a cursor that the server has forgotten; nil
   /// where the error says something else.
   private func fetch(
-    instead lost: Destination, after error: PageError
+    instead lost: Destination, after error: any Error
   ) async throws -> PageFetch<Item>? {
+    guard let error = error as? PageError else { return nil }
     let (sent, position) = (lost.bookmark, lost.position)
     let replacement = (error.underlying as? HTTPFailure)?.replacement
     guard listing.engine.recovery(at: sent, from: error, replacement: replacement) != nil
@@ -134,30 +135,34 @@ package final class PageLoader<Item: Sendable>: PageReader {
         at: sent, from: error, replacement: replacement, reopened: opened ?? [])
     else { return nil }
     listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
-    let fetch = try await fetch(
-      listing.destination(of: instead, at: position), for: position,
-      after: error.traffic + traffic)
+    let fetch = try fetch(listing.destination(of: instead, at: position), for: position)
+    fetch.traffic = error.traffic + traffic
     fetch.recovery = recovery
     return fetch
   }
 
   /// The first page, or its first part.
   private func firstPage(at position: Position) async throws -> Page<Item>? {
-    guard listing.policy.open == nil else { return try await openedPage(at: position) }
+    if opens { return try await openedPage(at: position) }
     return try await part(of: fetch(nil, for: position), at: position)
   }
+
+  private var opens: Bool { @inline(never) get { listing.policy.open != nil } }
 
   /// The first page, after what the walk needs was opened.
   private func openedPage(at position: Position) async throws -> Page<Item>? {
     let (opened, traffic) = try await opened()
     guard let opened else {
-      return try await part(of: fetch(nil, for: position, after: traffic), at: position)
+      let fetch = fetch(nil, for: position)
+      fetch.traffic = traffic
+      return try await part(of: fetch, at: position)
     }
     var start = Bookmark(Bookmark.Target.start)
     start.carried = opened
     do {
-      let destination = try listing.destination(of: start, at: position)
-      return try await part(of: fetch(destination, for: position, after: traffic), at: position)
+      let fetch = fetch(try listing.destination(of: start, at: position), for: position)
+      fetch.traffic = traffic
+      return try await part(of: fetch, at: position)
     } catch {
       // Asking again opens again.
       let place = start.position
@@ -168,27 +173,12 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   /// The fetch of the page there, nil for the plain first one, behind the items that the position says were
   /// delivered.
-  private func fetch(
-    _ destination: Destination?, for position: Position,
-    after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
-  ) async throws -> PageFetch<Item> {
-    guard listing.engine.indexRouteExists else {
-      return fetch(destination, for: position, spent: traffic, indexes: [:])
-    }
-    let (indexes, traffic) = try await indexes(neededAt: destination?.bookmark, after: traffic)
-    return fetch(destination, for: position, spent: traffic, indexes: indexes)
-  }
-
   @inline(never)
-  private func fetch(
-    _ destination: Destination?, for position: Position, spent traffic: WalkReport.Traffic,
-    indexes: [String: [String]]
-  ) -> PageFetch<Item> {
+  private func fetch(_ destination: Destination?, for position: Position) -> PageFetch<Item> {
     let fetch = PageFetch(
       listing, decoder, destination?.request ?? listing.engine.first, for: destination?.bookmark,
-      itemOffset: position.itemOffset, prepared: destination?.hop, traffic: traffic)
+      itemOffset: position.itemOffset, prepared: destination?.hop)
     fetch.known = known.withLock { $0 }
-    fetch.indexes = indexes
     return fetch
   }
 
@@ -200,6 +190,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   ) async throws -> Page<Item>? {
     let isFirst = !fetch.isBegun
     do {
+      if isFirst, listing.engine.indexRouteExists { try await findIndexes(for: fetch) }
       guard var page = try await fetch.nextPart(delivery) else { return nil }
       finish(&page, of: fetch, at: position, isFirst: isFirst)
       return page
@@ -283,21 +274,17 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// The indexes that say what is behind a page, fetched where this process has not seen them, and what
-  /// was spent with them.
-  private func indexes(
-    neededAt sent: Bookmark?, after traffic: WalkReport.Traffic
-  ) async throws -> ([String: [String]], WalkReport.Traffic) {
-    var traffic = traffic
-    let needed = listing.engine.indexes(neededAt: sent)
+  /// Fetches the indexes that say what is behind a page, where this process has not seen them.
+  private func findIndexes(for fetch: PageFetch<Item>) async throws {
+    let needed = listing.engine.indexes(neededAt: fetch.sent)
     for url in needed where listing.indexes.all[url] == nil {
       let request = try listing.engine.request(for: Bookmark(.url(url)))
-      let fetch = PageFetch(listing, decoder, request, traffic: traffic)
-      let answer = try await fetch.answer()
-      traffic = fetch.traffic
+      let index = PageFetch(listing, decoder, request, traffic: fetch.traffic)
+      let answer = try await index.answer()
+      fetch.traffic = index.traffic
       listing.indexes.store(
         try listing.engine.pages(listedIn: answer), at: url, keeping: needed)
     }
-    return (listing.indexes.all, traffic)
+    fetch.indexes = listing.indexes.all
   }
 }

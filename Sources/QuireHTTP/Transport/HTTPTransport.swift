@@ -29,16 +29,28 @@ public protocol HTTPTransport: Sendable {
 public struct TransportRequest: Sendable {
   /// Method, scheme, authority, path with query, and header fields. The target goes out byte for
   /// byte.
-  public var head: HTTPRequest
+  public var head: HTTPRequest {
+    _read { yield shared.parts.head }
+    _modify { yield &parts.head }
+  }
 
   /// The body; empty for none.
-  public var body: [UInt8]
+  public var body: [UInt8] {
+    _read { yield shared.parts.body }
+    _modify { yield &parts.body }
+  }
 
   /// How long each phase may take.
-  public var timeouts: Timeouts
+  public var timeouts: Timeouts {
+    _read { yield shared.parts.timeouts }
+    _modify { yield &parts.timeouts }
+  }
 
   /// How much may be read.
-  public var limits: TransferLimits
+  public var limits: TransferLimits {
+    _read { yield shared.parts.limits }
+    _modify { yield &parts.limits }
+  }
 
   /// How often a transport may send the request again by itself, because a kept connection died under
   /// it or an HTTP/2 server refused its stream; the server may have acted on it all the same. A server
@@ -46,33 +58,75 @@ public struct TransportRequest: Sendable {
   /// answers others, a request of such a method goes out again, up to 32 times, beside this number. What
   /// goes out is counted in `TransferMetrics.wireRequests`. Default: once for a method that only asks
   /// (RFC 9110, §9.2.1: GET, HEAD, OPTIONS; QUERY, PROPFIND, REPORT, SEARCH), never for another.
-  public var replays: Int
+  public var replays: Int {
+    _read { yield shared.parts.replays }
+    _modify { yield &parts.replays }
+  }
 
   /// Which addresses may be connected to. A transport that resolves names asks it before it connects, and
   /// for the address of a connection that it uses again. Default: any.
-  public var addresses = AddressGuard.none
+  public var addresses: AddressGuard {
+    _read { yield shared.parts.addresses }
+    _modify { yield &parts.addresses }
+  }
 
   /// Scheme and authority taken apart, unless a signer has changed them since.
-  package var origin: Origin?
+  package var origin: Origin? { shared.parts.origin }
+
   /// Whether a transport that keeps connections may keep this one. Not where its host is asked once an hour: of
   /// thousands of such connections none would be used again. Default: yes.
-  package var keepsConnection = true
+  package var keepsConnection: Bool {
+    get { shared.parts.keepsConnection }
+    set { parts.keepsConnection = newValue }
+  }
+
+  /// The whole target, `scheme://authority/path?query`, byte for byte.
+  public var url: String {
+    (head.scheme ?? "") + "://" + (head.authority ?? "") + (head.path ?? "")
+  }
 
   /// A request; no body, and the timeouts and limits of the profile for APIs unless told otherwise.
   public init(
     head: HTTPRequest, body: [UInt8] = [], timeouts: Timeouts = .api, limits: TransferLimits = .api,
     replays: Int? = nil
   ) {
-    self.head = head
-    self.body = body
-    self.timeouts = timeouts
-    self.limits = limits
-    self.replays = replays ?? (head.method.isSafe ? 1 : 0)
+    self.init(
+      Parts(
+        head: head, body: body, timeouts: timeouts, limits: limits,
+        replays: replays ?? (head.method.isSafe ? 1 : 0)))
   }
 
-  /// The whole target, `scheme://authority/path?query`, byte for byte.
-  public var url: String {
-    (head.scheme ?? "") + "://" + (head.authority ?? "") + (head.path ?? "")
+  init(_ parts: Parts) { shared = Shared(parts) }
+
+  /// What a request is made of.
+  struct Parts: Sendable {
+    var head: HTTPRequest
+    var body: [UInt8]
+    var timeouts: Timeouts
+    var limits: TransferLimits
+    var replays: Int
+    var addresses = AddressGuard.none
+    var origin: Origin?
+    var keepsConnection = true
+  }
+
+  /// The parts, shared between copies until one of them is changed: as a value they would lie in each frame of
+  /// a request that waits.
+  private var shared: Shared
+
+  // SAFETY: changed only through a unique reference; see `parts`.
+  private final class Shared: @unchecked Sendable {
+    var parts: Parts
+
+    init(_ parts: Parts) { self.parts = parts }
+  }
+
+  private var parts: Parts {
+    get { shared.parts }
+    _modify {
+      if !isKnownUniquelyReferenced(&shared) { shared = Shared(shared.parts) }
+      yield &shared.parts
+    }
   }
 }
 
@@ -86,9 +140,6 @@ public struct TransportResponse: Sendable {
 
   /// The body, content coding removed.
   public var body: TransportBody
-
-  /// What lets the request be on the wire; it ends with the response, if not before.
-  var permit: RequestPermit?
 
   /// How the end of a body shows on the wire.
   public enum Framing: Hashable, Sendable {
