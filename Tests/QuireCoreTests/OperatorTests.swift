@@ -6,7 +6,7 @@ import Testing
 @Suite(.timeLimit(.minutes(15))) struct OperatorTests {
   // MARK: Deduplicated
 
-  @Test("X-14, C-11: an item that comes twice is dropped, and counted; page boundaries stay")
+  @Test("X-14, C-11, G13: an item that comes twice is dropped, and counted; page boundaries stay")
   func deduplicates() async throws {
     let walk = Cursor(pages: [[1, 2, 3], [3, 4], [4], [5]]).deduplicated { $0 }.walk()
     #expect(try await walk.drained() == [[1, 2, 3], [4], [], [5]])

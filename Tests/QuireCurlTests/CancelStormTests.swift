@@ -9,7 +9,9 @@ import Testing
 
 @Suite("A storm of cancellations", .timeLimit(.minutes(10)))
 struct CancelStormTests {
-  @Test("C1, C2: 100,000 cancellations at random points leave no socket, handle, thread or task")
+  @Test(
+    "C1, C2, C14: 100,000 cancellations at random points leave no socket, thread or task, and memory flat"
+  )
   func storm() async {
     await #expect(processExitsWith: .success) {
       let seed =

@@ -65,7 +65,8 @@ struct CancellationTests {
     await expectNothingLeft(transport)
   }
 
-  @Test("C1: cancelling while a slice is awaited closes the connection, and the body stays failed")
+  @Test(
+    "H30, C1: cancelling while a slice is awaited closes the connection, and the body stays failed")
   func duringBody() async throws {
     let server = try FaultServer { _ in [.write(Self.start), .mark("started"), .hold] }
     defer { server.stop() }

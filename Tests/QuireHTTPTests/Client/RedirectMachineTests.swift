@@ -18,7 +18,7 @@ struct RedirectMachineTests {
       try .init(method, reference, home: origin, keepsBody: body), home: origin, longest: 5)
   }
 
-  @Test("An answer that is no redirect ends the chain")
+  @Test("H19: an answer that is no redirect ends the chain")
   func answer() throws {
     var machine = try machine()
     for status in [200, 204, 206, 300, 304, 305, 306, 404, 500] {
@@ -70,7 +70,7 @@ struct RedirectMachineTests {
     #expect(error?.code == .refusedLink)
   }
 
-  @Test("A redirect without a target is an error with its status")
+  @Test("H19: a redirect without a target is an error with its status")
   func noLocation() throws {
     var machine = try machine()
     let error = #expect(throws: PageError.self) { try machine.received(status: 302, location: nil) }

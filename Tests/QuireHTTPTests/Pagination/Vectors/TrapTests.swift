@@ -55,7 +55,7 @@ struct TrapTests {
   @Test("T26 H20: a window of results that is exceeded is an error, not the end")
   func t26() async throws { try await play("T26") }
 
-  @Test("T27: a cursor that expired is an error of its own, got over only where that is wanted")
+  @Test("T27, G5: a cursor that expired is an error of its own, got over only where that is wanted")
   func t27() async throws { try await play("T27") }
 
   @Test("T28: a page that is not ready is asked for again, as long after as the body says")
