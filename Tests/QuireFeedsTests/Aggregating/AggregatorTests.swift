@@ -104,6 +104,33 @@ import Testing
     #expect(try await aggregator.list().outlines.map(\.title) == ["A", "T"])
   }
 
+  /// Notes which requests leave their connection to be kept.
+  private struct Line: HTTPTransport {
+    let web: FeedWeb
+    let kept = Recorder<String>()
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+      if request.keepsConnection { kept.note(request.url) }
+      return try await web.send(request)
+    }
+  }
+
+  @Test(
+    "17-Polite: a connection is kept where feeds of its host wait, and else closed with the poll")
+  func connections() async throws {
+    let feeds = ["https://a.test/1", "https://a.test/2", "https://b.test/"]
+    let line = Line(
+      web: FeedWeb(Dictionary(uniqueKeysWithValues: feeds.map { ($0, rssPage([1])) })))
+    let settings = AggregatorSettings(limits: PollingLimits(hostGap: .zero))
+    let aggregator = Aggregator(
+      store: MemoryFeedStore(), client: PageClient(transport: line, configuration: .feed),
+      settings: settings)
+    for feed in feeds { try await aggregator.subscribe(to: feed) }
+    try await aggregator.pollDue()
+    #expect(line.web.urls.sorted() == feeds)
+    #expect(line.kept.values.map { $0.dropLast() } == ["https://a.test/"])
+  }
+
   @Test(
     "17-Aggregator, F2, F5: a feed that is gone is not asked again, and one that fails more seldom")
   func failures() async throws {
