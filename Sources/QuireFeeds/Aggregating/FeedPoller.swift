@@ -44,6 +44,7 @@ struct FeedPoller: Sendable {
     } catch {
       failure = error
     }
+    Self.tellApart(&reading.entries)
     // Where an older page failed, the feed itself was read.
     let error = reading.first == nil ? failure ?? Self.nothing : nil
     var known = subscription
@@ -86,6 +87,22 @@ struct FeedPoller: Sendable {
       // It would keep its page in memory.
       entry.raw = nil
       reading.entries.append(entry)
+    }
+  }
+
+  /// An identifier that a publisher gives to different entries tells nothing: a digest of each takes its place,
+  /// or one would be stored over the other.
+  private static func tellApart(_ entries: inout [FeedEntry]) {
+    var places: [String: [Int]] = [:]
+    for (place, entry) in entries.enumerated() {
+      if let id = entry.id { places[id, default: []].append(place) }
+    }
+    for places in places.values where places.count > 1 {
+      let digests = places.map { entries[$0].digest }
+      guard Set(digests).count > 1 else { continue }
+      for (place, digest) in zip(places, digests) {
+        entries[place].id = FeedEntry.Identity(.digest, digest).text
+      }
     }
   }
 

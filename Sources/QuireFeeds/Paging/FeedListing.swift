@@ -34,7 +34,21 @@ public struct FeedListing: Sendable {
 
 extension Page where Item == FeedEntry {
   /// What the page says of its feed; nil for a page that was unchanged, and for one of another source.
-  public var feed: Feed? { (http?.document as? FeedDocument)?.feed }
+  ///
+  /// Hubs and the feed's own address come from the answer's Link header fields where it has them, before the
+  /// document (WebSub, §4).
+  public var feed: Feed? {
+    guard let http, var feed = (http.document as? FeedDocument)?.feed else { return nil }
+    let links = LinkHeader(http.head.headerFields)
+    let scope = FeedScope(url: http.url)
+    func targets(_ relation: String) -> [String] {
+      links.all(relation: relation).compactMap { scope.absolute($0.target) }
+    }
+    let hubs = targets("hub").map { FeedHub($0) }
+    if !hubs.isEmpty { feed.hubs = hubs + feed.hubs.filter { !hubs.contains($0) } }
+    feed.feedURL = targets("self").first ?? feed.feedURL
+    return feed
+  }
 }
 
 extension PageClient {

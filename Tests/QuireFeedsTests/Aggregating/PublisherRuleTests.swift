@@ -1,0 +1,180 @@
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import Synchronization
+import Testing
+
+@testable import QuireFeeds
+
+/// What publishers say of being asked, in the form in which they say it, as the aggregator obeys it.
+@Suite struct PublisherRuleTests {
+  /// Friday, 15 January 2027, 08:00 UTC.
+  private static let start = 1_800_000_000.0
+  private static let hour = 3_600.0
+
+  private static func aggregator(
+    _ web: FeedWeb, _ store: any FeedStore = MemoryFeedStore(),
+    at now: @escaping @Sendable () -> Double
+  ) -> Aggregator {
+    var environment = Aggregator.Environment()
+    environment.now = now
+    environment.random = { 0 }
+    return Aggregator(
+      store: store, client: PageClient(transport: web, configuration: .feed),
+      settings: AggregatorSettings(limits: PollingLimits(hostGap: .zero)),
+      environment: environment)
+  }
+
+  private static func answer(
+    _ status: Int = 200, _ fields: [String: String] = [:], _ channel: String = ""
+  ) -> FeedWeb.Answer {
+    var answer = FeedWeb.Answer(status: status, body: rssPage([1], channel))
+    for (name, value) in fields {
+      if let name = HTTPField.Name(name) { answer.fields[name] = value }
+    }
+    return answer
+  }
+
+  /// Answers, and after how long the feed is due again.
+  private static let rules: [(FeedWeb.Answer, Double)] = [
+    (answer(), hour),
+    (answer(200, ["Cache-Control": "max-age=7200"]), 2 * hour),
+    (answer(200, ["Cache-Control": "public, MAX-AGE=\"7200\", must-revalidate"]), 2 * hour),
+    (answer(200, ["Cache-Control": "no-cache, max-age=0"]), hour),
+    (answer(200, ["Cache-Control": "max-age=999999999"]), 24 * hour),
+    (answer(200, ["Expires": "Fri, 15 Jan 2027 11:00:00 GMT"]), 3 * hour),
+    (
+      answer(
+        200, ["Expires": "Friday, 15-Jan-27 10:00:00 GMT", "Date": "Fri, 15 Jan 2027 05:00:00 GMT"]),
+      5 * hour
+    ),
+    (answer(200, ["Expires": "0"]), hour),
+    (answer(200, ["Cache-Control": "max-age=7200"], "<ttl>300</ttl>"), 5 * hour),
+    (answer(200, [:], "<ttl> 180 </ttl>"), 3 * hour),
+    (answer(200, [:], "<ttl>soon</ttl>"), hour),
+    (answer(200, [:], "<ttl>-5</ttl>"), hour),
+    (
+      answer(
+        200, [:],
+        "<sy:updatePeriod xmlns:sy='http://purl.org/rss/1.0/modules/syndication/'>daily</sy:updatePeriod>"
+      ), 12 * hour
+    ),
+    (
+      answer(200, [:], "<skipHours><hour>9</hour><hour>10</hour><hour>11</hour></skipHours>"),
+      4 * hour
+    ),
+    (answer(200, [:], "<skipDays><day>Friday</day><day>saturday</day></skipDays>"), 40 * hour),
+    (answer(200, ["Retry-After": "Fri, 15 Jan 2027 12:00:00 GMT"]), 4 * hour),
+    (answer(429, ["Retry-After": "20000"]), 20_000),
+    (answer(503, ["Retry-After": "Sat, 16 Jan 2027 08:00:00 GMT"]), 24 * hour),
+    (answer(503, ["Retry-After": "Fri, 15 Jan 2027 07:00:00 GMT"]), hour),
+    (answer(404), hour),
+    (answer(410), .infinity),
+  ]
+
+  @Test(
+    "17-Polling, H26, F2, F3, F4: what a publisher says in its answer is when the feed is asked again",
+    arguments: rules.indices)
+  func rule(number: Int) async throws {
+    let (answer, wait) = Self.rules[number]
+    let aggregator = Self.aggregator(FeedWeb { _, _ in answer }) { Self.start }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    try await aggregator.pollDue()
+    let schedule = try #require(await aggregator.subscriptions().first?.schedule)
+    #expect(
+      schedule.nextPoll - Self.start == wait, "\(answer.status) \(answer.fields) \(answer.body)")
+  }
+
+  @Test(
+    "17-Polling, F1: what a feed asks for holds while it is unchanged, by ETags weak or strange")
+  func unchanged() async throws {
+    for tag in ["W/\"a,b\"", "\"\"", "no-quotes", "\"with space é\""] {
+      let time = Mutex(Self.start)
+      let web = FeedWeb { _, fields in
+        if fields[.ifNoneMatch] == tag { return .init(status: 304) }
+        var answer = Self.answer(200, ["ETag": tag], "<ttl>300</ttl>")
+        if fields[.ifNoneMatch] != nil { answer.status = 500 }
+        return answer
+      }
+      let aggregator = Self.aggregator(web) { time.withLock { $0 } }
+      try await aggregator.subscribe(to: "https://a.test/f")
+      for number in 1...3 {
+        try await aggregator.pollDue()
+        #expect(web.urls.count == number)
+        let subscription = try #require(await aggregator.subscriptions().first)
+        #expect(subscription.health.unchanged == number - 1, "\(tag)")
+        #expect(subscription.schedule.nextPoll - time.withLock { $0 } >= 5 * Self.hour)
+        time.withLock { $0 = subscription.schedule.nextPoll }
+      }
+    }
+  }
+
+  @Test(
+    "17-Aggregator, X19: entries to which a publisher gave one identifier are all kept, each once")
+  func sharedIdentifiers() async throws {
+    let time = Mutex(Self.start)
+    let last = FeedCounter()
+    let web = FeedWeb { _, _ in
+      let items = (1...last.value + 2).reversed().map {
+        "<item><guid isPermaLink='false'>same</guid><title>T\($0)</title><link>https://a.test/</link></item>"
+      }
+      return .init(body: "<rss><channel>\(items.joined())</channel></rss>")
+    }
+    let store = MemoryFeedStore()
+    let aggregator = Self.aggregator(web, store) { time.withLock { $0 } }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for number in [1, 1, 2, 5, 5] {
+      last.value = number
+      try await aggregator.pollDue()
+      time.withLock { $0 += 100_000 }
+      let titles = try await store.entries(EntrySelection(), at: nil, limit: 100).items.compactMap {
+        $0.entry.title?.value
+      }
+      #expect(titles == (1...number + 2).reversed().map { "T\($0)" })
+    }
+    #expect(try await aggregator.subscriptions().first?.health.entries == 7)
+  }
+
+  @Test(
+    "17-Aggregator, X19: entries without identifier are known by their address, and without one by their text"
+  )
+  func missingIdentifiers() async throws {
+    let time = Mutex(Self.start)
+    let body = """
+      <rss><channel><item><link>/1</link><title>A</title></item><item><title>B</title></item>
+      <item><description>B</description></item><item><title>B</title></item><item/></channel></rss>
+      """
+    let store = MemoryFeedStore()
+    let aggregator = Self.aggregator(FeedWeb(["https://a.test/f": body]), store) {
+      time.withLock { $0 }
+    }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for _ in 0..<3 {
+      try await aggregator.pollDue()
+      time.withLock { $0 += 100_000 }
+      let found = try await store.entries(EntrySelection(), at: nil, limit: 100).items
+      #expect(found.map(\.entry.identity.kind) == [.link, .digest, .digest, .digest])
+    }
+  }
+
+  @Test(
+    "17-Hub: hubs and the feed's own address in Link header fields come before those of the document"
+  )
+  func linkHeader() async throws {
+    let body = rssPage(
+      [1], "<atom:link rel='hub' href='https://old.test/'/><atom:link rel='self' href='/old'/>")
+    let web = FeedWeb { _, _ in
+      .init(
+        body: body,
+        fields: [
+          .link:
+            "<https://hub.test/>; rel=hub, </topic>; rel=\"self\", <https://two.test/>; rel=\"hub x\""
+        ])
+    }
+    let client = PageClient(transport: web, configuration: .feed)
+    let feed = try await client.feed(at: "https://a.test/f").properties()
+    #expect(
+      feed.hubs.map(\.url) == ["https://hub.test/", "https://two.test/", "https://old.test/"])
+    #expect(feed.feedURL == "https://a.test/topic")
+  }
+}
