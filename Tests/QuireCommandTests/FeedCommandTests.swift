@@ -1,3 +1,4 @@
+import Foundation
 import QuireCore
 import TestSupport
 import Testing
@@ -17,11 +18,21 @@ struct FeedCommandTests {
     <pubDate>Mon, 03 Jun 2024 09:39:21 GMT</pubDate></item></channel></rss>
     """
 
+  /// A sitemap of two addresses, compressed as a file.
+  private static let sitemap =
+    "H4sIAAAAAAACA7MpLcopTi1RqMjNySu2Vc8oKSmw0tcvLy/XK84sSc1NLCjWyy9K1y9OzgByivWhgvoGepbqdjZAvXY2OfnJdvqGNvog2kYfLIQQN0IR14dYZgcA05rdnXUAAAA="
+
   private func serving(_ body: (String) async throws -> Void) async throws {
     let server = try FaultServer { request in
       switch request.target {
       case "/feed": [.respond(Self.rss, headers: [("Content-Type", "text/xml")])]
       case "/feed?page=2": [.respond(Self.older, headers: [("Content-Type", "text/xml")])]
+      case "/sitemap.xml.gz":
+        [
+          .respond(
+            Array(Data(base64Encoded: Self.sitemap) ?? Data()),
+            headers: [("Content-Type", "application/x-gzip")])
+        ]
       case "/list": [.respond("[1, 2]", headers: [("Content-Type", "application/json")])]
       case "/":
         [.respond("<html><link rel=alternate type='application/rss+xml' href=feed title=T>")]
@@ -57,7 +68,7 @@ struct FeedCommandTests {
   }
 
   @Test(
-    "17-Tool: --pages and --since end the walk, --strict refuses, --raw prints what the publisher wrote"
+    "17-Tool: --pages and --since end the walk, --strict refuses, --html rewrites, --raw prints what the publisher wrote"
   )
   func options() async throws {
     try await serving { origin in
@@ -68,11 +79,22 @@ struct FeedCommandTests {
       let strict = try await Command.quire(["feed", url, "--strict"])
       #expect(strict.status == 1 && strict.output.isEmpty)
       #expect(strict.errors.contains("line 3"), "\(strict.errors)")
+      let clean = try await Command.quire(["feed", url, "--html", "sanitized", "--pages", "1"])
+      #expect(try lines(clean).first?["content_html"]?.string == "<b>x</b> &amp; y")
+      #expect(try await Command.quire(["feed", url, "--html", "none"]).status == 2)
       let raw = try await Command.quire(["feed", origin + "/feed?page=2", "--raw"])
       #expect(raw.output.hasPrefix("<item><title>Old</title>"), "\(raw.output)")
       #expect(try await Command.quire(["feed", url, "--since", "soon"]).status == 2)
       #expect(try await Command.quire(["feed", url, "--pages", "0"]).status == 2)
       #expect(try await Command.quire(["feed", url, "--feed", "--since", "2025"]).status == 2)
+    }
+  }
+
+  @Test("17-Sitemap, 17-Tool: a sitemap that is a compressed file is read as one that is not")
+  func compressedSitemap() async throws {
+    try await serving { origin in
+      let ending = try await Command.quire(["feed", origin + "/sitemap.xml.gz"])
+      #expect(try lines(ending).map { $0["url"]?.string } == [origin + "/1", origin + "/2"])
     }
   }
 
