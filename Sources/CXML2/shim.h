@@ -5,6 +5,13 @@
 #undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
 #include <libxml/parserInternals.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__linux__)
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 static inline void quire_xml_swallow(void *context, const char *format, ...) {
   (void)context;
@@ -18,3 +25,42 @@ static inline void quire_xml_silence(xmlSAXHandler *handler) {
   handler->error = quire_xml_swallow;
   handler->fatalError = quire_xml_swallow;
 }
+
+// Memory by its size: from 128 KiB on in pages of its own, which mremap, which is variadic, moves without
+// copying them. Elsewhere by realloc.
+#if defined(__linux__)
+static inline int quire_memory_is_large(size_t size) { return size >= (128u << 10); }
+
+static inline void quire_memory_release(void *memory, size_t size) {
+  if (quire_memory_is_large(size)) {
+    munmap(memory, size);
+  } else {
+    free(memory);
+  }
+}
+
+static inline void *quire_memory_grow(void *old, size_t old_size, size_t size) {
+  if (!quire_memory_is_large(size)) return realloc(old, size);
+  if (quire_memory_is_large(old_size)) {
+    long moved = syscall(SYS_mremap, old, old_size, size, 1 /* MREMAP_MAYMOVE */);
+    return moved == -1 ? NULL : (void *)moved;
+  }
+  void *memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return NULL;
+  if (old) {
+    memcpy(memory, old, old_size);
+    free(old);
+  }
+  return memory;
+}
+#else
+static inline void quire_memory_release(void *memory, size_t size) {
+  (void)size;
+  free(memory);
+}
+
+static inline void *quire_memory_grow(void *old, size_t old_size, size_t size) {
+  (void)old_size;
+  return realloc(old, size);
+}
+#endif

@@ -11,7 +11,7 @@ import QuirePagination
 /// `TransferMetrics.wireRequests`. Any other request is on the wire once; if its connection dies under
 /// it, that is `truncated`, and the message says that the server may have acted on it.
 ///
-/// A body is received at most 1 MiB ahead of its reader, or a 128th of `TransferLimits.decodedBytes` where
+/// A body is received at most 1 MiB ahead of its reader, or a 256th of `TransferLimits.decodedBytes` where
 /// that is less, as it is for feeds; then the server has to wait, and no timeout runs. A server that has to wait for long may give up, which is `truncated`. Over HTTP/2,
 /// where libcurl would have to keep what was announced to the server, it is received as fast as the
 /// server sends it, up to `TransferLimits.wireBytes`.

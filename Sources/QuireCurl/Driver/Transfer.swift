@@ -50,7 +50,7 @@ final class Transfer {
     self.driver = driver
     started = clock.now
     let request = exchange.request
-    readAhead = min(1 << 20, max(64 << 10, request.limits.decodedBytes / 128))
+    readAhead = min(1 << 20, max(64 << 10, request.limits.decodedBytes / 256))
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
       limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable,

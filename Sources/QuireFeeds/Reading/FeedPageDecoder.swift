@@ -31,7 +31,16 @@ struct FeedPageDecoding: PageDecoding {
   /// The page as it came; its first bytes where the parser has its text.
   private var bytes: [UInt8] = []
   private var hasText = false
+  /// Whether the parser has the text from the declaration on, behind other bytes.
+  private var isBehindOther = false
+  /// Whether the parser has the text as UTF-8, for the encoding that it says is unknown.
+  private var isGuessed = false
   private var isJSON: Bool?
+  /// A page of JSON, in parts: it is put together once it is whole.
+  private var parts: [[UInt8]] = []
+  private var limitGuard: JSONLimitGuard
+  /// How much text is mended for a look, once there is so much of it.
+  private var nextLook = 512 << 10
   private var parser: XMLPageParser?
   /// Why libxml2 cannot go on, where mending may help.
   private var refusal: XMLRefusal?
@@ -40,32 +49,67 @@ struct FeedPageDecoding: PageDecoding {
   init(_ context: DecodingContext, _ options: FeedOptions) {
     self.context = context
     self.options = options
+    limitGuard = JSONLimitGuard(options.limits)
   }
 
   mutating func receive(_ slice: [UInt8]) throws {
-    if hasText { return try feed(slice) }
+    if hasText { return try feed(slice[...]) }
+    if isJSON == true { return try receive(json: slice) }
     let start = bytes.count
     if bytes.isEmpty { bytes = slice } else { bytes += slice }
     if isJSON == nil {
-      guard let first = bytes.first(where: { !Self.isSilent($0) }) else { return }
-      isJSON = first == UInt8(ascii: "{")
-      if isJSON == false {
-        parser = try makeParser(charset: charset)
-        return try receive(xml: bytes, at: 0)
+      guard let first = bytes.firstIndex(where: { !Self.isSilent($0) }) else {
+        guard bytes.count <= Self.headSize else { throw Self.noStart }
+        return
       }
+      guard first <= Self.headSize else { throw Self.noStart }
+      isJSON = bytes[first] == UInt8(ascii: "{")
+      if isJSON == true {
+        defer { bytes = [] }
+        return try receive(json: bytes)
+      }
+      parser = try makeParser(charset: charset)
+      return try receive(xml: bytes, at: 0)
     }
-    if isJSON == false { try receive(xml: slice, at: start) }
+    try receive(xml: slice, at: start)
   }
 
-  /// Once the beginning has told the encoding, the bytes are not needed beside their text. They are where
-  /// something lies before the declaration, which may tell another one.
+  private mutating func receive(json slice: [UInt8]) throws {
+    try limitGuard.receive(slice)
+    if let last = parts.last, last.count + slice.count <= Self.pieceSize {
+      parts[parts.count - 1] += slice
+    } else {
+      parts.append(slice)
+    }
+  }
+
+  /// Once the beginning has told the encoding, the bytes are not needed beside their text.
   private mutating func receive(xml slice: [UInt8], at start: Int) throws {
-    let (isHead, end) = (start <= Self.headSize, bytes.count)
-    if isHead, end > Self.headSize { hasText = Self.documentStart(bytes) == 0 }
-    let isNeeded = hasText || end <= Self.headSize
-    try feed(slice, asText: isNeeded)
-    if refusal?.kind == .encoding { hasText = false }
-    if hasText { bytes = Array(bytes.prefix(128)) }
+    guard start <= Self.headSize, bytes.count > Self.headSize else {
+      return try feed(slice[...])
+    }
+    let declaration = Self.documentStart(bytes)
+    if declaration == 0 || options.isStrict {
+      try feed(slice[...])
+    } else {
+      // What lies before the declaration may be anything.
+      isBehindOther = true
+      try begin(again: declaration)
+    }
+    if refusal?.kind == .encoding {
+      isGuessed = true
+      try begin(again: declaration)
+    }
+    if let refusal, refusal.kind == .encoding { throw refusal.error }
+    hasText = true
+    bytes = Array(bytes.prefix(128))
+  }
+
+  /// Parses the beginning again, from another byte on or in another encoding.
+  private mutating func begin(again start: Int) throws {
+    refusal = nil
+    parser = try makeParser(charset: isGuessed ? "utf-8" : charset)
+    try feed(bytes[start...])
   }
 
   /// Bytes within which a declaration is looked for.
@@ -90,12 +134,12 @@ struct FeedPageDecoding: PageDecoding {
   /// Bytes that the parser gets at once: what it does with them stays in the processor's cache.
   private static let pieceSize = 64 << 10
 
-  private mutating func feed(_ slice: [UInt8], asText: Bool = true) throws {
+  private mutating func feed(_ slice: ArraySlice<UInt8>) throws {
     guard let parser else { return }
-    var start = 0
+    var start = slice.startIndex
     do throws(XMLRefusal) {
-      while refusal == nil, start < slice.count {
-        let piece = slice[start..<min(start + Self.pieceSize, slice.count)]
+      while refusal == nil, start < slice.endIndex {
+        let piece = slice[start..<min(start + Self.pieceSize, slice.endIndex)]
         start = piece.endIndex
         try parser.receive(piece)
       }
@@ -103,11 +147,26 @@ struct FeedPageDecoding: PageDecoding {
       if options.isStrict || error.kind == .final { throw Self.words(for: error) }
       refusal = error
     }
-    guard asText, let refusal, refusal.kind != .encoding else { return }
+    guard let refusal, refusal.kind != .encoding else { return }
     do throws(XMLRefusal) {
       try parser.receiveText(slice[start...])
     } catch {
       throw Self.words(for: error)
+    }
+    try look(parser)
+  }
+
+  /// Mends what has come so far, whenever it has doubled, to see whether it is worth going on.
+  private mutating func look(_ parser: XMLPageParser) throws {
+    guard parser.textCount >= nextLook else { return }
+    nextLook = parser.textCount * 2
+    var repair = MarkupRepair(
+      parser.textSoFar, limits: options.limits, namespaces: options.xmlLimits.namespaces,
+      isWhole: false)
+    do {
+      try repair.run { _ in }
+    } catch let error as PageError where error.code == .truncated {
+      // More is to come.
     }
   }
 
@@ -124,7 +183,7 @@ struct FeedPageDecoding: PageDecoding {
 
   /// Reads what was received.
   mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
-    defer { (bytes, parser) = ([], nil) }
+    defer { (bytes, parts, parser) = ([], [], nil) }
     switch isJSON {
     case nil:
       throw PageError(.truncated, "The answer is empty: a feed has at least a root element.")
@@ -137,7 +196,8 @@ struct FeedPageDecoding: PageDecoding {
 
   private mutating func readXML() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     var tally = RepairTally()
-    if saysOtherWidth { tally.add(.wrongEncoding) }
+    if saysOtherWidth || isGuessed { tally.add(.wrongEncoding) }
+    if isBehindOther { tally.add(.textBeforeDocument) }
     let first = refusal == nil ? try finishParser() : nil
     if let first {
       note(parser?.repairs ?? [], in: &tally)
@@ -175,7 +235,8 @@ struct FeedPageDecoding: PageDecoding {
   private mutating func mended(_ first: XMLDocument?) throws -> (XMLDocument, RepairTally) {
     var tally = RepairTally()
     let start = hasText ? 0 : Self.documentStart(bytes)
-    if start > 0 { tally.add(.textBeforeDocument) }
+    if start > 0 || isBehindOther { tally.add(.textBeforeDocument) }
+    if isGuessed { tally.add(.wrongEncoding) }
     var repair = MarkupRepair(
       try text(first, from: start, &tally), limits: options.limits,
       namespaces: options.xmlLimits.namespaces, isWhole: context.isProvenWhole)
@@ -184,10 +245,9 @@ struct FeedPageDecoding: PageDecoding {
     try repair.run { piece in
       do throws(XMLRefusal) { try parser.receive(piece[...]) } catch { throw error.error }
     }
-    if start > 0, repair.repairs.repairs.first?.kind == .textBeforeDocument {
-      tally = RepairTally()
-    }
-    tally.add(repair.repairs.repairs)
+    let found = repair.repairs.repairs
+    tally.add(
+      start > 0 && found.first?.kind == .textBeforeDocument ? Array(found.dropFirst()) : found)
     do throws(XMLRefusal) {
       let document = try parser.finish()
       note(parser.repairs, in: &tally)
@@ -267,10 +327,10 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   private func parse(_ document: XMLDocument, _ tally: RepairTally) throws -> ParsedFeed? {
-    var reader = FeedXMLReader(document)
+    var reader = FeedXMLReader(document, limit: options.limits.items)
     guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
     var feed = properties
-    try check(nodes.count)
+    try check(reader.isBeyondLimit ? .max : nodes.count)
     var entries: [FeedEntry] = []
     entries.reserveCapacity(nodes.count)
     for node in nodes {
@@ -306,7 +366,7 @@ struct FeedPageDecoding: PageDecoding {
     var inner = context
     inner.items = "/items"
     var session = JSONRawPageDecoder().begin(inner)
-    try session.receive(bytes)
+    try session.receive(takeParts())
     let document = try session.finish()
     var reader = FeedJSONReader(url: context.url)
     let version = try document.value(at: "/version")?.string ?? ""
@@ -336,6 +396,18 @@ struct FeedPageDecoding: PageDecoding {
     }
     feed.repairs += reader.repairs.repairs
     return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
+  }
+
+  /// The whole page; its parts are gone then.
+  private mutating func takeParts() -> [UInt8] {
+    var page: [UInt8] = []
+    page.reserveCapacity(parts.reduce(64) { $0 + $1.count })
+    for index in parts.indices {
+      page += parts[index]
+      parts[index] = []
+    }
+    parts = []
+    return page
   }
 
   /// The members of the top level that a feed has, its items left out.
@@ -371,6 +443,10 @@ struct FeedPageDecoding: PageDecoding {
   private static func words(for refusal: XMLRefusal) -> PageError {
     refusal.kind == .html ? MarkupRepair.html : refusal.error
   }
+
+  private static let noStart = PageError(
+    .unexpectedMediaType, "The answer is no feed: it begins with 64 KiB of white space.",
+    remedies: [Remedy(.feedAddress)])
 
   private static func noFeed(_ document: XMLDocument?) -> PageError {
     let name = document.map { ": its root element is \(ServerText($0.root.localName, limit: 64))" }

@@ -18,8 +18,13 @@ struct FeedXMLReader {
   /// The style of dates in the format.
   private(set) var dates = FeedDateReader.Style.rfc822
 
-  init(_ document: XMLDocument) {
+  /// Entries that a page may have, and whether it has more.
+  private let limit: Int
+  private(set) var isBeyondLimit = false
+
+  init(_ document: XMLDocument, limit: Int) {
     self.document = document
+    self.limit = limit
     (elements, isKnown) = FeedElement.table(of: document)
   }
 
@@ -47,7 +52,8 @@ struct FeedXMLReader {
     case .urlset?:
       dates = .w3c
       let format = FeedFormat(.sitemap, version: "0.9")
-      return (Feed(format), children(of: root, being: [.sitemapURL, .url]), scope)
+      let entries = children(of: root, being: [.sitemapURL, .url])
+      return (Feed(format), entries, scope)
     case .sitemapindex?: return sitemaps(root, scope)
     default: return nil
     }
@@ -117,15 +123,29 @@ struct FeedXMLReader {
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
     dates = .w3c
     var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
-    for node in children(of: root, being: [.sitemap]) {
+    for node in root.children where element(node) == .sitemap {
       let location = node.children.first { element($0) == .loc }?.text
       if let url = location.flatMap({ address($0, scope) }) { feed.sitemaps.append(url) }
     }
     return (feed, [], scope)
   }
 
-  func children(of node: XMLTreeNode, being wanted: [FeedElement]) -> [XMLTreeNode] {
-    node.children.filter { child in element(child).map { wanted.contains($0) } ?? false }
+  /// The elements of some kinds within another; none where there are more than may be, which is noted.
+  mutating func children(of node: XMLTreeNode, being wanted: [FeedElement]) -> [XMLTreeNode] {
+    func isWanted(_ child: XMLTreeNode) -> Bool {
+      element(child).map { wanted.contains($0) } ?? false
+    }
+    // Counted first: what is refused should take no memory.
+    var count = 0
+    for child in node.children where isWanted(child) { count += 1 }
+    guard count <= limit else {
+      isBeyondLimit = true
+      return []
+    }
+    var found: [XMLTreeNode] = []
+    found.reserveCapacity(count)
+    for child in node.children where isWanted(child) { found.append(child) }
+    return found
   }
 
   // MARK: Values

@@ -131,7 +131,7 @@ public struct XMLLimits: Hashable, Sendable {
   public var doctypeBytes: Int
   /// Bytes of all distinct names, prefixes and namespaces together. Default 256 KiB.
   public var nameBytes: Int
-  /// Bytes of text between two tags. Default 8 MiB.
+  /// Bytes of text between two tags, as it is written. Default 8 MiB.
   public var textBytes: Int
 
   /// Limits; every parameter has the default of its property.

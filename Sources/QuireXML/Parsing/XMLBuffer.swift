@@ -1,13 +1,10 @@
-#if canImport(Glibc)
-  import Glibc
-#else
-  import Darwin
-#endif
+import CXML2
 
 /// Memory that grows, for the tape: trivial, so that callbacks from C cost no reference counting.
 ///
-/// The last owner calls `release()`. Grows by `realloc`, which moves large blocks without
-/// copying them.
+/// The last owner calls `release()`. Large memory comes in pages of the system, which are moved without
+/// being copied when it grows, and of which only those that were written to count: `realloc` copies what was
+/// once freed, and both copies count.
 struct XMLBuffer<Element: BitwiseCopyable> {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
@@ -15,10 +12,10 @@ struct XMLBuffer<Element: BitwiseCopyable> {
 
   init(capacity: Int) {
     self.capacity = max(capacity, 16)
-    base = Self.memory(nil, capacity: self.capacity)
+    base = Self.memory(nil, 0, capacity: self.capacity)
   }
 
-  func release() { free(base) }
+  func release() { quire_memory_release(base, capacity * MemoryLayout<Element>.stride) }
 
   @inline(__always)
   mutating func append(_ element: Element) {
@@ -50,14 +47,16 @@ struct XMLBuffer<Element: BitwiseCopyable> {
 
   @inline(never)
   private mutating func grow(to needed: Int) {
+    let old = capacity
     capacity = max(needed, capacity * 2)
-    base = Self.memory(base, capacity: capacity)
+    base = Self.memory(base, old, capacity: capacity)
   }
 
   private static func memory(
-    _ old: UnsafeMutablePointer<Element>?, capacity: Int
+    _ base: UnsafeMutablePointer<Element>?, _ old: Int, capacity: Int
   ) -> UnsafeMutablePointer<Element> {
-    guard let memory = realloc(old, capacity * MemoryLayout<Element>.stride) else {
+    let stride = MemoryLayout<Element>.stride
+    guard let memory = quire_memory_grow(base, old * stride, capacity * stride) else {
       preconditionFailure("There is no memory for \(capacity) more elements of an XML page.")
     }
     return memory.bindMemory(to: Element.self, capacity: capacity)

@@ -47,6 +47,10 @@ package struct XMLPageParser {
     }
   }
 
+  /// How much text has come, and the text itself, in UTF-8.
+  package var textCount: Int { parser.state.pointee.tape.source.count }
+  package var textSoFar: [UInt8] { parser.text }
+
   /// Says that all bytes of a page that was refused have come, and returns its text in UTF-8.
   package func finishText() throws(XMLRefusal) -> [UInt8] {
     do throws(XMLInput.Failure) {

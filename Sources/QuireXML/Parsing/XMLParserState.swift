@@ -64,6 +64,12 @@ struct XMLParserState {
     context.pointee.input == nil ? fed : offset(of: context.pointee.input.pointee.cur)
   }
 
+  /// Bytes that libxml2 has been handed and has not read.
+  var unread: Int {
+    guard let input = context.pointee.input else { return 0 }
+    return input.pointee.end - input.pointee.cur
+  }
+
   mutating func fail(_ reason: XMLFault.Reason, at offset: Int? = nil) {
     guard fault == nil else { return }
     let offset = min(max(offset ?? place, 0), tape.source.count)

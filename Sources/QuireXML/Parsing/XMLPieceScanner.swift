@@ -31,6 +31,8 @@ struct XMLPieceScanner {
   static let size = 4 << 10
 
   let limits: XMLLimits
+  /// Where the text begins that the last piece went on with.
+  private var textStart: Int?
   /// Where the construct starts within which the bytes ended, if they did.
   private(set) var openEnd: Int?
   /// Where the search for the end of the construct at the start of the next piece goes on.
@@ -41,7 +43,10 @@ struct XMLPieceScanner {
   init(limits: XMLLimits) { self.limits = limits }
 
   /// The first bytes are no longer there.
-  mutating func forgot(_ count: Int) { searched = max(0, searched - count) }
+  mutating func forgot(_ count: Int) {
+    searched = max(0, searched - count)
+    textStart = textStart.map { $0 - count }
+  }
 
   /// The next piece of `bytes`, which starts at `start`; `isLast` when no more bytes will come.
   mutating func piece(
@@ -61,6 +66,12 @@ struct XMLPieceScanner {
 
   private mutating func piece(of bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     let end = min(start + Self.size, bytes.count)
+    let earlier = textStart
+    textStart = nil
+    // What is written with references may be short once they are resolved, but is kept as it is written.
+    if let earlier, Self.endOfText(in: bytes, start..<end) - earlier > limits.textBytes {
+      return .tooLong(.section)
+    }
     // What waits for its end is looked through once, however small the slices are.
     if searched > start { return waiting(in: bytes, from: start) }
     let special = Self.special(in: bytes, start..<end)
@@ -68,6 +79,7 @@ struct XMLPieceScanner {
     if let special { return .until(special) }
     if let tag = Self.last(UInt8(ascii: "<"), in: bytes, (start + 1)..<end) { return .until(tag) }
     if bytes[start] == UInt8(ascii: "<") { return tag(in: bytes, from: start) }
+    textStart = earlier ?? start
     return text(in: bytes, from: start, until: end)
   }
 
@@ -226,6 +238,16 @@ struct XMLPieceScanner {
       }
     }
     return first
+  }
+
+  /// The first `<`, or the end.
+  private static func endOfText(
+    in bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>
+  ) -> Int {
+    guard let base = bytes.baseAddress,
+      let found = memchr(base + range.lowerBound, 0x3C, range.count)
+    else { return range.upperBound }
+    return UnsafeRawPointer(found) - UnsafeRawPointer(base)
   }
 
   private static func last(

@@ -12,6 +12,7 @@ final class XMLPushParser {
   let state: UnsafeMutablePointer<XMLParserState>
   private var input: XMLInput
   private var scanner: XMLPieceScanner
+  private var textGuard = XMLTextGuard()
   private var isFinished = false
   /// The names so far, as text.
   private var names: [XMLIndex.Name] = []
@@ -71,6 +72,14 @@ final class XMLPushParser {
   /// Takes the next bytes as text alone, behind a fault.
   func receiveText(_ slice: some Collection<UInt8>) throws(XMLInput.Failure) {
     try input.receive(slice, into: &state.pointee.tape.source)
+    let source = state.pointee.tape.source
+    let limit = state.pointee.limits.textBytes
+    let text = UnsafeBufferPointer(start: source.base, count: source.count)
+    guard textGuard.longest(in: text) <= limit else {
+      throw XMLInput.Failure(
+        reason: .limit(
+          what: "bytes of text between two tags", limit: limit, property: "XMLLimits.textBytes"))
+    }
   }
 
   /// Says that all text has come.
@@ -223,6 +232,11 @@ final class XMLPushParser {
           _ = xmlParseChunk(context, $0 + start, Int32(end - start), 0)
         }
         try check()
+        // It waits for the end of a reference or a tag, for ten million bytes: pieces have what they begin.
+        if state.pointee.unread > 2 * XMLPieceScanner.size {
+          return try fail(
+            .malformed("markup that begins here has no end"), at: state.pointee.place)
+        }
       case .more:
         return
       case .unknown:

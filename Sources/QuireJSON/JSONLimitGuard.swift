@@ -1,0 +1,146 @@
+package import QuireCore
+package import QuirePagination
+
+/// Checks a page of JSON against limits while it arrives, so that no more of a hostile one is kept than they
+/// allow.
+///
+/// Only brackets, quotes and commas are looked at: whether the page is JSON, the one who reads it says. What is
+/// counted as an item is any element of a list in the root object.
+package struct JSONLimitGuard {
+  private let limits: DecodingLimits
+
+  /// Containers that are open, and of the outermost two, which are lists.
+  private var depth = 0
+  private var isListInObject = false
+  private var isRootObject = false
+  private var isInString = false
+  private var isEscaped = false
+  private var isInScalar = false
+  /// Values, names and brackets so far.
+  private var events = 0
+  /// Elements of the list in the root object so far.
+  private var items = 0
+  /// Bytes so far, and where the string, number or white space and the item began.
+  private var bytes = 0
+  private var tokenStart = 0
+  private var itemStart = 0
+
+  /// A guard of one page. What has no bracket, comma or quote in it may have as many bytes as an item.
+  package init(_ limits: DecodingLimits) { self.limits = limits }
+
+  /// Looks at the next bytes.
+  package mutating func receive(_ slice: [UInt8]) throws(PageError) {
+    let start = bytes
+    let error = slice.withUnsafeBufferPointer { slice -> PageError? in
+      var index = 0
+      while index < slice.count {
+        if isInString {
+          index = endOfString(slice, from: index)
+        } else {
+          read(slice[index], at: start + index)
+          index += 1
+        }
+        bytes = start + index
+        if let error = breach { return error }
+      }
+      return nil
+    }
+    if let error { throw error }
+  }
+
+  @inline(__always)
+  private mutating func read(_ byte: UInt8, at place: Int) {
+    switch byte {
+    case UInt8(ascii: "\""):
+      (isInString, isEscaped, isInScalar) = (true, false, false)
+      tokenStart = place
+      events += 1
+    case UInt8(ascii: "{"), UInt8(ascii: "["):
+      isInScalar = false
+      open(isList: byte == UInt8(ascii: "["), at: place)
+    case UInt8(ascii: "}"), UInt8(ascii: "]"):
+      isInScalar = false
+      tokenStart = place
+      depth -= 1
+    case UInt8(ascii: ","):
+      isInScalar = false
+      tokenStart = place
+      if depth == 2, isListInObject { (items, itemStart) = (items + 1, place + 1) }
+    case UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D: isInScalar = false
+    default:
+      if !isInScalar { events += 1 }
+      isInScalar = true
+    }
+  }
+
+  private mutating func open(isList: Bool, at place: Int) {
+    depth += 1
+    events += 2
+    tokenStart = place
+    if depth == 1 { isRootObject = !isList }
+    if depth == 2 {
+      isListInObject = isList && isRootObject
+      (items, itemStart) = (1, place + 1)
+    }
+  }
+
+  /// Reads on in a string, eight bytes at a time where none of them is a quote or a backslash.
+  private mutating func endOfString(
+    _ slice: UnsafeBufferPointer<UInt8>, from start: Int
+  ) -> Int {
+    guard let bytes = slice.baseAddress else { return start }
+    var index = start
+    while index < slice.count {
+      if isEscaped {
+        isEscaped = false
+        index += 1
+        continue
+      }
+      while index + 8 <= slice.count {
+        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
+        index += special == 0 ? 8 : special.trailingZeroBitCount >> 3
+        if special != 0 { break }
+      }
+      guard index < slice.count else { break }
+      let byte = slice[index]
+      index += 1
+      if byte == UInt8(ascii: "\\") { isEscaped = true }
+      if byte == UInt8(ascii: "\"") {
+        isInString = false
+        tokenStart = self.bytes + index - start
+        break
+      }
+    }
+    return index
+  }
+
+  /// What is wrong with the page so far.
+  @inline(__always)
+  private var breach: PageError? {
+    let isFine =
+      depth <= limits.depth && events <= limits.events
+      && bytes - tokenStart <= limits.itemBytes + 2
+      && !(depth >= 2 && isListInObject
+        && (items > limits.items || bytes - itemStart > limits.itemBytes + 1))
+    return isFine ? nil : error
+  }
+
+  @inline(never)
+  private var error: PageError {
+    let (what, name) =
+      if depth > limits.depth {
+        ("nests more than \(limits.depth) containers", "DecodingLimits.depth")
+      } else if events > limits.events {
+        ("holds more than \(limits.events) values, names and brackets", "DecodingLimits.events")
+      } else if depth < 2 || !isListInObject {
+        ("has a value of more than \(limits.itemBytes) bytes", "DecodingLimits.itemBytes")
+      } else if items > limits.items {
+        ("holds more than \(limits.items) items in a list", "DecodingLimits.items")
+      } else {
+        ("has an item of more than \(limits.itemBytes) bytes", "DecodingLimits.itemBytes")
+      }
+    return PageError(
+      .limitExceeded, "At byte \(bytes), the JSON page \(what).",
+      remedies: [.raise(.init(name))])
+  }
+}
