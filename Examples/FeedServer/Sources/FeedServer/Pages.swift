@@ -117,8 +117,8 @@ struct ReaderPage {
     }
     let list =
       entries.isEmpty
-      ? "<p class=\"none\">There is nothing here.</p>"
-      : "<ol id=\"entries\" class=\"entries\">\(items)</ol>"
+      ? "<p class=\"none\">\(nothing)</p>" : "<ol id=\"entries\" class=\"entries\">\(items)</ol>"
+    let end = entries.isEmpty ? "" : "<span id=\"end\">That is all.</span>"
     let name = selection.subscription.map { names[$0] ?? $0 }
     return Frame(
       title: name ?? "Entries", place: "/",
@@ -126,11 +126,22 @@ struct ReaderPage {
         <div class="columns">\(sources)
         <main id="main" tabindex="-1"><div class="head"><h1>\((name ?? "All entries").escaped)</h1>
         \(filter)</div>\(list)
-        <p class="more" aria-live="polite">\(more ?? "<span id=\"end\">That is all.</span>")</p>
+        <p class="more" aria-live="polite">\(more ?? end)</p>
         <p class="keys"><kbd>j</kbd> <kbd>k</kbd> next and previous · <kbd>m</kbd> mark · <kbd>/</kbd> search</p>
         </main></div>
         """
     ).text
+  }
+
+  /// Why there are no entries, and what to do.
+  private var nothing: String {
+    if selection.text != nil || selection.isUnread || selection.subscription != nil {
+      return "No entries match. <a href=\"/\">Show all entries</a>"
+    }
+    if subscriptions.isEmpty {
+      return "There are no feeds yet. <a href=\"/feeds\">Subscribe to one</a>"
+    }
+    return "The feeds are being read. <a href=\"/\">Look again</a>"
   }
 
   /// What is searched and shown.
@@ -228,10 +239,10 @@ struct HealthPage {
       body: """
         <div class="columns single"><main id="main" tabindex="-1"><div class="head"><h1>Feeds</h1></div>
         <dl class="figures">\(shown)</dl>\(forms)
-        <div class="wide"><table><thead><tr><th scope="col">Feed</th><th scope="col">State</th>
+        <div class="wide" role="region" aria-label="Health of each feed" tabindex="0"><table><thead><tr><th scope="col">Feed</th><th scope="col">State</th>
         <th scope="col" class="number">Entries</th><th scope="col" class="number">Polls</th>
         <th scope="col" class="number">Unchanged</th><th scope="col" class="number">Repairs</th>
-        <th scope="col">Next poll</th></tr></thead><tbody>\(rows)</tbody></table></div></main></div>
+        <th scope="col">Next poll (UTC)</th></tr></thead><tbody>\(rows)</tbody></table></div></main></div>
         """
     ).text
   }
