@@ -103,6 +103,19 @@ struct EarlyRefusalTests {
     }
   }
 
+  @Test("X19: a feed with as many entries as may be is read, wherever they stand")
+  func many() throws {
+    let items = String(repeating: "<item><title>T</title><link>/</link></item>", count: 50_000)
+    for text in [
+      "<rss><channel>\(items)</channel></rss>",
+      "<rss><channel><title>C</title></channel>\(items)</rss>",
+      "<rss><channel><title>& C</title>\(items)</channel></rss>",
+      "<channel>\(items)</channel>",
+    ] {
+      #expect(try read(Array(text.utf8), 1 << 20).entries.count == 50_000)
+    }
+  }
+
   private func read(_ bytes: [UInt8], _ size: Int) throws -> ParsedFeed {
     var context = DecodingContext()
     context.isProvenWhole = true

@@ -128,7 +128,8 @@ struct FeedPageDecoding: PageDecoding {
 
   private func makeParser(charset: String?) throws -> XMLPageParser {
     try XMLPageParser(
-      limits: options.xmlLimits, decoding: options.limits, leniency: leniency, charset: charset)
+      limits: options.xmlLimits, decoding: options.limits, leniency: leniency, charset: charset,
+      boundsEntries: true)
   }
 
   /// Bytes that the parser gets at once: what it does with them stays in the processor's cache.

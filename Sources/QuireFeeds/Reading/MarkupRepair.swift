@@ -23,6 +23,9 @@ struct MarkupRepair {
   private var inScope: [[UInt8]: Int] = [:]
   /// The prefixes that were missing a namespace.
   private var undeclared: Set<[UInt8]> = []
+  /// Entries so far, and elements since the last one began.
+  private var entryCount = 0
+  private var elementCount = 0
   /// Whether an instruction may still end.
   private var hasInstructionEnd = true
   /// Where the last bytes were handed on.
@@ -134,10 +137,11 @@ struct MarkupRepair {
     "The answer is a web page, not a feed. Its own feeds can be discovered.",
     remedies: [Remedy(.feedAddress)])
 
+  private static let entries: Set<String> = ["item", "entry", "url", "sitemap"]
+
   private mutating func finish() throws {
     if !open.isEmpty {
-      let entries: Set<String> = ["item", "entry", "url", "sitemap"]
-      let isCut = open.contains { entries.contains($0.local) }
+      let isCut = open.contains { Self.entries.contains($0.local) }
       guard isWhole, !isCut else {
         throw PageError(
           .truncated, "The feed is cut off: it ends before its root element does.")
@@ -342,6 +346,7 @@ struct MarkupRepair {
   private mutating func startTag() throws {
     let name = nameHere(from: index + 1)
     let local = Self.localName(name)
+    try count(local)
     closeBefore(local)
     index += 1 + name.count
     let start = output.count
@@ -368,6 +373,15 @@ struct MarkupRepair {
       }
     }
     precondition(output.count > start, "A tag was written.")
+  }
+
+  private mutating func count(_ local: String) throws {
+    elementCount += 1
+    if Self.entries.contains(local) { (entryCount, elementCount) = (entryCount + 1, 0) }
+    guard entryCount > limits.items || elementCount > max(limits.items, 4_096) else { return }
+    throw PageError(
+      .limitExceeded, "The feed has more than \(limits.items) entries, or parts of one.",
+      remedies: [.raise(.init("DecodingLimits.items"))])
   }
 
   /// Elements of HTML that have no content, and that no feed has.

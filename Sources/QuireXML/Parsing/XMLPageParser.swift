@@ -5,13 +5,15 @@ package import QuirePagination
 package struct XMLPageParser {
   private let parser: XMLPushParser
 
-  /// A parser of one page; `charset` is what HTTP says about its encoding.
+  /// A parser of one page; `charset` is what HTTP says about its encoding, `boundsEntries` whether the page is
+  /// a feed whose entries must be within `decoding` while they arrive.
   package init(
     limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
-    charset: String? = nil
+    charset: String? = nil, boundsEntries: Bool = false
   ) throws {
     parser = try XMLPushParser(
-      limits: limits, decoding: decoding, leniency: leniency, charset: charset)
+      limits: limits, decoding: decoding, leniency: leniency, charset: charset,
+      boundsEntries: boundsEntries)
   }
 
   /// Takes the next bytes.

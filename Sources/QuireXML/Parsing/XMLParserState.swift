@@ -14,6 +14,8 @@ struct XMLParserState {
   /// The records that the tape may have.
   private var recordLimit: Int
   let leniency: XMLLeniency
+  /// What bounds the entries of a feed while they are read; nil for other pages.
+  var entries: XMLEntryBounds?
 
   var tape: XMLTape
   var names = XMLNameTable()
@@ -96,6 +98,7 @@ struct XMLParserState {
     depth += 1
     let number = names.number(local, prefix, namespace)
     tape.open(number, at: startOfTag(Int(names.entries.base[Int(number)].length)))
+    if entries != nil { checkEntries(local) }
     if depth > depthLimit || tape.records.count > recordLimit || !hasRoot { checkElement(local) }
   }
 
@@ -103,6 +106,7 @@ struct XMLParserState {
   private mutating func checkElement(_ local: UnsafePointer<xmlChar>) {
     if !hasRoot {
       hasRoot = true
+      if xmlStrcasecmp(local, "rss") == 0 { entries?.depth = 3 }
       if xmlStrcasecmp(local, "html") == 0 { fail(.otherFormat(.html)) }
     }
     if depth > depthLimit {
@@ -115,6 +119,19 @@ struct XMLParserState {
         .limit(
           what: "elements, attributes and texts", limit: eventLimit,
           property: "DecodingLimits.events"))
+    }
+  }
+
+  @inline(__always)
+  private mutating func checkEntries(_ local: UnsafePointer<xmlChar>) {
+    let isWithin = entries?.opened(
+      depth: depth, records: tape.records.count, fed: fed,
+      isChannel: xmlStrcasecmp(local, "channel") == 0)
+    if isWithin == false {
+      fail(
+        .limit(
+          what: "entries, or parts of one", limit: entries?.most ?? 0,
+          property: "DecodingLimits.items"))
     }
   }
 
@@ -183,6 +200,7 @@ struct XMLParserState {
   mutating func endElement() {
     if fault != nil { return }
     items?.closing(depth: depth)
+    entries?.closed(depth: depth, records: tape.records.count, fed: fed)
     depth -= 1
     tape.close(at: offset(of: context.pointee.input.pointee.cur))
   }

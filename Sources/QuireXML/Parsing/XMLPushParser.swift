@@ -23,7 +23,7 @@ final class XMLPushParser {
   /// A parser of one page; `charset` is what HTTP says about its encoding.
   init(
     limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
-    charset: String? = nil, items: XMLItemMatcher? = nil
+    charset: String? = nil, items: XMLItemMatcher? = nil, boundsEntries: Bool = false
   ) throws {
     Self.library
     var handler = XMLCallbacks.handler()
@@ -43,6 +43,7 @@ final class XMLPushParser {
       to: XMLParserState(
         context: context, limits: limits, decoding: decoding, leniency: leniency,
         tape: XMLTape.withRoom()))
+    if boundsEntries { state.pointee.entries = XMLEntryBounds(decoding) }
     state.pointee.items = items.map { XMLItemTracker($0) }
   }
 
@@ -232,6 +233,12 @@ final class XMLPushParser {
           _ = xmlParseChunk(context, $0 + start, Int32(end - start), 0)
         }
         try check()
+        if let entries = state.pointee.entries, entries.isTooLong(at: end) {
+          return try fail(
+            .limit(
+              what: "bytes of an entry", limit: entries.bytes, property: "DecodingLimits.itemBytes"),
+            at: end)
+        }
         // It waits for the end of a reference or a tag, for ten million bytes: pieces have what they begin.
         if state.pointee.unread > 2 * XMLPieceScanner.size {
           return try fail(
