@@ -95,10 +95,11 @@ final class FileSession: SinkSession {
     let size = try destination.size
     guard size > 0 else { return }
     guard sink.mode == .append, format.kind == .jsonLines else {
+      let isPlain = format.kind == .jsonLines
       let advice =
-        sink.mode == .append
+        sink.mode == .append && !isPlain
         ? "Only JSON Lines can be appended to what something else wrote."
-        : "Begin anew to write in their place, append to them, or write to another file."
+        : "Begin anew to write in their place, \(isPlain ? "append to them, " : "")or write to another file."
       throw SinkError(
         .notOurs,
         "\(target) has \(size) bytes, and no checkpoint says that an export wrote them. \(advice) "
@@ -267,12 +268,13 @@ final class FileSession: SinkSession {
   /// Writes what is in memory; the end of a commit ends a gzip member, too.
   private func flush(ends: Bool) throws {
     try begin()
-    let bytes = try content.take(ends: ends)
-    guard !bytes.isEmpty else { return }
-    isDirty = true
-    try (staged ?? destination).write(bytes, at: end)
-    end += bytes.count
-    sum.add(bytes)
+    try content.take(ends: ends) { bytes in
+      guard !bytes.isEmpty else { return }
+      isDirty = true
+      try (staged ?? destination).write(bytes, at: end)
+      end += bytes.count
+      sum.add(bytes)
+    }
   }
 
   /// Before the first byte is written: says where the bytes of exports end, so that what comes behind is

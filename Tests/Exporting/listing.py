@@ -2,6 +2,7 @@
 
 /list?page=N            pages of SIZE items; later ones have a member and a type that earlier ones lack; with
                         pad=N each has N digits more, which cannot be compressed
+/large?page=N           a hundred pages of a megabyte each, of records like those of an API for issues
 /parents?page=N         PARENTS parents, a thousand to a page
 /parents/N/children     a page of one child for each
 /hold                   pages of /list from the third on wait, until /release
@@ -26,6 +27,17 @@ def item(number, pages, pad=0):
     if pad:
         value["pad"] = random.Random(number).randbytes(pad // 2).hex()
     return value
+
+
+def record(number):
+    """A record like one of an API for issues."""
+    user = f"user-{number * 7919 % 10_007}"
+    return {"id": 1_300_000_000 + number * 104_729, "number": number, "title": f"Export fails on the {number}th attempt",
+            "state": "closed" if number % 3 else "open", "url": f"https://api.example.com/project/issues/{number}",
+            "author": {"login": user, "id": number * 7919, "avatar": f"https://avatars.example.com/{user}?v=4"},
+            "labels": [{"id": 208_045_946 + n, "name": "größer", "color": "d73a4a"} for n in range(number % 4)],
+            "comments": number % 17, "score": number / 7, "created": f"2024-03-{10 + number % 20}T12:00:00Z",
+            "body": "Steps:\n1. Open \"Export\"\n2. Wait\n\nExpected: a page. Got: nothing.\n" + "It comes again. " * 9}
 
 
 class Connection(asyncio.Protocol):
@@ -61,9 +73,9 @@ class Server:
         if self.held and path.startswith("/list?page=2&"):
             return self.waiting.append((path, transport))
         self.count += 1
-        if path.startswith("/list"):
+        if path.startswith(("/list", "/large")):
             if path not in self.known:
-                self.known[path] = self.page(path)
+                self.known[path] = (self.page if path.startswith("/list") else self.large)(path)
             return transport.write(self.known[path])
         transport.write(self.nested(path))
 
@@ -77,6 +89,11 @@ class Server:
         body = json.dumps([item(n, pages, pad) for n in range(page * SIZE, (page + 1) * SIZE)]).encode()
         link = f'Link: </list?page={page + 1}&of={pages}&pad={pad}>; rel="next"\r\n' if page + 1 < pages else ""
         return self.whole(body, link.encode())
+
+    def large(self, path):
+        page = int(path.partition("page=")[2])
+        body = json.dumps([record(n) for n in range(page * 1_700, (page + 1) * 1_700)]).encode()
+        return self.whole(body, b'Link: </large?page=%d>; rel="next"\r\n' % (page + 1) if page < 99 else b"")
 
     def nested(self, path):
         path, _, query = path.partition("?")

@@ -1,15 +1,17 @@
 """Proves that exports survive: prints a line for each row of the table, and fails where one misses its bar.
 
-proof.py QUIRE INJECT [ROW…]; the rows are twice, faults, server, calls, moments and memory. PAGES (200), KILLS
-(10,000), FAULT_PAGES (12), PARENTS (100,000), SINKS (all), JOBS (cores), STRIDE (1: every call) and SEED say how
-much, of what.
+proof.py QUIRE INJECT [ROW…]; the rows are twice, faults, server, calls, moments, cost and memory. PAGES (200), KILLS
+(10,000), FAULT_PAGES (12), PAIRS (15), PARENTS (100,000), SINKS (all), JOBS (cores), STRIDE (1: every call) and SEED
+say how much, of what; DISK is a folder on one.
 """
 import concurrent.futures
+import filecmp
 import json
 import os
 import random
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -21,10 +23,11 @@ import postgres
 import sinks
 
 QUIRE, INJECT = sys.argv[1:3]
-ROWS = sys.argv[3:] or ["twice", "faults", "server", "calls", "moments", "memory"]
+ROWS = sys.argv[3:] or ["twice", "faults", "server", "calls", "moments", "cost", "memory"]
 PAGES = int(os.environ.get("PAGES", 200))
 KILLS = int(os.environ.get("KILLS", 10_000))
 FAULT_PAGES = int(os.environ.get("FAULT_PAGES", 12))
+PAIRS = int(os.environ.get("PAIRS", 15))
 PARENTS = int(os.environ.get("PARENTS", 100_000))
 STRIDE = int(os.environ.get("STRIDE", 1))
 SINKS = [name.strip() for name in os.environ.get("SINKS", ",".join(sinks.NAMES)).split(",")]
@@ -144,7 +147,7 @@ def fail_at_writes(base, trials):
                 return status == 1
 
             count, _ = count_calls(fault, name, base, FAULT_PAGES, trials)
-            results = trials.each(trial, range(1, count + 1))
+            results = trials.each(trial, range(1, count + 1, STRIDE))
             runs, ended = runs + len(results), ended + sum(results)
         print(f"  {name:16} {runs:6} runs, {ended} ended by it: {len(flaws) - before} not whole, "
               f"{time.time() - began:.0f} s", flush=True)
@@ -314,6 +317,35 @@ def measure_memory(base, trials):
     print(f"  {most:.1f} MiB at most, {time.time() - began:.0f} s", flush=True)
 
 
+def cost_of_checkpoint(base, trials):
+    """The CPU time of an export into a file of JSON Lines, to that of one to standard output that leads to a file."""
+    def seconds(options, stdout):
+        command = [QUIRE, "export", f"{base}/large?page=0", "--preset", "linkHeader"] + options
+        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = os.waitstatus_to_exitcode(status)
+        assert not process.returncode, command
+        return usage.ru_utime + usage.ru_stime
+
+    # Not where the trials are: to confirm what is in memory costs nothing.
+    with tempfile.TemporaryDirectory(prefix="quire-cost-", dir=os.environ.get("DISK")) as folder:
+        pairs = []
+        for number in range(PAIRS + 1):
+            path = f"{folder}/{number}.jsonl"
+            with open(f"{folder}/plain", "wb") as file:
+                plain = seconds([], file)
+            pairs.append((plain, seconds(["-o", path], subprocess.DEVNULL)))
+            if not filecmp.cmp(path, f"{folder}/plain", shallow=False):
+                trials.wrong("the two files differ")
+            os.unlink(path)
+        # The first made the pages.
+        cost = statistics.median(whole / plain - 1 for plain, whole in pairs[1:])
+        if cost > 0.03:
+            trials.wrong(f"the checkpoint costs {cost:.1%}")
+        print(f"  {cost:.1%}: {statistics.median(whole for _, whole in pairs[1:]):.3f} s of CPU for a hundred pages, and "
+              f"{statistics.median(plain for plain, _ in pairs[1:]):.3f} without; medians of {PAIRS} pairs", flush=True)
+
+
 TITLES = {
     "twice": (run_twice, "two runs into one destination; bar: the second ends before it requests anything"),
     "faults": (fail_at_writes, f"{', '.join(FAULTS)} at each write of {FAULT_PAGES} pages, of a database's connection "
@@ -321,6 +353,7 @@ TITLES = {
     "server": (fail_server, "PostgreSQL is full, read-only, and crashes, then run again; bar: 0"),
     "calls": (kill_at_calls, f"killed at each call of {PAGES} pages that can change anything, then run again; bar: 0"),
     "moments": (kill_at_moments, f"{KILLS} kills at random moments of {PAGES} pages; bar: 0"),
+    "cost": (cost_of_checkpoint, "what the checkpoint costs of the CPU time, JSON Lines from 1 MB pages; bar: 3 %"),
     "memory": (measure_memory, f"memory of a sync with {PARENTS} parents; bar: 100 MiB"),
 }
 

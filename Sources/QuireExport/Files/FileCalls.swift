@@ -49,7 +49,7 @@ package struct FileCalls: Sendable {
     read: { pread($0, $1.baseAddress, $1.count, off_t($2)).orError },
     write: { pwrite($0, $1.baseAddress, $1.count, off_t($2)).orError },
     truncate: { ftruncate($0, off_t($1)).orError },
-    sync: { fsync($0).orError },
+    sync: { confirm($0).orError },
     rename: { Foundation.rename($0, $1).orError },
     remove: { unlink($0).orError },
     syncFolder: { folder in
@@ -58,6 +58,16 @@ package struct FileCalls: Sendable {
       defer { Foundation.close(descriptor) }
       return fsync(descriptor).orError
     })
+}
+
+/// Has the system confirm a file on disk. Its times need not survive where they can be left out: a checkpoint,
+/// whose length stays, costs no entry of a journal then.
+private func confirm(_ descriptor: Int32) -> Int32 {
+  #if canImport(Darwin)
+    fsync(descriptor)
+  #else
+    fdatasync(descriptor)
+  #endif
 }
 
 extension FixedWidthInteger {

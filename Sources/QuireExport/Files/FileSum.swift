@@ -12,9 +12,7 @@ package struct FileSum: Equatable, Sendable {
 
   /// Adds bytes; how they are cut into pieces does not matter.
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    // zlib takes no bytes for the wish to begin anew.
-    guard !bytes.isEmpty else { return }
-    state = crc32_z(state, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
+    state = quire_crc32(state, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
   }
 
   /// Adds bytes.
