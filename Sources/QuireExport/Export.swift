@@ -118,6 +118,35 @@ public struct Export: Sendable {
   }
 }
 
+extension Export {
+  /// What a run would find and do.
+  package struct Prospect: Sendable {
+    /// How far the destination holds the listing; nil for not at all, or where that is to be taken away.
+    package var found: Checkpoint?
+    /// Why nothing would be requested; nil where pages would be.
+    package var end: ExportReport.End?
+    /// Whether the run that is there would go on.
+    package var isResumed = false
+    /// What is left to a run by the caller's limits.
+    package var limits: Limits
+  }
+
+  /// What a run would do. Opens the destination and lets it go; requests nothing, and throws what would refuse the
+  /// run.
+  package func prospect() async throws -> Prospect {
+    let session = try await sink.open(SinkOpening(restarts: restarts))
+    let found = session.checkpoint
+    await session.close()
+    var prospect = Prospect(found: found, limits: makeCursor(nil).limits)
+    switch try ExportStart(self, finding: found) {
+    case .nothing(let end): prospect.end = end
+    case .walk(let cursor, _, _, let isResumed):
+      (prospect.isResumed, prospect.limits) = (isResumed, cursor.limits)
+    }
+    return prospect
+  }
+}
+
 /// The wish that an export should end.
 final class ExportStop: Sendable {
   private let state = Mutex<(isStopping: Bool, feed: PageFeed?)>((false, nil))

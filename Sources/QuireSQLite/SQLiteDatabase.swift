@@ -103,7 +103,7 @@ extension SinkError {
     switch error.resultCode {
     case .SQLITE_NOTADB:
       self.init(
-        .notOurs, "\(path) is no SQLite database: nothing was changed. Name another file.")
+        .unsupported, "\(path) is no SQLite database: nothing was changed. Name another file.")
     case .SQLITE_CORRUPT:
       self.init(
         .damaged, "\(path): the database is damaged (\(message)). Restore it from a copy.")

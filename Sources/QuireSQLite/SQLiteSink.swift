@@ -44,8 +44,8 @@ public struct SQLiteSink: Sink {
 
   /// Opens the table for one export.
   ///
-  /// Throws `SinkError`: `.inUse` where another export writes to the table, `.notOurs` where the file is no
-  /// database or the table no export's, `.otherRequest` where the table was made with other settings,
+  /// Throws `SinkError`: `.inUse` where another export writes to the table, `.unsupported` where the file is no
+  /// database, `.notOurs` where the table is no export's, `.otherRequest` where the table was made with other settings,
   /// `.damaged` and `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try Self.check(table)

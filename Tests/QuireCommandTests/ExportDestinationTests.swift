@@ -79,7 +79,7 @@ struct ExportDestinationTests {
     #expect(unpacked.output.hasPrefix("id\tname\n0\tn0\n"))
     let asked = listing.server.requests.count
     for (options, words) in [
-      (["-o", "\(folder)/a.xlsx"], ".csv"),
+      (["-o", "\(folder)/a.xlsx"], ".csv"), (["-o", "\(folder)/"], "is a directory"),
       (["-o", "\(folder)/b.jsonl", "--columns", "id"], "--columns"),
       (["-o", "\(folder)/b.csv", "--key", "/id"], "--key"), (["--columns", "id"], "--columns"),
       (["-o", "\(folder)/b.csv", "--mode", "merge"], "append, replace"),
@@ -89,6 +89,45 @@ struct ExportDestinationTests {
     }
     #expect(listing.server.requests.count == asked)
     #expect(!FileManager.default.fileExists(atPath: "\(folder)/b.csv"))
+  }
+
+  @Test(
+    "16-Tool: a plan says what the destination holds, and whether an export would begin, go on or be refused"
+  )
+  func plansFromDestination() async throws {
+    let listing = try Listing()
+    defer { listing.server.stop() }
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for options in [["-o", "\(folder)/a.csv"], ["-o", "\(folder)/a.db", "--table", "t"]] {
+      let arguments = listing.arguments() + options + ["--plan"]
+      func plan(_ more: String..., requesting pages: [Int], _ words: String) async throws {
+        let before = listing.server.requests.count
+        let ending = try await Command.quire(arguments + more)
+        #expect(
+          ending.status == 0 && ending.output.contains(words), "\(ending.output) \(ending.errors)")
+        let asked = listing.server.requests.dropFirst(before).map(\.target)
+        #expect(asked == pages.map { "/list?page=\($0)" })
+      }
+      try await plan(requesting: [0], "an export begins")
+      #expect(
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.contains("a.") }
+          .count
+          == (options.count == 2 ? 0 : 2))
+      _ = try await Command.quire(listing.arguments("--max-pages", "2") + options)
+      try await plan(requesting: [2], "goes on behind what is committed, 2 pages, 4 items")
+      try await plan("--max-pages", "2", requesting: [], "all that --max-pages allows")
+      try await plan("--restart", requesting: [0], "begins anew")
+      _ = try await Command.quire(listing.arguments() + options)
+      try await plan(requesting: [], "the whole export is there, 6 pages, 12 items")
+      try await plan("--mode", "append", requesting: [0], "another run of it begins")
+    }
+    try "old".write(toFile: "\(folder)/b.csv", atomically: true, encoding: .utf8)
+    let report = "\(folder)/report.json"
+    let ending = try await Command.quire(
+      listing.arguments("-o", "\(folder)/b.csv", "--plan", "--report", report))
+    #expect(ending.status == 0 && ending.output.contains("would be refused: "), "\(ending.output)")
+    #expect(text(report).contains("\"plan\" : \"refuse\"") && text("\(folder)/b.csv") == "old")
   }
 
   @Test(

@@ -127,7 +127,7 @@ import Testing
     let text = tables.folder.appending(path: "text.db").path
     try Data("This is no database, but a text of some length.\n".utf8).write(
       to: URL(filePath: text))
-    #expect(await code(SQLiteSink(text, table: "t")) == "notOurs")
+    #expect(await code(SQLiteSink(text, table: "t")) == "unsupported")
     #expect(await code(SQLiteSink("/nowhere/x.db", table: "t")) == "writeFailed")
   }
 

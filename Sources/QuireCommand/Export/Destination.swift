@@ -2,6 +2,8 @@ import ArgumentParser
 import Foundation
 import Quire
 import QuireExport
+import QuireHTTP
+import QuirePagination
 import QuirePostgres
 import QuireSQLite
 
@@ -15,6 +17,21 @@ struct DestinationRequest: Sendable {
   /// The table of a database.
   var table: String?
   var guardsFormulas = false
+  /// Whether options of a command line say it, and not members of a sync file.
+  var isOfOptions = true
+
+  /// What says it, for messages.
+  fileprivate func name(_ option: String, or member: String) -> String {
+    isOfOptions ? option : member
+  }
+
+  fileprivate var place: String { name("-o \(path)", or: "to: \(path)") }
+
+  /// A path or the server of an address, which may hold secrets, and the table.
+  static func shown(_ path: String, table: String?) -> String {
+    let shown = path.contains("://") ? (try? Origin(url: path)).map { "\($0)" } ?? "postgres" : path
+    return table.map { "\(shown) \($0)" } ?? shown
+  }
 }
 
 /// A kind of destination that `-o` can lead to.
@@ -73,7 +90,9 @@ enum Destination {
   private static func mode(_ request: DestinationRequest) throws -> SinkMode? {
     guard request.mode != .upsert || request.key != nil else {
       throw ValidationError(
-        "--mode upsert: say by --key where an item has its key, such as --key /id.")
+        request.isOfOptions
+          ? "--mode upsert: say by --key where an item has its key, such as --key /id."
+          : "mode: upsert needs a key: say where an item has it, such as key: id.")
     }
     return request.mode
   }
@@ -85,9 +104,12 @@ enum Destination {
       return try kind.sink(request)
     }
     let name = request.path.split(separator: "/").last ?? ""
+    guard !request.path.hasSuffix("/") else {
+      throw ValidationError("\(request.place) is a directory. Name a file in it.")
+    }
     guard !name.dropFirst().contains(".") else {
       throw ValidationError(
-        "-o \(request.path): nothing is known by that ending. Known are "
+        "\(request.place): nothing is known by that ending. Known are "
           + "\(kinds.flatMap(\.names).joined(separator: " ")), and names without an ending, which are "
           + "JSON Lines.")
     }
@@ -97,16 +119,18 @@ enum Destination {
   private static func file(_ request: DestinationRequest, _ format: FileFormat?) throws -> FileSink
   {
     guard request.table == nil else {
-      throw ValidationError("-o \(request.path): --table is for databases.")
+      throw ValidationError(
+        "\(request.place): \(request.name("--table", or: "table")) is for databases.")
     }
     guard request.key == nil, request.mode != .upsert else {
       throw ValidationError(
-        "-o \(request.path): a file cannot replace single items by their key (--key, --mode upsert)."
-      )
+        "\(request.place): a file cannot replace single items by their key "
+          + "(\(request.name("--key, --mode upsert", or: "key, mode: upsert"))). A database can.")
     }
     guard format?.isTable == true || request.columns == nil && !request.guardsFormulas else {
       throw ValidationError(
-        "-o \(request.path): --columns and --guard-formulas are for tables, .csv and .tsv.")
+        "\(request.place): \(request.name("--columns and --guard-formulas", or: "columns")) are for tables, "
+          + ".csv and .tsv.")
     }
     return FileSink(
       request.path, format: format, columns: request.columns,

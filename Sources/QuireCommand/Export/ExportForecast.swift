@@ -3,6 +3,7 @@ import Foundation
 import HTTPTypes
 import Quire
 import QuireCore
+import QuireExport
 
 /// What an export would do, told from its first page.
 ///
@@ -35,6 +36,8 @@ struct ExportForecast: Sendable {
   var rate: RequestBudget.Rate?
   /// How many requests of what the server allows are left for others.
   var reserve = 0
+  /// What the destination holds; nil for standard output.
+  var standing: Standing?
   /// What has to be known besides: what comes after the first page cannot be had, for example.
   var notes: [String] = []
 
@@ -154,13 +157,20 @@ extension ExportPlan {
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
-    let walk = cursor.resuming(from: start).walk()
+    let (standing, prospect) = try await standing(cursor)
+    if let standing, standing.plan == .nothing { return ExportForecast(standing) }
+    let position = prospect?.isResumed == true ? prospect?.found?.position ?? start : start
+    let walk = cursor.resuming(from: position).walk()
     guard let page = try await walk.next() else {
       throw PageError(.exhausted, "The listing has ended before this position.")
     }
     // The end of the only page is known without another request.
     if page.next == nil, page.nextFailure == nil { _ = try await walk.next() }
-    return try forecast(from: page, warnings: walk.report.warnings)
+    var plan = self
+    (plan.start, plan.limits) = (position, prospect?.limits ?? limits)
+    var forecast = try plan.forecast(from: page, warnings: walk.report.warnings)
+    forecast.standing = standing
+    return forecast
   }
 
   /// What the first page tells; nothing is requested.
@@ -233,8 +243,19 @@ extension ExportForecast {
     }
   }
 
+  /// What is to be told where nothing would be requested.
+  fileprivate init(_ standing: Standing) {
+    self.init(
+      request: "", items: 0, bytes: 0, duration: .zero, leadsOn: false,
+      pageSize: .init(came: 0, isClamped: false),
+      requests: 0, certainty: .exact, basis: standing.words, standing: standing)
+  }
+
   /// The forecast as a table of two columns.
   var text: String {
+    if let standing, standing.plan == .nothing {
+      return "destination \(standing.name): \(standing.words)".escapedForDisplay
+    }
     let seconds = ExportOutcome.rounded(duration / .seconds(1))
     var rows = [
       ("first page", request),
@@ -245,6 +266,9 @@ extension ExportForecast {
       ("rate limit", budget?.words ?? "the server does not say"),
       ("time", timeWords),
     ]
+    if let standing {
+      rows.insert(("destination", "\(standing.name): \(standing.words)"), at: 0)
+    }
     rows += notes.map { ("note", $0) }
     return rows.map { name, words in
       name + String(repeating: " ", count: 12 - name.count) + words.escapedForDisplay
@@ -317,6 +341,7 @@ extension ExportForecast: Encodable {
   private enum CodingKeys: String, CodingKey {
     case request, items, bytes, seconds, leadsOn, total, pageSize, requests, certainty, basis
     case rateLimit, estimatedSeconds, notes
+    case standing = "destination"
   }
 
   private enum BudgetKeys: String, CodingKey { case limit, remaining, resetSeconds, waitSeconds }
@@ -324,6 +349,8 @@ extension ExportForecast: Encodable {
   /// Writes an object; what is unknown is left out.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
+    try fields.encodeIfPresent(standing, forKey: .standing)
+    if standing?.plan == .nothing { return try fields.encode(0, forKey: .requests) }
     try fields.encode(request, forKey: .request)
     try fields.encode(items, forKey: .items)
     try fields.encode(bytes, forKey: .bytes)

@@ -54,22 +54,25 @@ extension ExportPlan {
       show(report, on: meter)
     }
     let report = await export.outcome()
-    if case .failed(let error) = report.end { try Self.refuse(error, report) }
+    if case .failed(let error) = report.end { try refuse(error, report) }
     outcome.ended(report, keepsCheckpoint: sink != nil, restarts: restarts)
     outcome.wire = wire.numbers
   }
 
   /// Throws what made an opening impossible; a destination that failed later is in the outcome.
-  private static func refuse(_ error: any Error, _ report: ExportReport) throws {
+  func refuse(_ error: any Error, _ report: ExportReport = ExportReport()) throws {
     switch error {
     case is ValidationError, is FileInUse: throw error
     case let error as SinkError where error.code == .inUse:
       throw FileInUse(message: "\(error)")
     case let error as SinkError
     where [.notOurs, .otherRequest, .damaged].contains(error.code):
-      throw ValidationError("\(error) --restart begins anew.")
+      let sink = files.sink as? FileSink
+      let appends = error.code == .notOurs && sink?.format == .jsonLines && sink?.mode != .append
+      throw ValidationError(
+        "\(error) --restart begins anew\(appends ? ", --mode append appends" : "").")
     case let error as SinkError
-    where report.walk.pages == 0 && report.walk.traffic.requests == 0 && isOfTheCommand(error):
+    where report.walk.pages == 0 && report.walk.traffic.requests == 0 && Self.isOfTheCommand(error):
       throw ValidationError("\(error)")
     default: return
     }

@@ -14,6 +14,8 @@ struct OutputFiles: Sendable {
   let point: ResumePoint?
   /// What `-o` leads to; nil for standard output, pipes and devices.
   let sink: (any Sink)?
+  /// The table of a database.
+  let table: String?
 
   /// Reads `-o` and `--report`. Throws a usage error where two of the files are one, and where the
   /// report or the items cannot be written.
@@ -23,6 +25,7 @@ struct OutputFiles: Sendable {
     self.point = point
     if case .setAside(let path?) = option { badItems = path }
     let request = try Self.request(command)
+    table = request?.table
     if let request, Self.isStream(request.path) == false {
       sink = try Destination.sink(request)
     } else {
