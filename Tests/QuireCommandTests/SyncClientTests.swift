@@ -73,6 +73,43 @@ import Testing
     }
   }
 
+  @Test(
+    "16-Client: a refresh token that the server changes is kept where it came from, or said to be lost"
+  )
+  func keepsRefreshTokens() async throws {
+    let server = try FaultServer { request in
+      guard request.path == "/token" else {
+        let isKnown = request.values(of: "Authorization") == ["Bearer new"]
+        return [
+          .respond(isKnown ? "[{\"id\":1}]" : "{}", status: isKnown ? "200 OK" : "401 Unauthorized")
+        ]
+      }
+      // Each refresh token is good once.
+      let number =
+        String(decoding: request.body, as: UTF8.self).split(separator: "refresh_token=r").last
+        .flatMap { Int($0) } ?? 0
+      return [.respond("{\"access_token\":\"new\",\"refresh_token\":\"r\(number + 1)\"}")]
+    }
+    defer { server.stop() }
+    let token = "{token: {url: '\(server.url("/token"))', form: {refresh_token: TOKEN}}}"
+    let place = try Place(token.replacing("TOKEN", with: "'@secret'"), server)
+    let secret = place.folder.appending(path: "secret")
+    try "r1\n".write(to: secret, atomically: true, encoding: .utf8)
+    for next in 2...3 {
+      let ending = try await place.run()
+      #expect(ending.status == 0 && !ending.errors.contains("refresh"), "\(ending.errors)")
+      #expect(try String(contentsOf: secret, encoding: .utf8) == "r\(next)\n")
+    }
+    let mode = try FileManager.default.attributesOfItem(atPath: secret.path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+    let other = try Place(token.replacing("TOKEN", with: "env:REFRESH"), server)
+    let ending = try await other.run(["REFRESH": "r7"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      ending.errors.contains("refresh_token: '@FILE'") && !ending.errors.contains("r8"),
+      "\(ending.errors)")
+  }
+
   @Test("16-Client: a sync goes through the proxy that its file names, and keeps its rate")
   func goesThroughProxy() async throws {
     let server = try FaultServer { _ in [.respond("[{\"id\":1}]")] }

@@ -95,7 +95,7 @@ import Testing
     try text.write(toFile: file, atomically: true, encoding: .utf8)
     let ending = try await Command.quire(["sync", file])
     #expect(ending.status == 0, "\(ending.errors)")
-    #expect(ending.errors.contains("36 items, 1 parents without a listing"), "\(ending.errors)")
+    #expect(ending.errors.contains("36 items, 1 parent without a listing"), "\(ending.errors)")
   }
 
   @Test(
@@ -154,7 +154,16 @@ import Testing
       ("key: login", "key: login\n    mode: upsrt", "Did you mean \"upsert\"?"),
       ("{+repositories:full}", "{repositorys:full}", "Did you mean \"repositories\"?"),
       ("key: login", "key: login\n    pageSize: many", "expected a whole number"),
-      ("to: forge.db", "to: forge.xyz", "nothing is known by that ending"),
+      ("to: forge.db", "to: forge.xyz", "listings.comments: to: /"),
+      (
+        "key: login", "key: login\n    to: x.jsonl",
+        "/x.jsonl: a file cannot replace single items by their key (key, mode"
+      ),
+      (
+        "key: login", "key: login\n    table: Issues",
+        "listings.issues: Its items go where those of organ"
+      ),
+      ("key: login", "<<: 5", "<< merges mappings"),
       ("to: forge.db", "to: [", "no YAML"),
       ("for: organisations", "for: comments", "its own ancestor"),
     ])
@@ -198,6 +207,42 @@ import Testing
       #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
     }
     #expect(forge.server.requests.isEmpty)
+  }
+
+  @Test("16-Sync: a parent without what a child's URL needs is an error, or is skipped")
+  func needsValues() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+      .replacing("{n}/comments", with: "{nn}/comments")
+    try text.write(toFile: file, atomically: true, encoding: .utf8)
+    let failed = try await Command.quire(["sync", file])
+    #expect(failed.status == 1, "\(failed.errors)")
+    #expect(
+      failed.errors.contains("An item of issues has no text or number at /nn"), "\(failed.errors)")
+    #expect(!forge.server.requests.contains { $0.path.contains("comments") })
+    try text.replacing("for: issues", with: "for: issues\n    missing: skip")
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    let skipped = try await Command.quire(["sync", file, "--restart"])
+    #expect(skipped.errors.contains("0 items, 40 parents without a listing"), "\(skipped.errors)")
+  }
+
+  @Test("16-Sync: a mapping merges others by <<, its own members first")
+  func mergesMappings() async throws {
+    let forge = try Forge()
+    let file = try forge.file(
+      more: """
+          first: &base {url: '\(forge.server.url("/organisations"))', key: login, preset: linkHeader, items: /items}
+          second: {<<: *base, key: name, table: other}
+          third: {table: more, <<: [{maxItems: 1}, *base]}
+        """)
+    let plan = try await Command.quire([
+      "sync", file, "--plan", "--only", "second", "--only", "third",
+    ])
+    #expect(plan.status == 0, "\(plan.errors)")
+    #expect(
+      plan.output.contains("second: begins a run, from \(forge.server.url("/organisations")) to "))
+    #expect(plan.output.contains(" other (upsert)") && plan.output.contains(" more (upsert)"))
   }
 
   @Test("16-Lock: a second sync of a file is refused while the first one runs")

@@ -7,6 +7,7 @@ import QuireCurl
 import QuireHTTP
 import QuireJSON
 import QuirePagination
+import Synchronization
 
 /// What `client` of a sync file says of all its requests: as the options of `quire export` do.
 struct SyncClient {
@@ -54,7 +55,8 @@ struct SyncClient {
       configuration.addresses = try RouteOption.addresses(addresses, for: "addresses")
     }
     if forRequests {
-      configuration.headers = try SyncFile.headers(value["headers"], at: "client.headers")
+      configuration.headers = try SyncFile.headers(
+        value["headers"], at: "client.headers", in: folder)
       configuration.credentials = try token(transport, configuration)
     }
     return configuration
@@ -66,7 +68,8 @@ struct SyncClient {
       configuration.certificateAuthorities = .file(file)
     }
     if forRequests, let proxy = text("proxy") {
-      configuration.proxy = try RouteOption.proxy(proxy, for: "proxy")
+      configuration.proxy = try RouteOption.proxy(
+        SyncFile.secret(proxy, in: folder), for: "proxy")
     }
     if let certificate = value["certificate"] {
       configuration.clientCertificate = try ClientCertificate(
@@ -104,7 +107,10 @@ struct SyncClient {
     _ transport: CurlTransport, _ shared: PageClient.Configuration
   ) throws -> (any CredentialSource)? {
     guard let token = value["token"], let url = token["url"]?.string else { return nil }
-    let form = try token["form"]?.textsByName.map {
+    let texts = (token["form"] ?? .null).textsByName.map {
+      (name: $0.name, text: SyncFile.secret($0.text, in: folder))
+    }
+    let form = try texts.map {
       (name: $0.name, value: try HeaderOption.value($0.text, for: "token.form.\($0.name)"))
     }
     let origin = try Origin(url: url)
@@ -113,12 +119,19 @@ struct SyncClient {
         "token.url: \(origin) would get secrets in the clear. Use https, or allowPlainHTTP.")
     }
     var configuration = shared
-    configuration.headers = try SyncFile.headers(token["headers"], at: "client.token.headers")
+    configuration.headers = try SyncFile.headers(
+      token["headers"], at: "client.token.headers", in: folder)
     let client = PageClient(transport: transport, configuration: configuration)
-    var request = PageRequest(method: .post, url: url)
-    request.body = .form(QueryString(nil).replacing(form ?? []).raw ?? "")
-    return BearerTokenSource(for: try self.origin(of: token, "token")) { [request] _ in
+    let refresh = form.firstIndex { $0.name == "refresh_token" }.map {
+      RefreshToken(form[$0].value, writtenAs: texts[$0].text)
+    }
+    return BearerTokenSource(for: try self.origin(of: token, "token")) { _ in
+      let fields = form.map { ($0.name == "refresh_token" ? refresh?.value : nil) ?? $0.value }
+      var request = PageRequest(method: .post, url: url)
+      request.body = .form(
+        QueryString(nil).replacing(zip(form, fields).map { (name: $0.name, value: $1) }).raw ?? "")
       let answer = try await client.response(to: request).decode(Answer.self)
+      if let next = answer.refreshToken { await refresh?.replace(with: next) }
       return .bearer(answer.token, lifetime: answer.seconds.map { .seconds($0) })
     }
   }
@@ -127,10 +140,48 @@ struct SyncClient {
   private struct Answer: Decodable {
     let token: String
     let seconds: Int?
+    let refreshToken: String?
 
     private enum CodingKeys: String, CodingKey {
       case token = "access_token"
       case seconds = "expires_in"
+      case refreshToken = "refresh_token"
+    }
+  }
+}
+
+/// A refresh token that the server may change at each renewal: the old one is then no good (RFC 6749, §6; RFC
+/// 9700, §4.14.2), and the file that it came from gets the new one for the next run.
+private final class RefreshToken: Sendable {
+  private let current: Mutex<String>
+  private let file: ReportFile?
+
+  /// A token, and what the sync file says in its place.
+  init(_ value: String, writtenAs text: String) {
+    current = Mutex(value)
+    file = text.hasPrefix("@") && text != "@-" ? .file(String(text.dropFirst())) : nil
+  }
+
+  var value: String { current.withLock { $0 } }
+
+  func replace(with new: String) async {
+    guard
+      current.withLock({ current in
+        defer { current = new }
+        return current != new
+      })
+    else { return }
+    do {
+      guard let file else {
+        return Diagnostics.write(
+          "quire: the server gave another refresh token, and the next run needs that. Name the token by a file, "
+            + "refresh_token: '@FILE', and it is kept there.")
+      }
+      try await file.write(Data("\(new)\n".utf8))
+    } catch {
+      Diagnostics.write(
+        "quire: the server gave another refresh token, which the next run needs, and it cannot be kept: \(error)"
+      )
     }
   }
 }

@@ -45,6 +45,7 @@ struct SyncFile: Sendable {
     }
     let found = try members.map { try SyncListing($0.name, $0.value, in: value, folder: folder) }
     listings = try Self.ordered(found)
+    try Self.checkDistinct(found)
     origins = try Set(
       found.filter { !$0.url.text.hasPrefix("{") }.map { listing -> Origin in
         do throws(PageError) {
@@ -68,11 +69,19 @@ struct SyncFile: Sendable {
     path.hasPrefix("/") || path.contains("://") || folder.isEmpty ? path : "\(folder)/\(path)"
   }
 
-  static func headers(_ value: JSONValue?, at place: String) throws -> HTTPFields {
+  /// A text as `HeaderOption.value` reads it: `@file` is beside the sync file, as all its paths are.
+  static func secret(_ text: String, in folder: String) -> String {
+    text.hasPrefix("@") && text != "@-"
+      ? "@\(resolved(String(text.dropFirst()), in: folder))" : text
+  }
+
+  static func headers(
+    _ value: JSONValue?, at place: String, in folder: String
+  ) throws -> HTTPFields {
     var fields = HTTPFields()
     guard case .object(let members)? = value else { return fields }
     for member in members {
-      let text = member.value.scalarText ?? ""
+      let text = secret(member.value.scalarText ?? "", in: folder)
       do {
         fields.append(try HeaderOption.field("\(member.name): \(text)"))
       } catch {
@@ -132,6 +141,25 @@ struct SyncFile: Sendable {
     }
   }
 
+  /// Throws where two listings have one destination: it holds how far one of them is committed.
+  private static func checkDistinct(_ listings: [SyncListing]) throws {
+    var known: [String: String] = [:]
+    for listing in listings {
+      let request = listing.destination
+      let path = URL(fileURLWithPath: request.path).resolvingSymlinksInPath().path
+      let table = request.path.contains("://") ? request.table : request.table?.lowercased()
+      let place = "\(request.path.contains("://") ? request.path : path) \(table ?? "")"
+      if let other = known[place] {
+        throw SyncFileError(
+          "listings.\(listing.name)",
+          "Its items go where those of \(ServerText(other)) go, and the two would take each other's place. "
+            + "Give each \(table == nil ? "a file by its own to" : "its own table"); a view can join them."
+        )
+      }
+      known[place] = listing.name
+    }
+  }
+
   // MARK: YAML
 
   /// Far more than a sync file has, and less than aliases of aliases make.
@@ -164,8 +192,17 @@ struct SyncFile: Sendable {
     switch node {
     case .mapping(let mapping):
       var members: [JSONValue.Member] = []
-      for (name, child) in mapping {
+      for (name, child) in mapping where name.string != "<<" {
         members.append(.init(name.string ?? "", try value(of: child, &count)))
+      }
+      // Merged members (YAML 1.1, tag merge) come behind the mapping's own, which count.
+      if let merged = mapping.first(where: { $0.key.string == "<<" })?.value {
+        for source in merged.sequence.map(Array.init) ?? [merged] {
+          guard case .object(let more) = try value(of: source, &count) else {
+            throw SyncFileError("the file", "<< merges mappings, such as an alias of one.")
+          }
+          members += more.filter { new in !members.contains { $0.name == new.name } }
+        }
       }
       return .object(members)
     case .sequence(let sequence):

@@ -83,10 +83,10 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         "\(place).split", "since reads what has changed, and no parts: say one of the two.")
     }
-    headers = try SyncFile.headers(value["headers"], at: "\(place).headers")
+    headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
     do {
       parameters = try (value["parameters"] ?? .null).textsByName.map {
-        ($0.name, try HeaderOption.value($0.text, for: $0.name))
+        ($0.name, try HeaderOption.value(SyncFile.secret($0.text, in: folder), for: $0.name))
       }
     } catch let error as ValidationError {
       throw SyncFileError("\(place).parameters", error.message)
@@ -184,9 +184,9 @@ struct SyncListing: Sendable {
     }
     let mode = value["mode"]?.string.flatMap(SinkMode.init(rawValue:))
     request.mode = mode ?? (request.key == nil ? .replace : .upsert)
-    if Destination.isDatabase(path) {
-      request.table = value["table"]?.scalarText ?? to["table"]?.scalarText ?? name
-    }
+    request.isOfOptions = false
+    request.table = value["table"]?.scalarText ?? to["table"]?.scalarText
+    if Destination.isDatabase(path) { request.table = request.table ?? name }
     // Said now, and not after the first listings have run.
     _ = try Destination.sink(request)
     guard request.table != nil || value["to"] != nil else {

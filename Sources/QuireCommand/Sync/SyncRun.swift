@@ -121,8 +121,8 @@ struct SyncRun: Sendable {
 
   /// How a listing, or a unit of one, ended.
   static func outcome(_ report: ExportReport, skipped: Int) -> Outcome {
-    var words = "\(report.checkpoint?.items ?? 0) items"
-    if skipped > 0 { words += ", \(skipped) parents without a listing" }
+    var words = (report.checkpoint?.items ?? 0).counted("item")
+    if skipped > 0 { words += ", \(skipped.counted("parent")) without a listing" }
     if !report.recoveries.isEmpty {
       words += ", cursors expired: \(report.recoveries.map(\.rawValue).joined(separator: ", "))"
     }
@@ -135,7 +135,7 @@ struct SyncRun: Sendable {
         words: "\(words); its limit of \(limit.rawValue) ended this run, and the next goes on")
     case .cancelled: return Outcome(kind: .interrupted, words: words)
     case .failed(let done as SyncSink.AlreadyDone):
-      return ended("\(done.checkpoint.items) items", done.checkpoint)
+      return ended(done.checkpoint.items.counted("item"), done.checkpoint)
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
       return Outcome(

@@ -86,12 +86,22 @@ final class SyncSource: Sendable {
       done.withLock { $0 = before }
     }
     let found: Page<RawItem>?
+    let missing = place.inner == nil ? try missingValue(place.parent) : nil
     do {
+      if let placeholder = missing {
+        throw PageError(
+          .invalidArgument,
+          "An item of \(ServerText(placeholder.listing ?? listing.parent ?? "")) has no text or number at "
+            + "\(ServerText(placeholder.path.text)), which the URL of \(ServerText(listing.name)) needs. Name "
+            + "what all items have, or say missing: skip.")
+      }
       found = try await open.page(at: position) {
         let cursor = try cursor(of: place.parent, since)
         return place.inner.map { cursor.resuming(from: $0) } ?? cursor
       }
-    } catch let error as PageError where listing.skipsMissing && Self.isMissing(error) {
+    } catch let error as PageError
+      where listing.skipsMissing && (missing != nil || Self.isMissing(error))
+    {
       notes.withLock { $0.skipped += 1 }
       found = nil
     }
@@ -191,6 +201,15 @@ final class SyncSource: Sendable {
 
   private static func isMissing(_ error: PageError) -> Bool {
     error.response.map { [404, 410].contains($0.status.code) } ?? false
+  }
+
+  /// What the URL needs, and the parent has no text of.
+  private func missingValue(_ parent: SyncState.Parent) throws -> SyncPlaceholder? {
+    let values = try JSONValue(parsing: parent.values)
+    return listing.url.placeholders.first { placeholder in
+      guard listing.split == nil || placeholder.listing != SyncSplit.name else { return false }
+      return (value(placeholder, in: values)?.scalarText ?? "").isEmpty
+    }
   }
 
   // MARK: Requests

@@ -58,9 +58,7 @@ struct SyncStatus {
 
   /// A destination without what may be secret in an address.
   private static func name(of listing: SyncListing) -> String {
-    let path = listing.destination.path
-    let shown = path.contains("://") ? (try? Origin(url: path)).map { "\($0)" } ?? "postgres" : path
-    return listing.destination.table.map { "\(shown) \($0)" } ?? shown
+    DestinationRequest.shown(listing.destination.path, table: listing.destination.table)
   }
 
   private static func time(_ seconds: Double) -> String {
