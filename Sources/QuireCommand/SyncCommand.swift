@@ -71,7 +71,9 @@ struct SyncCommand: AsyncParsableCommand {
     }
     let shared = try sharedState(sync)
     if plan || status {
-      let status = SyncStatus(file: sync, known: try await known(sync, shared))
+      let status = SyncStatus(
+        file: sync, known: try await known(sync, shared),
+        isRunning: shared == nil ? SyncLock.isHeld(sync.statePath) : nil)
       return print(plan ? status.plan(only: only) : status.table)
     }
     if let shared {
@@ -164,4 +166,12 @@ private final class SyncLock {
   }
 
   deinit { close(descriptor) }
+
+  /// Whether a process has it.
+  static func isHeld(_ statePath: String) -> Bool {
+    let descriptor = open(statePath + "-lock", O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
+    return FileLock.isHeld(descriptor)
+  }
 }

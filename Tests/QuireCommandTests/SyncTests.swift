@@ -258,8 +258,12 @@ import Testing
     try await slow.received()
     let second = try await Command.quire(["sync", file])
     #expect(second.status == 1 && second.errors.contains("another sync"), "\(second.errors)")
+    let running = try await Command.quire(["sync", file, "--status"])
+    #expect(running.output.contains("running"), "\(running.output)")
     first.send(signal: SIGTERM)
     #expect(try await first.end().status == 143)
+    let stopped = try await Command.quire(["sync", file, "--status"])
+    #expect(stopped.output.contains("stopped: the same command goes on"), "\(stopped.output)")
   }
 
   @Test("16-Sync: the published JSON Schema is that of the tool")

@@ -11,6 +11,8 @@ import QuirePagination
 struct SyncStatus {
   let file: SyncFile
   let known: SyncKnown
+  /// Whether a command works on the file, where that can be told.
+  let isRunning: Bool?
 
   /// A line for each listing that would be read, in order.
   func plan(only names: [String]) -> String {
@@ -45,7 +47,8 @@ struct SyncStatus {
       rows.append([
         listing.name, Self.name(of: listing), Self.time(record.began),
         record.ended >= record.began ? Self.time(record.ended) : "-",
-        record.outcome?.description ?? "never read",
+        isRunning == false && record.outcome?.kind == .running
+          ? "stopped: the same command goes on" : record.outcome?.description ?? "never read",
       ])
     }
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }

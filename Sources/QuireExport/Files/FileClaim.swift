@@ -32,6 +32,12 @@ package enum FileLock: Equatable {
     return .held(by: 0)
   }
 
+  /// Whether another process has the lock of the file that is open as `descriptor`.
+  package static func isHeld(_ descriptor: Int32) -> Bool {
+    var other = wholeFile
+    return fcntl(descriptor, F_GETLK, &other) == 0 && other.l_type != Int16(F_UNLCK)
+  }
+
   private static var wholeFile: flock {
     flock(l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
   }
