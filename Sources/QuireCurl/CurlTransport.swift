@@ -11,10 +11,11 @@ import QuirePagination
 /// `TransferMetrics.wireRequests`. Any other request is on the wire once; if its connection dies under
 /// it, that is `truncated`, and the message says that the server may have acted on it.
 ///
-/// A body is received at most 1 MiB ahead of its reader, or a 256th of `TransferLimits.decodedBytes` where
-/// that is less, as it is for feeds; then the server has to wait, and no timeout runs. A server that has to wait for long may give up, which is `truncated`. Over HTTP/2,
-/// where libcurl would have to keep what was announced to the server, it is received as fast as the
-/// server sends it, up to `TransferLimits.wireBytes`.
+/// A body is received ahead of its reader by a 256th of `TransferLimits.decodedBytes`, which is 512 KiB for APIs
+/// and 128 KiB for feeds, at least 64 KiB and at most 1 MiB; then the server has to wait, and no timeout runs. A
+/// server that has to wait for long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to keep
+/// what was announced to the server, it is received as fast as the server sends it, up to
+/// `TransferLimits.wireBytes`.
 ///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
 public final class CurlTransport: HTTPTransport {
