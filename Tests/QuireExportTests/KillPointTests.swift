@@ -71,7 +71,7 @@ struct KillScenario: CustomTestStringConvertible, Sendable {
   }
 }
 
-@Suite("Exports that are killed, at every call", .timeLimit(.minutes(15)))
+@Suite("Exports that are killed, at every call", .timeLimit(.minutes(120)))
 struct KillPointTests {
   /// The file system after the runs before the one that is looked at.
   private func prepared(_ scenario: KillScenario) async -> (SimulatedFiles, run: Int) {
