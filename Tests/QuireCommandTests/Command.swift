@@ -99,13 +99,11 @@ struct Command {
 
   /// Waits for the end, which is a signal's once a server has got so many requests more, unless it comes before.
   func end(by signal: Int32, after count: Int, at server: FaultServer) async throws -> Ending {
-    let wanted = server.received + count
-    let killing = Task {
-      try await server.received(wanted)
+    try await server.acting(after: count) {
       if process.isRunning { send(signal: signal) }
+    } during: {
+      try await end()
     }
-    defer { killing.cancel() }
-    return try await end()
   }
 
   /// Waits for the end.

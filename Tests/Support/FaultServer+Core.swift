@@ -22,6 +22,8 @@ extension FaultServer {
     }
 
     private let threads = Mutex(Threads())
+    /// What is done when so many requests have been received in all.
+    private let actions = Mutex<[Int: @Sendable () -> Void]>([:])
 
     init(
       tls: TLSContext?, keepsRequests: Bool, onAccept: @escaping OnAccept,
@@ -52,15 +54,27 @@ extension FaultServer {
 
     /// Enters a request into the log and counts it.
     func record(_ request: ReceivedRequest) -> ReceivedRequest {
-      log.record { [keepsRequests] events in
+      let (request, received) = log.record { [keepsRequests] events in
         var request = request
         events.requestsByPath[request.path, default: 0] += 1
         request.ordinal = events.requestsByPath[request.path, default: 0]
         events.received += 1
         if keepsRequests { events.requests.append(request) }
-        return request
+        return (request, events.received)
+      }
+      actions.withLock { $0.removeValue(forKey: received) }?()
+      return request
+    }
+
+    /// Has something done once `count` more requests have been received; returns its number.
+    func act(after count: Int, _ action: @escaping @Sendable () -> Void) -> Int {
+      log.record { events in
+        actions.withLock { $0[events.received + count] = action }
+        return events.received + count
       }
     }
+
+    func forget(action number: Int) { actions.withLock { $0[number] = nil } }
 
     /// Notes that a script has come to a mark.
     func mark(_ name: String) { log.record { $0.marks[name, default: 0] += 1 } }

@@ -115,6 +115,17 @@ extension FaultServer {
     try await core.log.wait { $0.received >= count }
   }
 
+  /// Does something on the server's own thread once `count` more requests have been received, before the last of
+  /// them is answered, unless the work ends before that.
+  package func acting<Result>(
+    after count: Int, _ action: @escaping @Sendable () -> Void,
+    during work: () async throws -> Result
+  ) async rethrows -> Result {
+    let number = core.act(after: count, action)
+    defer { core.forget(action: number) }
+    return try await work()
+  }
+
   /// Returns once scripts have come to the step `.mark(name)` `count` times in all.
   package func reached(_ name: String, _ count: Int = 1) async throws {
     try await core.log.wait { $0.marks[name, default: 0] >= count }
