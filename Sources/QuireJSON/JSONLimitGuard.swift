@@ -35,7 +35,9 @@ package struct JSONLimitGuard {
       var index = 0
       while index < slice.count {
         if isInString {
-          index = endOfString(slice, from: index)
+          let (end, isClosed) = JSONStringScanner.skip(slice, from: index, isEscaped: &isEscaped)
+          (index, isInString) = (end, !isClosed)
+          if isClosed { tokenStart = start + index }
         } else {
           read(slice[index], at: start + index)
           index += 1
@@ -82,36 +84,6 @@ package struct JSONLimitGuard {
       isListInObject = isList && isRootObject
       (items, itemStart) = (1, place + 1)
     }
-  }
-
-  /// Reads on in a string, eight bytes at a time where none of them is a quote or a backslash.
-  private mutating func endOfString(
-    _ slice: UnsafeBufferPointer<UInt8>, from start: Int
-  ) -> Int {
-    guard let bytes = slice.baseAddress else { return start }
-    var index = start
-    while index < slice.count {
-      if isEscaped {
-        isEscaped = false
-        index += 1
-        continue
-      }
-      while index + 8 <= slice.count {
-        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
-        index += special == 0 ? 8 : special.trailingZeroBitCount >> 3
-        if special != 0 { break }
-      }
-      guard index < slice.count else { break }
-      let byte = slice[index]
-      index += 1
-      if byte == UInt8(ascii: "\\") { isEscaped = true }
-      if byte == UInt8(ascii: "\"") {
-        isInString = false
-        tokenStart = self.bytes + index - start
-        break
-      }
-    }
-    return index
   }
 
   /// What is wrong with the page so far.

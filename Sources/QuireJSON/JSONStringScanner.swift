@@ -51,6 +51,33 @@ enum JSONStringScanner {
     return (kind, index)
   }
 
+  /// Skips what a slice of a page has of a string: up to behind its closing quote, or to the end of the slice.
+  /// `isEscaped` is whether the byte before the slice, or before `start`, was the backslash of an escape.
+  static func skip(
+    _ slice: UnsafeBufferPointer<UInt8>, from start: Int, isEscaped: inout Bool
+  ) -> (end: Int, isClosed: Bool) {
+    guard let bytes = slice.baseAddress else { return (start, false) }
+    var index = start
+    while index < slice.count {
+      if isEscaped {
+        isEscaped = false
+        index += 1
+        continue
+      }
+      while index + 8 <= slice.count {
+        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
+        index += special == 0 ? 8 : special.trailingZeroBitCount >> 3
+        if special != 0 { break }
+      }
+      guard index < slice.count else { break }
+      let byte = slice[index]
+      index += 1
+      if byte == UInt8(ascii: "\\") { isEscaped = true }
+      if byte == UInt8(ascii: "\"") { return (index, true) }
+    }
+    return (index, false)
+  }
+
   /// The length of the UTF-8 sequence at `bytes`, 2 to 4; 0 when it is overlong, a surrogate,
   /// beyond U+10FFFF, cut short or no start of a sequence. The padding makes reading ahead safe.
   @inline(__always)

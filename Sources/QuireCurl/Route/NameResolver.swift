@@ -307,7 +307,7 @@ extension CurlTransport {
         scheme: scheme, host: request.name, port: request.port))
   }
 
-  /// Whose addresses are needed; nil for what libcurl knows by itself.
+  /// The name that must be resolved; nil where libcurl needs no resolver.
   @inline(never)
   private func unresolvedName(of request: WireRequest, _ route: RequestRoute) -> String? {
     let name = route.proxy?.host ?? request.name
