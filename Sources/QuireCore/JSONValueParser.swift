@@ -55,14 +55,19 @@ private struct JSONValueParser {
   /// The next byte that is no white space; the place is on it.
   private var byte: UInt8? {
     mutating get {
-      while place < bytes.count, [0x20, 0x09, 0x0A, 0x0D].contains(bytes[place]) { place += 1 }
-      return place < bytes.count ? bytes[place] : nil
+      while place < bytes.count {
+        switch bytes[place] {
+        case 0x20, 0x09, 0x0A, 0x0D: place += 1
+        default: return bytes[place]
+        }
+      }
+      return nil
     }
   }
 
   /// Whether the next byte is this one, which is then behind us.
-  private mutating func take(_ wanted: Character) -> Bool {
-    guard byte == wanted.asciiValue else { return false }
+  private mutating func take(_ wanted: Unicode.Scalar) -> Bool {
+    guard byte == UInt8(ascii: wanted) else { return false }
     place += 1
     return true
   }
@@ -142,22 +147,31 @@ private struct JSONValueParser {
 
   private mutating func string() throws(Fault) -> String {
     place += 1
-    var text: [UInt8] = []
+    var text = ""
+    var start = place
     while place < bytes.count, bytes[place] >= 0x20 {
       let byte = bytes[place]
       place += 1
       switch byte {
       case UInt8(ascii: "\""):
-        guard let string = String(validating: text, as: UTF8.self) else {
-          throw fault("text in UTF-8 before this quote")
-        }
-        return string
-      case UInt8(ascii: "\\"): text += try escaped().utf8
-      default: text.append(byte)
+        return text + (try self.text(from: start))
+      case UInt8(ascii: "\\"):
+        text += try self.text(from: start)
+        text.append(try escaped())
+        start = place
+      default: break
       }
     }
     throw fault(
       place < bytes.count ? "an escape instead of a control character" : "a closing quote")
+  }
+
+  /// What stands before the quote or the backslash that was just read.
+  private func text(from start: Int) throws(Fault) -> String {
+    guard let text = try? UTF8Span(validating: bytes.span.extracting(start..<place - 1)) else {
+      throw fault("text in UTF-8 before this quote")
+    }
+    return String(copying: text)
   }
 
   /// What the escape behind a backslash stands for.

@@ -33,6 +33,7 @@ STRIDE = int(os.environ.get("STRIDE", 1))
 SINKS = [name.strip() for name in os.environ.get("SINKS", ",".join(sinks.NAMES)).split(",")]
 JOBS = int(os.environ.get("JOBS", os.cpu_count()))
 SEED = int(os.environ.get("SEED", random.getrandbits(32)))
+PATIENCE = 600  # seconds that no run takes, on the slowest machine
 FAULTS = ["ENOSPC", "EIO", "EDQUOT", "EROFS", "short"]
 CONNECTION_FAULTS = ["ECONNRESET", "short", "cut", "deaf"]
 QUIET = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL}
@@ -64,7 +65,10 @@ class Trials:
 
 def run_again(destination, command, pages, what, trials):
     """Runs the export as often as anyone would, once, and compares."""
-    done = subprocess.run(command, stderr=subprocess.PIPE, **QUIET)
+    try:
+        done = subprocess.run(command, stderr=subprocess.PIPE, timeout=PATIENCE, **QUIET)
+    except subprocess.TimeoutExpired:
+        return trials.wrong(f"{what}: runs for ever")
     if done.returncode:
         trials.wrong(f"{what}: status {done.returncode}: {done.stderr.decode()[-400:]}")
     elif flaw := destination.flaw(pages):
@@ -77,7 +81,8 @@ def injected(fault, when, destination, command):
     """Exit status of a run with a fault, how many calls were counted, and performed on the destination, and errors."""
     counts = destination.folder + ".count"
     done = subprocess.run(
-        [INJECT, fault, str(when), destination.where, counts] + command, stderr=subprocess.PIPE, **QUIET)
+        [INJECT, fault, str(when), destination.where, counts] + command, stderr=subprocess.PIPE, timeout=PATIENCE,
+        **QUIET)
     counted, performed = map(int, open(counts).read().split())
     os.unlink(counts)
     return done.returncode, counted, performed, done.stderr.decode()

@@ -88,13 +88,15 @@ final class ClientBudget: Sendable {
   ///
   /// Throws `throttled` at once where the server asks for more than the longest wait.
   func ask(
-    _ request: BudgetMachine.Request, _ configuration: PageClient.Configuration,
+    _ request: BudgetMachine.Request, _ client: PageClient.Shared,
     willWait: (Duration) -> Void
   ) throws -> Asked {
-    let (host, walk) = (request.lane.host, configuration.observer == nil ? nil : request.walk)
+    let (host, walk) = (
+      request.lane.host, client.configuration.observer == nil ? nil : request.walk
+    )
     let (answer, wait, now) = state.withLock { state -> (BudgetMachine.Answer, Wait?, Duration) in
-      if state.stopwatch == nil { state.clock = configuration.clock }
-      state.limits = configuration.budget
+      if state.stopwatch == nil { state.clock = client.configuration.clock }
+      state.limits = client.configuration.budget
       let now = state.now()
       state.count += 1
       let answer = state.machine.ask(

@@ -60,15 +60,15 @@ final class Exchange {
     self.traffic = traffic
   }
 
-  // Read in place: it is large, and asked for often.
-  var configuration: PageClient.Configuration { _read { yield listing.client.configuration } }
+  // By reference, and none of its members is the whole configuration: that would be copied for each question.
+  private var shared: PageClient.Shared { listing.client.shared }
 
   /// Whether the request may be sent again when the server may have acted on it.
   var isRepeatable: Bool { request.method.isSafe || listing.engine.pagination.request.isQuery }
 
   /// What decides about attempts for the page.
   var retryMachine: RetryMachine {
-    RetryMachine(policy: configuration.retry, isRepeatable: isRepeatable)
+    RetryMachine(policy: shared.configuration.retry, isRepeatable: isRepeatable)
   }
 
   /// Made when something is to be said; most pages are fetched in silence.
@@ -120,7 +120,7 @@ final class Exchange {
 
   /// What authorizes requests; nil without.
   private var keeper: CredentialKeeper? {
-    @inline(never) get { configuration.keeper.flatMap { $0.serves ? $0 : nil } }
+    @inline(never) get { shared.configuration.keeper.flatMap { $0.serves ? $0 : nil } }
   }
 
   /// The first hop of an attempt.
@@ -128,7 +128,7 @@ final class Exchange {
   private func begin() throws -> RedirectMachine.Hop {
     let first = try firstHop()
     redirects = RedirectMachine(
-      first, home: listing.home, longest: configuration.maximumRedirects)
+      first, home: listing.home, longest: shared.configuration.maximumRedirects)
     isPermanent = true
     return first
   }
@@ -160,7 +160,7 @@ final class Exchange {
     requests -= 1
     redirectedTo = hop.text
     if isPermanent { movedTo = hop.text }
-    configuration.emit(.debug, .redirect(to: redactor.describe(hop.text)))
+    shared.emit(.debug, .redirect(to: redactor.describe(hop.text)))
   }
 
   private func firstHop() throws -> RedirectMachine.Hop {
@@ -193,7 +193,7 @@ final class Exchange {
     response.body = .bytes(await beginning(of: response))
     response.permit?.end()
     guard let second = try await keeper.ticket(after: first, now) else { return response }
-    configuration.emit(.notice, .credentialRenewed(origin: "\(origin)"))
+    shared.emit(.notice, .credentialRenewed(origin: "\(origin)"))
     let answer = try await send(try renewed(hop), with: second.credential, replays: 0)
     if answer.head.status.code == 401 {
       keeper.refusedAgain(second)
@@ -236,7 +236,7 @@ final class Exchange {
     }
   }
 
-  private var signs: Bool { configuration.signer != nil }
+  private var signs: Bool { shared.configuration.signer != nil }
   private var transport: any HTTPTransport { @inline(never) get { listing.client.transport } }
 
   /// A request is about to go out, if the walk's limits allow it.
@@ -261,8 +261,8 @@ final class Exchange {
     replayed(metrics.wireRequests - 1, sentBack: metrics.sentBack)
     wasAnswered = true
     note(response.head, atOnce: metrics.requestsAtOnce, listing.lane(to: hop.origin), permit)
-    configuration.emit(.debug, .response(status: response.head.status.code))
-    if let onEvent = configuration.onEvent {
+    shared.emit(.debug, .response(status: response.head.status.code))
+    if let onEvent = shared.configuration.onEvent {
       response.body = response.body.reporting(to: onEvent)
     }
     return response
@@ -309,12 +309,12 @@ final class Exchange {
   }
 
   @inline(never)
-  private func note(_ wait: PageEvent.Wait) { configuration.emit(.debug, .waited(wait)) }
+  private func note(_ wait: PageEvent.Wait) { shared.emit(.debug, .waited(wait)) }
 
   /// Whether the request waits while its host is away.
   @inline(never)
   private func watchesOutages(of hop: RedirectMachine.Hop) -> Bool {
-    awaitsHost && configuration.retry.patience > .zero && hop.origin == listing.home
+    awaitsHost && shared.configuration.retry.patience > .zero && hop.origin == listing.home
   }
 
   @inline(never)
@@ -323,20 +323,20 @@ final class Exchange {
       lane: listing.lane(to: hop.origin),
       walk: WalkReading.walkNumber ?? ObjectIdentifier(listing).hashValue,
       urgency: ReadUrgency.current?.level ?? .waited,
-      longest: configuration.retry.maximumRetryAfter, interval: listing.interval)
+      longest: shared.configuration.retry.maximumRetryAfter, interval: listing.interval)
     return try listing.client.budget.ask(
-      request, configuration, willWait: { configuration.emit(.info, .pause($0)) })
+      request, shared, willWait: { shared.emit(.info, .pause($0)) })
   }
 
   /// Waits while another request probes the host, and takes its place if it gives up.
   private func waitForProbe() async throws {
-    let clock = configuration.clock
+    let clock = shared.configuration.clock
     let stopwatch = Stopwatch(clock)
     let prober = listing.health.prober
     let role = try await listing.health.clearance(
-      patience: patience ?? configuration.retry.patience, clock)
+      patience: patience ?? shared.configuration.retry.patience, clock)
     let waited = stopwatch.elapsed()
-    configuration.emit(
+    shared.emit(
       .debug,
       .waited(.init(reason: .outage, duration: waited, behind: prober.map { [$0] } ?? [])))
     guard case .probe(let wait) = role else { return }
@@ -351,7 +351,7 @@ final class Exchange {
     _ head: HTTPResponse, atOnce: Int?, _ lane: BudgetMachine.Lane, _ permit: RequestPermit?
   ) {
     var allowance = ServerAllowance()
-    if configuration.budget.heedsServer || head.status.code >= 400 {
+    if shared.configuration.budget.heedsServer || head.status.code >= 400 {
       allowance = ServerAllowance(head.headerFields, now: listing.client.environment.now())
     }
     // It is about one page that is not ready, and no other one has to wait for that.
@@ -377,13 +377,13 @@ final class Exchange {
     guard count > 0 else { return }
     traffic.requests += count
     requests += count - sentBack
-    configuration.emit(nil, .replayed(count))
+    shared.emit(nil, .replayed(count))
   }
 
   /// Signs a request to the listing's own origin, and remembers what must not be shown of it.
   @inline(never)
   private func sign(_ wire: inout TransportRequest, for hop: RedirectMachine.Hop) async throws {
-    guard hop.origin == listing.home, let signer = configuration.signer else { return }
+    guard hop.origin == listing.home, let signer = shared.configuration.signer else { return }
     let plain = wire
     try await signer.sign(&wire, Date(timeIntervalSince1970: listing.client.environment.now()))
     listing.signed.note(wire, of: plain)
@@ -397,7 +397,8 @@ final class Exchange {
   }
 
   private func checkScheme(of origin: Origin) throws {
-    guard origin.scheme == "https" || configuration.allowsPlainHTTP || origin.isLoopback else {
+    guard origin.scheme == "https" || shared.configuration.allowsPlainHTTP || origin.isLoopback
+    else {
       throw PageError(
         .invalidURL,
         "\(origin.shown) would send the request in the clear. Use https.",
@@ -409,7 +410,7 @@ final class Exchange {
   private func transportRequest(
     for hop: RedirectMachine.Hop, with credential: Credential?, replays: Int
   ) throws -> TransportRequest {
-    configuration.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
+    shared.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
     var wire = try parts(of: hop)
     wire.addresses = listing.addresses(of: hop.origin)
     wire.origin = hop.origin
@@ -422,7 +423,9 @@ final class Exchange {
 
   private func parts(of hop: RedirectMachine.Hop) throws -> TransportRequest.Parts {
     var fields = request.headerFields
-    for field in configuration.headers where !fields.contains(field.name) { fields.append(field) }
+    for field in shared.configuration.headers where !fields.contains(field.name) {
+      fields.append(field)
+    }
     if hop.origin != listing.home {
       fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
     }
@@ -457,9 +460,9 @@ final class Exchange {
       method: hop.method, scheme: hop.origin.scheme, authority: hop.url.authority, path: path,
       headerFields: fields)
     return TransportRequest.Parts(
-      head: head, body: body, timeouts: configuration.timeouts,
-      limits: configuration.transferLimits, replays: 0,
-      keepsConnection: configuration.keepsConnections)
+      head: head, body: body, timeouts: shared.configuration.timeouts,
+      limits: shared.configuration.transferLimits, replays: 0,
+      keepsConnection: shared.configuration.keepsConnections)
   }
 
   private static let accept = HTTPField(
@@ -509,7 +512,7 @@ final class Exchange {
 
   /// Says that the request is made again; `remaining` is how much longer an outage is waited out.
   func retries(after delay: Duration, _ error: PageError, remaining: Duration? = nil) {
-    configuration.emit(
+    shared.emit(
       .notice,
       .retry(
         PageEvent.Retry(

@@ -111,7 +111,7 @@ extension RetryMachine.Failure {
       }
     let snippet = response.body.isEmpty ? "" : " It says: \(redactor.snippet(response.body))"
     var error = PageError(code, "The server answered \(status.words).\(snippet)")
-    if status.code == 401, let keeper = listing.client.configuration.keeper, keeper.serves {
+    if status.code == 401, let keeper = listing.client.shared.configuration.keeper, keeper.serves {
       error.message +=
         keeper.origin == listing.home
         ? " A credential that was just renewed is refused as well: check what the source gives."

@@ -48,7 +48,7 @@ package final class Listing: Sendable {
     identity = engine.identity
     ownSecrets = SecretParameters(
       Secret.all(
-        in: first, client.configuration.headers.appending(first.headerFields),
+        in: first, client.shared.configuration.headers.appending(first.headerFields),
         segments: try pagination.policy.secretSegment.map { [try SecretSegment($0)] } ?? [],
         named: secrets))
     isRepeatable = first.method.isSafe || pagination.request.isQuery
@@ -56,8 +56,8 @@ package final class Listing: Sendable {
     health = client.budget.health(of: home)
     interval = .seconds(pagination.policy.pacing.interval)
     sizes = pagination.size?.send == nil ? nil : engine.pageSize.map(PageSizes.init)
-    account = Self.account(client.configuration.keeper, home, ownSecrets)
-    for notice in engine.notices { client.configuration.emit(.warning, .adjusted(notice)) }
+    account = Self.account(client.shared.configuration.keeper, home, ownSecrets)
+    for notice in engine.notices { client.shared.emit(.warning, .adjusted(notice)) }
   }
 
   /// Tells credentials apart, whatever becomes of a token that is renewed; 0 for none.
@@ -82,7 +82,8 @@ package final class Listing: Sendable {
       && host.host == home.host
     let isOwn = host == home || homeNote.isPrivate && (isUpgrade || policy.links.names(host))
     return AddressGuard(
-      client.configuration.addresses, isHome: isOwn, literal: host == home ? homeAddress : nil,
+      client.shared.configuration.addresses, isHome: isOwn,
+      literal: host == home ? homeAddress : nil,
       homeNote)
   }
 
@@ -98,7 +99,7 @@ package final class Listing: Sendable {
 
   /// What keeps the credential of the listing's requests; nil where they carry none.
   var keeper: CredentialKeeper? {
-    client.configuration.keeper.flatMap { $0.origin == home ? $0 : nil }
+    client.shared.configuration.keeper.flatMap { $0.origin == home ? $0 : nil }
   }
 
   /// The secrets of the last credentials, but for those that the caller put into the first request.
@@ -147,8 +148,8 @@ package final class Listing: Sendable {
     let first = engine.first
     let request = request ?? first
     return Redactor(
-      fields: client.configuration.headers.appending(request.headerFields)
-        .appending(client.configuration.keeper?.fields ?? [:]),
+      fields: client.shared.configuration.headers.appending(request.headerFields)
+        .appending(client.shared.configuration.keeper?.fields ?? [:]),
       urls: [request.url, first.url], body: request.body, known: secrets.values)
   }
 

@@ -29,7 +29,7 @@ public struct PageClient: Sendable {
   }
 
   /// By reference: each listing has a copy of its client, and each request looks into it.
-  private var shared: Shared
+  private(set) var shared: Shared
 
   let transport: any HTTPTransport
   /// What all walks of the client share, and all copies of it.
@@ -112,7 +112,7 @@ public struct PageClient: Sendable {
   }
 
   /// A configuration that copies of a client share.
-  private final class Shared: Sendable {
+  final class Shared: Sendable {
     let configuration: Configuration
 
     init(_ configuration: Configuration) { self.configuration = configuration }

@@ -117,15 +117,17 @@ public enum PageEvent: Sendable {
   }
 }
 
-extension PageClient.Configuration {
+extension PageClient.Shared {
   /// Hands an event to the observer, and to the log unless `level` is nil; it is not made where neither
   /// wants it.
   func emit(_ level: Logger.Level?, _ event: @autoclosure () -> PageEvent) {
-    let logged = level.flatMap { $0 >= logger.logLevel ? $0 : nil }
-    guard onEvent != nil || logged != nil || observer != nil else { return }
+    let logged = level.flatMap { $0 >= configuration.logger.logLevel ? $0 : nil }
+    guard configuration.onEvent != nil || logged != nil || configuration.observer != nil else {
+      return
+    }
     let event = event()
-    observer?.happened(event, in: ObservedPage.current)
-    onEvent?(event)
-    if let logged { event.log(to: logger, at: logged) }
+    configuration.observer?.happened(event, in: ObservedPage.current)
+    configuration.onEvent?(event)
+    if let logged { event.log(to: configuration.logger, at: logged) }
   }
 }

@@ -85,13 +85,11 @@ final class PageFetch<Item: Sendable> {
     exchange = Exchange(listing, request, prepared: prepared, traffic: traffic)
     delivered = DeliveredItems(itemOffset)
     retry = exchange.retryMachine
-    stopwatch = Stopwatch(listing.client.configuration.clock)
+    stopwatch = Stopwatch(listing.client.shared.configuration.clock)
   }
 
   private var engine: PaginationEngine { listing.engine }
-  private var configuration: PageClient.Configuration {
-    _read { yield listing.client.configuration }
-  }
+  private var shared: PageClient.Shared { listing.client.shared }
   private var redactor: Redactor { exchange.redactor }
 
   /// The request for the page.
@@ -126,7 +124,7 @@ final class PageFetch<Item: Sendable> {
   }
 
   private func sleep(_ delay: Duration) async throws {
-    try await configuration.clock.sleep(for: delay)
+    try await shared.configuration.clock.sleep(for: delay)
   }
 
   @inline(never)
@@ -144,7 +142,7 @@ final class PageFetch<Item: Sendable> {
     if !failure.isOutage, exchange.wasAnswered { foundBack() }
     if let complaint = try shrink(after: failure) {
       guard complaint == .possible else { return nil }
-      let longest = configuration.retry.longestDelay(afterFailures: 1, throttled: false)
+      let longest = shared.configuration.retry.longestDelay(afterFailures: 1, throttled: false)
       return longest * listing.client.environment.random()
     }
     return try delay(after: failure)
@@ -161,8 +159,8 @@ final class PageFetch<Item: Sendable> {
     if let waited = exchange.waitedForProbe.take() {
       retry.waited(since: stopwatch.elapsed() - waited)
     }
-    let (health, quota) = (listing.health, configuration.retry.quota)
-    let paysByQuota = configuration.retry.patience == .zero
+    let (health, quota) = (listing.health, shared.configuration.retry.quota)
+    let paysByQuota = shared.configuration.retry.patience == .zero
     var cost = 0
     let action = retry.failed(
       failure, wireRequests: exchange.requests, random: listing.client.environment.random(),
@@ -206,7 +204,7 @@ final class PageFetch<Item: Sendable> {
   /// Halves the page where that may cure the failure, and returns why; nil where it cannot.
   private func shrink(after failure: RetryMachine.Failure) throws -> PageSizeMachine.Complaint? {
     guard let complaint = failure.complaint, let sizes = listing.sizes, isSizable,
-      itemOffset == 0, !isBegun, configuration.retry.attempts > 1, !listing.health.isAway,
+      itemOffset == 0, !isBegun, shared.configuration.retry.attempts > 1, !listing.health.isAway,
       exchange.isRepeatable, engine.allowsOtherSize(at: sent),
       let asked = askedSize ?? engine.pageSize,
       let size = sizes.failed(asked: asked, complaint)
@@ -218,7 +216,7 @@ final class PageFetch<Item: Sendable> {
     sizeNotes.append(
       WalkReport.Warning(.pageSizeChanged, note, remedy: Remedy(.pageSize, ["\(size)"])))
     sizeChanges.append(.init(.pageSize, from: asked, to: size, "\(reason)."))
-    configuration.emit(.notice, .adjusted(note))
+    shared.emit(.notice, .adjusted(note))
     return complaint
   }
 
@@ -234,7 +232,7 @@ final class PageFetch<Item: Sendable> {
     head.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
     head.adjustments.append(
       .init(.pageSize, from: asked, to: size, "the last page went well."))
-    configuration.emit(.notice, .adjusted(note))
+    shared.emit(.notice, .adjusted(note))
   }
 
   // MARK: Parts
@@ -393,7 +391,7 @@ final class PageFetch<Item: Sendable> {
     let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
     let proven =
       response.framing == .explicit || decoder.isSelfDelimiting && isSelfDelimiting
-    guard proven || configuration.acceptsUnprovenEnd else {
+    guard proven || shared.configuration.acceptsUnprovenEnd else {
       throw PageError(
         .truncated,
         """
@@ -407,7 +405,7 @@ final class PageFetch<Item: Sendable> {
     let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
     if !isBodyless, transfer.received == 0, transfer.note?.format?.isSelfDelimiting == false {
       try checkEmptyBody(
-        isProven: response.framing == .explicit || configuration.acceptsUnprovenEnd)
+        isProven: response.framing == .explicit || shared.configuration.acceptsUnprovenEnd)
     }
     let answer = answer(to: response, document: document)
     switch try engine.screen(answer) {
@@ -523,9 +521,10 @@ final class PageFetch<Item: Sendable> {
 
   /// What the page was the last time: as its consumer has it, who may keep pages, or as the client has seen it.
   private var condition: PageValidators.Entry? {
-    guard known?.version != nil || known == nil && configuration.validators != nil, isConditional
+    guard known?.version != nil || known == nil && shared.configuration.validators != nil,
+      isConditional
     else { return nil }
-    guard let known else { return configuration.validators?.entry(for: validatorKey) }
+    guard let known else { return shared.configuration.validators?.entry(for: validatorKey) }
     guard let version = known.version, version.request == validatorKey else { return nil }
     return PageValidators.Entry(
       entityTag: version.entityTag, lastModified: version.lastModified, next: known.next,
@@ -536,7 +535,7 @@ final class PageFetch<Item: Sendable> {
   /// caller has conditions.
   private var isConditional: Bool {
     let names: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince, .range]
-    let given = configuration.headers.appending(request.headerFields)
+    let given = shared.configuration.headers.appending(request.headerFields)
     return request.method == .get && delivered.count == 0
       && !names.contains { given.contains($0) }
   }
@@ -549,7 +548,7 @@ final class PageFetch<Item: Sendable> {
   private func unchanged(
     _ response: Exchange.Response, _ known: PageValidators.Entry
   ) -> Page<Item> {
-    configuration.validators?.renew(response.head.headerFields, for: validatorKey)
+    shared.configuration.validators?.renew(response.head.headerFields, for: validatorKey)
     listing.health.paid(refund: exchange.takeRefund())
     var page = Page<Item>([], next: known.next)
     page.isUnchanged = true
@@ -567,7 +566,7 @@ final class PageFetch<Item: Sendable> {
   /// Keeps the validators of a page that was read whole, in the page, too, where its consumer keeps pages; its
   /// positions hold no secrets any more.
   func keepValidators(of page: inout Page<Item>) {
-    guard known != nil || configuration.validators != nil, !page.hasMoreParts,
+    guard known != nil || shared.configuration.validators != nil, !page.hasMoreParts,
       page.nextFailure == nil, page.endDoubt == nil, request.method == .get,
       let response = page.http?.head, page.isUnchanged || response.status.code == 200
     else { return }
@@ -581,7 +580,7 @@ final class PageFetch<Item: Sendable> {
         request: validatorKey, entityTag: tag ?? old?.entityTag,
         lastModified: date ?? old?.lastModified)
     }
-    guard let validators = configuration.validators, !page.isUnchanged else { return }
+    guard let validators = shared.configuration.validators, !page.isUnchanged else { return }
     validators.store(
       PageValidators.Entry(
         entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count),
@@ -607,7 +606,8 @@ final class PageFetch<Item: Sendable> {
   ) -> DecodingContext {
     var context = DecodingContext(
       contentType: response.head.headerFields.first(.contentType), items: engine.items,
-      badItems: configuration.badItems, limits: configuration.decodingLimits, delivery: delivery)
+      badItems: shared.configuration.badItems, limits: shared.configuration.decodingLimits,
+      delivery: delivery)
     context.expectedBytes = response.head.headerFields.first(.contentLength).flatMap { Int($0) }
     return context
   }
@@ -628,7 +628,7 @@ final class PageFetch<Item: Sendable> {
   ) -> PageClient.Response {
     PageClient.Response(
       response.head, url: response.hop.text, body: body, decoder: decoder,
-      limits: configuration.decodingLimits, redactor: redactor)
+      limits: shared.configuration.decodingLimits, redactor: redactor)
   }
 
   /// Classifies a response whose status is no success: an end, an empty page or a failure.
@@ -709,7 +709,7 @@ extension PageFetch {
         body += slice
         try Task.checkCancellation()
       }
-      if response.framing == .untilClose, !configuration.acceptsUnprovenEnd {
+      if response.framing == .untilClose, !shared.configuration.acceptsUnprovenEnd {
         // Only the format can show that nothing is missing.
         var session = try decoder.begin(context(of: response))
         try session.receive(body)

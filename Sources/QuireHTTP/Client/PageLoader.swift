@@ -41,7 +41,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     self.decoder = decoder
     self.delivery = delivery
     self.audit = audit
-    let configuration = listing.client.configuration
+    let configuration = listing.client.shared.configuration
     observation = configuration.observer.map { WalkObservation($0, configuration.clock) }
   }
 
@@ -134,7 +134,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
       let (instead, recovery) = listing.engine.recovery(
         at: sent, from: error, replacement: replacement, reopened: opened ?? [])
     else { return nil }
-    listing.client.configuration.emit(.warning, .recovery(recovery, after: error.code))
+    listing.client.shared.emit(.warning, .recovery(recovery, after: error.code))
     let fetch = try fetch(listing.destination(of: instead, at: position), for: position)
     fetch.traffic = error.traffic + traffic
     fetch.recovery = recovery
@@ -166,7 +166,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     } catch {
       // Asking again opens again.
       let place = start.position
-      Task.parting(listing.client.configuration.clock) { await self.close(at: place) }
+      Task.parting(listing.client.shared.configuration.clock) { await self.close(at: place) }
       throw error
     }
   }
@@ -269,7 +269,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
       let fetch = PageFetch(listing, decoder, request, for: sent)
       try await fetch.discard()
     } catch {
-      listing.client.configuration.emit(
+      listing.client.shared.emit(
         .notice, .closeFailed(listing.redactor().printable("\(error)")))
     }
   }

@@ -8,7 +8,8 @@ package struct QueryString: Hashable, Sendable {
 
   /// Splits a raw query, without its question mark.
   package init(_ raw: String?) {
-    parameters = raw.map { $0.split(separator: "&", omittingEmptySubsequences: false) } ?? []
+    let parts = raw?.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
+    parameters = parts?.map { Substring($0) } ?? []
   }
 
   /// The raw query again; nil when nothing is left.
