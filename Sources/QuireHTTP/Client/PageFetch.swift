@@ -3,39 +3,27 @@ import Logging
 import QuireCore
 import QuirePagination
 
-/// Everything done for one page over HTTP: sends its request, follows redirects, classifies and decodes
-/// the response, and does so again as long as the retry machine allows.
+/// One page over HTTP: has its request sent, classifies and decodes the response, in as many attempts as it
+/// takes, and makes the page of it.
 ///
 /// A page comes in parts where its items are wanted as they arrive, else in one part. Requests beside
 /// those for pages are fetched the same way.
 final class PageFetch<Item: Sendable> {
   let listing: Listing
   let decoder: any PageDecoder<Item>
-  /// What the request was made of, secrets restored; nil for the plain first page.
-  let sent: Bookmark?
   /// What a consumer that keeps pages has of this one.
   var known: KnownPage?
   /// The indexes that the page may be in the middle of, by their addresses.
   var indexes: [String: [String]] = [:]
   /// How the walk goes on with this page if the server had forgotten its cursor.
   var recovery: PageRecovery?
-  /// The request on the wire, and what the page has cost since its last part.
-  private let exchange: Exchange
+  private let attempts: PageAttempts
   /// What was delivered of the page.
   private var delivered: DeliveredItems
   /// The response that is being decoded, where more parts of the page follow.
   private var transfer: Transfer?
   /// Whether a part of the page was delivered by this fetch, so that only it can continue the page.
   private(set) var isBegun = false
-  /// How many items the page is asked for in, where that is not the listing's own number.
-  private var askedSize: Int?
-  /// Whether it is a page, and not another request.
-  private var isSizable = false
-  /// What there is to be said about page sizes.
-  private var sizeNotes: [WalkReport.Warning] = []
-  private var sizeChanges: [WalkReport.Adjustment] = []
-  private var retry: RetryMachine
-  private let stopwatch: Stopwatch
 
   /// A response whose body is being decoded.
   private final class Transfer {
@@ -81,17 +69,19 @@ final class PageFetch<Item: Sendable> {
   ) {
     self.listing = listing
     self.decoder = decoder
-    self.sent = sent
-    exchange = Exchange(listing, request, prepared: prepared, traffic: traffic)
+    attempts = PageAttempts(
+      Exchange(listing, request, prepared: prepared, traffic: traffic), for: sent)
     delivered = DeliveredItems(itemOffset)
-    retry = exchange.retryMachine
-    stopwatch = Stopwatch(listing.client.shared.configuration.clock)
   }
 
+  /// The request on the wire, and what the page has cost since its last part.
+  private var exchange: Exchange { attempts.exchange }
   private var engine: PaginationEngine { listing.engine }
   private var shared: PageClient.Shared { listing.client.shared }
   private var redactor: Redactor { exchange.redactor }
 
+  /// What the request was made of, secrets restored; nil for the plain first page.
+  var sent: Bookmark? { attempts.sent }
   /// The request for the page.
   var request: PageRequest { exchange.request }
   /// What was spent since the last part, failed attempts included.
@@ -102,148 +92,19 @@ final class PageFetch<Item: Sendable> {
   /// Items of the page that were delivered, in this walk or before it.
   var itemOffset: Int { delivered.count }
 
-  // MARK: Attempts
-
-  /// Makes attempts until one succeeds or the retry machine gives up.
-  func repeating<Result>(
-    _ attempt: () async throws -> Result
-  ) async throws -> Result {
-    defer { giveUpProbing() }
-    while true {
-      exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
-      do {
-        let result = try await attempt()
-        foundBack()
-        return result
-      } catch {
-        if let delay = try delay(after: error) { try await sleep(delay) }
-        exchange.traffic.retries += 1
-        listing.health.retried()
-      }
-    }
-  }
-
-  private func sleep(_ delay: Duration) async throws {
-    try await shared.configuration.clock.sleep(for: delay)
-  }
-
-  @inline(never)
-  private func giveUpProbing() {
-    guard exchange.isProbing else { return }
-    exchange.isProbing = false
-    listing.health.gaveUp(random: listing.client.environment.random())
-  }
-
-  /// How long to wait before another attempt, nil for not at all; throws where there is none.
-  // What it needs must not lie in the frame of every page that is waited for.
-  @inline(never)
-  private func delay(after error: any Error) throws -> Duration? {
-    guard let failure = RetryMachine.Failure(error) else { throw error }
-    if !failure.isOutage, exchange.wasAnswered { foundBack() }
-    if let complaint = try shrink(after: failure) {
-      guard complaint == .possible else { return nil }
-      let longest = shared.configuration.retry.longestDelay(afterFailures: 1, throttled: false)
-      return longest * listing.client.environment.random()
-    }
-    return try delay(after: failure)
-  }
-
-  /// The host has answered.
-  private func foundBack() {
-    guard exchange.isProbing else { return }
-    exchange.isProbing = false
-    listing.health.recovered()
-  }
-
-  private func delay(after failure: RetryMachine.Failure) throws -> Duration? {
-    if let waited = exchange.waitedForProbe.take() {
-      retry.waited(since: stopwatch.elapsed() - waited)
-    }
-    let (health, quota) = (listing.health, shared.configuration.retry.quota)
-    let paysByQuota = shared.configuration.retry.patience == .zero
-    var cost = 0
-    let action = retry.failed(
-      failure, wireRequests: exchange.requests, random: listing.client.environment.random(),
-      now: stopwatch.elapsed(), debt: health.debt, probes: health.probes,
-      pay: {
-        cost = $0
-        return !paysByQuota || health.pay($0, of: quota)
-      })
-    exchange.refund = paysByQuota ? cost : 0
-    switch action {
-    case .fail(let error):
-      // Asking once more begins anew.
-      retry = exchange.retryMachine
-      exchange.requests = 0
-      defer { exchange.traffic = WalkReport.Traffic(requests: 0) }
-      throw exchange.describe(error, after: traffic)
-    case .retry(let delay):
-      exchange.retries(after: delay, failure.error)
-      return delay
-    case .probe(let delay, let remaining):
-      exchange.isProbing = health.failed(failure.error, isProbe: exchange.isProbing)
-      exchange.retries(
-        after: exchange.isProbing ? delay : .zero, failure.error, remaining: remaining)
-      // Those that do not probe wait in front of the next request.
-      exchange.patience = remaining
-      return exchange.isProbing ? delay : nil
-    }
-  }
-
-  // MARK: Page size
-
-  /// Asks for as many items as the server has been found to serve.
-  private func resize() throws {
-    guard let size = listing.sizes?.reduced,
-      engine.allowsOtherSize(at: sent), itemOffset == 0
-    else { return }
-    exchange.request = try engine.request(request, ofSize: size)
-    askedSize = size
-  }
-
-  /// Halves the page where that may cure the failure, and returns why; nil where it cannot.
-  private func shrink(after failure: RetryMachine.Failure) throws -> PageSizeMachine.Complaint? {
-    guard let complaint = failure.complaint, let sizes = listing.sizes, isSizable,
-      itemOffset == 0, !isBegun, shared.configuration.retry.attempts > 1, !listing.health.isAway,
-      exchange.isRepeatable, engine.allowsOtherSize(at: sent),
-      let asked = askedSize ?? engine.pageSize,
-      let size = sizes.failed(asked: asked, complaint)
-    else { return nil }
-    exchange.request = try engine.request(request, ofSize: size)
-    askedSize = size
-    let reason = failure.error.response.map { $0.status.words } ?? "\(failure.error.code)"
-    let note = "The page size of \(asked) was halved to \(size): \(reason)."
-    sizeNotes.append(
-      WalkReport.Warning(.pageSizeChanged, note, remedy: Remedy(.pageSize, ["\(size)"])))
-    sizeChanges.append(.init(.pageSize, from: asked, to: size, "\(reason)."))
-    shared.emit(.notice, .adjusted(note))
-    return complaint
-  }
-
-  /// A page of the size asked for came.
-  private func noteSize(_ head: inout PageHead) {
-    head.warnings += sizeNotes
-    head.adjustments += sizeChanges
-    (sizeNotes, sizeChanges) = ([], [])
-    guard isSizable, let asked = askedSize,
-      let size = listing.sizes?.succeeded(asked: asked)
-    else { return }
-    let note = "The page size of \(asked) went well, and the next page is asked for in \(size)."
-    head.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
-    head.adjustments.append(
-      .init(.pageSize, from: asked, to: size, "the last page went well."))
-    shared.emit(.notice, .adjusted(note))
-  }
-
   // MARK: Parts
 
   /// The next part of the page, which is the whole page unless items are wanted as they arrive; nil
   /// where the listing ended before the page.
   func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
-    isSizable = true
-    if !isBegun { try resize() }
-    return try await repeating { try await attemptPart(delivery) }
+    if isResizable { try attempts.resize() }
+    return try await attempts.repeating(isResizable: { isResizable }) {
+      try await attemptPart(delivery)
+    }
   }
+
+  /// Whether a page of another size would do: not where items of this one were delivered.
+  private var isResizable: Bool { !isBegun && itemOffset == 0 }
 
   /// The transfer is kept only where more parts follow: throwing ends it.
   private func attemptPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
@@ -493,7 +354,7 @@ final class PageFetch<Item: Sendable> {
     }
     listing.learn(from: answer.document, transfer.response.permit?.grant)
     try listing.remember(answer, next: continuation.next)
-    noteSize(&head)
+    attempts.noteSize(&head)
     return Page(items.items, head: head)
   }
 
@@ -682,7 +543,7 @@ final class PageFetch<Item: Sendable> {
 extension PageFetch {
   /// The answer to a request of which the document counts and not the items.
   func answer() async throws -> PageAnswer {
-    try await repeating {
+    try await attempts.repeating {
       let response = try await success()
       var session = try decoder.begin(context(of: response))
       while let slice = try await response.body.next() {
@@ -701,7 +562,7 @@ extension PageFetch {
 
   /// The response to a request that is for no page, with its whole body.
   func response() async throws -> PageClient.Response {
-    try await repeating {
+    try await attempts.repeating {
       let response = try await success()
       var body: [UInt8] = []
       while let slice = try await response.body.next() {
