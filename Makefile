@@ -32,7 +32,7 @@ house: ## count the house: sizes, names, promises
 	@.ci/setup python3 && Tests/house
 
 demo: setup ## the main job: drain the demo API in every pagination style
-	swift build --configuration release --product quire
+	swift build --configuration release --static-swift-stdlib --product quire
 	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
 	@echo "The tool is .build/release/quire."
 

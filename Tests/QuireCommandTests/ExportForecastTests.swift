@@ -1,7 +1,7 @@
-import QuireHTTP
 import Foundation
 import HTTPTypes
 import Quire
+import QuireHTTP
 import Synchronization
 import TestSupport
 import Testing
@@ -107,6 +107,29 @@ struct ExportForecastTests {
     #expect((json["rateLimit"] as? [String: Any])?["remaining"] as? Int == 99)
     #expect((json["pageSize"] as? [String: Any])?["isClamped"] as? Bool == true)
     #expect((json["total"] as? [String: Any])?["kind"] as? String == "items")
+  }
+
+  @Test("--plan of an export that stopped within a page takes the whole page for the page size")
+  func midway() async throws {
+    let server = try FaultServer { request in
+      let start = request.path.contains("startAt=") ? 2 : 0
+      return [
+        .respond(
+          "{\"startAt\":\(start),\"maxResults\":2,\"total\":9,\"issues\":[{\"id\":\(start)},{\"id\":\(start + 1)}]}"
+        )
+      ]
+    }
+    defer { server.stop() }
+    let output = TemporaryFile()
+    let command = ["export", server.url("/search"), "--preset", "jiraOffset", "-o", output.path]
+    let begun = try await Command.quire(command + ["--max-items", "3"])
+    let lines = try output.text().split(separator: "\n")
+    #expect(begun.status == 0 && lines.count == 3, "\(begun.errors)")
+    let plan = try await Command.quire(command + ["--plan"])
+    #expect(plan.output.contains("page size   2 came"), "\(plan.output)\(plan.errors)")
+    #expect(
+      plan.output.contains("at most 5, 1 of them made: 9 items by 2 items a page"), "\(plan.output)"
+    )
   }
 
   @Test("--plan says where nothing is known, and fails as an export does")

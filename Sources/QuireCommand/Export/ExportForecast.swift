@@ -1,9 +1,9 @@
-import QuireHTTP
 import Foundation
 import HTTPTypes
 import Quire
 import QuireCore
 import QuireExport
+import QuireHTTP
 
 /// What an export would do, told from its first page.
 ///
@@ -16,7 +16,7 @@ struct ExportForecast: Sendable {
 
   /// What the forecast is for, secrets redacted.
   var request: String
-  /// Items, bytes and time of the first page.
+  /// Items that came with the first page; bytes and time of all of it.
   var items: Int
   var bytes: Int
   var duration: Duration
@@ -47,7 +47,7 @@ struct ExportForecast: Sendable {
     var asked: Int?
     /// The number of items the server says it used.
     var said: Int?
-    /// The items that came.
+    /// The items of the page, those among them that the destination has.
     var came: Int
     /// The most that the description knows the server to give.
     var most: Int?
@@ -78,10 +78,10 @@ struct ExportForecast: Sendable {
 extension ExportForecast {
   /// The number of requests, from what the server declared and the caller limited.
   mutating func reckon(limits: Limits, endsByEmptyPage: Bool, isResumed: Bool) {
-    let size = max(items, 1)
+    let size = max(pageSize.came, 1)
     if !leadsOn {
       (requests, certainty, basis) = (1, .exact, "the first page is the last")
-    } else if let total, let count = Self.requests(for: total, first: items, size: size) {
+    } else if let total, let count = Self.requests(for: total, size: size) {
       requests = count
       certainty = Self.certainty(of: total.kind, isResumed: isResumed)
       basis = "\(Self.words(for: total)) by \(size.counted("item")) a page"
@@ -115,7 +115,7 @@ extension ExportForecast {
     basis = "\(option)" + (certainty == .atMost ? ", if there is so much" : "")
   }
 
-  private static func requests(for total: Total, first: Int, size: Int) -> Int? {
+  private static func requests(for total: Total, size: Int) -> Int? {
     guard total.value >= 0 else { return nil }
     switch total.kind {
     case .pages: return max(1, total.value)
@@ -206,7 +206,7 @@ extension ExportPlan {
     let said = try rule?.echo.flatMap { try page.http?.document.value(at: $0)?.integer }
     // What a description knows as the server's own size was not asked for.
     let asked = pageSize ?? (known == rule?.standard ? nil : known)
-    let came = page.items.count + page.badItems.count
+    let came = page.items.count + page.badItems.count + start.itemOffset
     let isFewer = page.next != nil && asked.map { came < $0 } ?? false
     let saysFewer = said.flatMap { said in asked.map { said < $0 } } ?? false
     let isLowered = pageSize.flatMap { size in rule?.max.map { $0 < size } } ?? false

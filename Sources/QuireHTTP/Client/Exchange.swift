@@ -16,9 +16,12 @@ import Synchronization
 // request that waits, and there may be thousands.
 final class Exchange {
   let listing: Listing
-  var request: PageRequest { didSet { prepared = nil } }
+  var request: PageRequest {
+    didSet { (prepared, shownRequest) = (nil, nil) }
+  }
   /// The request's first hop, where the walk has taken its address apart.
   private var prepared: RedirectMachine.Hop?
+  private var shownRequest: String?
   /// What the page has cost since its last part, failed attempts included.
   var traffic: WalkReport.Traffic
   /// Requests that were sent for the page, silent replays included, redirects not.
@@ -73,6 +76,14 @@ final class Exchange {
 
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor { listing.redactor(for: request) }
+
+  /// The request without its secrets, by which validators know it.
+  var requestWords: String {
+    if let shownRequest { return shownRequest }
+    let words = redactor.describe(request.method, request.url)
+    shownRequest = words
+    return words
+  }
 
   /// A response whose body is on its way, and the hop that brought it.
   ///

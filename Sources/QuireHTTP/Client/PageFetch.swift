@@ -385,8 +385,10 @@ final class PageFetch<Item: Sendable> {
     guard known?.version != nil || known == nil && shared.configuration.validators != nil,
       isConditional
     else { return nil }
-    guard let known else { return shared.configuration.validators?.entry(for: validatorKey) }
-    guard let version = known.version, version.request == validatorKey else { return nil }
+    guard let known else {
+      return shared.configuration.validators?.entry(for: exchange.requestWords)
+    }
+    guard let version = known.version, version.request == exchange.requestWords else { return nil }
     return PageValidators.Entry(
       entityTag: version.entityTag, lastModified: version.lastModified, next: known.next,
       itemCount: known.itemCount)
@@ -401,15 +403,12 @@ final class PageFetch<Item: Sendable> {
       && !names.contains { given.contains($0) }
   }
 
-  /// The request by which validators know the page.
-  private var validatorKey: String { redactor.describe(request.method, request.url) }
-
   /// A page that is what it was the last time.
   @inline(never)
   private func unchanged(
     _ response: Exchange.Response, _ known: PageValidators.Entry
   ) -> Page<Item> {
-    shared.configuration.validators?.renew(response.head.headerFields, for: validatorKey)
+    shared.configuration.validators?.renew(response.head.headerFields, for: exchange.requestWords)
     listing.health.paid(refund: exchange.takeRefund())
     var page = Page<Item>([], next: known.next)
     page.isUnchanged = true
@@ -438,14 +437,14 @@ final class PageFetch<Item: Sendable> {
       // Validators that a 304 names replace those that are held (RFC 9110, §15.4.5).
       let old = page.isUnchanged ? known?.version : nil
       page.head.version = PageVersion(
-        request: validatorKey, entityTag: tag ?? old?.entityTag,
+        request: exchange.requestWords, entityTag: tag ?? old?.entityTag,
         lastModified: date ?? old?.lastModified)
     }
     guard let validators = shared.configuration.validators, !page.isUnchanged else { return }
     validators.store(
       PageValidators.Entry(
         entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count),
-      for: validatorKey)
+      for: exchange.requestWords)
   }
 
   /// Bad items, without secrets in what is said about them.
