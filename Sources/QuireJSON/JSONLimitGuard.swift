@@ -5,9 +5,13 @@ package import QuirePagination
 /// allow.
 ///
 /// Only brackets, quotes and commas are looked at: whether the page is JSON, the one who reads it says. What is
-/// counted as an item is any element of a list in the root object.
+/// counted as an item is any element of a list in the root object. An item, or another member of the root
+/// object, may have as many values as a page items: whoever asks for it gets all of it as values.
 package struct JSONLimitGuard {
   private let limits: DecodingLimits
+
+  /// Values that an item may have, however few items a page may have.
+  private static let fewest = 4_096
 
   /// Containers that are open, and of the outermost two, which are lists.
   private var depth = 0
@@ -18,6 +22,8 @@ package struct JSONLimitGuard {
   private var isInScalar = false
   /// Values, names and brackets so far.
   private var events = 0
+  /// The same where the item, or the member of the root object, began.
+  private var eventsBefore = 0
   /// Elements of the list in the root object so far.
   private var items = 0
   /// Bytes so far, and where the string, number or white space and the item began.
@@ -68,6 +74,7 @@ package struct JSONLimitGuard {
       isInScalar = false
       tokenStart = place
       if depth == 2, isListInObject { (items, itemStart) = (items + 1, place + 1) }
+      if depth == 1 || (depth == 2 && isListInObject) { eventsBefore = events }
     case UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D: isInScalar = false
     default:
       if !isInScalar { events += 1 }
@@ -82,7 +89,7 @@ package struct JSONLimitGuard {
     if depth == 1 { isRootObject = !isList }
     if depth == 2 {
       isListInObject = isList && isRootObject
-      (items, itemStart) = (1, place + 1)
+      (items, itemStart, eventsBefore) = (1, place + 1, events)
     }
   }
 
@@ -91,6 +98,7 @@ package struct JSONLimitGuard {
   private var breach: PageError? {
     let isFine =
       depth <= limits.depth && events <= limits.events
+      && events - eventsBefore <= max(limits.items, Self.fewest)
       && bytes - tokenStart <= limits.itemBytes + 2
       && !(depth >= 2 && isListInObject
         && (items > limits.items || bytes - itemStart > limits.itemBytes + 1))
@@ -104,6 +112,11 @@ package struct JSONLimitGuard {
         ("nests more than \(limits.depth) containers", "DecodingLimits.depth")
       } else if events > limits.events {
         ("holds more than \(limits.events) values, names and brackets", "DecodingLimits.events")
+      } else if events - eventsBefore > max(limits.items, Self.fewest) {
+        (
+          "has more than \(max(limits.items, Self.fewest)) values in one item or member",
+          "DecodingLimits.items"
+        )
       } else if depth < 2 || !isListInObject {
         ("has a value of more than \(limits.itemBytes) bytes", "DecodingLimits.itemBytes")
       } else if items > limits.items {

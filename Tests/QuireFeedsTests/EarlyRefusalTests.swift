@@ -55,7 +55,11 @@ struct EarlyRefusalTests {
       name: "a string in JSON", start: "{\"title\":\"", piece: "long\\\"",
       limit: "DecodingLimits.itemBytes"),
     Endless(
-      name: "an item in JSON", start: "{\"items\":[1,{", piece: "\"a\":1,",
+      name: "an item in JSON", start: "{\"items\":[1,{", piece: "\"a\":1,", most: 1 << 18,
+      limit: "DecodingLimits.items"),
+    Endless(
+      name: "long texts of an item in JSON", start: "{\"items\":[1,{",
+      piece: "\"a\":\"\(String(repeating: "long", count: 100))\",",
       limit: "DecodingLimits.itemBytes"),
     Endless(
       name: "items in JSON", start: "{\"items\":[", piece: "{},", most: 1 << 18,
@@ -67,8 +71,22 @@ struct EarlyRefusalTests {
       name: "members in JSON", start: "{", piece: "\"a\":{},", most: 3 << 20,
       limit: "DecodingLimits.events"),
     Endless(
-      name: "numbers in JSON", start: "{\"a\":{\"b\":[", piece: "1,", most: 3 << 20,
-      limit: "DecodingLimits.events"),
+      name: "numbers in JSON", start: "{\"a\":{\"b\":[", piece: "1,", most: 1 << 18,
+      limit: "DecodingLimits.items"),
+    Endless(
+      name: "tags of an item in JSON", start: "{\"items\":[{\"tags\":[", piece: "\"a\",",
+      most: 1 << 19, limit: "DecodingLimits.items"),
+    Endless(
+      name: "authors of an entry", start: "<feed xmlns='http://www.w3.org/2005/Atom'><entry>",
+      piece: "<author><name>a</name></author>", most: 2 << 20, limit: "DecodingLimits.items"),
+    Endless(
+      name: "links of an entry in groups", start: "<rss><item>",
+      piece: "<a>" + String(repeating: "<b/>", count: 1_000) + "</a>", most: 1 << 20,
+      limit: "DecodingLimits.items"),
+    Endless(
+      name: "persons with addresses behind a bare ampersand",
+      start: "<feed><title>&</title><entry>", piece: "<author><url>a</url></author>",
+      most: 2 << 20, limit: "DecodingLimits.items"),
     Endless(
       name: "white space in JSON", start: "{\"title\":", piece: "  \n",
       limit: "DecodingLimits.itemBytes"),

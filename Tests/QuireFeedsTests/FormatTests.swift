@@ -338,5 +338,7 @@ struct FormatTests {
       #expect(throws: PageError.self) { try parsed(text) }
     }
     #expect(throws: PageError.self) { try parsed("") }
+    let list = #expect(throws: PageError.self) { try parsed("<opml><body/></opml>") }
+    #expect(list?.message.contains("its root element is opml") == true)
   }
 }

@@ -1,3 +1,4 @@
+import HTTPTypes
 import QuireCore
 import QuireHTTP
 import QuirePagination
@@ -52,12 +53,13 @@ struct FeedPoller: Sendable {
     if error == nil { known.validators = validators.snapshot }
     note(walk.report.traffic, reading, error, at: now, in: &known.health)
     var outcome = outcome(of: known, reading, error, now)
-    let unchanged = scheduled(known, outcome, now, random)
+    let redirect = reading.first?.http?.permanentRedirect
+    let unchanged = scheduled(known, outcome, now, random, redirect)
     if outcome.result == .unchanged, reading.first?.isUnchanged == false {
       outcome.result = .changed
     }
     let poll = FeedPoll(
-      unchanged: unchanged, changed: scheduled(known, outcome, now, random),
+      unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
       entries: reading.entries, time: now)
     return Answer(
       poll: poll, traffic: walk.report.traffic, isUnchanged: reading.first?.isUnchanged == true,
@@ -138,12 +140,23 @@ struct FeedPoller: Sendable {
     return outcome
   }
 
-  /// The subscription with the time of its next poll.
+  /// By what validators know the page at an address.
+  private func key(of url: String) -> String {
+    Redactor(fields: client.configuration.headers, urls: [url]).describe(.get, url)
+  }
+
+  /// The subscription with the time of its next poll. Where a permanent redirect has moved the feed, its
+  /// validators move along: they came from there.
   private func scheduled(
-    _ subscription: FeedSubscription, _ outcome: PollOutcome, _ now: Double, _ random: Double
+    _ subscription: FeedSubscription, _ outcome: PollOutcome, _ now: Double, _ random: Double,
+    _ redirect: String?
   ) -> FeedSubscription {
     var subscription = subscription
+    let former = subscription.schedule.url
     subscription.schedule.polled(outcome, at: now, random: random)
+    if let redirect, redirect != former, subscription.schedule.url == redirect {
+      subscription.validators[key(of: redirect)] = subscription.validators[key(of: former)]
+    }
     if subscription.push?.isActive(at: now) == true { subscription.schedule.leaveToHub(from: now) }
     return subscription
   }

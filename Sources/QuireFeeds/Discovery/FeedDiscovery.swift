@@ -93,8 +93,17 @@ private struct WebPage {
 
   private static let types: Set<String> = [
     "application/rss+xml", "application/atom+xml", "application/rdf+xml",
-    "application/feed+json", "application/x.atom+xml", "application/x-rss+xml",
+    "application/feed+json", "application/x.atom+xml", "application/x-rss+xml", "application/xml",
+    "text/xml", "application/rss", "application/atom", "text/rss", "text/atom", "text/rss+xml",
+    "text/atom+xml", "text/rdf",
   ]
+
+  /// JSON Feed 1 was announced as any JSON; so are other things, such as the API of WordPress.
+  private static func isFeed(_ type: String, _ href: String) -> Bool {
+    types.contains(type)
+      || type == "application/json" && href.lowercased().contains("feed")
+        && !href.contains("/wp-json/")
+  }
 
   init(_ answer: PageClient.Response) {
     var scope = FeedScope(url: answer.url)
@@ -133,7 +142,7 @@ private struct WebPage {
     _ origin: DiscoveredFeed.Origin
   ) {
     let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmedSpaces
-    guard Self.types.contains(name), let url = scope.absolute(href),
+    guard Self.isFeed(name, href), let url = scope.absolute(href),
       !feeds.contains(where: { $0.url == url })
     else { return }
     feeds.append(

@@ -23,11 +23,12 @@ public struct Feed: Hashable, Sendable {
   public var feedURL: String?
   /// The identifier. Atom: `id`; RSS 1.0: `rdf:about`; `podcast:guid`.
   public var id: String?
-  /// All links with a relation. Atom: `link`; RSS: `atom:link`.
+  /// All links with a relation. Atom: `link`; RSS: `atom:link`; `creativeCommons:license` and `cc:license` as
+  /// `license`, `podcast:funding` as `payment`.
   public var links: [FeedLink]
   /// The language. RSS: `language`; `dc:language`; Atom: `xml:lang`; JSON Feed: `language`.
   public var language: String?
-  /// Who is responsible. Atom: `author`; RSS: `managingEditor`, `webMaster`, `dc:creator`,
+  /// Who is responsible. Atom: `author`, `contributor`; RSS: `managingEditor`, `webMaster`, `dc:creator`,
   /// `itunes:author`, `itunes:owner`; JSON Feed: `authors`, `author`.
   public var authors: [FeedPerson]
   /// A picture for lists of feeds, as large as there is. Atom: `logo`; RSS: `image/url`; `itunes:image`;
@@ -52,7 +53,7 @@ public struct Feed: Hashable, Sendable {
   public var schedule: FeedSchedule
   /// The other pages of the feed.
   public var pages: FeedPages
-  /// Whether it will never change again. JSON Feed: `expired`; `itunes:complete`.
+  /// Whether it will never change again. JSON Feed: `expired`; `itunes:complete`, `podcast:updateFrequency`.
   public var isExpired: Bool
   /// Where the feed has moved, by its own word. `itunes:new-feed-url`.
   public var newFeedURL: String?
@@ -89,8 +90,8 @@ public struct FeedHub: Hashable, Sendable {
 public struct FeedSchedule: Hashable, Sendable {
   /// How long an answer stays fresh. RSS: `ttl`, in minutes.
   public var timeToLive: Duration?
-  /// How often the feed changes. `sy:updatePeriod` divided by `sy:updateFrequency`;
-  /// `podcast:updateFrequency` is not read.
+  /// How often the feed changes. `sy:updatePeriod` divided by `sy:updateFrequency`; else the frequency of
+  /// `podcast:updateFrequency`.
   public var updateInterval: Duration?
   /// The hours of the day, in UTC, from 0 to 23, in which not to ask. RSS: `skipHours`, where 24 is 0.
   public var skipHours: Set<Int>

@@ -55,8 +55,8 @@ public struct FeedEntry: Hashable, Sendable {
   public var categories: [FeedCategory]
   /// Files.
   public var enclosures: [FeedEnclosure]
-  /// A picture. JSON Feed: `image`; `itunes:image`, `media:thumbnail`, `image:image` of sitemaps; a
-  /// picture of `media:content`.
+  /// A picture. JSON Feed: `image`; `itunes:image`, `image:image` of sitemaps; else a picture of
+  /// `media:content`, `media:thumbnail`, an `enclosure` that is one.
   public var image: String?
   /// A picture to be shown wide. JSON Feed: `banner_image`.
   public var bannerImage: String?
@@ -66,7 +66,8 @@ public struct FeedEntry: Hashable, Sendable {
   public var source: FeedSource?
   /// Where comments are.
   public var comments: FeedComments?
-  /// All links that the entry has with a relation. Atom: `link`; RSS: `atom:link`.
+  /// All links that the entry has with a relation. Atom: `link`; RSS: `atom:link`; `creativeCommons:license` and
+  /// `cc:license` as `license`, `thr:in-reply-to` as `in-reply-to`.
   public var links: [FeedLink]
   /// Who may do what with it. Atom: `rights` (0.3: `copyright`); `dc:rights`, `media:copyright`.
   public var rights: FeedText?
@@ -126,7 +127,7 @@ public struct FeedEpisode: Hashable, Sendable {
   public var season: Int?
   /// `full`, `trailer` or `bonus`. `itunes:episodeType`.
   public var kind: String?
-  /// Whether it is for adults. `itunes:explicit`: `true`, `yes`, `explicit`.
+  /// Whether it is for adults. `itunes:explicit`: `true`, `yes`, `explicit`; `media:rating` of the simple scheme.
   public var isExplicit: Bool?
   /// Transcripts. `podcast:transcript` with `url`, `type`, `language`.
   public var transcripts: [FeedLink] = []

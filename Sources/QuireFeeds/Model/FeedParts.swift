@@ -187,7 +187,7 @@ public struct FeedSource: Hashable, Sendable {
   public var title: String?
   /// The feed's own address, absolute. RSS: `source/@url`; Atom: `link rel="self"`.
   public var feedURL: String?
-  /// The page that the feed is of. Atom: `link rel="alternate"`.
+  /// The page that the feed is of. Atom: `link rel="alternate"`; `dc:source`.
   public var url: String?
   /// The feed's identifier. Atom: `id`.
   public var id: String?
@@ -209,7 +209,8 @@ public struct FeedSource: Hashable, Sendable {
 
 /// Where comments on an entry are.
 public struct FeedComments: Hashable, Sendable {
-  /// The page with the comments, absolute. RSS: `comments`; Atom: `link rel="replies"` to HTML.
+  /// The page with the comments, absolute. RSS: `comments`; Atom: `link rel="replies"` to HTML;
+  /// `podcast:socialInteract`.
   public var url: String?
   /// A feed of the comments, absolute. `wfw:commentRss`; Atom: `link rel="replies"` to a feed (RFC 4685).
   public var feedURL: String?
@@ -226,8 +227,8 @@ public struct FeedComments: Hashable, Sendable {
   var isEmpty: Bool { url == nil && feedURL == nil && count == nil }
 }
 
-/// A place on Earth in WGS 84. `georss:point`, the first position of `georss:line` and `georss:polygon`
-/// and the middle of `georss:box`, `gml:pos` in `georss:where`, `geo:lat` with `geo:long`.
+/// A place on Earth in WGS 84. `georss:point`, the first position of `georss:line` and `georss:polygon`,
+/// the middle of `georss:box` and `georss:circle`, the same of GML in `georss:where`, `geo:lat` with `geo:long`.
 public struct FeedPlace: Hashable, Sendable {
   /// Degrees north.
   public var latitude: Double

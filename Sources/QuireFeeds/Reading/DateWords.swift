@@ -19,7 +19,8 @@ enum DateWords {
     "october", "november", "december",
   ]
 
-  /// German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Polish, Russian, Turkish.
+  /// German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Polish, Russian, Turkish,
+  /// Greek in both cases, Hungarian, Czech, Finnish, Ukrainian, Romanian, Catalan, Indonesian.
   private static let fullForeign = [
     "januar februar märz april mai juni juli august september oktober november dezember",
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
@@ -33,6 +34,15 @@ enum DateWords {
     "stycznia lutego marca kwietnia maja czerwca lipca sierpnia września października listopada grudnia",
     "января февраля марта апреля мая июня июля августа сентября октября ноября декабря",
     "ocak şubat mart nisan mayıs haziran temmuz ağustos eylül ekim kasım aralık",
+    "ιανουαρίου φεβρουαρίου μαρτίου απριλίου μαΐου ιουνίου ιουλίου αυγούστου σεπτεμβρίου οκτωβρίου νοεμβρίου δεκεμβρίου",
+    "ιανουάριος φεβρουάριος μάρτιος απρίλιος μάιος ιούνιος ιούλιος αύγουστος σεπτέμβριος οκτώβριος νοέμβριος δεκέμβριος",
+    "január február március április május június július augusztus szeptember október november december",
+    "ledna února března dubna května června července srpna září října listopadu prosince",
+    "tammikuuta helmikuuta maaliskuuta huhtikuuta toukokuuta kesäkuuta heinäkuuta elokuuta syyskuuta lokakuuta marraskuuta joulukuuta",
+    "січня лютого березня квітня травня червня липня серпня вересня жовтня листопада грудня",
+    "ianuarie februarie martie aprilie mai iunie iulie august septembrie octombrie noiembrie decembrie",
+    "gener febrer març abril maig juny juliol agost setembre octubre novembre desembre",
+    "januari februari maret april mei juni juli agustus september oktober november desember",
   ]
 
   /// The names, and what they begin with where that is one month's alone; three letters at least.
@@ -52,6 +62,7 @@ enum DateWords {
     for start in shared { months[start] = nil }
     let others = [
       "mrz": 3, "mrt": 3, "fev": 2, "aou": 8, "aout": 8, "dec": 12, "май": 5, "july": 7, "avg": 8,
+      "ιούν": 6, "ιουν": 6, "ιούλ": 7, "ιουλ": 7, "μαϊ": 5, "αυγ": 8, "οκτ": 10, "νοε": 11,
     ]
     return months.merging(others) { _, other in other }
   }()
@@ -111,6 +122,8 @@ struct ByteReader {
   var rest: Slice<UnsafeBufferPointer<UInt8>>
   /// Whether a number was followed by a dot.
   private(set) var hadDot = false
+  /// Whether one was followed by a dash.
+  private(set) var hadDash = false
 
   init(rest: Slice<UnsafeBufferPointer<UInt8>>) { self.rest = rest }
 
@@ -137,6 +150,7 @@ struct ByteReader {
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard rest.first == UInt8(ascii: character) else { return false }
     if character == "." { hadDot = true }
+    if character == "-" { hadDash = true }
     rest = rest.dropFirst()
     return true
   }
@@ -183,10 +197,10 @@ struct ByteReader {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// `st`, `nd`, `rd` or `th`.
+  /// `st`, `nd`, `rd` or `th`, and `er` of French.
   mutating func takeOrdinal() {
     let word = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
-    if ["st", "nd", "rd", "th"].contains(word) { rest = rest.dropFirst(2) }
+    if ["st", "nd", "rd", "th", "er"].contains(word) { rest = rest.dropFirst(2) }
   }
 
   /// Letters, in lower case, of any script.
@@ -258,16 +272,19 @@ struct ByteReader {
   private mutating func meridiem(_ time: inout Time) {
     let start = rest
     _ = skipSpaces()
-    let word = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
-    guard word == "am" || word == "pm", rest.dropFirst(2).first.map({ $0 < 0x41 }) ?? true,
-      1...12 ~= time.hour
+    var length = 2
+    var word = String(decoding: rest.prefix(4), as: UTF8.self).lowercased()
+    if word == "a.m." || word == "p.m." { length = 4 }
+    word = word.filter { $0 != "." }
+    guard word.hasPrefix("am") || word.hasPrefix("pm"),
+      rest.dropFirst(length).first.map({ $0 < 0x41 }) ?? true, 1...12 ~= time.hour
     else {
       rest = start
       return
     }
-    rest = rest.dropFirst(2)
+    rest = rest.dropFirst(length)
     time.isTwelveHour = true
-    time.hour = time.hour % 12 + (word == "pm" ? 12 : 0)
+    time.hour = time.hour % 12 + (word.hasPrefix("pm") ? 12 : 0)
   }
 
   /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, a name with an offset behind it such as `GMT+2`.
@@ -288,7 +305,6 @@ struct ByteReader {
 
   private mutating func offset() -> Zone? {
     let start = rest
-    // A minus sign of typographers, too.
     let sign = take("+") ? 1 : take("-") ? -1 : 0
     guard sign != 0, let hours = number(upTo: 2) else {
       rest = start

@@ -16,9 +16,9 @@ public enum FeedDate {
 ///
 /// Knows RFC 822 and 2822 with day names right, wrong or missing, two-digit years, zones by name and by
 /// number, RFC 3339 and the profiles of ISO 8601 (W3C-DTF), C's `asctime`, dates of HTTP, dates with
-/// month names first, `yyyy/mm/dd`, `dd.mm.yyyy`, `mm/dd/yyyy`, times with AM and PM, seconds and
+/// month names first, `yyyy/mm/dd`, `yy-mm-dd`, `dd.mm.yyyy`, `mm/dd/yyyy`, times with AM and PM, seconds and
 /// milliseconds since 1970. A time without a zone, or in an unknown one, is UTC. Month names of
-/// thirteen languages, and the characters for year, month and day of Chinese, Japanese and Korean.
+/// twenty-one languages, and the characters for year, month and day of Chinese, Japanese and Korean.
 struct FeedDateReader {
   /// How a format writes dates.
   enum Style {
@@ -116,7 +116,8 @@ extension FeedDateReader {
     }
   }
 
-  /// A date with the characters of Chinese, Japanese and Korean, as it is written elsewhere.
+  /// A date with the characters of Chinese, Japanese and Korean, or the spaces and dashes of typographers, as it
+  /// is written elsewhere.
   private static func eastern(_ text: String) -> String {
     var result = ""
     var half = ""
@@ -126,6 +127,8 @@ extension FeedDateReader {
       case "日", "일", "秒", "초": result.append(" ")
       case "時", "时", "시", "分", "분": result.append(":")
       case "上", "下", "午", "오": half.append(character)
+      case "\u{A0}", "\u{2009}", "\u{202F}": result.append(" ")
+      case "\u{2010}"..."\u{2013}", "\u{2212}": result.append("-")
       case "前", "전": half = " AM"
       case "後", "后", "후": half = " PM"
       default: result.append(character)
@@ -229,7 +232,12 @@ private struct ISODate {
       else { return nil }
       return timed(year, month, day, &reader, isStandard: false)
     }
-    // yyyymmdd, and yyyyddd.
+    // yyyyddd, and yyyymmdd.
+    let start = reader
+    if let ordinal = reader.number(exactly: 3), reader.isAtEnd {
+      return Self.ordinal(year, ordinal)
+    }
+    reader = start
     guard let month = reader.number(exactly: 2), let day = reader.number(exactly: 2) else {
       return nil
     }
@@ -248,13 +256,17 @@ private struct ISODate {
     return ISODate(seconds: text.count == 13 ? number / 1_000 : number)
   }
 
+  /// A day of the year by its number.
+  private static func ordinal(_ year: Int, _ day: Int) -> ISODate? {
+    guard 1...366 ~= day, let start = CivilTime.seconds(year, 1, 1) else { return nil }
+    return ISODate(seconds: start + Double(day - 1) * 86_400)
+  }
+
   private static func extended(_ year: Int, _ reader: inout ByteReader) -> ISODate? {
     let start = reader
     // yyyy-ddd.
-    if let ordinal = reader.number(exactly: 3), reader.isAtEnd, 1...366 ~= ordinal {
-      return CivilTime.seconds(year, 1, 1).map {
-        ISODate(seconds: $0 + Double(ordinal - 1) * 86_400)
-      }
+    if let ordinal = reader.number(exactly: 3), reader.isAtEnd {
+      return Self.ordinal(year, ordinal)
     }
     reader = start
     guard let month = reader.number(upTo: 2) else { return nil }
@@ -387,7 +399,8 @@ private struct WordDate {
       return true
     }
     parts.isOdd = true
-    if ["at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le"].contains(word)
+    if ["at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le", "t", "г", "года", "às"]
+      .contains(word)
       || DateWords.looksLikeDay(word)
     {
       return true
@@ -410,6 +423,11 @@ private struct WordDate {
       return (Self.year(year), month, day.value, year.digits)
     }
     guard numbers.count == 3 else { return nil }
+    // "2003/12/31" with more than a date around it, and "03-12-31".
+    let isShort = reader.hadDash && numbers.allSatisfy { $0.digits == 2 } && numbers[2].value > 12
+    if numbers[0].digits == 4 || isShort {
+      return (Self.year(numbers[0]), numbers[1].value, numbers[2].value, numbers[0].digits)
+    }
     // "31.12.2003", "12/31/2003"; where both could be meant, the month is first with slashes.
     let (first, second, last) = (numbers[0].value, numbers[1].value, numbers[2])
     let isDayFirst = first > 12 || (second <= 12 && reader.hadDot)

@@ -18,20 +18,24 @@ enum FeedElement: UInt8 {
   case atomContributor, atomCategory, atomGenerator, atomIcon, atomLogo, atomRights, atomSummary
   case atomContent, atomSource, atomName, atomURI, atomEmail
   // Extensions.
-  case dcTitle, dcDescription, dcCreator, dcContributor, dcDate, dcIssued, dcModified, dcLanguage
+  case dcTitle, dcDescription, dcCreator, dcContributor, dcDate, dcIssued, dcCreated, dcModified
+  case dcLanguage, license, inReplyTo
   case dcRights, dcSubject, dcIdentifier, dcSource
   case contentEncoded, xhtmlBody, origLink, commentFeed, commentCount, threadTotal
   case mediaGroup, mediaContent, mediaThumbnail, mediaTitle, mediaDescription, mediaCredit
-  case mediaCategory, mediaKeywords, mediaCopyright, mediaPlayer
+  case mediaCategory, mediaKeywords, mediaCopyright, mediaPlayer, mediaRating
   case itunesTitle, itunesAuthor, itunesOwner, itunesName, itunesEmail, itunesSummary
   case itunesSubtitle, itunesImage, itunesCategory, itunesKeywords, itunesDuration, itunesEpisode
   case itunesSeason, itunesEpisodeType, itunesExplicit, itunesComplete, itunesNewFeed, itunesBlock
   case podcastGUID, podcastPerson, podcastTranscript, podcastChapters, podcastLocation
-  case podcastEpisode, podcastSeason, podcastAlternate, podcastSource, podcastLocked
+  case podcastEpisode, podcastSeason, podcastAlternate, podcastSource, podcastFunding
+  case podcastFrequency, podcastComments
   case geoPoint, geoLine, geoPolygon, geoBox, geoWhere, geoName, geoLat, geoLong, gmlPoint, gmlPos
+  case gmlEnvelope, gmlCorner
   case syPeriod, syFrequency, syBase, archive, complete, generatorAgent
   case loc, lastmod, changefreq, priority, sitemapImage, imageLoc, imageTitle, sitemapVideo
-  case videoLoc, videoThumbnail, videoTitle, videoDuration, news, newsTitle, newsDate, newsKeywords
+  case videoLoc, videoPlayer, videoThumbnail, videoTitle, videoDescription, videoDuration, videoDate
+  case videoTag, news, newsTitle, newsDate, newsKeywords
   case newsPublication, newsName, newsLanguage, xhtmlLink
 }
 
@@ -39,7 +43,7 @@ extension FeedElement {
   private enum Space: String {
     case none, atom, dc, terms, content, xhtml, feedburner, pheedo, wfw, slash, thread, media
     case itunes, podcast, georss, gml, geo, syndication, history, admin, sitemap, sitemapImage
-    case sitemapVideo, sitemapNews, rdf, xlink
+    case sitemapVideo, sitemapNews, rdf, xlink, enclosure, license
   }
 
   /// The namespaces, in lower case and without a closing slash or number sign.
@@ -60,6 +64,10 @@ extension FeedElement {
     "http://rssnamespace.org/feedburner/ext/1.0": .feedburner,
     "http://www.pheedo.com/namespace/pheedo": .pheedo, "http://wellformedweb.org/commentapi": .wfw,
     "http://purl.org/rss/1.0/modules/slash": .slash,
+    "http://purl.oclc.org/net/rss_2.0/enc": .enclosure, "http://web.resource.org/cc": .license,
+    "http://creativecommons.org/ns": .license,
+    "http://backend.userland.com/creativecommonsrssmodule": .license,
+    "http://cyber.law.harvard.edu/rss/creativecommonsrssmodule.html": .license,
     "http://purl.org/syndication/thread/1.0": .thread,
     "http://search.yahoo.com/mrss": .media, "http://tools.search.yahoo.com/mrss": .media,
     "http://www.itunes.com/dtds/podcast-1.0.dtd": .itunes,
@@ -68,7 +76,8 @@ extension FeedElement {
     "http://podcastindex.org/namespace/1.0": .podcast,
     "https://github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": .podcast,
     "http://www.georss.org/georss": .georss, "http://www.georss.org/georss/10": .georss,
-    "http://www.opengis.net/gml": .gml, "http://www.w3.org/2003/01/geo/wgs84_pos": .geo,
+    "http://www.opengis.net/gml": .gml, "http://www.opengis.net/gml/3.2": .gml,
+    "http://www.w3.org/2003/01/geo/wgs84_pos": .geo,
     "http://purl.org/rss/1.0/modules/syndication": .syndication,
     "http://purl.org/syndication/history/1.0": .history,
     "http://webns.net/mvcb": .admin,
@@ -91,6 +100,8 @@ extension FeedElement {
     "feedburner": "http://rssnamespace.org/feedburner/ext/1.0",
     "wfw": "http://wellformedweb.org/CommentAPI/",
     "slash": "http://purl.org/rss/1.0/modules/slash/",
+    "enc": "http://purl.oclc.org/net/rss_2.0/enc#", "cc": "http://web.resource.org/cc/",
+    "creativeCommons": "http://backend.userland.com/creativeCommonsRssModule",
     "thr": "http://purl.org/syndication/thread/1.0", "media": "http://search.yahoo.com/mrss/",
     "itunes": "http://www.itunes.com/dtds/podcast-1.0.dtd",
     "podcast": "https://podcastindex.org/namespace/1.0",
@@ -142,25 +153,30 @@ extension FeedElement {
       "author": .dcCreator,
       "contributor": .dcContributor, "date": .dcDate, "language": .dcLanguage,
       "rights": .dcRights, "subject": .dcSubject, "identifier": .dcIdentifier,
+      "source": .dcSource,
     ],
     .terms: [
       "title": .dcTitle, "abstract": .dcDescription, "creator": .dcCreator, "date": .dcDate,
-      "issued": .dcIssued, "created": .dcIssued, "modified": .dcModified,
+      "issued": .dcIssued, "created": .dcCreated, "modified": .dcModified,
       "language": .dcLanguage, "rights": .dcRights, "subject": .dcSubject,
-      "identifier": .dcIdentifier, "description": .dcDescription,
+      "identifier": .dcIdentifier, "description": .dcDescription, "license": .license,
+      "contributor": .dcContributor, "source": .dcSource,
     ],
     .content: ["encoded": .contentEncoded],
-    .xhtml: ["body": .xhtmlBody, "link": .xhtmlLink],
+    .xhtml: ["body": .xhtmlBody, "div": .xhtmlBody, "link": .xhtmlLink],
     .feedburner: ["origlink": .origLink],
     .pheedo: ["origlink": .origLink],
     .wfw: ["commentrss": .commentFeed],
     .slash: ["comments": .commentCount],
-    .thread: ["total": .threadTotal],
+    .thread: ["total": .threadTotal, "in-reply-to": .inReplyTo],
+    .enclosure: ["enclosure": .enclosure],
+    .license: ["license": .license],
     .media: [
       "group": .mediaGroup, "content": .mediaContent, "thumbnail": .mediaThumbnail,
       "title": .mediaTitle, "description": .mediaDescription, "text": .mediaDescription,
       "credit": .mediaCredit, "category": .mediaCategory, "keywords": .mediaKeywords,
-      "copyright": .mediaCopyright, "player": .mediaPlayer,
+      "copyright": .mediaCopyright, "player": .mediaPlayer, "rating": .mediaRating,
+      "adult": .mediaRating, "license": .license,
     ],
     .itunes: [
       "title": .itunesTitle, "author": .itunesAuthor, "owner": .itunesOwner, "name": .itunesName,
@@ -174,13 +190,18 @@ extension FeedElement {
       "guid": .podcastGUID, "person": .podcastPerson, "transcript": .podcastTranscript,
       "chapters": .podcastChapters, "location": .podcastLocation, "episode": .podcastEpisode,
       "season": .podcastSeason, "alternateenclosure": .podcastAlternate,
-      "source": .podcastSource, "locked": .podcastLocked,
+      "source": .podcastSource, "funding": .podcastFunding,
+      "updatefrequency": .podcastFrequency, "socialinteract": .podcastComments,
     ],
     .georss: [
       "point": .geoPoint, "line": .geoLine, "polygon": .geoPolygon, "box": .geoBox,
-      "where": .geoWhere, "featurename": .geoName,
+      "circle": .geoPoint, "where": .geoWhere, "featurename": .geoName,
     ],
-    .gml: ["point": .gmlPoint, "pos": .gmlPos],
+    .gml: [
+      "point": .gmlPoint, "linestring": .gmlPoint, "polygon": .gmlPoint, "exterior": .gmlPoint,
+      "outerboundaryis": .gmlPoint, "linearring": .gmlPoint, "pos": .gmlPos, "poslist": .gmlPos,
+      "envelope": .gmlEnvelope, "lowercorner": .gmlCorner, "uppercorner": .gmlCorner,
+    ],
     .geo: ["lat": .geoLat, "long": .geoLong, "lon": .geoLong, "point": .geoWhere],
     .syndication: [
       "updateperiod": .syPeriod, "updatefrequency": .syFrequency, "updatebase": .syBase,
@@ -193,8 +214,9 @@ extension FeedElement {
     ],
     .sitemapImage: ["image": .sitemapImage, "loc": .imageLoc, "title": .imageTitle],
     .sitemapVideo: [
-      "video": .sitemapVideo, "content_loc": .videoLoc, "thumbnail_loc": .videoThumbnail,
-      "title": .videoTitle, "duration": .videoDuration,
+      "video": .sitemapVideo, "content_loc": .videoLoc, "player_loc": .videoPlayer,
+      "thumbnail_loc": .videoThumbnail, "title": .videoTitle, "description": .videoDescription,
+      "duration": .videoDuration, "publication_date": .videoDate, "tag": .videoTag,
     ],
     .sitemapNews: [
       "news": .news, "title": .newsTitle, "publication_date": .newsDate,
@@ -223,6 +245,7 @@ extension FeedElement {
     switch name.lowercased() {
     case "rss", "rdf": Space.none
     case "feed": .atom
+    case "urlset", "sitemapindex": .sitemap
     default: nil
     }
   }

@@ -11,8 +11,14 @@ import QuirePagination
 struct FeedJSONReader {
   let scope: FeedScope
   var repairs = RepairTally()
+  /// Persons, files and so on that an item, or the feed, may have of each; whether one has more.
+  private let partLimit: Int
+  private(set) var hasTooManyParts = false
 
-  init(url: String?) { scope = FeedScope(url: url) }
+  init(url: String?, partLimit: Int = .max) {
+    scope = FeedScope(url: url)
+    self.partLimit = partLimit
+  }
 
   // MARK: Values
 
@@ -50,7 +56,12 @@ struct FeedJSONReader {
   mutating func list(_ value: JSONValue?) -> [JSONValue] {
     switch value {
     case nil, .null?: return []
-    case .array(let elements)?: return elements
+    case .array(let elements)?:
+      guard elements.count <= partLimit else {
+        hasTooManyParts = true
+        return []
+      }
+      return elements
     case let single?:
       repairs.add(.wrongType)
       return [single]

@@ -1,12 +1,17 @@
 import QuireXML
 
 /// Writes elements out as HTML: XHTML of Atom, and markup that a publisher forgot to escape.
-enum FeedMarkup {
-  /// What is within an element.
-  static func inner(_ node: XMLTreeNode) -> String {
-    var output = ""
-    for part in node.content { write(part, to: &output) }
-    return output
+///
+/// What HTML has no attribute for goes: `xml:lang` becomes `lang`, and below an `xml:base` within the markup
+/// addresses become absolute.
+struct FeedMarkup {
+  private var output = ""
+
+  /// What is within an element, where `scope` is in force.
+  static func inner(_ node: XMLTreeNode, _ scope: FeedScope) -> String {
+    var markup = FeedMarkup()
+    for part in node.content { markup.write(part, scope, hasOwnBase: false) }
+    return markup.output
   }
 
   /// Elements that have no content (HTML, §13.1.2).
@@ -15,22 +20,47 @@ enum FeedMarkup {
     "wbr",
   ]
 
-  private static func write(_ part: XMLTreeNode.Content, to output: inout String) {
+  /// Attributes that are addresses.
+  private static let addresses: Set<String> = ["href", "src", "cite", "longdesc", "poster", "data"]
+
+  private mutating func write(
+    _ part: XMLTreeNode.Content, _ scope: FeedScope, hasOwnBase: Bool
+  ) {
     switch part {
-    case .text(let text): escape(text, to: &output)
+    case .text(let text): Self.escape(text, to: &output)
     case .element(let node):
       let name = node.localName
+      let special = node.attributes(in: FeedScope.xml)
+      let hasOwnBase = hasOwnBase || special.contains { $0.name == "base" }
+      let inner = special.isEmpty ? scope : scope.within(node)
       output += "<" + name
-      for (name, value) in node.attributes {
+      for (name, value) in attributes(of: node, special) {
+        let isAddress = hasOwnBase && Self.addresses.contains(name.lowercased())
         output += " \(name)=\""
-        escape(value, to: &output, inValue: true)
+        Self.escape(isAddress ? inner.absolute(value) ?? value : value, to: &output, inValue: true)
         output += "\""
       }
       output += ">"
-      guard !void.contains(name.lowercased()) else { return }
-      for part in node.content { write(part, to: &output) }
+      guard !Self.void.contains(name.lowercased()) else { return }
+      for part in node.content { write(part, inner, hasOwnBase: hasOwnBase) }
       output += "</" + name + ">"
     }
+  }
+
+  /// The attributes of an element without those of XML itself; the language among them is HTML's.
+  private func attributes(
+    of node: XMLTreeNode, _ special: [(name: String, value: String)]
+  ) -> [(name: String, value: String)] {
+    guard !special.isEmpty else { return node.attributes }
+    var attributes = node.attributes.filter { own in
+      !special.contains { $0.name == own.name && $0.value == own.value }
+    }
+    if let language = special.first(where: { $0.name == "lang" }),
+      !attributes.contains(where: { $0.name == "lang" })
+    {
+      attributes.append(language)
+    }
+    return attributes
   }
 
   static func escape(_ text: String, to output: inout String, inValue: Bool = false) {

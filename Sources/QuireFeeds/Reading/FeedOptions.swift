@@ -44,7 +44,8 @@ public struct FeedOptions: Hashable, Sendable {
 
 extension DecodingLimits {
   /// For feeds from anywhere: elements 64 deep, 50,000 entries in a page (as many as a sitemap may
-  /// have), 2 MiB an entry, a million elements, attributes and texts.
+  /// have), 2 MiB an entry, a million elements, attributes and texts. An entry, or a feed beside its entries, may
+  /// have an eighth as many parts: links, persons, files, categories.
   public static let feed = DecodingLimits(
     depth: 64, items: 50_000, itemBytes: 2 << 20, events: 1_000_000)
 }

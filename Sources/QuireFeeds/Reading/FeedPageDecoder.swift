@@ -197,7 +197,7 @@ struct FeedPageDecoding: PageDecoding {
 
   private mutating func readXML() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     var tally = RepairTally()
-    if saysOtherWidth || isGuessed { tally.add(.wrongEncoding) }
+    if saysOtherEncoding || isGuessed { tally.add(.wrongEncoding) }
     if isBehindOther { tally.add(.textBeforeDocument) }
     let first = refusal == nil ? try finishParser() : nil
     if let first {
@@ -208,18 +208,28 @@ struct FeedPageDecoding: PageDecoding {
       throw refusal.map { Self.words(for: $0) } ?? Self.noFeed(first)
     }
     if refusal?.kind == .truncated, !context.isProvenWhole, let refusal { throw refusal.error }
-    let (document, repairs) = try mended(first)
-    guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
-    return (parsed, document)
+    do {
+      let (document, repairs) = try mended(first)
+      guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
+      return (parsed, document)
+    } catch let error as PageError where first != nil && error.code == .unexpectedMediaType {
+      // Its root element tells more than what was looked for in it.
+      throw Self.noFeed(first)
+    }
   }
 
-  /// Whether the page says UTF-16 in bytes that are plainly not.
-  private var saysOtherWidth: Bool {
-    guard bytes.first == 0x3C, bytes.count > 1, bytes[1] != 0 else { return false }
+  /// Whether the page says UTF-16 in bytes that are plainly not, or another encoding than its byte order mark.
+  private var saysOtherEncoding: Bool {
     let head = bytes.prefix(128)
-    let declaration = head.prefix(upTo: head.firstIndex(of: 0x3E) ?? head.endIndex)
-    return declaration.starts(with: "<?xml".utf8) && declaration.containsText("encoding")
-      && declaration.containsText("utf-16")
+    let hasMark = head.starts(with: [0xEF, 0xBB, 0xBF])
+    let isWide = head.starts(with: [0xFE, 0xFF]) || head.starts(with: [0xFF, 0xFE])
+    guard hasMark || isWide || bytes.first == 0x3C && bytes.count > 1 && bytes[1] != 0,
+      case let text = ArraySlice(head.filter { $0 != 0 }.drop { $0 != 0x3C }),
+      case let declaration = text.prefix(upTo: text.firstIndex(of: 0x3E) ?? text.endIndex),
+      declaration.starts(with: "<?xml".utf8), declaration.containsText("encoding")
+    else { return false }
+    let saysWide = declaration.containsText("utf-16") || declaration.containsText("ucs-2")
+    return hasMark ? !declaration.containsText("utf-8") : isWide ? !saysWide : saysWide
   }
 
   private mutating func finishParser() throws -> XMLDocument? {
@@ -332,11 +342,13 @@ struct FeedPageDecoding: PageDecoding {
     guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
     var feed = properties
     try check(reader.isBeyondLimit ? .max : nodes.count)
+    try checkParts(reader)
     var entries: [FeedEntry] = []
     entries.reserveCapacity(nodes.count)
     for node in nodes {
       try check(bytes: node.byteCount, ofEntry: entries.count)
       entries.append(reader.entry(node, scope))
+      try checkParts(reader)
     }
     var all = tally
     all.add(reader.repairs.repairs)
@@ -350,6 +362,17 @@ struct FeedPageDecoding: PageDecoding {
         .limitExceeded, "The feed has more than \(options.limits.items) entries in one page.",
         remedies: [.raise(.init("DecodingLimits.items"))])
     }
+  }
+
+  private func checkParts(_ reader: FeedXMLReader) throws {
+    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
+  }
+
+  private static func tooManyParts(_ limit: Int) -> PageError {
+    PageError(
+      .limitExceeded,
+      "The feed, or an entry of it, has more than \(limit) links, persons, files, or other parts.",
+      remedies: [.raise(.init("DecodingLimits.items"))])
   }
 
   private func check(bytes: Int, ofEntry number: Int) throws {
@@ -369,7 +392,8 @@ struct FeedPageDecoding: PageDecoding {
     var session = JSONRawPageDecoder().begin(inner)
     try session.receive(takeParts())
     let document = try session.finish()
-    var reader = FeedJSONReader(url: context.url)
+    let partLimit = FeedXMLReader.partLimit(items: options.limits.items)
+    var reader = FeedJSONReader(url: context.url, partLimit: partLimit)
     let version = try document.value(at: "/version")?.string ?? ""
     let isDeclared = version.contains("jsonfeed.org/version/")
     let hasItems = try document.count(at: "/items") != nil
@@ -394,7 +418,9 @@ struct FeedPageDecoding: PageDecoding {
       var entry = reader.entry(value)
       entry.raw = item
       entries.append(entry)
+      if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
     }
+    if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
     feed.repairs += reader.repairs.repairs
     return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
   }

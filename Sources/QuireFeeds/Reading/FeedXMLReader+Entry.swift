@@ -14,12 +14,19 @@ extension FeedXMLReader {
     var title: FeedText?
     var summary: FeedText?
     var authors: [FeedPerson] = []
+    /// The source's authors are the entry's where that has none (RFC 4287, §4.2.1).
+    var sourceAuthors: [FeedPerson] = []
     var published: Date?
+    var issued: Date?
     var created: Date?
     var keywords: [FeedCategory] = []
     var guidIsPermalink = false
     var picture: String?
     var thumbnail: String?
+    /// A picture that is a file of the entry's.
+    var file: String?
+    var placeName: String?
+    var comments: String?
     var latitude: Double?
     var longitude: Double?
     var rights: FeedText?
@@ -32,6 +39,7 @@ extension FeedXMLReader {
   mutating func entry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
     let before = repairs
     repairs = RepairTally()
+    beginParts()
     let scope = outer.within(node)
     var entry = FeedEntry()
     var fallback = EntryFallback()
@@ -39,6 +47,7 @@ extension FeedXMLReader {
     entry.language = scope.language
     for child in node.children {
       guard let element = element(child) else { continue }
+      guard takePart() else { break }
       read(element, child, scope, into: &entry, &fallback)
     }
     settle(&entry, fallback)
@@ -59,10 +68,11 @@ extension FeedXMLReader {
       readRSS(element, node, scope, into: &entry, &fallback)
     case .atomTitle, .atomSummary, .atomContent, .atomLink, .atomID, .atomUpdated, .atomPublished,
       .atomCreated, .atomAuthor, .atomContributor, .atomCategory, .atomSource, .atomRights,
-      .xhtmlLink:
+      .xhtmlLink, .inReplyTo:
       readAtom(element, node, scope, into: &entry, &fallback)
-    case .dcTitle, .dcDescription, .dcCreator, .dcContributor, .dcDate, .dcIssued, .dcModified,
-      .dcLanguage, .dcRights, .dcSubject, .dcIdentifier, .origLink, .commentFeed, .commentCount,
+    case .dcTitle, .dcDescription, .dcCreator, .dcContributor, .dcDate, .dcIssued, .dcCreated,
+      .dcModified, .dcLanguage, .dcRights, .dcSubject, .dcIdentifier, .dcSource, .license,
+      .origLink, .commentFeed, .commentCount,
       .threadTotal:
       readModule(element, node, scope, into: &entry, &fallback)
     case .loc, .lastmod, .changefreq, .priority, .sitemapImage, .sitemapVideo, .news:
@@ -85,12 +95,18 @@ extension FeedXMLReader {
       } else {
         entry.url = entry.url ?? address(node.text, scope.within(node))
       }
-    case .description: entry.summary = entry.summary ?? text(node, scope)
+    case .description:
+      if let inner = node.children.first(where: { self.element($0) == .contentEncoded }) {
+        // Apple's own example for podcasts has it so.
+        entry.content = entry.content ?? text(inner, scope.within(node))
+      } else {
+        entry.summary = entry.summary ?? text(node, scope)
+      }
     case .contentEncoded: entry.content = text(node, scope) ?? entry.content
     case .xhtmlBody:
-      let value = FeedMarkup.inner(node).trimmedSpaces
+      let inner = scope.within(node)
+      let value = FeedMarkup.inner(node, inner).trimmedSpaces
       if !value.isEmpty {
-        let inner = scope.within(node)
         entry.content = FeedText(
           value, kind: .xhtml, language: inner.language, base: inner.baseText)
       }
@@ -98,7 +114,8 @@ extension FeedXMLReader {
     case .guid:
       entry.id = node.text ?? entry.id
       // True unless told otherwise (RSS 2.0).
-      fallback.guidIsPermalink = node.attribute("isPermaLink")?.lowercased() != "false"
+      fallback.guidIsPermalink =
+        node.attribute("isPermaLink")?.lowercased().trimmedSpaces != "false"
     case .author:
       if node.hasChildren {
         entry.authors += person(node, scope).map { [$0] } ?? []
@@ -130,10 +147,14 @@ extension FeedXMLReader {
     let location =
       node.attribute("url") ?? node.attribute("href") ?? node.attribute("resource", in: Self.rdf)
     guard let url = address(location ?? node.text, scope) else { return }
-    let length = node.attribute("length").flatMap { Int($0.trimmedSpaces) }
+    func value(_ name: String) -> String? {
+      node.attribute(name) ?? node.namespace.flatMap { node.attribute(name, in: $0) }
+    }
+    let length = value("length").flatMap { Int($0.trimmedSpaces) }
+    let type = value("type")
+    if type?.hasPrefix("image/") == true { fallback.file = fallback.file ?? url }
     entry.add(
-      FeedEnclosure(
-        url, mediaType: node.attribute("type"), length: length.flatMap { $0 > 0 ? $0 : nil }),
+      FeedEnclosure(url, mediaType: type, length: length.flatMap { $0 > 0 ? $0 : nil }),
       &fallback.files)
   }
 
@@ -161,19 +182,23 @@ extension FeedXMLReader {
     case .atomCreated: fallback.created = date(node, as: .rfc3339)
     case .atomAuthor: entry.authors += person(node, scope).map { [$0] } ?? []
     case .atomContributor:
-      if var person = person(node, scope) {
-        person.role = "contributor"
-        entry.authors.append(person)
+      entry.authors += contributor(node, scope).map { [$0] } ?? []
+    case .inReplyTo:
+      // RFC 4685, §3.
+      if let url = address(node.attribute("href"), scope.within(node)) {
+        entry.links.append(
+          FeedLink(url, relation: "in-reply-to", mediaType: node.attribute("type")))
       }
     case .atomCategory: entry.categories += category(node).map { [$0] } ?? []
     case .atomRights: entry.rights = atomText(node, scope)
-    case .atomSource: readSource(node, scope, into: &entry)
+    case .atomSource: readSource(node, scope, into: &entry, &fallback)
     default: break
     }
   }
 
   private mutating func readSource(
-    _ node: XMLTreeNode, _ outer: FeedScope, into entry: inout FeedEntry
+    _ node: XMLTreeNode, _ outer: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback
   ) {
     let scope = outer.within(node)
     var source = FeedSource()
@@ -184,15 +209,24 @@ extension FeedXMLReader {
       case .atomUpdated?: source.updated = date(child, as: .rfc3339)
       case .atomLink?:
         guard let link = link(child, scope) else { continue }
-        if link.relation == "self" { source.feedURL = link.url }
-        if link.relation == "alternate" { source.url = source.url ?? link.url }
-      case .atomAuthor? where entry.authors.isEmpty:
-        // The source's authors are the entry's where that has none (RFC 4287, §4.2.1).
-        entry.authors += person(child, scope).map { [$0] } ?? []
+        if link.relation.lowercased() == "self" { source.feedURL = link.url }
+        if link.relation.lowercased() == "alternate" { source.url = source.url ?? link.url }
+      case .atomAuthor?:
+        guard takePart() else { return }
+        fallback.sourceAuthors += person(child, scope).map { [$0] } ?? []
       default: break
       }
     }
     entry.source = source
+  }
+
+  /// The source as Dublin Core has it: an address, or a name.
+  private mutating func readSource(
+    text node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    guard entry.source == nil, let text = node.text else { return }
+    let isAddress = text.hasPrefix("http://") || text.hasPrefix("https://")
+    entry.source = isAddress ? FeedSource(url: address(text, scope)) : FeedSource(title: text)
   }
 
   // MARK: Modules
@@ -210,7 +244,11 @@ extension FeedXMLReader {
         person.role = "contributor"
         entry.authors.append(person)
       }
-    case .dcDate, .dcIssued: fallback.published = date(node, as: .w3c) ?? fallback.published
+    case .dcDate: fallback.published = fallback.published ?? date(node, as: .w3c)
+    case .dcIssued: fallback.issued = fallback.issued ?? date(node, as: .w3c)
+    case .dcCreated: fallback.created = fallback.created ?? date(node, as: .w3c)
+    case .dcSource: readSource(text: node, scope, into: &entry)
+    case .license: entry.links += license(node, scope).map { [$0] } ?? []
     case .dcModified: entry.updated = entry.updated ?? date(node, as: .w3c)
     case .dcLanguage: entry.language = node.text ?? entry.language
     case .dcRights: fallback.rights = text(node, scope)
@@ -241,7 +279,7 @@ extension FeedXMLReader {
       entry.priority = node.text.flatMap { Double($0) }.flatMap { 0...1 ~= $0 ? $0 : nil }
     case .sitemapImage:
       for child in node.children where self.element(child) == .imageLoc {
-        guard let url = address(child.text, scope) else { continue }
+        guard takePart(), let url = address(child.text, scope) else { continue }
         entry.image = entry.image ?? url
         let title = node.children.first { self.element($0) == .imageTitle }?.text
         entry.add(FeedEnclosure(url, title: title), &fallback.files)
@@ -257,15 +295,22 @@ extension FeedXMLReader {
     _ fallback: inout EntryFallback
   ) {
     var video = FeedEnclosure("")
+    var player: String?
     for child in node.children {
       switch element(child) {
       case .videoLoc?: video.url = address(child.text, scope) ?? ""
       case .videoThumbnail?: entry.image = entry.image ?? address(child.text, scope)
+      case .videoPlayer?: player = address(child.text, scope)
       case .videoTitle?: video.title = child.text
+      case .videoDescription?: entry.summary = entry.summary ?? text(child, scope)
+      case .videoDate?: fallback.published = fallback.published ?? date(child, as: .w3c)
+      case .videoTag? where takePart():
+        entry.categories += child.text.map { [FeedCategory($0)] } ?? []
       case .videoDuration?: video.duration = child.text.flatMap(Self.duration)
       default: break
       }
     }
+    if video.url.isEmpty { video.url = player ?? "" }
     if !video.url.isEmpty { entry.add(video, &fallback.files) }
     entry.title = entry.title ?? video.title.map { plain($0, scope) }
   }
@@ -297,15 +342,22 @@ extension FeedXMLReader {
     entry.title = entry.title ?? fallback.title
     entry.summary = entry.summary ?? fallback.summary
     entry.rights = entry.rights ?? fallback.rights
-    entry.published = entry.published ?? fallback.published ?? fallback.created
+    entry.published =
+      entry.published ?? fallback.published ?? fallback.issued ?? fallback.created
     if !entry.authors.contains(where: { $0.role == nil }) {
-      entry.authors = fallback.authors + entry.authors
+      let others = fallback.authors.isEmpty ? fallback.sourceAuthors : fallback.authors
+      entry.authors = others + entry.authors
     }
     if entry.categories.isEmpty { entry.categories = fallback.keywords }
-    entry.image = entry.image ?? fallback.picture ?? fallback.thumbnail
+    entry.image = entry.image ?? fallback.picture ?? fallback.thumbnail ?? fallback.file
+    if let url = fallback.comments, entry.comments?.url == nil {
+      entry.comments = entry.comments ?? FeedComments()
+      entry.comments?.url = url
+    }
     if entry.place == nil, let latitude = fallback.latitude, let longitude = fallback.longitude {
       entry.place = FeedPlace(latitude: latitude, longitude: longitude)
     }
+    if let name = fallback.placeName { entry.place?.name = name }
     if let duration = fallback.duration {
       entry.episode = entry.episode ?? FeedEpisode()
       entry.episode?.duration = duration
@@ -349,7 +401,7 @@ extension FeedEntry {
   /// Takes what the links with a relation say into the properties they are about.
   mutating func settleLinks(_ files: inout [String: Int]) {
     guard !links.isEmpty else { return }
-    let alternates = links.filter { $0.relation == "alternate" }
+    let alternates = links.filter { $0.relation.lowercased() == "alternate" }
     let pages = alternates.filter { $0.mediaType?.contains("html") ?? true }
     url = url ?? (pages.first ?? alternates.first)?.url
     for link in links {

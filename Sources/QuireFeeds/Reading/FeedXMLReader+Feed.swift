@@ -19,16 +19,19 @@ extension FeedXMLReader {
     var period = 0
     var frequency = 1
     var keywords: [FeedCategory] = []
-    var relLinks: [FeedLink] = []
+    /// The seconds between two episodes, by `podcast:updateFrequency`.
+    var episodeInterval: Double?
   }
 
   mutating func readProperties(
     of channel: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed
   ) {
     var fallback = Fallback()
+    beginParts()
     for node in channel.children {
       guard let element = element(node) else { continue }
       if element == .item || element == .entry { continue }
+      guard takePart() else { break }
       readCore(element, node, scope, into: &feed, &fallback)
       readDetail(element, node, scope, into: &feed, &fallback)
       readExtension(element, node, scope, into: &feed, &fallback)
@@ -60,6 +63,7 @@ extension FeedXMLReader {
       feed.authors.insert(contentsOf: node.text.map { [FeedPerson(rss: $0)] } ?? [], at: 0)
     case .webmaster: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
     case .atomAuthor: feed.authors += person(node, scope).map { [$0] } ?? []
+    case .atomContributor: feed.authors += contributor(node, scope).map { [$0] } ?? []
     case .pubDate: feed.published = feed.published ?? date(node, as: .rfc822)
     case .lastBuildDate: feed.updated = feed.updated ?? date(node, as: .rfc822)
     case .atomUpdated: feed.updated = feed.updated ?? date(node, as: .rfc3339)
@@ -124,13 +128,16 @@ extension FeedXMLReader {
     case .dcSubject: feed.categories += node.text.map { [FeedCategory($0)] } ?? []
     case .dcIdentifier: feed.id = feed.id ?? node.text
     case .podcastGUID: feed.id = feed.id ?? node.text
+    case .license: feed.links += license(node, scope).map { [$0] } ?? []
+    case .podcastFunding: feed.links += funding(node, scope).map { [$0] } ?? []
+    case .podcastFrequency: readFrequency(node, into: &feed, &fallback)
     case .itunesCategory: readCategories(node, into: &feed.categories)
     case .itunesKeywords:
       for word in (node.text ?? "").split(separator: ",").prefix(256) {
         fallback.keywords.append(FeedCategory(String(word).trimmedSpaces))
       }
     case .itunesExplicit: feed.isExplicit = Self.isExplicit(node.text)
-    case .itunesComplete: feed.isExpired = node.text?.lowercased() == "yes"
+    case .itunesComplete: feed.isExpired = feed.isExpired || node.text?.lowercased() == "yes"
     case .itunesNewFeed: feed.newFeedURL = address(node.text, scope)
     case .syPeriod:
       let periods = [
@@ -141,6 +148,31 @@ extension FeedXMLReader {
     case .syFrequency: fallback.frequency = max(1, node.text.flatMap { Int($0) } ?? 1)
     default: break
     }
+  }
+
+  /// A link to give money by: its relation is registered as `payment`.
+  private mutating func funding(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedLink? {
+    address(node.attribute("url"), scope).map {
+      FeedLink($0, relation: "payment", title: node.text)
+    }
+  }
+
+  /// How often there is a new episode, by a rule of RFC 5545, §3.3.10, as far as it says how many days lie between
+  /// two; and whether there will be no other.
+  private func readFrequency(
+    _ node: XMLTreeNode, into feed: inout Feed, _ fallback: inout Fallback
+  ) {
+    if node.attribute("complete")?.lowercased() == "true" { feed.isExpired = true }
+    var parts: [Substring: Substring] = [:]
+    for part in (node.attribute("rrule") ?? "").uppercased().prefix(256).split(separator: ";") {
+      guard let mark = part.firstIndex(of: "=") else { continue }
+      parts[part[..<mark]] = part[part.index(after: mark)...]
+    }
+    let days = ["HOURLY": 1.0 / 24, "DAILY": 1, "WEEKLY": 7, "MONTHLY": 30, "YEARLY": 365]
+    guard let days = parts["FREQ"].flatMap({ days[String($0)] }) else { return }
+    let every = parts["INTERVAL"].flatMap { Double($0) }.flatMap { 1...1_000 ~= $0 ? $0 : nil }
+    let times = parts["BYDAY"]?.split(separator: ",").count ?? 1
+    fallback.episodeInterval = days * 86_400 * (every ?? 1) / Double(max(1, times))
   }
 
   static func isExplicit(_ text: String?) -> Bool? {
@@ -155,11 +187,13 @@ extension FeedXMLReader {
     guard let name = node.text else { return nil }
     return FeedPerson(
       name: name, url: address(node.attribute("href"), scope),
-      avatar: address(node.attribute("img"), scope), role: node.attribute("role")?.lowercased())
+      avatar: address(node.attribute("img"), scope),
+      role: node.attribute("role")?.lowercased() ?? "host")
   }
 
   /// Categories of iTunes, which lie within each other.
-  func readCategories(_ node: XMLTreeNode, into categories: inout [FeedCategory]) {
+  mutating func readCategories(_ node: XMLTreeNode, into categories: inout [FeedCategory]) {
+    guard takePart() else { return }
     let scheme = "http://www.itunes.com/dtds/podcast-1.0.dtd"
     if let text = node.attribute("text") ?? node.text {
       categories.append(FeedCategory(text, scheme: scheme))
@@ -224,6 +258,8 @@ extension FeedXMLReader {
     if feed.categories.isEmpty { feed.categories = fallback.keywords }
     if fallback.period > 0 {
       feed.schedule.updateInterval = .seconds(Double(fallback.period) / Double(fallback.frequency))
+    } else {
+      feed.schedule.updateInterval = fallback.episodeInterval.map { .seconds($0) }
     }
     feed.settleLinks()
   }
@@ -248,7 +284,7 @@ extension Feed {
       default: break
       }
     }
-    url = url ?? links.first { $0.relation == "alternate" }?.url
+    url = url ?? links.first { $0.relation.lowercased() == "alternate" }?.url
   }
 }
 

@@ -10,7 +10,7 @@ extension FeedXMLReader {
     switch element {
     case .mediaGroup:
       for child in node.children {
-        if let element = self.element(child) {
+        if let element = self.element(child), takePart() {
           readMedia(element, child, scope, into: &entry, &fallback)
         }
       }
@@ -20,12 +20,14 @@ extension FeedXMLReader {
     case .mediaTitle: fallback.title = fallback.title ?? typed(node, scope)
     case .mediaDescription: fallback.summary = fallback.summary ?? typed(node, scope)
     case .mediaCredit:
-      if let name = node.text, entry.authors.count < 64 {
-        let role = node.attribute("role")?.lowercased()
-        if role == nil || role == "author" {
-          fallback.authors.append(FeedPerson(name: name, role: role))
-        }
+      guard let name = node.text else { return }
+      if let role = node.attribute("role")?.lowercased(), role != "author" {
+        entry.authors.append(FeedPerson(name: name, role: role))
+      } else {
+        fallback.authors.append(FeedPerson(name: name))
       }
+    case .mediaRating: readRating(node, into: &entry)
+    case .mediaPlayer: readPlayer(node, scope, into: &entry, &fallback)
     case .mediaCategory:
       if let term = node.text {
         entry.categories.append(
@@ -50,18 +52,51 @@ extension FeedXMLReader {
     return FeedText(value, kind: .html, language: scope.language, base: scope.baseText)
   }
 
+  /// Whether it is for adults, by the simple scheme, which is the default, or `media:adult` of before.
+  private func readRating(_ node: XMLTreeNode, into entry: inout FeedEntry) {
+    guard (node.attribute("scheme") ?? "urn:simple").lowercased() == "urn:simple",
+      let isAdult = ["adult": true, "true": true, "nonadult": false, "false": false][
+        node.text?.lowercased() ?? ""]
+    else { return }
+    var episode = entry.episode ?? FeedEpisode()
+    episode.isExplicit = episode.isExplicit ?? isAdult
+    entry.episode = episode
+  }
+
+  /// A page that plays what has no address of its own.
+  private mutating func readPlayer(
+    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
+    _ fallback: inout EntryFallback, title: String? = nil
+  ) {
+    guard let url = address(node.attribute("url"), scope) else { return }
+    entry.add(
+      FeedEnclosure(
+        url, mediaType: "text/html", title: title,
+        width: node.attribute("width").flatMap { Int($0) },
+        height: node.attribute("height").flatMap { Int($0) }),
+      &fallback.files)
+  }
+
   private mutating func readContent(
     _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
     _ fallback: inout EntryFallback
   ) {
     // What describes the file stands within.
     var title: String?
+    var player: XMLTreeNode?
     for child in node.children {
-      guard let element = self.element(child) else { continue }
+      guard let element = self.element(child), takePart() else { continue }
       if element == .mediaTitle { title = child.text }
-      readMedia(element, child, scope, into: &entry, &fallback)
+      if element == .mediaPlayer {
+        player = child
+      } else {
+        readMedia(element, child, scope, into: &entry, &fallback)
+      }
     }
-    guard let url = address(node.attribute("url"), scope) else { return }
+    guard let url = address(node.attribute("url"), scope) else {
+      if let player { readPlayer(player, scope, into: &entry, &fallback, title: title) }
+      return
+    }
     let type = node.attribute("type")
     let medium = node.attribute("medium")?.lowercased()
     let isPicture = medium == "image" || type?.hasPrefix("image/") == true
@@ -102,9 +137,12 @@ extension FeedXMLReader {
         entry.add(
           FeedEnclosure(
             url, mediaType: node.attribute("type"),
-            length: node.attribute("length").flatMap { Int($0) }, title: node.attribute("title")),
+            length: node.attribute("length").flatMap { Int($0) }, title: node.attribute("title"),
+            height: node.attribute("height").flatMap { Int($0) }),
           &fallback.files)
       }
+    case .podcastComments:
+      fallback.comments = fallback.comments ?? address(node.attribute("uri"), scope)
     case .podcastLocation:
       let point = (node.attribute("geo") ?? "").split { ":,;".contains($0) }
       if point.count >= 3, let latitude = Double(point[1]), let longitude = Double(point[2]) {
@@ -161,9 +199,17 @@ extension FeedXMLReader {
       for child in node.children {
         if let element = self.element(child) { readPlace(element, child, into: &entry, &fallback) }
       }
+    case .gmlEnvelope:
+      let corners = node.children.filter { self.element($0) == .gmlCorner }.map {
+        Self.numbers($0.text)
+      }
+      guard corners.count == 2, corners.allSatisfy({ $0.count >= 2 }) else { return }
+      entry.place = FeedPlace(
+        latitude: (corners[0][0] + corners[1][0]) / 2,
+        longitude: (corners[0][1] + corners[1][1]) / 2)
     case .geoLat: fallback.latitude = node.text.flatMap { Double($0) }
     case .geoLong: fallback.longitude = node.text.flatMap { Double($0) }
-    case .geoName: entry.place?.name = node.text
+    case .geoName: fallback.placeName = node.text
     default: break
     }
   }

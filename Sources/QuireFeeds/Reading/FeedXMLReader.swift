@@ -21,12 +21,20 @@ struct FeedXMLReader {
   /// Entries that a page may have, and whether it has more.
   private let limit: Int
   private(set) var isBeyondLimit = false
+  /// Parts that an entry, or the feed beside its entries, may have; those of the present one; whether one has more.
+  let partLimit: Int
+  private var parts = 0
+  private(set) var hasTooManyParts = false
 
   init(_ document: XMLDocument, limit: Int) {
     self.document = document
     self.limit = limit
+    partLimit = Self.partLimit(items: limit)
     (elements, isKnown) = FeedElement.table(of: document)
   }
+
+  /// Each part takes memory of its own, unlike an element in a text: links, persons, files, categories.
+  static func partLimit(items: Int) -> Int { max(4_096, items / 8) }
 
   /// What an element means.
   @inline(__always)
@@ -148,6 +156,17 @@ struct FeedXMLReader {
     return found
   }
 
+  /// Begins to count the parts of another entry.
+  mutating func beginParts() { parts = 0 }
+
+  /// Counts a part; false where there are more than may be, which is noted.
+  @inline(__always)
+  mutating func takePart() -> Bool {
+    parts += 1
+    if parts > partLimit { hasTooManyParts = true }
+    return parts <= partLimit
+  }
+
   // MARK: Values
 
   /// An absolute address; nil, and noted, where it is none.
@@ -180,7 +199,7 @@ struct FeedXMLReader {
     let scope = outer.within(node)
     if node.hasChildren {
       repairs.add(.markupInText)
-      return markup(FeedMarkup.inner(node), .html, scope)
+      return markup(FeedMarkup.inner(node, scope), .html, scope)
     }
     guard let value = node.text else { return nil }
     guard HTMLText.isMarkup(value) else { return plain(value, scope) }
@@ -205,13 +224,28 @@ struct FeedXMLReader {
       } else if let value = Self.escapedText(of: node) {
         text = kind == .html ? markup(value, .html, scope) : plain(value, scope)
       }
-    case .other: text = other(node, type, scope)
+    case .other:
+      if type == "multipart/alternative", let best = alternative(in: node) {
+        return atomText(best, scope)
+      }
+      text = other(node, type, scope)
     }
     guard let source else { return text }
     var elsewhere = text ?? FeedText("", kind: kind)
     elsewhere.source = source
     elsewhere.mediaType = type == "text" ? nil : type
     return elsewhere
+  }
+
+  /// The content of several in Atom 0.3 that shows most: HTML, or else the first.
+  private func alternative(in node: XMLTreeNode) -> XMLTreeNode? {
+    var first: XMLTreeNode?
+    for child in node.children where element(child) == .atomContent {
+      let type = (child.attribute("type") ?? "").lowercased()
+      if type.contains("html") { return child }
+      if first == nil, !type.hasPrefix("multipart/") { first = child }
+    }
+    return first
   }
 
   /// The text of an element; what Atom 0.3 says to be base 64 is decoded.
@@ -236,8 +270,9 @@ struct FeedXMLReader {
     let inside = Array(node.children)
     guard inside.count == 1, let div = inside.first, div.localName.lowercased() == "div",
       node.text == nil
-    else { return markup(FeedMarkup.inner(node).trimmedSpaces, .xhtml, outer) }
-    return markup(FeedMarkup.inner(div).trimmedSpaces, .xhtml, outer.within(div))
+    else { return markup(FeedMarkup.inner(node, outer).trimmedSpaces, .xhtml, outer) }
+    let inner = outer.within(div)
+    return markup(FeedMarkup.inner(div, inner).trimmedSpaces, .xhtml, inner)
   }
 
   private func other(_ node: XMLTreeNode, _ type: String, _ scope: FeedScope) -> FeedText? {
@@ -311,6 +346,21 @@ struct FeedXMLReader {
     return person.isEmpty ? nil : person
   }
 
+  /// A contributor of Atom.
+  mutating func contributor(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedPerson? {
+    var person = person(node, scope)
+    person?.role = "contributor"
+    return person
+  }
+
+  /// A licence: its address as text, or in an attribute.
+  mutating func license(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedLink? {
+    let location = node.attribute("resource", in: Self.rdf) ?? node.attribute("href") ?? node.text
+    return address(location, scope.within(node)).map {
+      FeedLink($0, relation: "license", mediaType: node.attribute("type"))
+    }
+  }
+
   /// A category of Atom.
   func category(_ node: XMLTreeNode) -> FeedCategory? {
     guard let term = (node.attribute("term") ?? node.text)?.trimmedSpaces, !term.isEmpty else {
@@ -356,9 +406,11 @@ extension FeedPerson {
       name = text.isEmpty ? nil : text
       return
     }
-    if text.last == ")", let open = text.lastIndex(of: "("), text[..<open].contains("@") {
-      email = String(text[..<open]).trimmedSpaces
-      name = String(text[text.index(after: open)...].dropLast()).trimmedSpaces
+    if text.last == ")", let open = text.lastIndex(of: "(") {
+      let (before, within) = (text[..<open], text[text.index(after: open)...].dropLast())
+      let isBefore = before.contains("@")
+      email = String(isBefore ? before : within).trimmedSpaces
+      name = String(isBefore ? within : before).trimmedSpaces
     } else if text.last == ">", let open = text.lastIndex(of: "<") {
       email = String(text[text.index(after: open)...].dropLast()).trimmedSpaces
       name = String(text[..<open]).trimmedSpaces
@@ -368,6 +420,9 @@ extension FeedPerson {
       name = text
     }
     if email?.hasPrefix("mailto:") == true { email = email.map { String($0.dropFirst(7)) } }
+    if let quoted = name, quoted.count > 1, quoted.first == "\"", quoted.last == "\"" {
+      name = String(quoted.dropFirst().dropLast())
+    }
     if email?.isEmpty == true { email = nil }
     if name?.isEmpty == true { name = nil }
   }

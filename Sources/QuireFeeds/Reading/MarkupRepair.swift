@@ -377,11 +377,21 @@ struct MarkupRepair {
 
   private mutating func count(_ local: String) throws {
     elementCount += 1
-    if Self.entries.contains(local) { (entryCount, elementCount) = (entryCount + 1, 0) }
+    if beginsEntry(local) { (entryCount, elementCount) = (entryCount + 1, 0) }
     guard entryCount > limits.items || elementCount > max(limits.items, 4_096) else { return }
     throw PageError(
       .limitExceeded, "The feed has more than \(limits.items) entries, or parts of one.",
       remedies: [.raise(.init("DecodingLimits.items"))])
+  }
+
+  /// Whether an element is an entry, and no part of one: persons and pictures have an `url` too.
+  private func beginsEntry(_ local: String) -> Bool {
+    switch local {
+    case "item", "entry": true
+    case "url": open.last?.local == "urlset"
+    case "sitemap": open.last?.local == "sitemapindex"
+    default: false
+    }
   }
 
   /// Elements of HTML that have no content, and that no feed has.

@@ -46,6 +46,10 @@ enum XMLEncoding: Hashable {
       "gb2312": "GBK", "gbk": "GBK", "gb18030": "GB18030", "big5": "BIG5",
       "big5-hkscs": "BIG5-HKSCS",
       "euc-kr": "CP949", "ks_c_5601-1987": "CP949", "iso-8859-9": "CP1254", "latin5": "CP1254",
+      "windows-949": "CP949", "cp932": "CP932", "x-euc-jp": "EUC-JP", "x-gbk": "GBK",
+      "x-x-big5": "BIG5", "koi": "KOI8-R", "koi8_r": "KOI8-R", "latin2": "ISO-8859-2",
+      "iso-8859-11": "CP874", "iso-8859-8-i": "ISO-8859-8", "macintosh": "MACINTOSH",
+      "x-mac-roman": "MACINTOSH",
     ]
     for part in [2, 3, 4, 5, 6, 7, 8, 10, 13, 14, 15, 16] {
       names["iso-8859-\(part)"] = "ISO-8859-\(part)"
@@ -53,6 +57,7 @@ enum XMLEncoding: Hashable {
     for page in [874, 1250, 1251, 1253, 1254, 1255, 1256, 1257, 1258] {
       names["windows-\(page)"] = "CP\(page)"
       names["cp\(page)"] = "CP\(page)"
+      names["x-cp\(page)"] = "CP\(page)"
     }
     return names
   }()

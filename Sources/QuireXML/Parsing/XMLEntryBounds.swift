@@ -10,8 +10,10 @@ struct XMLEntryBounds {
   let most: Int
   /// Bytes that one of them may have.
   let bytes: Int
-  /// The level of entries; that of the root element is 1.
-  var depth = 2
+  /// Whether entries may lie on the third level, within a channel.
+  var hasChannels = false
+  /// The level of entries at this place; that of the root element is 1.
+  private var depth = 2
   /// Elements of the second level, and of the third.
   private var counts = (second: 0, third: 0)
   /// Records and bytes of the page where an element of the level of entries, or above, began or ended last.
@@ -34,8 +36,7 @@ struct XMLEntryBounds {
     if depth > self.depth { return records - self.records <= 2 * max(most, Self.others) }
     if depth == 2 {
       counts.second += 1
-      // Items beside the channel have parts on the third level.
-      if !isChannel() { counts.third = 0 }
+      if hasChannels { self.depth = isChannel() ? 3 : 2 }
     } else if depth == 3 {
       counts.third += 1
     }

@@ -106,7 +106,7 @@ struct XMLParserState {
   private mutating func checkElement(_ local: UnsafePointer<xmlChar>) {
     if !hasRoot {
       hasRoot = true
-      if xmlStrcasecmp(local, "rss") == 0 { entries?.depth = 3 }
+      if xmlStrcasecmp(local, "rss") == 0 { entries?.hasChannels = true }
       if xmlStrcasecmp(local, "html") == 0 { fail(.otherFormat(.html)) }
     }
     if depth > depthLimit {

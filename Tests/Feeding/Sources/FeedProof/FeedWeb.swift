@@ -30,6 +30,21 @@ enum FeedWeb {
       "<rss><channel>" + String(repeating: "<item/>", count: 60_000) + "</channel></rss>"
     },
     "huge": { rss("<title>" + String(repeating: "long ", count: 600_000) + "</title>") },
+    "references": { rss("<title>" + String(repeating: "&amp;", count: 600_000) + "</title>") },
+    "characters": { rss("<title>" + String(repeating: "&#38;", count: 600_000) + "</title>") },
+    "bareReferences": {
+      rss("<title>& " + String(repeating: "&amp;", count: 600_000) + "</title>")
+    },
+    "authors": { atom(String(repeating: "<author><name>a</name></author>", count: 60_000)) },
+    "links": { atom(String(repeating: "<link href='/a'/>", count: 60_000)) },
+    "groups": {
+      "<rss><item>"
+        + String(repeating: "<a>" + String(repeating: "<b/>", count: 1_000) + "</a>", count: 300)
+    },
+    "tags": {
+      "{\"version\":\"https://jsonfeed.org/version/1\",\"items\":[{\"id\":1,\"tags\":["
+        + String(repeating: "\"a\",", count: 400_000) + "1]}]}"
+    },
     "truncated": { String(rss("<title>a</title>").dropLast(20)) },
     "page": {
       "<!doctype html><html><body>" + String(repeating: "<p>no", count: 10_000) + "</body></html>"
@@ -46,6 +61,10 @@ enum FeedWeb {
 
   private static func rss(_ item: String) -> String {
     "<rss><channel><item>\(item)</item></channel></rss>"
+  }
+
+  private static func atom(_ parts: String) -> String {
+    "<feed xmlns='http://www.w3.org/2005/Atom'><entry>\(parts)</entry></feed>"
   }
 
   private static func depth(_ count: Int) -> String { String(repeating: "[", count: count) }

@@ -1,0 +1,104 @@
+import HTTPTypes
+import QuireCore
+import QuireFeeds
+import QuireHTTP
+import Testing
+
+@Suite("Feeds: finding them")
+struct DiscoveryTests {
+  /// A web page, and what it leads to.
+  struct Case: Sendable, CustomTestStringConvertible {
+    let name: String
+    let page: String
+    var header: String?
+    let expected: [String]
+
+    var testDescription: String { name }
+  }
+
+  static let cases: [Case] = [
+    Case(
+      name: "links of every format, in their order, each address once",
+      page: """
+        <head><link rel="alternate" type="application/rss+xml" href="/rss"><link rel=alternate type=application/atom+xml href=/atom>
+        <link rel="alternate" type="application/feed+json" href="/json"/><link rel="alternate" type="application/rdf+xml" href="/rdf">
+        <link rel="alternate" type="application/rss+xml" href="https://a.test/rss"><link rel="ALTERNATE home" type="Application/RSS+XML; charset=utf-8" href="/two">
+        """,
+      expected: ["/rss", "/atom", "/json", "/rdf", "/two"]),
+    Case(
+      name: "media types of before, and JSON Feed 1 as any JSON",
+      page: """
+        <link rel=alternate type="text/xml" href="/x"><link rel=alternate type="application/xml" href="/y"><link rel=alternate type="application/x.atom+xml" href="/z">
+        <link rel=alternate type="application/json" href="/feed.json"><link rel=feed href="/f">
+        """,
+      expected: ["/x", "/y", "/z", "/feed.json", "/f"]),
+    Case(
+      name: "what is no feed is none: other languages, APIs, oEmbed, style sheets, searches",
+      page: """
+        <link rel="alternate" hreflang="de" href="/de"><link rel="alternate" type="application/json" href="/wp-json/wp/v2/posts/1">
+        <link rel="alternate" type="application/json+oembed" href="/o"><link rel="alternate stylesheet" type="text/css" href="/s">
+        <link rel="search" type="application/opensearchdescription+xml" href="/q"><link type="application/rss+xml" href="/norel">
+        <a href="/about">About</a>
+        """,
+      expected: []),
+    Case(
+      name: "a base before the links, entities and spaces in addresses, in capitals",
+      page:
+        "<BASE HREF='/b/'><LINK REL='alternate' TYPE='application/rss+xml' HREF=' f?a=1&amp;b=2\n'>",
+      expected: ["/b/f?a=1&b=2"]),
+    Case(
+      name: "comments and scripts are not looked into",
+      page: """
+        <!-- <link rel=alternate type=application/rss+xml href=/no> --><script>"<link rel=alternate type=application/rss+xml href=/no2>"</script>
+        <link rel=alternate type=application/rss+xml href=/yes>
+        """,
+      expected: ["/yes"]),
+    Case(
+      name: "a Link field before the page's own",
+      page: "<link rel=alternate type=application/atom+xml href=/page>",
+      header:
+        "</field>; rel=\"alternate\"; type=\"application/rss+xml\", </de>; rel=alternate; hreflang=de",
+      expected: ["/field", "/page"]),
+    Case(
+      name: "links for people, where a page names no feed",
+      page:
+        "<a href='/blog/feed/'>x</a><a href='index.rdf'>y</a><a href='/RSS.xml'>z</a><a href='/rssnews'>no</a><a href='mailto:feed@a.test'>no</a>",
+      expected: ["/blog/feed/", "/index.rdf", "/RSS.xml"]),
+    Case(
+      name: "addresses that would run something are none",
+      page:
+        "<link rel=alternate type=application/rss+xml href='javascript:x()'><link rel=alternate type=application/rss+xml href=/ok>",
+      expected: ["/ok"]),
+  ]
+
+  @Test("17-Discovery: the feeds of a web page are found, and nothing else", arguments: cases)
+  func found(page: Case) async throws {
+    let web = FeedWeb { url, _ in
+      guard url == "https://a.test/" else { return nil }
+      var answer = FeedWeb.Answer(body: "<!doctype html><html>\(page.page)</html>")
+      if let header = page.header { answer.fields[.link] = header }
+      return answer
+    }
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
+    #expect(found.map(\.url) == page.expected.map { "https://a.test" + $0 })
+  }
+
+  @Test(
+    "17-Discovery: a page without feeds leads to the usual paths, and to a sitemap at last",
+    arguments: [
+      "/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/index.xml", "/feed.json",
+      "/sitemap.xml",
+    ])
+  func usual(path: String) async throws {
+    let web = FeedWeb { url, _ in
+      switch url {
+      case "https://a.test/blog/post": .init(body: "<html><body>no feed</body></html>")
+      // What is not there is answered by a page, as by many.
+      case "https://a.test" + path: .init(body: path == "/sitemap.xml" ? "<urlset/>" : rssPage([1]))
+      default: .init(body: "<html>Welcome</html>")
+      }
+    }
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/blog/post")
+    #expect(found.map(\.url) == ["https://a.test" + path] && found[0].origin == .wellKnownPath)
+  }
+}
