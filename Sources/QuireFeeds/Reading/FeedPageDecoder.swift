@@ -161,11 +161,12 @@ struct FeedPageDecoding: PageDecoding {
   private mutating func look(_ parser: XMLPageParser) throws {
     guard parser.textCount >= nextLook else { return }
     nextLook = parser.textCount * 2
-    var repair = MarkupRepair(
-      parser.textSoFar, limits: options.limits, namespaces: options.xmlLimits.namespaces,
-      isWhole: false)
     do {
-      try repair.run { _ in }
+      try parser.withTextSoFar { text in
+        var repair = MarkupRepair(
+          text, limits: options.limits, namespaces: options.xmlLimits.namespaces, isWhole: false)
+        try repair.run { _ in }
+      }
     } catch let error as PageError where error.code == .truncated {
       // More is to come.
     }
@@ -248,15 +249,18 @@ struct FeedPageDecoding: PageDecoding {
     let start = hasText ? 0 : Self.documentStart(bytes)
     if start > 0 || isBehindOther { tally.add(.textBeforeDocument) }
     if isGuessed { tally.add(.wrongEncoding) }
-    var repair = MarkupRepair(
-      try text(first, from: start, &tally), limits: options.limits,
-      namespaces: options.xmlLimits.namespaces, isWhole: context.isProvenWhole)
+    let input = try text(first, from: start, &tally)
     (bytes, parser) = ([], nil)
     let parser = try makeParser(charset: "utf-8")
-    try repair.run { piece in
-      do throws(XMLRefusal) { try parser.receive(piece[...]) } catch { throw error.error }
+    let found = try input.withUnsafeBufferPointer { input in
+      var repair = MarkupRepair(
+        input, limits: options.limits, namespaces: options.xmlLimits.namespaces,
+        isWhole: context.isProvenWhole)
+      try repair.run { piece in
+        do throws(XMLRefusal) { try parser.receive(piece[...]) } catch { throw error.error }
+      }
+      return repair.repairs.repairs
     }
-    let found = repair.repairs.repairs
     tally.add(
       start > 0 && found.first?.kind == .textBeforeDocument ? Array(found.dropFirst()) : found)
     do throws(XMLRefusal) {

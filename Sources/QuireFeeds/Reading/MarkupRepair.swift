@@ -9,7 +9,8 @@ import QuireXML
 /// Comments and instructions are left out. A feed that is cut off within an entry stays cut off, and what needs
 /// more than 10,000 repairs, and one for every eight of its bytes, is none.
 struct MarkupRepair {
-  private let input: [UInt8]
+  /// The text, which its owner keeps while this is used.
+  private let input: UnsafeBufferPointer<UInt8>
   private let limits: DecodingLimits
   /// Prefixes that may be missing a namespace.
   private let namespaces: Int
@@ -53,7 +54,8 @@ struct MarkupRepair {
     }
   }
 
-  init(_ input: [UInt8], limits: DecodingLimits, namespaces: Int, isWhole: Bool) {
+  init(_ input: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, namespaces: Int, isWhole: Bool)
+  {
     self.input = input
     self.limits = limits
     self.namespaces = namespaces
@@ -579,7 +581,7 @@ struct MarkupRepair {
   }
 }
 
-extension ArraySlice<UInt8> {
+extension Collection where Element == UInt8, Index == Int {
   /// Whether an ASCII text occurs, in any case.
   func containsText(_ text: String) -> Bool {
     let wanted = text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }

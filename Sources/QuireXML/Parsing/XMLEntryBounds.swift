@@ -19,6 +19,8 @@ struct XMLEntryBounds {
   /// Records and bytes of the page where an element of the level of entries, or above, began or ended last.
   private var records = 0
   private var start = 0
+  /// Elements directly within the entry that is open.
+  private var parts = 0
 
   /// Elements beside the entries.
   private static let others = 4_096
@@ -33,21 +35,25 @@ struct XMLEntryBounds {
   mutating func opened(
     depth: Int, records: Int, fed: Int, isChannel: @autoclosure () -> Bool
   ) -> Bool {
-    if depth > self.depth { return records - self.records <= 2 * max(most, Self.others) }
+    if depth > self.depth {
+      if depth == self.depth + 1 { parts += 1 }
+      return parts <= max(most / 8, Self.others)
+        && records - self.records <= 2 * max(most, Self.others)
+    }
     if depth == 2 {
       counts.second += 1
       if hasChannels { self.depth = isChannel() ? 3 : 2 }
     } else if depth == 3 {
       counts.third += 1
     }
-    (self.records, start) = (records, fed)
+    (self.records, start, parts) = (records, fed, 0)
     return max(counts.second, counts.third) - most <= Self.others
   }
 
   /// Takes note of an element that is closed.
   @inline(__always)
   mutating func closed(depth: Int, records: Int, fed: Int) {
-    if depth <= self.depth { (self.records, start) = (records, fed) }
+    if depth <= self.depth { (self.records, start, parts) = (records, fed, 0) }
   }
 
   /// Whether what is open has more bytes than an entry may have, once so many of the page were read.

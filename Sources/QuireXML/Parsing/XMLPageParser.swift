@@ -49,9 +49,14 @@ package struct XMLPageParser {
     }
   }
 
-  /// How much text has come, and the text itself, in UTF-8.
+  /// How much text has come.
   package var textCount: Int { parser.state.pointee.tape.source.count }
-  package var textSoFar: [UInt8] { parser.text }
+
+  /// Shows the text that has come, in UTF-8, without a copy of it.
+  package func withTextSoFar(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
+    let source = parser.state.pointee.tape.source
+    try body(UnsafeBufferPointer(start: source.base, count: source.count))
+  }
 
   /// Says that all bytes of a page that was refused have come, and returns its text in UTF-8.
   package func finishText() throws(XMLRefusal) -> [UInt8] {

@@ -32,7 +32,7 @@ enum FeedWeb {
     "huge": { rss("<title>" + String(repeating: "long ", count: 600_000) + "</title>") },
     "references": { rss("<title>" + String(repeating: "&amp;", count: 600_000) + "</title>") },
     "characters": { rss("<title>" + String(repeating: "&#38;", count: 600_000) + "</title>") },
-    "bareReferences": {
+    "mended": {
       rss("<title>& " + String(repeating: "&amp;", count: 600_000) + "</title>")
     },
     "authors": { atom(String(repeating: "<author><name>a</name></author>", count: 60_000)) },
