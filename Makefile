@@ -1,5 +1,5 @@
 # Every command does its own set-up: see .ci/setup for what it installs, and when.
-.PHONY: help setup build test check lint house demo install feeds check-feeds consumer interop bench prove-export prove-feeds fuzz tsan asan docs clean
+.PHONY: help setup build test check lint house demo install feeds check-feeds consumer interop bench race prove-export prove-feeds fuzz tsan asan docs clean
 
 LIBRARIES := libcurl4-openssl-dev libxml2-dev zlib1g-dev libssl-dev libsqlite3-dev libpq-dev
 STRICT    := --explicit-target-dependency-import-check error
@@ -32,16 +32,13 @@ house: ## count the house: sizes, names, promises
 	@.ci/setup python3 && Tests/house
 
 demo: setup ## the main job: drain the demo API in every pagination style
-	swift build --configuration release --static-swift-stdlib --product quire
-	@"$$(swift build --configuration release --show-bin-path)/quire" demo --tour
-	@echo "The tool is .build/release/quire."
+	@swift run --configuration release --static-swift-stdlib quire demo --tour && echo "The tool is .build/release/quire."
 
 install: setup ## install the tool, its manual page and completions; PREFIX=/usr/local
 	@.ci/install "$(PREFIX)"
 
 feeds: setup ## serve fifty feeds of a loopback origin as a page to read
-	swift build --package-path Examples/FeedServer
-	Examples/FeedServer/.build/debug/FeedServer
+	swift run --package-path Examples/FeedServer FeedServer
 
 check-feeds: setup ## read the page of the fifty feeds as a program, and as a person in headless Chromium
 	Examples/FeedServer/test
@@ -54,6 +51,9 @@ interop: setup ## drain real servers (Datasette, Django, AWS, OAI-PMH, SCIM, …
 
 bench: setup ## measure speed and memory against the bars; ROWS="idle reports" only these
 	Tests/Benchmarks/run $(ROWS)
+
+race: setup ## race C, Rust, Go, AsyncHTTPClient, Python and jq; ROWS="typed start" only these, ROUNDS=5 times
+	Tests/Race/run $(ROWS)
 
 prove-export: setup ## kill exports at every call and at KILLS (10,000) moments, and lose power; ROWS="calls" only these
 	Tests/Exporting/prove $(ROWS)

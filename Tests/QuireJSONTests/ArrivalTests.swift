@@ -72,14 +72,14 @@ struct ArrivalTests {
 
   private struct Row: Codable, Sendable, Equatable { let id: Int }
 
-  private func rows(_ reader: JSONPageDecoderTests.Reader) -> JSONPageDecoder<Row> {
+  private func rows(_ reader: TypedReader) -> JSONPageDecoder<Row> {
     JSONPageDecoder(decoder: reader.decoder)
   }
 
   @Test(
     "14-Arrival: items, envelope, last item and count are those of the whole page, however it is cut",
-    arguments: JSONPageDecoderTests.Reader.allCases)
-  func slices(_ reader: JSONPageDecoderTests.Reader) throws {
+    arguments: TypedReader.allCases)
+  func slices(_ reader: TypedReader) throws {
     for (text, items) in Self.pages {
       let page = Array(text.utf8)
       let whole = try JSONDocument(page)
@@ -101,8 +101,8 @@ struct ArrivalTests {
 
   @Test(
     "14-Arrival: an item is delivered with the byte that ends it",
-    arguments: JSONPageDecoderTests.Reader.allCases)
-  func immediacy(_ reader: JSONPageDecoderTests.Reader) throws {
+    arguments: TypedReader.allCases)
+  func immediacy(_ reader: TypedReader) throws {
     let page = "{\"items\":[" + (1...300).map { "{\"id\":\($0)}" }.joined(separator: ",") + "]}"
     let arrival = arrive(rows(reader), Array(page.utf8), "/items", slices: [1])
     #expect(arrival.items.map(\.id) == Array(1...300))
@@ -124,8 +124,8 @@ struct ArrivalTests {
 
   @Test(
     "14-Arrival: items before what is broken come first, then the error that says where",
-    arguments: JSONPageDecoderTests.Reader.allCases)
-  func broken(_ reader: JSONPageDecoderTests.Reader) throws {
+    arguments: TypedReader.allCases)
+  func broken(_ reader: TypedReader) throws {
     for (page, code, words): (String, PageError.Code, String) in [
       (#"[{"id":1},{"id":2} {"id":3}]"#, .malformed, "byte 19"),
       (#"[{"id":1},{"id":2},]"#, .malformed, "a value"),
@@ -146,8 +146,8 @@ struct ArrivalTests {
 
   @Test(
     "14-Arrival: bad items keep their numbers, and limits name the item",
-    arguments: JSONPageDecoderTests.Reader.allCases)
-  func limits(_ reader: JSONPageDecoderTests.Reader) throws {
+    arguments: TypedReader.allCases)
+  func limits(_ reader: TypedReader) throws {
     let page = Array(#"{"d":[{"id":1},{"id":"x"},{"id":3},{"no":1}]}"#.utf8)
     for size in [1, 20, 100] {
       let bad = arrive(
@@ -172,8 +172,8 @@ struct ArrivalTests {
 
   @Test(
     "14-Arrival: a page without the list, or with a name twice, is refused as a whole one is",
-    arguments: JSONPageDecoderTests.Reader.allCases)
-  func misfits(_ reader: JSONPageDecoderTests.Reader) throws {
+    arguments: TypedReader.allCases)
+  func misfits(_ reader: TypedReader) throws {
     for (page, items): (String, Pagination.Items) in [
       (#"{"other":[1]}"#, "/data"), (#"{"data":{"a":1}}"#, "/data"),
       (#"{"data":[1],"data":[2]}"#, "/data"),

@@ -6,10 +6,12 @@ import Testing
 
 @Suite("Items of a JSON page")
 struct JSONItemSelectionTests {
-  let decoder = JSONPageDecoder<Int>()
-
+  /// Of both decoders the same.
   func items(_ page: String, _ selector: Pagination.Items) throws -> [Int] {
-    try decode(decoder, page, selector).items
+    let index = Result { try decode(TypedReader.index.numbers, page, selector).items }
+    let foundation = Result { try decode(TypedReader.foundation.numbers, page, selector).items }
+    #expect("\(index)" == "\(foundation)")
+    return try index.get()
   }
 
   @Test(

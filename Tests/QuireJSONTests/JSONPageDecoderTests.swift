@@ -35,21 +35,28 @@ func decode<Item>(
   return try decode(decoder, Array(page.utf8), context).items
 }
 
+/// Who makes the items: every test of typed items holds for both.
+enum TypedReader: CaseIterable, Sendable {
+  case index, foundation
+
+  var decoder: JSONDecoder { self == .index ? JSONDecoder() : SubclassedDecoder() }
+  var members: JSONPageDecoder<Member> { JSONPageDecoder(decoder: decoder) }
+  var numbers: JSONPageDecoder<Int> { JSONPageDecoder(decoder: decoder) }
+
+  /// The same, with settings alone: a subclass decodes a `JSONValue` by itself.
+  var settings: JSONDecoder {
+    let decoder = JSONDecoder()
+    decoder.allowsJSON5 = self == .foundation
+    return decoder
+  }
+}
+
 @Suite("JSON page decoder")
 struct JSONPageDecoderTests {
-  /// Who makes the items: every test of typed items holds for both.
-  enum Reader: CaseIterable, Sendable {
-    case index, foundation
-
-    var decoder: JSONDecoder { self == .index ? JSONDecoder() : SubclassedDecoder() }
-    var members: JSONPageDecoder<Member> { JSONPageDecoder(decoder: decoder) }
-    var numbers: JSONPageDecoder<Int> { JSONPageDecoder(decoder: decoder) }
-  }
-
   @Test(
     "D-2: items decode typed, in the server's order, and the document leads on",
-    arguments: Reader.allCases)
-  func typed(_ reader: Reader) throws {
+    arguments: TypedReader.allCases)
+  func typed(_ reader: TypedReader) throws {
     let page = #"""
       {"data": [{"id": 1, "name": "Ann", "address": {"city": "Köln"}}, {"id": 2, "name": "Bob"}],
        "next": 9007199254740993}
@@ -66,8 +73,8 @@ struct JSONPageDecoderTests {
     #expect(try document.value(at: "/address", inLastItemOf: "/data") == nil)
   }
 
-  @Test("D-2: scalars are items as well as objects", arguments: Reader.allCases)
-  func scalars(_ reader: Reader) throws {
+  @Test("D-2: scalars are items as well as objects", arguments: TypedReader.allCases)
+  func scalars(_ reader: TypedReader) throws {
     #expect(try decode(reader.numbers, "[1, 2, 3]").items == [1, 2, 3])
     #expect(
       try decode(JSONPageDecoder<String>(decoder: reader.decoder), #"["a", "\n"]"#).items == [
@@ -77,18 +84,19 @@ struct JSONPageDecoderTests {
       try decode(JSONPageDecoder<Int?>(decoder: reader.decoder), "[1, null]").items == [1, nil])
   }
 
-  @Test("The user's own decoder brings its strategies")
-  func ownDecoder() throws {
+  @Test("The user's own decoder brings its strategies", arguments: TypedReader.allCases)
+  func ownDecoder(_ reader: TypedReader) throws {
     struct Row: Decodable, Sendable { let firstName: String }
-    let decoder = JSONDecoder()
+    let decoder = reader.decoder
     decoder.keyDecodingStrategy = .convertFromSnakeCase
     let items = try decode(
       JSONPageDecoder<Row>(decoder: decoder), #"[{"first_name": "Ann"}]"#)
     #expect(items.items.map(\.firstName) == ["Ann"])
   }
 
-  @Test("D-4: slices may end anywhere: every two of them decode alike", arguments: Reader.allCases)
-  func splits(_ reader: Reader) throws {
+  @Test(
+    "D-4: slices may end anywhere: every two of them decode alike", arguments: TypedReader.allCases)
+  func splits(_ reader: TypedReader) throws {
     let page = Array(
       ("\u{FEFF}{\"a\": [{\"id\": 12, \"name\": \"é\\ud83d\\ude00\"}, {\"id\": 1.0, "
         + "\"name\": \"\\n\"}], \"next\": \"n\\u0041\"} ").utf8)
@@ -102,8 +110,8 @@ struct JSONPageDecoderTests {
 
   @Test(
     "D-3: by default one bad item fails the page, naming its index, its path and what is wrong",
-    arguments: Reader.allCases)
-  func badItemThrows(_ reader: Reader) throws {
+    arguments: TypedReader.allCases)
+  func badItemThrows(_ reader: TypedReader) throws {
     let page = #"[{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bob", "address": {"city": 7}}]"#
     let error = try #require(throws: PageError.self) { try decode(reader.members, page) }
     #expect(error.code == .itemDecoding)
@@ -115,8 +123,8 @@ struct JSONPageDecoderTests {
 
   @Test(
     "D-3: collected, bad items are set aside with index, path, reason and bytes",
-    arguments: Reader.allCases)
-  func badItemsCollected(_ reader: Reader) throws {
+    arguments: TypedReader.allCases)
+  func badItemsCollected(_ reader: TypedReader) throws {
     let page = #"""
       {"data": [{"id": 1, "name": "Ann"}, {"id": "2"}, {"name": "Cy"}, null, 1e999,
         {"id": 5, "name": "Eve"}], "next": "t"}
@@ -133,8 +141,8 @@ struct JSONPageDecoderTests {
       ])
   }
 
-  @Test("J5: text that is no Unicode costs its item, not the page", arguments: Reader.allCases)
-  func badText(_ reader: Reader) throws {
+  @Test("J5: text that is no Unicode costs its item, not the page", arguments: TypedReader.allCases)
+  func badText(_ reader: TypedReader) throws {
     var page = Array(#"{"data": [{"id": 1, "name": "Ann"}, {"id": 2, "name": ""#.utf8)
     page += [0xC0, 0x80]
     page += Array(
@@ -157,8 +165,9 @@ struct JSONPageDecoderTests {
     #expect(error?.message.contains("Item 1 of the page cannot be decoded, at /name") == true)
   }
 
-  @Test("J2: a number beyond the limit costs its item, not the page", arguments: Reader.allCases)
-  func longNumber(_ reader: Reader) throws {
+  @Test(
+    "J2: a number beyond the limit costs its item, not the page", arguments: TypedReader.allCases)
+  func longNumber(_ reader: TypedReader) throws {
     let page = "[1, \(String(repeating: "9", count: 5_000)), 3]"
     let items = try decode(reader.numbers, page, badItems: .collect)
     #expect(items.items == [1, 3])
@@ -168,8 +177,8 @@ struct JSONPageDecoderTests {
 
   @Test(
     "J4, D-2: a name that comes twice is an error outside the items, and the first counts inside",
-    arguments: Reader.allCases)
-  func duplicates(_ reader: Reader) throws {
+    arguments: TypedReader.allCases)
+  func duplicates(_ reader: TypedReader) throws {
     for page in [
       #"{"next": "a", "data": [], "next": "b"}"#,
       #"{"data": [], "page": {"n\u0065xt": 1, "next": 1}}"#,
@@ -188,8 +197,8 @@ struct JSONPageDecoderTests {
 
   @Test(
     "D-4: too many items and too large an item are refused, naming the limit",
-    arguments: Reader.allCases)
-  func limits(_ reader: Reader) throws {
+    arguments: TypedReader.allCases)
+  func limits(_ reader: TypedReader) throws {
     for (limits, name) in [
       (DecodingLimits(items: 2), "DecodingLimits.items"),
       (DecodingLimits(itemBytes: 3), "DecodingLimits.itemBytes"),
@@ -206,13 +215,15 @@ struct JSONPageDecoderTests {
     )
   }
 
-  @Test("A cancelled closure or decoder is never told as a bad item")
-  func cancellation() throws {
+  @Test(
+    "A cancelled closure or decoder is never told as a bad item", arguments: TypedReader.allCases)
+  func cancellation(_ reader: TypedReader) throws {
     struct Cancelled: Decodable, Sendable {
       init(from decoder: any Decoder) throws { throw CancellationError() }
     }
     #expect(throws: CancellationError.self) {
-      try decode(JSONPageDecoder<Cancelled>(), "[1]", badItems: .collect)
+      try decode(
+        JSONPageDecoder<Cancelled>(decoder: reader.decoder), "[1]", badItems: .collect)
     }
   }
 }

@@ -1,3 +1,4 @@
+import Foundation
 import QuireTesting
 import Testing
 
@@ -14,8 +15,13 @@ struct DecoderConformanceTests {
   @Test("D-2: the typed, raw, closure and byte decoders pass the suite that strangers' must")
   func ours() throws {
     let numbers = Array(#"{"a":[1,22,-3]}"#.utf8)
-    try DecoderConformance.check(
-      JSONPageDecoder<Int>(), page: numbers, context: context, items: [1, 22, -3])
+    for isFoundation in [false, true] {
+      let decoder = JSONDecoder()
+      decoder.allowsJSON5 = isFoundation
+      try DecoderConformance.check(
+        JSONPageDecoder<Int>(decoder: decoder), page: numbers, context: context,
+        items: [1, 22, -3])
+    }
     try DecoderConformance.check(
       ClosurePageDecoder { String(decoding: $0.compact, as: UTF8.self) }, page: page,
       context: context, items: ["1", #"{"b":"é\u00e9"}"#, "[]", "-1.50e3"])

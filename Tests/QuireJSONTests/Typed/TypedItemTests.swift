@@ -16,20 +16,23 @@ struct TypedItemTests {
     }
   }
 
-  @Test("14-Typed: an error names the item, the pointer into it and the byte of the page")
-  func places() throws {
+  @Test(
+    "14-Typed: an error names the item, the pointer into it and the byte of the page",
+    arguments: TypedReader.allCases)
+  func places(_ reader: TypedReader) throws {
     struct Row: Decodable, Sendable {
       struct Inner: Decodable { let size: [UInt8] }
       let id: Int
       let inner: Inner
     }
     let page = #"{"data":[{"id":1,"inner":{"size":[1]}},{"id":2,"inner":{"size":[1,"x"]}}]}"#
-    let mismatch = try error(Row.self, page, "/data")
+    let mismatch = try error(Row.self, page, "/data", decoder: reader.decoder)
     #expect(mismatch.message.contains("Item 1 of the page cannot be decoded, at /inner/size/1"))
     #expect(mismatch.message.contains("Expected to decode UInt8 but found a string instead."))
     #expect(mismatch.message.contains("It stands at byte \(try byte(of: #""x""#, in: page)) of"))
 
-    let missing = try error(Row.self, #"[{"id":1},{"id":2}]"#)
+    let missing = try error(
+      Row.self, #"[{"id":1},{"id":2}]"#, decoder: reader.decoder)
     #expect(missing.message.contains("\"inner\" is missing. It stands at byte 1 of the page."))
   }
 
@@ -54,11 +57,13 @@ struct TypedItemTests {
     #expect(context.codingPath.isEmpty)
   }
 
-  @Test("14-Typed: items composed of other parts of a page have a pointer and no byte")
-  func composed() throws {
+  @Test(
+    "14-Typed: items composed of other parts of a page have a pointer and no byte",
+    arguments: TypedReader.allCases)
+  func composed(_ reader: TypedReader) throws {
     struct Row: Decodable, Sendable { let a: Int }
     let selector = Pagination.Items.columns("/table")
-    let wrong = try error(Row.self, #"{"table":{"a":[1,"x"]}}"#, selector)
+    let wrong = try error(Row.self, #"{"table":{"a":[1,"x"]}}"#, selector, decoder: reader.decoder)
     #expect(wrong.message.contains("Item 1 of the page cannot be decoded, at /a"))
     #expect(!wrong.message.contains("byte"))
   }
@@ -96,8 +101,10 @@ struct TypedItemTests {
     #expect(context.codingPath.map(\.stringValue) == ["inner", "Index 0", "list", "Index 1"])
   }
 
-  @Test("14-Typed: of the items of one page, a container that was kept reads its own")
-  func keptContainers() throws {
+  @Test(
+    "14-Typed: of the items of one page, a container that was kept reads its own",
+    arguments: TypedReader.allCases)
+  func keptContainers(_ reader: TypedReader) throws {
     struct Kept: Decodable, @unchecked Sendable {
       // SAFETY: the test reads the items where it got them.
       let container: KeyedDecodingContainer<JSONName>
@@ -105,7 +112,8 @@ struct TypedItemTests {
         container = try decoder.container(keyedBy: JSONName.self)
       }
     }
-    let items = try decode(JSONPageDecoder<Kept>(), #"[{"a":1,"b":2},{"b":3,"a":4},{"é":5}]"#).items
+    let decoder = JSONPageDecoder<Kept>(decoder: reader.decoder)
+    let items = try decode(decoder, #"[{"a":1,"b":2},{"b":3,"a":4},{"é":5}]"#).items
     #expect(
       try items.map { try $0.container.decodeIfPresent(Int.self, forKey: JSONName("a")) } == [
         1, 4, nil,
