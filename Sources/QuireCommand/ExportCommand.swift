@@ -37,9 +37,10 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup var request: RequestArguments
   @OptionGroup var format: FormatArguments
 
+  // The names are asked for when they are completed: reading all presets takes longer than an export of a page.
   @Option(
     help: "A pagination preset; 'quire presets' lists them.",
-    completion: .list(Pagination.presets.map(\.name)))
+    completion: .custom { _, _, _ in Pagination.presets.map(\.name) })
   var preset: String?
 
   @Option(

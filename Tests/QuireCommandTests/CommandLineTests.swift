@@ -163,7 +163,12 @@ struct CommandLineTests {
   func completions(shell: String) async throws {
     let ending = try await Command.quire(["--generate-completion-script", shell])
     #expect(ending.status == 0)
-    for word in ["github", "commit-every", "sync"] { #expect(ending.output.contains(word)) }
+    for word in ["--preset", "commit-every", "sync"] { #expect(ending.output.contains(word)) }
+    // What the scripts ask the tool when a preset is to be completed.
+    let asked = [
+      "---completion", "export", "--", "--preset", "2", "0", "quire", "export", "--preset",
+    ]
+    #expect(try await Command.quire(asked).lines.contains("github"))
   }
 
   @Test("quire demo says when its port is taken, and fails")
