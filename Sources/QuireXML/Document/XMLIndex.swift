@@ -26,16 +26,19 @@ final class XMLIndex: @unchecked Sendable {
   let source: UnsafeBufferPointer<UInt8>
   private let composed: UnsafeBufferPointer<UInt8>
   let names: [Name]
+  /// The qualified names as JSON.
+  let quotedNames: [[UInt8]]
   /// The breaches that leniency accepted.
   let repairs: XMLLeniency
 
   /// Takes over the tape's memory.
-  init(_ tape: XMLTape, names: [Name], repairs: XMLLeniency) {
+  init(_ tape: XMLTape, names: [Name], quotedNames: [[UInt8]], repairs: XMLLeniency) {
     self.tape = tape
     records = UnsafeBufferPointer(start: tape.records.base, count: tape.records.count)
     source = UnsafeBufferPointer(start: tape.source.base, count: tape.source.count)
     composed = UnsafeBufferPointer(start: tape.composed.base, count: tape.composed.count)
     self.names = names
+    self.quotedNames = quotedNames
     self.repairs = repairs
   }
 

@@ -16,23 +16,19 @@ struct XMLMapping {
   /// Appends the element as JSON text without white space.
   func append(_ node: Int, to output: inout [UInt8]) {
     let hasHeading = hasHeading(node)
-    let children = groups(of: node)
+    let children = shape(of: node)
     if !hasHeading, case .none = children {
       return appendText(of: node, to: &output)
     }
-    var members = Members(index: index)
-    appendHeading(of: node, &members, to: &output)
+    var members = Members()
+    if hasHeading { appendHeading(of: node, &members, to: &output) }
     switch children {
     case .none:
       if index.hasText(node) {
         members.begin("#text", to: &output)
         appendText(of: node, to: &output)
       }
-    case .named(let groups):
-      for group in groups {
-        members.begin(index.name(of: group[0]).qualified, to: &output)
-        appendList(group, to: &output)
-      }
+    case .named: appendChildren(of: node, &members, to: &output)
     case .mixed:
       members.begin("#content", to: &output)
       appendContent(of: node, to: &output)
@@ -44,28 +40,36 @@ struct XMLMapping {
 
   private enum Children {
     case none
-    /// Elements by name, in order.
-    case named([[Int]])
+    /// Elements, those of one name one behind the other.
+    case named
     /// Text between elements, or a name that comes back after another one.
     case mixed
   }
 
-  private func groups(of node: Int) -> Children {
-    var groups: [[Int]] = []
-    var names: Set<Int> = []
+  private func shape(of node: Int) -> Children {
+    var names = NameSet()
     var last: Int?
     for child in index.children(of: node) {
       let name = index.record(child).name
-      if name == last {
-        groups[groups.count - 1].append(child)
-      } else {
-        guard names.insert(name).inserted else { return .mixed }
-        groups.append([child])
-        last = name
-      }
+      if name == last { continue }
+      guard names.insert(name) else { return .mixed }
+      last = name
     }
-    if groups.isEmpty { return .none }
-    return index.hasWords(node) ? .mixed : .named(groups)
+    if last == nil { return .none }
+    return index.hasWords(node) ? .mixed : .named
+  }
+
+  /// Names that were seen. A page has few, so that a set that allocates is seldom needed.
+  private struct NameSet {
+    private var few: UInt64 = 0
+    private var more: Set<Int> = []
+
+    /// False for a name that was there.
+    mutating func insert(_ name: Int) -> Bool {
+      guard name < 64 else { return more.insert(name).inserted }
+      defer { few |= 1 << name }
+      return few & 1 << name == 0
+    }
   }
 
   private func hasHeading(_ node: Int) -> Bool {
@@ -94,14 +98,26 @@ struct XMLMapping {
     }
   }
 
-  private func appendList(_ nodes: [Int], to output: inout [UInt8]) {
-    guard nodes.count > 1 else { return append(nodes[0], to: &output) }
-    output.append(UInt8(ascii: "["))
-    for (position, node) in nodes.enumerated() {
-      if position > 0 { output.append(UInt8(ascii: ",")) }
-      append(node, to: &output)
+  /// A member for each name; of a name that comes several times the elements are a list.
+  private func appendChildren(
+    of node: Int, _ members: inout Members, to output: inout [UInt8]
+  ) {
+    var children = index.children(of: node)
+    var next = children.next()
+    while let first = next {
+      let name = index.record(first).name
+      members.begin(quoted: index.quotedNames[name], to: &output)
+      next = children.next()
+      let isList = next.map { index.record($0).name == name } ?? false
+      if isList { output.append(UInt8(ascii: "[")) }
+      append(first, to: &output)
+      while let child = next, index.record(child).name == name {
+        output.append(UInt8(ascii: ","))
+        append(child, to: &output)
+        next = children.next()
+      }
+      if isList { output.append(UInt8(ascii: "]")) }
     }
-    output.append(UInt8(ascii: "]"))
   }
 
   private func appendContent(of node: Int, to output: inout [UInt8]) {
@@ -115,8 +131,8 @@ struct XMLMapping {
         isFirst = false
       }
       if kind == .element {
-        var members = Members(index: index)
-        members.begin(index.name(of: child).qualified, to: &output)
+        var members = Members()
+        members.begin(quoted: index.quotedNames[index.record(child).name], to: &output)
         append(child, to: &output)
         members.end(to: &output)
       } else if kind.isText {
@@ -135,14 +151,17 @@ struct XMLMapping {
 
   /// An object being written.
   private struct Members {
-    let index: XMLIndex
     var isEmpty = true
 
     mutating func begin(_ name: String, to output: inout [UInt8]) {
+      begin(quoted: XMLMapping.quoted(name), to: &output)
+    }
+
+    /// `quoted` is the name as JSON.
+    mutating func begin(quoted name: [UInt8], to output: inout [UInt8]) {
       output.append(isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
       isEmpty = false
-      var name = name
-      name.withUTF8 { XMLMapping.append(quoted: $0, to: &output) }
+      output.append(contentsOf: name)
       output.append(UInt8(ascii: ":"))
     }
 
@@ -152,12 +171,20 @@ struct XMLMapping {
     }
   }
 
+  /// A text as JSON.
+  static func quoted(_ text: String) -> [UInt8] {
+    var text = text
+    var output: [UInt8] = []
+    text.withUTF8 { append(quoted: $0, to: &output) }
+    return output
+  }
+
   /// Appends a string of valid UTF-8 as JSON (RFC 8259, section 7).
   private static func append(quoted text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     var start = 0
     for (place, byte) in text.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-      output.append(contentsOf: text[start..<place])
+      output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<place]))
       start = place + 1
       switch byte {
       case 0x22, 0x5C: output += [0x5C, byte]
@@ -169,7 +196,7 @@ struct XMLMapping {
         output += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
       }
     }
-    output.append(contentsOf: text[start...])
+    output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
     output.append(UInt8(ascii: "\""))
   }
 }

@@ -16,6 +16,7 @@ final class XMLPushParser {
   private var isFinished = false
   /// The names so far, as text.
   private var names: [XMLIndex.Name] = []
+  private var quotedNames: [[UInt8]] = []
 
   /// libxml2's own tables; made once, before two threads could.
   private static let library: Void = xmlInitParser()
@@ -195,9 +196,12 @@ final class XMLPushParser {
   private func index(of tape: XMLTape) -> XMLIndex {
     let entries = state.pointee.names.entries
     for number in names.count..<entries.count {
-      names.append(XMLIndex.Name(entries.base[number]))
+      let name = XMLIndex.Name(entries.base[number])
+      names.append(name)
+      quotedNames.append(XMLMapping.quoted(name.qualified))
     }
-    return XMLIndex(tape, names: names, repairs: state.pointee.repairs)
+    return XMLIndex(
+      tape, names: names, quotedNames: quotedNames, repairs: state.pointee.repairs)
   }
 
   private func check() throws(XMLFault) {

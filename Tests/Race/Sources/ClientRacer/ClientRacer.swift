@@ -61,8 +61,8 @@ struct ClientRacer {
       default:
         var lines = Data()
         for issue in try issues(page) {
-          lines += try JSONSerialization.data(
-            withJSONObject: issue, options: .withoutEscapingSlashes)
+          lines.append(
+            try JSONSerialization.data(withJSONObject: issue, options: .withoutEscapingSlashes))
           lines.append(0x0A)
         }
         try FileHandle.standardOutput.write(contentsOf: lines)
