@@ -58,6 +58,22 @@ struct RawItemTests {
     #expect(try session.items().items.map(\.description) == [json, json])
   }
 
+  @Test("of many names as of few, one that comes back is told", arguments: [2, 63, 64, 65, 200])
+  func manyNames(count: Int) throws {
+    let names = (0..<count).map { "n\($0)" }
+    let elements = names.map { "<\($0)/>" }.joined()
+    func value(_ last: String) throws -> JSONValue {
+      try #require(try items("<r><i>\(elements)\(last)</i></r>", at: "//i").first).value
+    }
+    #expect(
+      try value("").description == "{\(names.map { "\"\($0)\":\"\"" }.joined(separator: ","))}")
+    let last = names[count - 1]
+    #expect(try value("<\(last)/>")[last] == ["", ""])
+    for name in [names[0], names[count - 2]] {
+      #expect(try value("<\(name)/>")["#content"] != nil, "\(name)")
+    }
+  }
+
   @Test("an item answers paths and becomes a type")
   func item() throws {
     struct Row: Decodable, Sendable { var n: Int }
