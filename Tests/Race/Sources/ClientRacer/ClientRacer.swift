@@ -59,10 +59,11 @@ struct ClientRacer {
           sum += issue.number + issue.title.utf8.count + issue.user.login.utf8.count
         }
       default:
-        var lines = Data()
+        var lines: [UInt8] = []
         for issue in try issues(page) {
           lines.append(
-            try JSONSerialization.data(withJSONObject: issue, options: .withoutEscapingSlashes))
+            contentsOf: try JSONSerialization.data(
+              withJSONObject: issue, options: .withoutEscapingSlashes))
           lines.append(0x0A)
         }
         try FileHandle.standardOutput.write(contentsOf: lines)
