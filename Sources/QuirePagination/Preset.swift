@@ -99,9 +99,9 @@ extension Pagination.Preset {
 
   private static func read(_ value: JSONValue, _ name: String) -> Pagination {
     do {
-      return try Pagination(json: value.description)
+      return try Pagination(value)
     } catch {
-      preconditionFailure("The preset \(name) cannot be read. \(error.message)")
+      preconditionFailure("The preset \(name) cannot be read. \(error)")
     }
   }
 }

