@@ -78,6 +78,8 @@ final class EasyHandle {
     set(CURLOPT_FRESH_CONNECT, 0)
     set(CURLOPT_FORBID_REUSE, 0)
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.timeouts.connect.milliseconds))
+    // So that most pages take one call of the system. Of a buffer, only what was read into it takes memory.
+    set(CURLOPT_BUFFERSIZE, min(256 << 10, transfer.readAhead))
     quire_easy_set_string(raw, CURLOPT_URL, request.origin)
     quire_easy_set_string(raw, CURLOPT_REQUEST_TARGET, request.target)
     // A handshake of TLS tells whether a connection takes more requests at once. In the clear only an answer
@@ -245,15 +247,10 @@ extension EasyHandle {
     set(CURLOPT_HTTP09_ALLOWED, 0)
     set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
     set(CURLOPT_TCP_NODELAY, 1)
-    set(CURLOPT_BUFFERSIZE, Self.bufferSize)
     set(CURLOPT_MAXAGE_CONN, max(1, configuration.idleTimeout.milliseconds / 1000))
     set(CURLOPT_MAXLIFETIME_CONN, max(1, configuration.connectionLifetime.milliseconds / 1000))
     setSecurity(configuration)
   }
-
-  /// Bytes that libcurl reads at a time, so that most pages take one call of the system. Of a buffer,
-  /// only what was read into it takes memory.
-  static let bufferSize = 256 << 10
 
   private func setSecurity(_ configuration: CurlTransport.Configuration) {
     let version =

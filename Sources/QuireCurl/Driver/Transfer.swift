@@ -35,7 +35,7 @@ final class Transfer {
   }
 
   /// Bytes that wait for the reader before the server has to: of thousands of strangers, each gets less.
-  private let readAhead: Int
+  let readAhead: Int
   /// A body shorter than this is worth a short wait, so that it arrives with its head.
   static let smallBody = 64 << 10
   /// How long a head waits for its small body.
@@ -50,7 +50,7 @@ final class Transfer {
     self.driver = driver
     started = clock.now
     let request = exchange.request
-    readAhead = min(1 << 20, max(64 << 10, request.limits.decodedBytes / 256))
+    readAhead = min(1 << 20, max(64 << 10, request.limits.decodedBytes / 512))
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
       limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable,
