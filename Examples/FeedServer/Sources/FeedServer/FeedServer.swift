@@ -33,6 +33,7 @@ struct FeedServer {
       onServerRunning: { _ in
         print("Feeds to read: http://127.0.0.1:\(port)/")
         print("Their health:  http://127.0.0.1:\(port)/feeds")
+        fflush(nil)  // into a pipe or a file as well, at once
       })
     server.addServices(
       feeds,

@@ -14,8 +14,15 @@ enum FeedGauntlet {
   private static let span = 60.0
 
   static func measure(_ server: Server) async throws -> [Figure] {
-    let clean = try Child.numbers(of: ["poll-healthy", server.base])
-    let mixed = try Child.numbers(of: ["poll-all", server.base])
+    // A slow moment of the machine is a percentile's worth of feeds: pairs, and their median.
+    let pairs = try (0..<3).map { _ in
+      (
+        clean: try Child.numbers(of: ["poll-healthy", server.base]),
+        mixed: try Child.numbers(of: ["poll-all", server.base])
+      )
+    }
+    .sorted { slowdown($0) < slowdown($1) }
+    let (clean, mixed) = pairs[pairs.count / 2]
     let kinds = try FeedWeb.kinds.map { kind in
       (kind, try Child.numbers(of: ["poll-" + kind, server.base]))
     }
@@ -24,13 +31,17 @@ enum FeedGauntlet {
     }
     let (cpu, memory) = (worst("cpu"), worst("memory"))
     let healthy = Double((0..<count).count { !FeedWeb.isHostile($0) })
-    let lost = healthy * Double(FeedWeb.entries) - (mixed["entries"] ?? 0)
+    let lost = pairs.map { healthy * Double(FeedWeb.entries) - ($0.mixed["entries"] ?? 0) }
     return [
-      Figure("10,000 feeds, 3 of 10 hostile: healthy entries lost", lost, "", .atMost(0)),
-      Figure("  memory at the peak", mixed["peak"] ?? .infinity, "MiB", .atMost(256)),
+      Figure(
+        "10,000 feeds, 3 of 10 hostile: healthy entries lost", lost.max() ?? .infinity, "",
+        .atMost(0)),
+      Figure(
+        "  memory at the peak", pairs.map { $0.mixed["peak"] ?? .infinity }.max() ?? .infinity,
+        "MiB", .atMost(256)),
       Figure(
         "  healthy p99, to that without hostile ones",
-        (mixed["p99"] ?? .infinity) / (clean["p99"] ?? 1), "×", .atMost(1.2)),
+        slowdown((clean, mixed)), "×", .atMost(1.2)),
       Figure("  healthy p99", (mixed["p99"] ?? 0) * 1_000, "ms"),
       Figure("  CPU of the worst hostile feed (\(cpu.kind))", cpu.value * 1_000, "ms", .atMost(50)),
       Figure("  memory of the worst (\(memory.kind))", memory.value, "MiB", .atMost(4)),
@@ -42,6 +53,13 @@ enum FeedGauntlet {
         (clean["secondCPU"] ?? .infinity) / (clean["firstCPU"] ?? 1) * 100, "%", .atMost(10)),
       Figure("  CPU of the first poll, a feed", (clean["firstCPU"] ?? 0) / healthy * 1_000, "ms"),
     ]
+  }
+
+  /// How many times as long the healthy ones take among hostile ones, at their 99th percentile.
+  private static func slowdown(
+    _ pair: (clean: [String: Double], mixed: [String: Double])
+  ) -> Double {
+    (pair.mixed["p99"] ?? .infinity) / (pair.clean["p99"] ?? 1)
   }
 
   /// One run: `poll-all`, `poll-healthy`, or `poll-` and a kind of mischief.
