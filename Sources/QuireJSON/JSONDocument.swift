@@ -331,32 +331,52 @@ extension JSONDocument {
   /// string stays as the server wrote it. Runs without white space are copied at once.
   package func appendCompact(_ node: Int, to output: inout [UInt8]) {
     let range = range(of: node)
-    let end = next(after: node)
-    var run = range.lowerBound
-    var position = run
-    var index = node
-    while index < end {
-      let word = word(at: index)
-      let token = word.kind.isContainer ? word.offset..<word.offset + 1 : self.range(of: index)
-      skipWhiteSpace(in: position..<token.lowerBound, run: &run, output: &output)
-      position = token.upperBound
-      index += word.kind.isContainer ? 2 : 1
-    }
-    skipWhiteSpace(in: position..<range.upperBound, run: &run, output: &output)
-    append(run..<range.upperBound, to: &output)
-  }
-
-  /// Looks through punctuation; at white space, writes the run that ends there and starts another.
-  private func skipWhiteSpace(in gap: Range<Int>, run: inout Int, output: inout [UInt8]) {
-    for index in gap where bytes[index] <= 0x20 {
-      append(run..<index, to: &output)
-      run = index + 1
+    index.withPointers { bytes, tape in
+      output.append(
+        contentsOf: UnsafeBufferPointer(start: bytes + range.lowerBound, count: range.count))
+      // Most servers write no white space, and most items are done with one copy.
+      guard JSONWord(bits: tape[node]).isSpaced else { return }
+      let spaces = output.withUnsafeMutableBufferPointer { output in
+        guard let end = output.baseAddress.map({ $0 + output.count }) else { return 0 }
+        return range.count - Self.compact(node, bytes, tape, to: end - range.count)
+      }
+      output.removeLast(spaces)
     }
   }
 
-  private func append(_ range: Range<Int>, to output: inout [UInt8]) {
-    guard !range.isEmpty else { return }
-    bytes.withUnsafeBufferPointer { output.append(contentsOf: $0[range]) }
+  /// Writes a container without white space between its tokens to `output`, which has room for all of it;
+  /// returns how many bytes it wrote.
+  private static func compact(
+    _ node: Int, _ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>,
+    to output: UnsafeMutablePointer<UInt8>
+  ) -> Int {
+    let start = JSONWord(bits: tape[node]).offset
+    let (next, end) = (Int(tape[node + 1] >> 32), Int(tape[node + 1] & 0xFFFF_FFFF))
+    // A run of bytes without white space, up to what was looked at.
+    var (run, position, written, index) = (start, start, 0, node)
+    func look(through gap: Range<Int>) {
+      for place in gap where bytes[place] <= 0x20 {
+        (output + written).update(from: bytes + run, count: place - run)
+        written += place - run
+        run = place + 1
+      }
+    }
+    while index < next {
+      let word = JSONWord(bits: tape[index])
+      if word.isContainer {
+        look(through: position..<word.offset)
+        position = word.offset + 1
+        index += 2
+      } else {
+        let quote = word.kind.isString ? 1 : 0
+        look(through: position..<word.offset - quote)
+        position = word.offset + word.length + quote
+        index += 1
+      }
+    }
+    look(through: position..<end)
+    (output + written).update(from: bytes + run, count: end - run)
+    return written + end - run
   }
 }
 

@@ -163,8 +163,9 @@ struct JSONScanner {
     words[container + 1] = JSONWord.closing(next: used, endOffset: position)
     guard depth > 0 else { return }
     let word = JSONWord(bits: words[outer])
+    words[outer] |= words[container] & JSONWord.spaced
     container = outer
-    isObject = word.kind == .object
+    isObject = word.isKind(.object)
     count = word.length
     words[outer] ^= UInt64(count)
   }
@@ -269,6 +270,7 @@ struct JSONScanner {
   private mutating func skipWhiteSpace() {
     if bytes[position] > 0x20 { return }
     position = Self.endOfWhiteSpace(bytes, from: position)
+    if depth > 0 { words[container] |= JSONWord.spaced }
   }
 
   @inline(never)

@@ -4,9 +4,10 @@ import QuirePagination
 /// One entry of a document's tape.
 ///
 /// Every value and every name is a word: 4 bits of kind, 32 bits of byte offset, 28 bits of length.
-/// A container is two words: the first counts its elements or members instead of its length, the
-/// second holds the tape index behind the container and the byte offset behind its closing bracket.
-/// Children follow their container in document order, names before their values.
+/// A container is two words: the first counts its elements or members instead of its length, and one bit
+/// of its kind says whether it has white space in it; the second holds the tape index behind the container
+/// and the byte offset behind its closing bracket. Children follow their container in document order, names
+/// before their values.
 struct JSONWord {
   let bits: UInt64
 
@@ -27,6 +28,9 @@ struct JSONWord {
     case invalidString
     case array, object
   }
+
+  /// The bit of a container with white space between the tokens in it, which neither kind has.
+  static let spaced: UInt64 = 0b0100 << 60
 
   /// The longest string, and the largest count, a word can hold.
   static let maximumLength = 1 << 28 - 1
@@ -51,7 +55,7 @@ struct JSONWord {
   @inline(__always)
   var kind: Kind {
     // Only the scanner makes words, and only from a kind.
-    Kind(rawValue: UInt8(bits >> 60)) ?? .null
+    Kind(rawValue: UInt8((isContainer ? bits & ~Self.spaced : bits) >> 60)) ?? .null
   }
 
   /// Whether this is an array or an object; containers are the last of the kinds.
@@ -59,7 +63,12 @@ struct JSONWord {
   var isContainer: Bool { bits >> 60 >= UInt64(Kind.array.rawValue) }
 
   @inline(__always)
-  func isKind(_ kind: Kind) -> Bool { bits >> 60 == UInt64(kind.rawValue) }
+  func isKind(_ kind: Kind) -> Bool {
+    (kind.isContainer ? bits & ~Self.spaced : bits) >> 60 == UInt64(kind.rawValue)
+  }
+
+  /// Whether there is white space between the tokens of a container.
+  var isSpaced: Bool { isContainer && bits & Self.spaced != 0 }
 
   /// The byte offset of the value; of a string, behind its opening quote.
   @inline(__always)

@@ -39,6 +39,22 @@ struct RawItemTests {
     }
   }
 
+  @Test("White space at any one place between tokens goes, and an item without any is as it was")
+  func oneSpace() throws {
+    let tokens = [
+      "{", #""a b""#, ":", "[", "1", ",", "{", #""c""#, ":", "null", "}", ",", "[", "]", "]", ",",
+      #""d""#, ":", "{", "}", "}",
+    ]
+    let line = tokens.joined()
+    for space in ["", " ", "\r\n\t", String(repeating: " ", count: 20)] {
+      for gap in 0...tokens.count {
+        let item = (tokens[..<gap] + [space] + tokens[gap...]).joined()
+        let items = try decode(JSONRawPageDecoder(), "[7,\(item),\(line)]").items
+        #expect(items.map(\.description) == ["7", line, line], "at gap \(gap)")
+      }
+    }
+  }
+
   @Test("J5: half a surrogate pair passes as it was written, bytes that are no UTF-8 do not")
   func flaws() throws {
     let items = try decode(JSONRawPageDecoder(), #"["\ud800", 1]"#).items
