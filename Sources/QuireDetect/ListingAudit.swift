@@ -113,11 +113,11 @@ struct ListingAudit: Sendable {
     case .failed: isFailed = true
     case .running, .truncationSuspected, .limit, .cancelled, .stoppedByConsumer: break
     }
-    // A report may be asked for behind every page, and comparing with all presets is dear.
+    // A report may be asked for behind every page, and comparing with presets is dear.
     let isOver = isExhausted || isFailed
     guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil else { return [] }
-    let own = OwnParts(pagination)
-    let nodes = own.isEmpty ? [] : outline(of: suspect)
+    let own = OwnParts(pagination: pagination)
+    lazy var paths = outline(of: suspect).map(\.path)
     var warnings: [WalkReport.Warning] = []
     if items == 0, let found = found(own) {
       let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
@@ -126,17 +126,16 @@ struct ListingAudit: Sendable {
           .itemsNotFound, "no item at \(paths) in \(pages.counted("page")); \(found.description).",
           remedy: Remedy(.items, found.paths)))
     }
-    if own.rules || own.items, let mixture = Self.mixture(among: outline(of: mixed)) {
+    if let mixed, own.rules || own.items, let mixture = Self.mixture(among: outline(of: mixed)) {
       warnings.append(mixture)
     }
-    if own.rules, let link {
+    if let link, own.rules {
       warnings.append(
         .init(
           .linkSentAsValue, "what is at \(link.place) is a URL, and goes out as a value.",
           remedy: Remedy(.send, ["url"])))
     }
     guard isOver else { return warnings }
-    let paths = nodes.map(\.path)
     // The presets' places are right.
     for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
       warnings.append(rule.place.suggesting(among: paths).warning(rule.setting))
@@ -145,7 +144,7 @@ struct ListingAudit: Sendable {
     if let shortPage = shortPage(own) { warnings.append(shortPage) }
     // A listing without items, with all that was declared, or with a word that it ends is whole.
     guard items > 0, declared != items, !hasRule else { return warnings }
-    if own.rules, let next { warnings.append(next.suggesting(among: paths).warning(.next)) }
+    if let next, own.rules { warnings.append(next.suggesting(among: paths).warning(.next)) }
     if warnings.isEmpty, pages == 1, let suspect, let signs = signs(in: suspect) {
       warnings.append(signs)
     }
@@ -176,9 +175,8 @@ struct ListingAudit: Sendable {
   /// What to say where the first page was the last for no other reason than that it is short: the
   /// server may give fewer items than it is asked for, and that is how every page of it looks.
   private func shortPage(_ own: OwnParts) -> WalkReport.Warning? {
-    guard hasPageSize || own.rules, let pageSize = suspect?.pageSize, pages == 1,
-      items > 0, items < pageSize, declared != items,
-      pagination.end.contains(.shortPage)
+    guard let pageSize = suspect?.pageSize, pages == 1, items > 0, items < pageSize,
+      declared != items, pagination.end.contains(.shortPage), hasPageSize || own.rules
     else { return nil }
     switch pagination.next {
     case .offset, .pageNumber: break
@@ -241,24 +239,21 @@ private final class SharedAudit: Sendable {
   init(_ audit: ListingAudit) { state = Mutex(audit) }
 }
 
-/// Which parts of a description are the caller's own, and may be misspelt.
+/// Which parts of a description are the caller's own, and may be misspelt. Each is asked for only where
+/// something speaks against it: presets are read for the answer.
 private struct OwnParts {
-  let rules: Bool
-  let items: Bool
-  let total: Bool
+  let pagination: Pagination
 
-  var isEmpty: Bool { !rules && !items && !total }
-
-  init(_ pagination: Pagination) {
-    let alike = Pagination.presets.flatMap { [$0.pagination.example] + $0.variants }.filter {
-      preset in
-      preset.next == pagination.next && preset.send == pagination.send
+  private var alike: some Sequence<Pagination> {
+    Pagination.Preset.descriptions(next: pagination.next).map(\.example).filter { preset in
+      preset.send == pagination.send
         && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
     }
-    rules = alike.isEmpty
-    items = !alike.contains { $0.items == pagination.items }
-    total = pagination.total != nil && !alike.contains { $0.total == pagination.total }
   }
+
+  var rules: Bool { !alike.contains { _ in true } }
+  var items: Bool { !alike.contains { $0.items == pagination.items } }
+  var total: Bool { pagination.total != nil && !alike.contains { $0.total == pagination.total } }
 }
 
 extension Pagination.End {

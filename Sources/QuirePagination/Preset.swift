@@ -97,6 +97,14 @@ extension Pagination.Preset {
     descriptions[name].map { read($0, name) }
   }
 
+  /// What presets and their aliases mean that find the next page at `next`, read one by one as they are
+  /// asked for.
+  package static func descriptions(next: Pagination.Next) -> some Sequence<Pagination> {
+    descriptions.lazy.filter { _, value in
+      value["next"].flatMap { try? Pagination.Next.grammar.read($0) } == next
+    }.map { name, value in read(value, name) }
+  }
+
   private static func read(_ value: JSONValue, _ name: String) -> Pagination {
     do {
       return try Pagination(value)

@@ -54,7 +54,9 @@ public struct PagePath: Hashable, Sendable {
   }
 
   private static func parse(_ text: String) throws -> ([Step], XMLPath?) {
-    let sides = text.split(separator: " | ", omittingEmptySubsequences: false)
+    let sides =
+      text.utf8.contains(UInt8(ascii: "|"))
+      ? text.split(separator: " | ", omittingEmptySubsequences: false) : [text[...]]
     if sides.count == 2 {
       return (try pointer(sides[0], in: text), try XMLPathParser.parse(sides[1]))
     }
@@ -74,9 +76,11 @@ public struct PagePath: Hashable, Sendable {
 
   /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
   private static func isMeantForXML(_ text: String) -> Bool {
+    // Most paths are names alone, which is seen faster than that no pattern is in them.
     text.hasPrefix("//")
-      || ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
-        where: text.contains)
+      || text.utf8.contains(where: "[=(".utf8.contains)
+        && ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
+          where: text.contains)
   }
 
   // MARK: Pointers

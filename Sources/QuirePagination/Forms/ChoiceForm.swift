@@ -139,13 +139,23 @@ extension Form {
 private struct ChoiceForm<Value: Sendable>: Sendable {
   let subject: String
   let cases: [FormCase<Value>]
+  private let words: [String]
+  private let objects: [FormCase<Value>]
+  private let bare: FormCase<Value>?
+  /// The names that tell objects apart.
+  private let kinds: [String]
+  /// Those, and the names of further members.
+  private let known: [String]
 
-  private var words: [String] { cases.compactMap(\.word) }
-  private var objects: [FormCase<Value>] { cases.filter { !$0.names.isEmpty } }
-  private var bare: FormCase<Value>? { cases.first(where: \.isBare) }
-  /// The names that tell objects apart, and those of their further members.
-  private var kinds: [String] { objects.compactMap(\.names.first) }
-  private var options: [String] { objects.flatMap { $0.names.dropFirst() } }
+  init(subject: String, cases: [FormCase<Value>]) {
+    self.subject = subject
+    self.cases = cases
+    words = cases.compactMap(\.word)
+    objects = cases.filter { !$0.names.isEmpty }
+    bare = cases.first(where: \.isBare)
+    kinds = objects.compactMap(\.names.first)
+    known = kinds + objects.flatMap { $0.names.dropFirst() }
+  }
 
   private var names: [String] {
     (words + kinds).reduce(into: []) { if !$0.contains($1) { $0.append($1) } }
@@ -190,7 +200,6 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
 
   /// The case of an object with these names.
   private func object(_ found: [String]) throws(FormFailure) -> FormCase<Value> {
-    let known = kinds + options
     if let bare, case .bare(onlyText: false) = bare.kind, !found.contains(where: known.contains) {
       return bare
     }

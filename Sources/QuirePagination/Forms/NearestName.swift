@@ -23,12 +23,13 @@ package enum NearestName {
   /// Refuses a name that is none of `known`: a misspelt end rule that was ignored would look like a
   /// walk that works.
   static func check(
-    _ names: [String], in known: [String], _ subject: String, words: [String: String] = [:]
+    _ names: [String], in known: [String], _ subject: String,
+    words: @autoclosure () -> [String: String] = [:]
   ) throws(FormFailure) {
     guard let name = names.first(where: { !known.contains($0) }) else { return }
     throw FormFailure(
       "\(subject) has no \"\(name)\"; expected \(FormFailure.list(known))."
-        + hint(name, in: known, words: words))
+        + hint(name, in: known, words: words()))
   }
 
   /// Insertions, deletions, replacements, and swaps of neighbours that turn one text into the other
