@@ -56,10 +56,11 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
       self.document = document
       return document
     }
-    let page = bytes
-    bytes = []
+    // Handed on, not shared: the page gets its padding in place.
+    var page: [UInt8] = []
+    swap(&page, &bytes)
     try JSONMediaType.check(page, contentType: context.contentType)
-    let document = try JSONDocument(page, limits: context.limits)
+    let document = try JSONDocument(consume page, limits: context.limits)
     try document.checkEnvelope(outside: context.items)
     self.document = document
     return document

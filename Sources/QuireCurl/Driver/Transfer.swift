@@ -22,6 +22,8 @@ final class Transfer {
   private var headArrived: ContinuousClock.Instant?
   private var isHeadDelivered = false
   private var bytes: [UInt8] = []
+  /// Bytes of the body that were announced and have not come yet; 0 where the head does not say.
+  private var announced = 0
 
   /// Whether libcurl waits with the body until the reader has taken what is here.
   private var isPaused = false
@@ -107,8 +109,7 @@ final class Transfer {
         handle.set(CURLOPT_FORBID_REUSE, 1)
       }
       if head.isHTTP2 { driver.answered(exchange) }
-      // A decoder may need a few bytes of its own behind the page.
-      if let length = head.contentLength { bytes.reserveCapacity(min(length, readAhead) + 16) }
+      announced = head.contentLength ?? 0
     }
     return perform(verdict)
   }
@@ -121,7 +122,12 @@ final class Transfer {
       return .later
     }
     let verdict = machine.body(slice.count, at: clock.now)
-    if verdict != .abort { bytes.append(contentsOf: slice) }
+    if verdict != .abort {
+      // Room for the round at once; a decoder may need a few bytes of its own behind the page.
+      if bytes.isEmpty, announced > 0 { bytes.reserveCapacity(min(announced, readAhead) + 16) }
+      announced -= min(announced, slice.count)
+      bytes.append(contentsOf: slice)
+    }
     return perform(verdict) ? .taken : .refused
   }
 
