@@ -28,6 +28,21 @@ struct DetectorSign: Hashable {
       && !text.contains("+")
   }
 
+  /// Whether an answer may have signs. Most that come alone have none, and presets need not be read for
+  /// them.
+  static func areExpected(in answer: PageAnswer) -> Bool {
+    if answer.links.first(relation: "next") != nil { return true }
+    for field in answer.headerFields.prefix(200) {
+      let name = PaginationVocabulary.normal(field.name.rawName)
+      if PaginationVocabulary.mayKnow(name) || name.contains("next") { return true }
+    }
+    guard let document = answer.document as? any OutlinedDocument else { return false }
+    return document.outline.nodes.contains { node in
+      let name = PaginationVocabulary.normal(node.name)
+      return !node.isInList && (PaginationVocabulary.mayKnow(name) || leadsOn(name))
+    }
+  }
+
   /// The signs of an answer: bounded by the outline.
   static func all(
     in answer: PageAnswer, outline: PageOutline, vocabulary: PaginationVocabulary

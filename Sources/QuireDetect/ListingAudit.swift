@@ -271,7 +271,8 @@ extension HTTPPageInfo {
   /// `items`: for a reader who took it for the last one. Paths, and names of fields; nothing where the
   /// answer says that no more follows.
   func signsOfMore(than items: Int) -> [String] {
-    guard let detector = try? PaginationDetector(answer) else { return [] }
+    guard DetectorSign.areExpected(in: answer), let detector = try? PaginationDetector(answer)
+    else { return [] }
     let isLast = detector.signs.contains { sign in
       sign.kind == .flag && sign.value?.boolean == detector.vocabulary.flags[sign.name].map { !$0 }
     }

@@ -70,6 +70,14 @@ struct PaginationVocabulary: Sendable {
   /// What all presets know.
   static let shared = PaginationVocabulary(Pagination.presets)
 
+  /// The names that presets may know, some that none does among them: taken from their texts, at a fraction
+  /// of what reading all presets costs.
+  private static let suspects = Set(
+    Pagination.Preset.texts.flatMap { $0.hasPrefix("/") ? names(of: $0) : [normal($0)] })
+
+  /// Whether presets may know a name.
+  static func mayKnow(_ name: String) -> Bool { suspects.contains(name) }
+
   /// What a description expects.
   static func atoms(of pagination: Pagination) -> [Atoms] {
     pagination.traits.map { Atoms(trait: $0, atoms: $0.atoms) }
@@ -159,18 +167,32 @@ struct PaginationVocabulary: Sendable {
 
   /// A name without what languages write differently: small letters and digits.
   static func normal(_ name: String) -> String {
-    String(
+    if name.utf8.allSatisfy({ $0 < 0x80 }) {
+      return String(
+        decoding: name.utf8.compactMap { byte in
+          switch byte {
+          case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte | 0x20
+          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): byte
+          default: nil
+          }
+        }, as: UTF8.self)
+    }
+    return String(
       name.lowercased().unicodeScalars.filter {
         $0.properties.isAlphabetic || ("0"..."9").contains($0)
       })
   }
 
   /// The names a path ends in, in either format; those that only say "a link" are passed over.
-  static func names(of path: PagePath) -> [String] {
-    path.text.split(separator: " | ").compactMap { side in
-      var steps = side.split(separator: "/").map(String.init)
+  static func names(of path: PagePath) -> [String] { names(of: path.text) }
+
+  private static func names(of path: String) -> [String] {
+    PagePath.sides(of: path).compactMap { side in
+      var steps = side.utf8.split(separator: UInt8(ascii: "/")).map(Substring.init)
       while let step = steps.popLast() {
-        if ["[rel=", "[relation=", "[@rel=", "@value="].contains(where: step.contains) {
+        if step.utf8.contains(UInt8(ascii: "=")),
+          ["[rel=", "[relation=", "[@rel=", "@value="].contains(where: step.contains)
+        {
           return "next"
         }
         let name = normal(String(step.prefix { $0 != "[" }))

@@ -100,9 +100,24 @@ extension Pagination.Preset {
   /// What presets and their aliases mean that find the next page at `next`, read one by one as they are
   /// asked for.
   package static func descriptions(next: Pagination.Next) -> some Sequence<Pagination> {
-    descriptions.lazy.filter { _, value in
-      value["next"].flatMap { try? Pagination.Next.grammar.read($0) } == next
-    }.map { name, value in read(value, name) }
+    // The files write it as its grammar does.
+    let written = Pagination.Next.grammar.write(next)
+    return descriptions.lazy.filter { $0.value["next"] == written }.map { read($0.value, $0.key) }
+  }
+
+  /// The texts in all descriptions, which are not read for it: names, paths, and words of the language.
+  package static var texts: [String] {
+    var texts: [String] = []
+    var rest = Array(descriptions.values)
+    while let value = rest.popLast() {
+      switch value {
+      case .string(let text): texts.append(text)
+      case .array(let elements): rest += elements
+      case .object(let members): rest += members.map(\.value)
+      case .null, .bool, .number: break
+      }
+    }
+    return texts
   }
 
   private static func read(_ value: JSONValue, _ name: String) -> Pagination {

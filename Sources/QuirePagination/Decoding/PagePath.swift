@@ -54,9 +54,7 @@ public struct PagePath: Hashable, Sendable {
   }
 
   private static func parse(_ text: String) throws -> ([Step], XMLPath?) {
-    let sides =
-      text.utf8.contains(UInt8(ascii: "|"))
-      ? text.split(separator: " | ", omittingEmptySubsequences: false) : [text[...]]
+    let sides = Self.sides(of: text)
     if sides.count == 2 {
       return (try pointer(sides[0], in: text), try XMLPathParser.parse(sides[1]))
     }
@@ -74,9 +72,16 @@ public struct PagePath: Hashable, Sendable {
     return (try pointer(text[...], in: text), try? XMLPathParser.parse(text[...]))
   }
 
+  /// What a path of this text is in each format; once where that is the same.
+  package static func sides(of text: String) -> [Substring] {
+    // Most paths have one side, which is seen faster than a text is found in them.
+    guard text.utf8.contains(UInt8(ascii: "|")) else { return [text[...]] }
+    return text.split(separator: " | ", omittingEmptySubsequences: false)
+  }
+
   /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
   private static func isMeantForXML(_ text: String) -> Bool {
-    // Most paths are names alone, which is seen faster than that no pattern is in them.
+    // As above: most paths are names alone.
     text.hasPrefix("//")
       || text.utf8.contains(where: "[=(".utf8.contains)
         && ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
@@ -93,9 +98,9 @@ public struct PagePath: Hashable, Sendable {
         "The path \"\(text)\" does not start with \"/\". Paths look like \"/meta/next\" in JSON and "
           + "like \"//feed/link[@rel='next']/@href\" in XML.")
     }
-    return try side.dropFirst().split(separator: "/", omittingEmptySubsequences: false).flatMap {
-      try parse(token: $0, in: text)
-    }
+    let tokens = side.utf8.dropFirst()
+      .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    return try tokens.flatMap { try parse(token: Substring($0), in: text) }
   }
 
   private static func parse(token: Substring, in text: String) throws -> [Step] {
@@ -113,7 +118,7 @@ public struct PagePath: Hashable, Sendable {
   }
 
   private static func unescape(_ token: Substring, in text: String) throws -> String {
-    guard token.contains("~") else { return String(token) }
+    guard token.utf8.contains(UInt8(ascii: "~")) else { return String(token) }
     var result = ""
     var rest = token
     while let character = rest.popFirst() {

@@ -215,8 +215,8 @@ struct XMLPathParser {
   // MARK: Characters
 
   private mutating func take(_ token: String) -> Bool {
-    guard rest.hasPrefix(token) else { return false }
-    rest = rest.dropFirst(token.count)
+    guard rest.utf8.starts(with: token.utf8) else { return false }
+    rest = Substring(rest.utf8.dropFirst(token.utf8.count))
     return true
   }
 

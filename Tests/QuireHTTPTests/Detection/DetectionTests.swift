@@ -44,6 +44,19 @@ struct DetectionTests {
 
   // MARK: Confirmed
 
+  @Test("A name that a preset looks for is expected before any preset is read")
+  func expectedNames() {
+    let vocabulary = PaginationVocabulary.shared
+    let known =
+      Array(vocabulary.next.keys) + vocabulary.nextFields.keys + vocabulary.flags.keys
+      + vocabulary.totals.keys
+    #expect(known.count > 100)
+    for name in known { #expect(PaginationVocabulary.mayKnow(name), "\(name)") }
+    for name in ["contenttype", "contentlength", "server"] {
+      #expect(!PaginationVocabulary.mayKnow(name))
+    }
+  }
+
   @Test("A preset is named, and its second page confirms it")
   func confirmed() async throws {
     let (detection, unplayed) = try await detect(

@@ -52,6 +52,15 @@ struct PresetTests {
     }
   }
 
+  @Test("Descriptions are found by their next source alone, those of aliases too")
+  func byNext() throws {
+    for name in Pagination.presets.flatMap({ [$0.name] + $0.aliases }) {
+      let pagination = try Pagination.preset(named: name)
+      #expect(Pagination.Preset.descriptions(next: pagination.next).contains(pagination), "\(name)")
+    }
+    #expect(!Pagination.Preset.descriptions(next: .body("/no/preset's")).contains { _ in true })
+  }
+
   @Test("T35: a page that its request acknowledges is asked for when the one before was handled")
   func acknowledges() async throws {
     let transport = ScriptedTransport([
