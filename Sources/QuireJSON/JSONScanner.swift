@@ -51,9 +51,9 @@ struct JSONScanner {
 
   /// Reads the whole page.
   mutating func scan() throws(JSONFault) {
-    skipWhiteSpace()
+    position = Self.endOfWhiteSpace(bytes, from: position)
     repeat { try readValue() } while try readSeparator()
-    skipWhiteSpace()
+    position = Self.endOfWhiteSpace(bytes, from: position)
     if position != end { throw unexpected("the end of the page") }
   }
 
@@ -266,11 +266,12 @@ struct JSONScanner {
 
   // MARK: White space and faults
 
+  /// Skips white space in a container, and marks it.
   @inline(__always)
   private mutating func skipWhiteSpace() {
     if bytes[position] > 0x20 { return }
     position = Self.endOfWhiteSpace(bytes, from: position)
-    if depth > 0 { words[container] |= JSONWord.spaced }
+    words[container] |= JSONWord.spaced
   }
 
   @inline(never)
