@@ -34,7 +34,7 @@ struct DetectorSign: Hashable {
     if answer.links.first(relation: "next") != nil { return true }
     for field in answer.headerFields.prefix(200) {
       let name = PaginationVocabulary.normal(field.name.rawName)
-      if PaginationVocabulary.mayKnow(name) || name.contains("next") { return true }
+      if PaginationVocabulary.mayKnow(field: name) { return true }
     }
     guard let document = answer.document as? any OutlinedDocument else { return false }
     return document.outline.nodes.contains { node in

@@ -73,10 +73,17 @@ struct PaginationVocabulary: Sendable {
   /// The names that presets may know, some that none does among them: taken from their texts, at a fraction
   /// of what reading all presets costs.
   private static let suspects = Set(
-    Pagination.Preset.texts.flatMap { $0.hasPrefix("/") ? names(of: $0) : [normal($0)] })
+    Pagination.Preset.texts().lazy.filter { $0.hasPrefix("/") }.flatMap { names(of: $0) })
+
+  private static let suspectFields = Set(Pagination.Preset.texts(of: "header").map(normal))
 
   /// Whether presets may know a name.
   static func mayKnow(_ name: String) -> Bool { suspects.contains(name) }
+
+  /// Whether presets may look for what leads on in a header field of this name.
+  static func mayKnow(field name: String) -> Bool {
+    suspectFields.contains(name) || name.contains("next")
+  }
 
   /// What a description expects.
   static func atoms(of pagination: Pagination) -> [Atoms] {
@@ -195,7 +202,7 @@ struct PaginationVocabulary: Sendable {
         {
           return "next"
         }
-        let name = normal(String(step.prefix { $0 != "[" }))
+        let name = normal(String(Substring(step.utf8.prefix { $0 != UInt8(ascii: "[") })))
         if !["href", "url", "value", "", "0"].contains(name) { return name }
       }
       return nil

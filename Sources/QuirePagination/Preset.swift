@@ -105,15 +105,16 @@ extension Pagination.Preset {
     return descriptions.lazy.filter { $0.value["next"] == written }.map { read($0.value, $0.key) }
   }
 
-  /// The texts in all descriptions, which are not read for it: names, paths, and words of the language.
-  package static var texts: [String] {
-    var texts: [String] = []
-    var rest = Array(descriptions.values)
-    while let value = rest.popLast() {
-      switch value {
-      case .string(let text): texts.append(text)
-      case .array(let elements): rest += elements
-      case .object(let members): rest += members.map(\.value)
+  /// The texts in all descriptions, which are not read for it, each once: names, paths, and words of the
+  /// language. Those of members of that name, or of all.
+  package static func texts(of member: String? = nil) -> Set<String> {
+    var texts: Set<String> = []
+    var rest = descriptions.values.map { JSONValue.Member("", $0) }
+    while let next = rest.popLast() {
+      switch next.value {
+      case .string(let text): if next.name == member ?? next.name { texts.insert(text) }
+      case .array(let elements): rest += elements.map { .init(next.name, $0) }
+      case .object(let members): rest += members
       case .null, .bool, .number: break
       }
     }
