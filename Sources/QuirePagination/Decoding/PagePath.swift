@@ -72,13 +72,6 @@ public struct PagePath: Hashable, Sendable {
     return (try pointer(text[...], in: text), try? XMLPathParser.parse(text[...]))
   }
 
-  /// What a path of this text is in each format; once where that is the same.
-  package static func sides(of text: String) -> [Substring] {
-    // Most paths have one side, which is seen faster than a text is found in them.
-    guard text.utf8.contains(UInt8(ascii: "|")) else { return [text[...]] }
-    return text.split(separator: " | ", omittingEmptySubsequences: false)
-  }
-
   /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
   private static func isMeantForXML(_ text: String) -> Bool {
     // As above: most paths are names alone.
@@ -189,6 +182,13 @@ extension PagePath: Block, FormKey {
 }
 
 extension PagePath {
+  /// What a path of this text is in each format; once where that is the same.
+  package static func sides(of text: String) -> [Substring] {
+    // Most paths have one side, which is seen faster than a text is found in them.
+    guard text.utf8.contains(UInt8(ascii: "|")) else { return [text[...]] }
+    return text.split(separator: " | ", omittingEmptySubsequences: false)
+  }
+
   /// Where the path leads, in words.
   package var place: String { Self.place(text) }
 
