@@ -47,7 +47,7 @@ struct DetectionTests {
     let vocabulary = PaginationVocabulary.shared
     let names =
       Array(vocabulary.next.keys) + vocabulary.flags.keys + vocabulary.totals.keys
-    #expect(names.count > 100)
+    #expect(names.count > 50)
     for name in names { #expect(PaginationVocabulary.mayKnow(name), "\(name)") }
     #expect(!PaginationVocabulary.mayKnow("title"))
     for name in vocabulary.nextFields.keys {
