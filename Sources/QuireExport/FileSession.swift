@@ -217,13 +217,12 @@ final class FileSession: SinkSession {
 
   // MARK: Writing
 
-  /// Bytes that are kept in memory before they are written.
-  private static let bufferSize = 1 << 20
-
   func write(_ page: SinkPage) throws {
-    for item in page.items { try content.append(item) }
-    // What is to be emptied keeps what it has until the first commit.
-    if content.size >= Self.bufferSize, !restarts { try flush(ends: false) }
+    for item in page.items {
+      try content.append(item)
+      // What is to be emptied keeps what it has until the first commit.
+      if content.isFull, !restarts { try flush(ends: false) }
+    }
   }
 
   func commit(_ checkpoint: Checkpoint) throws {

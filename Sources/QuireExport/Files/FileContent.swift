@@ -31,8 +31,9 @@ struct FileContent {
       format, chosen: nil, guardsFormulas: sink.guardsFormulas, found: nil, isRagged: false)
   }
 
-  /// Roughly the bytes that `take` will give.
-  var size: Int { text.count + waitingBytes }
+  /// Whether there is enough to be taken: text is summed and written while it is in the processor's cache, and a
+  /// table's columns are found in the first megabyte.
+  var isFull: Bool { text.count >= 256 << 10 || waitingBytes >= 1 << 20 }
 
   /// The columns that were found; nil where they were chosen, and where there are none.
   var foundColumns: [String]? { rows.flatMap { $0.isFinding ? $0.columns : nil } }
