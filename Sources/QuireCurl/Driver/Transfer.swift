@@ -123,8 +123,11 @@ final class Transfer {
     }
     let verdict = machine.body(slice.count, at: clock.now)
     if verdict != .abort {
-      // Room for the round at once; a decoder may need a few bytes of its own behind the page.
-      if bytes.isEmpty, announced > 0 { bytes.reserveCapacity(min(announced, readAhead) + 16) }
+      // Room for the round at once, whose last slice may go beyond what is read ahead; a decoder may need a few
+      // bytes of its own behind the page.
+      if bytes.isEmpty, announced > 0 {
+        bytes.reserveCapacity(min(announced, readAhead + slice.count) + 16)
+      }
       announced -= min(announced, slice.count)
       bytes.append(contentsOf: slice)
     }

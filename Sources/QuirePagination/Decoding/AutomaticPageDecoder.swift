@@ -124,12 +124,12 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
 
     mutating func finish() throws -> any PageDocument {
       if chosen == nil { try choose(nil) }
-      guard var session = chosen else {
+      // Taken, not copied: a decoder that is alone with its page needs no other for it.
+      guard var session = chosen.take() else {
         preconditionFailure("finish() has chosen a decoder just before.")
       }
-      let document = try session.finish()
-      chosen = session
-      return document
+      defer { chosen = session }
+      return try session.finish()
     }
 
     mutating func readyItems() throws -> DecodedItems<Item> {
