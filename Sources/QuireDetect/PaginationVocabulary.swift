@@ -72,17 +72,17 @@ struct PaginationVocabulary: Sendable {
 
   /// The names that presets may know, some that none does among them: taken from their texts, at a fraction
   /// of what reading all presets costs.
-  private static let suspects = Set(
+  private static let possibleNames = Set(
     Pagination.Preset.texts().lazy.filter { $0.hasPrefix("/") }.flatMap { names(of: $0) })
 
-  private static let suspectFields = Set(Pagination.Preset.texts(of: "header").map(normal))
+  private static let possibleFields = Set(Pagination.Preset.texts(of: "header").map(normal))
 
   /// Whether presets may know a name.
-  static func mayKnow(_ name: String) -> Bool { suspects.contains(name) }
+  static func mayKnow(_ name: String) -> Bool { possibleNames.contains(name) }
 
   /// Whether presets may look for what leads on in a header field of this name.
   static func mayKnow(field name: String) -> Bool {
-    suspectFields.contains(name) || name.contains("next")
+    possibleFields.contains(name) || name.contains("next")
   }
 
   /// What a description expects.

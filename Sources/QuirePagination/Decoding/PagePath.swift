@@ -74,7 +74,7 @@ public struct PagePath: Hashable, Sendable {
 
   /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
   private static func isMeantForXML(_ text: String) -> Bool {
-    // As above: most paths are names alone.
+    // Most paths are names alone, which is seen faster than that no pattern is in them.
     text.hasPrefix("//")
       || text.utf8.contains(where: "[=(".utf8.contains)
         && ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
