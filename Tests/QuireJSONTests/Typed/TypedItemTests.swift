@@ -140,6 +140,7 @@ struct TypedItemTests {
 
   @Test("14-Typed: a subclass and JSON5 are left to Foundation, and asked themselves")
   func foundation() throws {
+    // SAFETY: it adds a method, and no state, to a decoder that is Sendable.
     final class Shouting: JSONDecoder, @unchecked Sendable {
       override func decode<T: Decodable>(_ type: T.Type, from data: Data) throws -> T {
         try super.decode(type, from: Data(String(decoding: data, as: UTF8.self).uppercased().utf8))
