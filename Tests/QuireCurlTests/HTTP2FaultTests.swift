@@ -32,6 +32,14 @@ struct HTTP2FaultTests {
     return CurlTransport(CurlTransport.Configuration(certificateAuthorities: .file(authority)))
   }
 
+  private static func walk(_ server: FaultServer, _ transport: CurlTransport) -> Walk<Int> {
+    var configuration = PageClient.Configuration()
+    configuration.retry.delay = .zero
+    return PageClient(transport: transport, configuration: configuration).cursor(
+      at: server.url(), pagination: .linkHeader, decoder: JSONPageDecoder<Int>()
+    ).walk()
+  }
+
   @Test("P3, H-4: a stream reset without an error in mid-body is no proof that the body is whole")
   func resetWithoutError() async throws {
     let server = try server(frame(0, Array("[1,2,".utf8)) + frame(3, [0, 0, 0, 0]))
@@ -191,6 +199,10 @@ struct HTTP2FaultTests {
       } catch let error as PageError {
         #expect(error.code == .truncated, "\(error)")
       }
+      let walk = Self.walk(server, transport)
+      let error = await #expect(throws: PageError.self) { try await walk.next() }
+      #expect([.truncated, .malformed].contains(error?.code), "\(error as Any)")
+      #expect(walk.report.pages == 0)
     }
     await transport.shutdown()
   }
@@ -204,11 +216,7 @@ struct HTTP2FaultTests {
     }
     defer { server.stop() }
     let transport = Self.transport()
-    var configuration = PageClient.Configuration()
-    configuration.retry.delay = .zero
-    let walk = PageClient(transport: transport, configuration: configuration).cursor(
-      at: server.url(), pagination: .linkHeader, decoder: JSONPageDecoder<Int>()
-    ).walk()
+    let walk = Self.walk(server, transport)
     let error = await #expect(throws: PageError.self) { try await walk.next() }
     #expect([.truncated, .protocolViolation].contains(error?.code), "\(error as Any)")
     #expect(server.connections <= 3 && walk.report.pages == 0)

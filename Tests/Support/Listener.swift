@@ -1,11 +1,28 @@
 import Glibc
+import Synchronization
 
 /// A listening TCP socket on an address of the loopback network.
 struct Listener: Sendable {
   let descriptor: Int32
   let port: Int
 
+  /// The free ports that this process was given so far.
+  ///
+  /// None is used twice: a client that asks a stopped server again must be refused, and not reach the
+  /// server of another test that was given the same port.
+  private static let givenPorts = Mutex<Set<Int>>([])
+
+  /// Listens on a port; 0 is a free one that no listener of this process had before.
   init(address: String, port: Int = 0, backlog: Int32) throws {
+    var listener = try Listener(boundTo: address, port: port, backlog: backlog)
+    while !Self.givenPorts.withLock({ $0.insert(listener.port).inserted }), port == 0 {
+      close(listener.descriptor)
+      listener = try Listener(boundTo: address, port: 0, backlog: backlog)
+    }
+    self = listener
+  }
+
+  private init(boundTo address: String, port: Int, backlog: Int32) throws {
     let type = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     descriptor = try check("socket", socket(AF_INET, type | Int32(SOCK_NONBLOCK.rawValue), 0))
     do {
