@@ -42,12 +42,10 @@ struct CommitMachine {
     since = since ?? now
   }
 
-  /// How long the next page may be waited for before a commit is due; nil where none will be, zero where
-  /// it is due now.
-  func patience(at now: Duration) -> Duration? {
+  /// When a commit is due, on the stopwatch of `wrote`: zero is at once. Nil where none will be.
+  var due: Duration? {
     guard let since else { return nil }
-    if bytes >= policy.bytes || items >= policy.items { return .zero }
-    return max(.zero, policy.time - (now - since))
+    return bytes >= policy.bytes || items >= policy.items ? .zero : since + policy.time
   }
 
   /// All pages were committed.

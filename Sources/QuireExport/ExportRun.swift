@@ -57,7 +57,8 @@ final class ExportRun {
       self.increment = increment
       report.isResumed = isResumed
       while true {
-        let feed = PageFeed(cursor, lookAhead: export.lookAhead, clock: export.clock)
+        let feed = PageFeed(
+          cursor, lookAhead: export.lookAhead, clock: export.clock, stopwatch: stopwatch)
         stop.watch(feed)
         do {
           try await write(from: feed, to: session)
@@ -90,12 +91,12 @@ final class ExportRun {
   private func write(from feed: PageFeed, to session: any SinkSession) async throws {
     while true {
       // Behind the last page there is nothing to wait for: its commit is the one that completes the run.
-      let patience = next.isComplete ? nil : machine.patience(at: stopwatch.elapsed())
-      if let patience, patience == .zero {
+      let due = next.isComplete ? nil : machine.due
+      if let due, due <= stopwatch.elapsed() {
         try await commit(to: session)
         continue
       }
-      switch await feed.next(within: patience) {
+      switch await feed.next(by: due) {
       case .page(let page):
         var (written, isOver) = (page, false)
         if let (new, isKnown) = try increment?.take(page.items) {

@@ -24,17 +24,24 @@ final class PageFeed: Sendable {
     /// The producer's wait for somebody to want a page.
     var demand = Suspension<Void>()
     var isAsked = false
+    /// When the wait for a page is over, and what ends it then. Many pages come by the same time.
+    var due: Duration?
+    var alarm: Task<Void, any Error>?
   }
 
   private let walk: Walk<RawItem>?
   private let paginator: Paginator<RawItem>?
   private let clock: any Clock<Duration>
+  private let stopwatch: Stopwatch
   private let state = Mutex(State())
   private let pump = Mutex<Task<Void, Never>?>(nil)
 
   /// Loads `lookAhead` pages while earlier ones are written; 0 loads each page when it is asked for.
-  init(_ cursor: Cursor<RawItem>, lookAhead: Int, clock: any Clock<Duration>) {
+  init(
+    _ cursor: Cursor<RawItem>, lookAhead: Int, clock: any Clock<Duration>, stopwatch: Stopwatch
+  ) {
     self.clock = clock
+    self.stopwatch = stopwatch
     walk = lookAhead == 0 ? cursor.walk() : nil
     paginator = lookAhead == 0 ? nil : Paginator(cursor, maxPagesAhead: lookAhead)
     pump.withLock { $0 = Task { await self.produce() } }
@@ -43,8 +50,8 @@ final class PageFeed: Sendable {
   /// What the walk did.
   var report: WalkReport { walk?.report ?? paginator?.report ?? WalkReport() }
 
-  /// The next page, or `late` after `patience`; nil waits for ever.
-  func next(within patience: Duration?) async -> Event {
+  /// The next page, or `late` once the stopwatch reads `due`; nil waits for ever.
+  func next(by due: Duration?) async -> Event {
     let waiter = Suspension<Event>()
     let ready = state.withLock { state -> Event? in
       if let ready = state.ready {
@@ -56,21 +63,31 @@ final class PageFeed: Sendable {
         state.isAsked = true
         state.demand.resume(returning: ())
       }
+      if state.due != due {
+        state.alarm?.cancel()
+        (state.due, state.alarm) = (due, due.map(alarm))
+      }
       return nil
     }
     if let ready { return ready }
-    let alarm = patience.map { patience in
-      Task {
-        try await clock.sleep(for: patience)
-        waiter.resume(returning: .late)
-      }
-    }
-    defer { alarm?.cancel() }
     do {
       // The export goes on in a task of its own, which nothing cancels.
       return try await waiter.value(onCancel: {})
     } catch {
       return .failed(error)
+    }
+  }
+
+  private func alarm(at due: Duration) -> Task<Void, any Error> {
+    Task {
+      try await clock.sleep(for: due - stopwatch.elapsed())
+      let waiter = state.withLock { state -> Suspension<Event>? in
+        guard state.due == due else { return nil }
+        (state.due, state.alarm) = (nil, nil)
+        defer { state.waiter = nil }
+        return state.waiter
+      }
+      waiter?.resume(returning: .late)
     }
   }
 
@@ -81,6 +98,7 @@ final class PageFeed: Sendable {
   func close() async {
     let task = pump.withLock { $0 }
     task?.cancel()
+    state.withLock { $0.alarm?.cancel() }
     await task?.value
     await walk?.close()
     await paginator?.close()
