@@ -325,7 +325,9 @@ def measure_memory(base, trials):
 def cost_of_checkpoint(base, trials):
     """The CPU time of an export into a file of JSON Lines, to that of one to standard output that leads to a file, which
     is then confirmed to be on the disk: that is what data costs that is to stay, with a checkpoint and without."""
-    def seconds(command, stdout):
+    def seconds(command, stdout, settles=True):
+        if settles:
+            os.sync()  # what the run before has left to the disk is not this one's
         process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL)
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
@@ -343,7 +345,7 @@ def cost_of_checkpoint(base, trials):
         def without():
             with open(plain, "wb") as file:
                 written = seconds(export, file)
-            return written, written + seconds(["sync", "--data", plain], None)
+            return written, written + seconds(["sync", "--data", plain], None, settles=False)
 
         pairs = []
         for number in range(PAIRS + 1):
