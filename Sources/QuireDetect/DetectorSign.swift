@@ -22,7 +22,11 @@ struct DetectorSign: Hashable {
   /// Whether a text is a link.
   static func isLink(_ text: String) -> Bool {
     let text = text.trimmingBlanks
-    if ["https://", "http://", "?"].contains(where: text.hasPrefix) { return true }
+    if ["https://", "http://", "?", "./", "../"].contains(where: text.hasPrefix) { return true }
+    // A relative one with a query, as `list?page=2`.
+    if text.drop(while: { $0 != "?" }).contains("="), !text.contains(where: \.isWhitespace) {
+      return true
+    }
     // Base 64 may begin with a slash, and has no words in it.
     return text.hasPrefix("/") && !text.hasPrefix("//") && !text.hasSuffix("=")
       && !text.contains("+")

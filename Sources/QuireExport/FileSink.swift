@@ -113,7 +113,19 @@ public struct FileSink: Sink {
 
   /// The file that links lead to: what stands beside it is found by every name.
   var target: String {
-    guard isLocked, let real = realpath(path, nil) else { return path }
+    guard isLocked else { return path }
+    var place = path
+    // A link may lead to a file that is still to be made, which `realpath` does not find.
+    for _ in 0..<40 {
+      guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else {
+        break
+      }
+      place =
+        URL(
+          fileURLWithPath: link, relativeTo: URL(fileURLWithPath: place).deletingLastPathComponent()
+        ).path
+    }
+    guard let real = realpath(place, nil) else { return place }
     defer { free(real) }
     return String(cString: real)
   }

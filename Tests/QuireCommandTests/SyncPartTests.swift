@@ -217,6 +217,94 @@ import Testing
     #expect(try copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|a", "2|b", "3|c", "4|d"])
   }
 
+  /// Parents at `/parents` and their children at `/N/x`, each with a number `t`, and those alone from `after` on;
+  /// the children of a parent without any are not there.
+  private final class Family: Sendable {
+    let parents: Mutex<[Int: Int]>
+    let children: Mutex<[Int: [Int: Int]]>
+
+    init(_ parents: [Int: Int], _ children: [Int: [Int: Int]]) {
+      self.parents = Mutex(parents)
+      self.children = Mutex(children)
+    }
+
+    func serve() throws -> FaultServer {
+      try FaultServer { [self] request in
+        let parent = Int(request.path.split(separator: "/")[0])
+        let found = children.withLock { children in parent.map { children[$0] } }
+        let all = found ?? parents.withLock { $0 }
+        guard let all else { return [.respond("none", status: "404 Not Found")] }
+        let after = Query(request.target).number("after") ?? 0
+        let items = all.sorted { $0.key < $1.key }.filter { $0.value >= after }.map {
+          "{\"id\":\($0.key),\"t\":\($0.value)}"
+        }
+        return [.respond("{\"items\":[\(items.joined(separator: ","))]}")]
+      }
+    }
+  }
+
+  @Test("16-Increment: what changed of a parent while it was not read comes when it is read again")
+  func readsMissedChanges() async throws {
+    let family = Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let since = "key: id, since: {field: /t, parameter: after}, pagination: \(Self.pages)}"
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, \(since)\n"
+        + "  parents: {url: '\(server.url("/parents"))', \(since)")
+    #expect(try await copy.run().status == 0)
+    family.children.withLock { children in
+      children[2]?[21] = 6
+      children[3]?[31] = 9
+    }
+    family.parents.withLock { $0[3] = 9 }
+    #expect(try await copy.run().status == 0)
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "30", "31"])
+    family.children.withLock { $0[2]?[22] = 10 }
+    family.parents.withLock { $0[2] = 10 }
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "21", "22", "30", "31"])
+  }
+
+  @Test("16-Increment: a listing that was not there is read whole when it is")
+  func readsLateListing() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 5]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, missing: skip, "
+        + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    for _ in 1...2 { #expect(try await copy.run().errors.contains("1 parent without a listing")) }
+    family.children.withLock { $0[2] = [20: 1, 21: 6] }
+    let count = server.requests.count
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "21"])
+    #expect(server.requests.dropFirst(count).contains { $0.target == "/1/x?after=5" })
+  }
+
+  @Test("16-Increment: what is replaced as a whole is not read for changed parents alone")
+  func refusesPartialReplacement() async throws {
+    let server = try Family([:], [:]).serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: middle, pagination: \(Self.pages)}\n"
+        + "  middle: {url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, "
+        + "pagination: \(Self.pages)}")
+    let ending = try await copy.run()
+    #expect(ending.status == 2, "\(ending.errors)")
+    #expect(
+      ending.errors.contains(
+        "listings.items: It is replaced as a whole, and is read for those of parents alone that have changed"
+      ),
+      "\(ending.errors)")
+    #expect(server.requests.isEmpty)
+  }
+
   @Test("16-Increment: a sync leaves a newest-first listing at known ground")
   func stopsAtKnownGround() async throws {
     let count = Mutex(40)

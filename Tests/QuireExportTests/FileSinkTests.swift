@@ -205,6 +205,25 @@ func raw(_ text: String) -> RawItem {
     #expect(!names.contains { $0.contains("quire-") }, "\(names)")
   }
 
+  @Test("16-Files: an export by a link to a file that was still to be made goes on")
+  func followsLink() async throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(
+      atPath: folder("real"), withIntermediateDirectories: true)
+    let files = FileManager.default
+    try files.createSymbolicLink(atPath: folder("a.csv"), withDestinationPath: "b.csv")
+    try files.createSymbolicLink(atPath: folder("b.csv"), withDestinationPath: folder("real/c.csv"))
+    let listing = Cursor(listing([["{\"id\":1}"], ["{\"id\":2}"]]))
+    let sink = FileSink(folder("a.csv"))
+    var export = Export(listing.limited(to: Limits(pages: 1)), to: sink)
+    export.commits = .eachPage
+    _ = try await export.run()
+    #expect(files.fileExists(atPath: folder("real/c.csv.checkpoint")))
+    let report = try await Export(listing, to: sink).run()
+    #expect(report.isComplete && report.isResumed)
+    #expect(folder.text("real/c.csv") == "id\r\n1\r\n2\r\n")
+  }
+
   @Test("K9: two exports into one file: the second is refused, in this process as well")
   func isExclusive() async throws {
     let folder = try Folder()

@@ -206,6 +206,11 @@ struct HostileTests {
       ("<p style='background:url(x)' class=c id=i>x</p>", "<p>x</p>"),
       ("<form action=x><input name=y><button>z</button></form>", "z"),
       ("<img srcset='a.png 1x, javascript:x 2x'>", "<img srcset=\"https://a.test/d/a.png 1x\">"),
+      (
+        "<img srcset='https://c.test/w_4,c_limit/x.png 4w,b.png 2x, c.png,, https://d.test/f,g/y.png'>",
+        "<img srcset=\"https://c.test/w_4,c_limit/x.png 4w, https://a.test/d/b.png 2x, "
+          + "https://a.test/d/c.png, https://d.test/f,g/y.png\">"
+      ),
       ("<math><mi xlink:href='data:x'>", ""),
       (
         "<a title='\"><script>x</script>'>y</a>",
@@ -224,7 +229,8 @@ struct HostileTests {
   @Test(
     "17-Html: HTML is handed out as it is, with absolute links by choice, and sanitised by choice")
   func choices() throws {
-    let html = "<p onclick=x><a href='/b?c&amp;d'>x</a> <img src=i.png></p>"
+    let html =
+      "<p onclick=x><a href='/b?c&amp;d'>x</a> <img src=i.png srcset='i.png 1x, /w,2/i.png 2x'></p>"
     let escaped = html.replacing("&", with: "&amp;").replacing("<", with: "&lt;")
     let text = "<rss><channel><item><description>\(escaped)</description></item></channel></rss>"
     func summary(_ html: FeedOptions.HTML) throws -> String? {
@@ -233,11 +239,11 @@ struct HostileTests {
     #expect(try summary(.asWritten) == html)
     #expect(
       try summary(.absoluteLinks)
-        == "<p onclick=x><a href='https://a.test/b?c&amp;d'>x</a> <img src=\"https://a.test/f/i.png\"></p>"
+        == "<p onclick=x><a href='https://a.test/b?c&amp;d'>x</a> <img src=\"https://a.test/f/i.png\" srcset='https://a.test/f/i.png 1x, https://a.test/w,2/i.png 2x'></p>"
     )
     #expect(
       try summary(.sanitized)
-        == "<p><a href=\"https://a.test/b?c&amp;d\" rel=\"noopener noreferrer nofollow\">x</a> <img src=\"https://a.test/f/i.png\"></p>"
+        == "<p><a href=\"https://a.test/b?c&amp;d\" rel=\"noopener noreferrer nofollow\">x</a> <img src=\"https://a.test/f/i.png\" srcset=\"https://a.test/f/i.png 1x, https://a.test/w,2/i.png 2x\"></p>"
     )
   }
 
@@ -248,6 +254,18 @@ struct HostileTests {
     )
     #expect(document.feed.url == nil && document.entries[0].url == nil)
     #expect(document.feed.repairs.map(\.kind) == [.badAddress])
+    for base in ["javascript:alert(1)//", " VBScript:x/", "data:text/html,"] {
+      let (feed, entry) = ("xml:base='\(base)'", "<content type='html'>&lt;a href='y'></content>")
+      let document = try parsed(
+        "<feed xmlns='http://www.w3.org/2005/Atom' \(feed)><link href='h'/><entry \(feed)><link href='x'/>"
+          + "<link rel='enclosure' href='e'/>\(entry)</entry></feed>", at: "https://a.test/d/",
+        FeedOptions(html: .absoluteLinks))
+      #expect(
+        document.feed.url == "https://a.test/d/h" && document.entries[0].url == "https://a.test/d/x"
+      )
+      #expect(document.entries[0].enclosures.map(\.url) == ["https://a.test/d/e"])
+      #expect(document.entries[0].content?.value.contains("https://a.test/d/y") == true)
+    }
     let spaces = try parsed("<rss><channel><link>\n http://e.org/a b\n </link></channel></rss>")
     #expect(spaces.feed.url == "http://e.org/a%20b")
   }

@@ -130,6 +130,24 @@ struct PagingTests {
     #expect(titles == ["a", "b", "c"])
   }
 
+  @Test("X19: entries that read alike are told by when and where they were published")
+  func alikeEntries() async throws {
+    let first = "<pubDate>Mon, 02 Jan 2006 15:04:05 GMT</pubDate>"
+    let second = "<pubDate>Tue, 03 Jan 2006 15:04:05 GMT</pubDate>"
+    for (one, other) in [
+      (first, second), ("<link>http://e/</link>\(first)", "<link>http://e/</link>\(second)"),
+      ("<guid>0</guid><link>http://e/1</link>", "<guid>0</guid><link>http://e/2</link>\(second)"),
+    ] {
+      let items = [one, other, one].map { "<item><title>T</title>\($0)</item>" }.joined()
+      let web = FeedWeb(["https://a.test/f": "<rss><channel>\(items)</channel></rss>"])
+      var count = 0
+      for try await _ in PageClient(transport: web).feed(at: "https://a.test/f").entries {
+        count += 1
+      }
+      #expect(count == 2, "\(one)")
+    }
+  }
+
   @Test(
     "17-Sitemap: a sitemap index leads through its sitemaps, nested ones in place, and resumes in the middle"
   )

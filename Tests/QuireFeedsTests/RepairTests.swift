@@ -127,6 +127,15 @@ struct RepairTests {
     }
     var feed = try document("utf-8", [0x63, 0x61, 0x66, 0xE9]).feed
     #expect(feed.title?.value == "café" && feed.repairs.map(\.kind) == [.wrongEncoding])
+    // A character that was cut in half, and one of another encoding, are all that is read in another way.
+    let czech = Array("Žluť".utf8)
+    for declared in ["utf-8", "iso-8859-1", ""] {
+      feed = try document(declared, czech + [0xC5, 0x20] + czech + [0x92] + czech).feed
+      #expect(feed.title?.value == "ŽluťÅ Žluť’Žluť", "\(declared)")
+      #expect(feed.repairs.contains { $0.kind == .wrongEncoding })
+    }
+    feed = try document("windows-1252", [0xE9] + Array("Ã©".utf8)).feed
+    #expect(feed.title?.value == "éÃ\u{192}Â©")
     feed = try document("", [0x93, 0x61, 0x94]).feed
     #expect(feed.title?.value == "“a”")
     feed = try document("iso-8859-1", Array("café".utf8)).feed
@@ -174,6 +183,14 @@ struct RepairTests {
     let (start, end) = (try place(behind: "<item>"), try place(behind: "</item>"))
     for count in start..<end {
       let part = String(decoding: bytes.prefix(count), as: UTF8.self)
+      let error = #expect(throws: PageError.self, "\(part)") { try parsed(part) }
+      #expect(error?.code == .truncated, "\(part): \(String(describing: error))")
+    }
+    for part in [
+      "<rss><channel><title>My fe", "<rss><channel>", "<rss><channel><title>T</title>",
+      "<rss><channel><item><title>T</title></item><title>My fe", "<sitemapindex>",
+      "<feed xmlns='http://www.w3.org/2005/Atom'><entry><id>1</id></entry><title>My",
+    ] {
       let error = #expect(throws: PageError.self, "\(part)") { try parsed(part) }
       #expect(error?.code == .truncated, "\(part): \(String(describing: error))")
     }

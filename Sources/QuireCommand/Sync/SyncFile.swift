@@ -117,8 +117,26 @@ struct SyncFile: Sendable {
       ordered += ready
       rest.removeAll { listing in ready.contains { $0.name == listing.name } }
     }
-    for listing in ordered { try check(listing, ordered) }
+    for listing in ordered {
+      try check(listing, ordered)
+      try checkWhole(listing, ordered)
+    }
     return ordered
+  }
+
+  /// Throws where each round would replace what is there by the items of those parents alone that have changed.
+  private static func checkWhole(_ listing: SyncListing, _ all: [SyncListing]) throws {
+    guard listing.destination.mode == .replace else { return }
+    var next = listing.parent
+    while let name = next, let ancestor = all.first(where: { $0.name == name }) {
+      guard ancestor.since == nil, !ancestor.changes else {
+        throw SyncFileError(
+          "listings.\(listing.name)",
+          "It is replaced as a whole, and is read for those of \(ServerText(name)) alone that have changed: the "
+            + "items of all others would be lost. Say by key which item takes the place of which.")
+      }
+      next = ancestor.parent
+    }
   }
 
   /// Throws where a placeholder names what is no ancestor.

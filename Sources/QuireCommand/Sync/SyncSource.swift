@@ -131,7 +131,7 @@ final class SyncSource: Sendable {
       done.withLock { $0 = ($0 ?? 0) + 1 }
       page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
       // Pages are written in order: what follows is asked for when this one is on its way.
-      if listing.since != nil {
+      if listing.since != nil, found != nil {
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
     }
@@ -166,10 +166,10 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// Whether an earlier run has read a parent's listing to its end.
+  /// Whether the last run has read a parent's listing to its end.
   private func isKnown(_ parent: SyncState.Parent) throws -> Bool {
     guard listing.parent != nil, case .noted(let state, let record) = parents else { return true }
-    return try state.hasSeen(parent.values, by: listing.name, before: record.runRound)
+    return try state.hasSeen(parent.values, by: record)
   }
 
   private func place(_ position: Position?) throws -> Place? {

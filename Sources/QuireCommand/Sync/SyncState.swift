@@ -70,8 +70,12 @@ final class SyncState: Sendable {
           round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
           CREATE INDEX IF NOT EXISTS parents_in_order ON parents (listing, round, number);
           CREATE TABLE IF NOT EXISTS seen (listing TEXT NOT NULL, parent TEXT NOT NULL, \
-          round INTEGER NOT NULL, PRIMARY KEY (listing, parent)) WITHOUT ROWID
+          round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, \
+          PRIMARY KEY (listing, parent)) WITHOUT ROWID
           """)
+      if try !database.columns(in: "seen").contains(where: { $0.name == "before" }) {
+        try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
+      }
     }
   }
 
@@ -143,7 +147,11 @@ final class SyncState: Sendable {
       for values in parents {
         try parent.execute(arguments: [record.name, record.runRound, values])
       }
-      let seen = try database.cachedStatement(sql: "INSERT OR IGNORE INTO seen VALUES (?, ?, ?)")
+      let seen = try database.cachedStatement(
+        sql: """
+          INSERT INTO seen (listing, parent, round) VALUES (?, ?, ?) ON CONFLICT DO UPDATE \
+          SET before = round, round = excluded.round WHERE round <> excluded.round
+          """)
       for values in finished {
         try seen.execute(arguments: [record.name, values, record.runRound])
       }
@@ -174,13 +182,17 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Whether a child's listing was read to its end for a parent in a round before this one.
-  func hasSeen(_ values: String, by listing: String, before round: Int) throws -> Bool {
-    try queue.read { database in
+  /// Whether the last complete run of a child's listing, before this one, has read it to its end for a parent:
+  /// what increments have reached since then is no news of other parents.
+  func hasSeen(_ values: String, by record: Record) throws -> Bool {
+    guard record.done > 0 else { return false }
+    return try queue.read { database in
       try Bool.fetchOne(
         database,
-        sql: "SELECT EXISTS (SELECT 1 FROM seen WHERE listing = ? AND parent = ? AND round < ?)",
-        arguments: [listing, values, round]) ?? false
+        sql: """
+          SELECT EXISTS (SELECT 1 FROM seen WHERE listing = ? AND parent = ? \
+          AND ? = CASE WHEN round = ? THEN before ELSE round END)
+          """, arguments: [record.name, values, record.done, record.runRound]) ?? false
     }
   }
 

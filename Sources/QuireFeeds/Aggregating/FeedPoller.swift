@@ -92,15 +92,16 @@ struct FeedPoller: Sendable {
     }
   }
 
-  /// An identifier that a publisher gives to different entries tells nothing: a digest of each takes its place,
-  /// or one would be stored over the other.
+  /// What is to tell an entry and stands for different ones tells nothing: a digest of each takes its place, or
+  /// one would be stored over the other. When and where they were published tells those that read alike.
   private static func tellApart(_ entries: inout [FeedEntry]) {
-    var places: [String: [Int]] = [:]
-    for (place, entry) in entries.enumerated() {
-      if let id = entry.id { places[id, default: []].append(place) }
-    }
+    var places: [FeedEntry.Identity: [Int]] = [:]
+    for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
     for places in places.values where places.count > 1 {
-      let digests = places.map { entries[$0].digest }
+      var digests = places.map { entries[$0].digest }
+      if Set(digests).count < digests.count {
+        digests = places.map { entries[$0].digest(withPlace: true) }
+      }
       guard Set(digests).count > 1 else { continue }
       for (place, digest) in zip(places, digests) {
         entries[place].id = FeedEntry.Identity(.digest, digest).text

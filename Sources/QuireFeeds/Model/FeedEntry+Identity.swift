@@ -40,11 +40,18 @@ extension FeedEntry {
 
   /// A digest of what people see of the entry: title, summary, text, files. The same in every process;
   /// no cryptographic one, for what it tells apart is one publisher's own.
-  public var digest: String {
+  public var digest: String { digest(withPlace: false) }
+
+  /// The digest, of its address and the time of its publication as well.
+  func digest(withPlace hasPlace: Bool) -> String {
     var digest = StableDigest()
     for text in [title, summary, content] { digest.add(text?.value ?? "") }
     digest.add(content?.source ?? "")
     for enclosure in enclosures { digest.add(enclosure.url) }
+    if hasPlace {
+      digest.add(link ?? "")
+      digest.add(published.map { "\($0.timeIntervalSince1970)" } ?? "")
+    }
     return digest.text
   }
 }

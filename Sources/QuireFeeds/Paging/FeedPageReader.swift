@@ -123,8 +123,9 @@ extension WalkReport.Warning.Code {
 /// The entries of a feed that were seen, so that none comes twice.
 ///
 /// Two entries are the same where identifier and address are, or identifier and text; without
-/// identifier, where address and text are. An identifier that a page gives to different entries tells
-/// nothing: these are told by their text alone. Remembers hashes of the last 262,144 entries.
+/// identifier, where address and text are. When it was published is part of an entry's text. An identifier
+/// that a page gives to different entries tells nothing: these are told by their text and address alone.
+/// Remembers hashes of the last 262,144 entries.
 struct SeenEntries: Sendable {
   private var keys: Set<Int> = []
   /// The keys in the order they came, to be forgotten.
@@ -152,7 +153,7 @@ struct SeenEntries: Sendable {
   private func keys(of entry: FeedEntry, _ content: Int) -> [Int] {
     guard let id = entry.id else { return [Self.hash(1, entry.link, content)] }
     let text = Self.hash(2, id, content)
-    if shared.contains(Self.hash(3, id, 0)) { return [text] }
+    if shared.contains(Self.hash(3, id, 0)) { return [Self.hash(6, entry.link, text)] }
     return [Self.hash(4, id, Self.hash(5, entry.link, 0)), text]
   }
 
@@ -183,6 +184,7 @@ struct SeenEntries: Sendable {
     var hasher = Hasher()
     hasher.combine(entry.title?.value)
     hasher.combine(entry.text?.value)
+    hasher.combine(entry.published)
     for enclosure in entry.enclosures { hasher.combine(enclosure.url) }
     return hasher.finalize()
   }

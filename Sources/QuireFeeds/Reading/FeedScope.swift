@@ -20,7 +20,8 @@ struct FeedScope {
   func within(_ node: XMLTreeNode) -> FeedScope {
     var scope = self
     for (name, value) in node.attributes(in: Self.xml) {
-      if name == "base", let inner = Self.reference(value) {
+      // Addresses that are relative to what runs would run, too.
+      if name == "base", let inner = Self.reference(value), !Self.isUnsafe(inner) {
         scope.base = base.map { inner.resolved(against: $0) } ?? inner
         scope.baseText = scope.base?.text
       }
@@ -36,15 +37,18 @@ struct FeedScope {
   func absolute(_ text: String) -> String? {
     if Self.isPlainlyAbsolute(text) { return text }
     guard let reference = Self.reference(text) else { return nil }
-    if let scheme = reference.scheme {
-      // What a browser would run.
-      let isRunnable = ["javascript", "vbscript"].contains(scheme.lowercased())
-      let isData =
-        scheme.lowercased() == "data" && !reference.path.lowercased().hasPrefix("image/")
-      return isRunnable || isData ? nil : reference.text
+    if reference.scheme != nil {
+      let isImage =
+        reference.scheme?.lowercased() == "data" && reference.path.lowercased().hasPrefix("image/")
+      return Self.isUnsafe(reference) && !isImage ? nil : reference.text
     }
     guard let base, base.scheme != nil else { return reference.text }
     return reference.resolved(against: base).text
+  }
+
+  /// Whether a browser would run or show what the address itself holds.
+  private static func isUnsafe(_ reference: URLReference) -> Bool {
+    ["javascript", "vbscript", "data"].contains(reference.scheme?.lowercased())
   }
 
   /// Whether nothing has to be done to an address, as with most.

@@ -86,7 +86,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
   }
 
   private func link(_ value: String, _ attribute: String, _ scope: FeedScope) -> String? {
-    if attribute == "srcset" { return Self.srcset(value, scope) { safe($0, "src", scope) } }
+    if attribute == "srcset" { return Self.srcset(value) { safe($0, "src", scope) } }
     return safe(value, attribute, scope)
   }
 
@@ -101,16 +101,27 @@ public struct HTMLSanitizer: Hashable, Sendable {
     return schemes.contains(scheme) ? absolute : nil
   }
 
-  /// The candidates of `srcset`, each with its address changed.
-  fileprivate static func srcset(
-    _ value: String, _ scope: FeedScope, _ change: (String) -> String?
-  ) -> String? {
-    let candidates = value.prefix(16_384).split(separator: ",").compactMap { part -> String? in
-      let words = part.split(whereSeparator: \.isWhitespace).prefix(2).map(String.init)
-      guard let first = words.first, let url = change(first) else { return nil }
-      return ([url] + words.dropFirst()).joined(separator: " ")
+  /// The candidates of `srcset`, each with its address changed; nil where none is left. An address ends at
+  /// white space and may have commas (HTML, section 4.8.4.2.2).
+  fileprivate static func srcset(_ value: String, _ change: (String) -> String?) -> String? {
+    var candidates: [String] = []
+    var rest = value.prefix(16_384)
+    while true {
+      rest = rest.drop { $0.isWhitespace || $0 == "," }
+      var url = rest.prefix { !$0.isWhitespace }
+      if url.isEmpty { return candidates.isEmpty ? nil : candidates.joined(separator: ", ") }
+      rest = rest[url.endIndex...]
+      var descriptor: Substring?
+      if url.hasSuffix(",") {
+        while url.hasSuffix(",") { url.removeLast() }
+      } else {
+        let words = rest.prefix { $0 != "," }
+        rest = rest[words.endIndex...]
+        descriptor = words.split(whereSeparator: \.isWhitespace).first
+      }
+      guard let changed = change(String(url)) else { continue }
+      candidates.append(descriptor.map { "\(changed) \($0)" } ?? changed)
     }
-    return candidates.isEmpty ? nil : candidates.joined(separator: ", ")
   }
 }
 
@@ -126,7 +137,10 @@ enum HTMLLinks {
     for range in values(in: input) {
       let value = String(decoding: input[range.range], as: UTF8.self)
       let resolved = value.utf8.contains(0x26) ? FeedText(value, kind: .html).plain : value
-      guard let absolute = scope.absolute(resolved), absolute != resolved else { continue }
+      let changed =
+        range.isSet
+        ? HTMLSanitizer.srcset(resolved) { scope.absolute($0) ?? $0 } : scope.absolute(resolved)
+      guard let absolute = changed, absolute != resolved else { continue }
       var escaped = ""
       FeedMarkup.escape(absolute, to: &escaped, inValue: true)
       output += input[copied..<range.range.lowerBound]
@@ -140,9 +154,13 @@ enum HTMLLinks {
   private struct Value {
     var range: Range<Int>
     var isQuoted: Bool
+    /// Whether it has several addresses, as `srcset` has.
+    var isSet: Bool
   }
 
-  private static let names: Set<String> = ["href", "src", "poster", "cite", "data", "action"]
+  private static let names: Set<String> = [
+    "href", "src", "srcset", "poster", "cite", "data", "action",
+  ]
 
   /// Where the values of attributes that are links stand.
   private static func values(in input: [UInt8]) -> [Value] {
@@ -190,7 +208,8 @@ enum HTMLLinks {
     { index += 1 }
     let range = valueStart..<index
     if isQuoted, index < input.count { index += 1 }
-    return names.contains(name) && !range.isEmpty ? Value(range: range, isQuoted: isQuoted) : nil
+    guard names.contains(name), !range.isEmpty else { return nil }
+    return Value(range: range, isQuoted: isQuoted, isSet: name == "srcset")
   }
 }
 

@@ -139,11 +139,12 @@ struct MarkupRepair {
     "The answer is a web page, not a feed. Its own feeds can be discovered.",
     remedies: [Remedy(.feedAddress)])
 
-  private static let entries: Set<String> = ["item", "entry", "url", "sitemap"]
+  /// What may be left open at the end of a feed that has all its entries.
+  private static let frames = roots.subtracting(["entry"])
 
   private mutating func finish() throws {
     if !open.isEmpty {
-      let isCut = open.contains { Self.entries.contains($0.local) }
+      let isCut = entryCount == 0 || open.contains { !Self.frames.contains($0.local) }
       guard isWhole, !isCut else {
         throw PageError(
           .truncated, "The feed is cut off: it ends before its root element does.")

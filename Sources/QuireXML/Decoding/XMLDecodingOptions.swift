@@ -95,8 +95,8 @@ public struct XMLLeniency: OptionSet, Hashable, Sendable {
   /// The named characters of HTML 4, such as `&nbsp;` and `&eacute;`.
   public static let namedCharacters = XMLLeniency(rawValue: 1 << 4)
   /// A wrong name for the encoding, the commonest mistake of all: what says UTF-8 or US-ASCII and turns
-  /// out not to be is read as windows-1252 from there on, and what says windows-1252 or ISO-8859-1 is
-  /// read as UTF-8 for as long as it is.
+  /// out not to be is read as windows-1252 where it is no UTF-8, byte by byte, and what says windows-1252 or
+  /// ISO-8859-1 likewise if it begins as UTF-8.
   public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
 
   /// Everything above.

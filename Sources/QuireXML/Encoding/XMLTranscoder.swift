@@ -3,17 +3,31 @@ struct XMLTranscoder {
   private let encoding: XMLEncoding
   private let dropsControls: Bool
   private let replacesInvalid: Bool
-  /// Whether to read UTF-8 as long as the bytes are, despite the label, and windows-1252 from then on.
-  private var isGuessing: Bool
+  /// How to read bytes that are said to be western; nil is strictly by the label.
+  private var western: Western?
   private let converter: SystemConverter?
   /// The start of a character that the last slice did not finish.
   private var carry: [UInt8] = []
   /// Characters left out, because XML does not have them.
   private(set) var droppedControls = 0
 
+  private enum Western {
+    /// As UTF-8, despite the label, as long as they are.
+    case unicode
+    /// As windows-1252, as the label says.
+    case windows
+    /// Byte by byte as windows-1252 where they are no UTF-8: a character was cut in half, or came from another
+    /// source than the text around it.
+    case mixed
+  }
+
   init(_ encoding: XMLEncoding, leniency: XMLLeniency) throws(XMLInput.Failure) {
-    let isWestern = encoding == .utf8 || encoding == .ascii || encoding == .windows1252
-    isGuessing = isWestern && leniency.contains(.mislabelledEncodings)
+    let guesses = leniency.contains(.mislabelledEncodings)
+    switch encoding {
+    case .utf8, .ascii: western = guesses ? .unicode : nil
+    case .windows1252: western = guesses ? .unicode : .windows
+    default: western = nil
+    }
     self.encoding = encoding
     dropsControls = leniency.contains(.controlCharacters)
     replacesInvalid = leniency.contains(.invalidBytes)
@@ -40,19 +54,15 @@ struct XMLTranscoder {
       droppedControls += dropped
       if dropped > 0 { repairs.insert(.controlCharacters) }
     }
-    switch encoding {
-    case .utf8, .ascii, .windows1252:
-      if isGuessing {
-        guess(slice, into: &output, &repairs)
-      } else if repairs.contains(.mislabelledEncodings) || encoding == .windows1252 {
-        appendWestern(slice, to: &output)
-      } else if encoding == .ascii {
-        try appendASCII(slice, to: &output)
-      } else if !append(slice, to: &output).isEmpty {
-        throw malformed()
-      }
-    case .utf16BigEndian, .utf16LittleEndian: try appendUTF16(slice, to: &output)
-    case .system:
+    switch (encoding, western) {
+    case (_, .unicode): guess(slice, into: &output, &repairs)
+    case (_, .windows), (.windows1252, _): appendWindows(slice, to: &output)
+    case (_, .mixed): appendMixed(slice, to: &output)
+    case (.ascii, nil): try appendASCII(slice, to: &output)
+    case (.utf8, nil): if !append(slice, to: &output).isEmpty { throw malformed() }
+    case (.utf16BigEndian, nil), (.utf16LittleEndian, nil):
+      try appendUTF16(slice, to: &output)
+    case (.system, nil):
       carry.append(contentsOf: slice)
       var isInvalid = false
       let used = converter?.convert(
@@ -114,15 +124,39 @@ struct XMLTranscoder {
     let text = UnsafeBufferPointer(start: output.base + start, count: output.count - start)
     if encoding != .utf8, !text.allSatisfy({ $0 < 0x80 }) { repairs.insert(.mislabelledEncodings) }
     guard !rest.isEmpty else { return }
-    isGuessing = false
-    if encoding != .windows1252 { repairs.insert(.mislabelledEncodings) }
-    appendWestern(rest, to: &output)
+    // The label is right, unless some of the text before was UTF-8.
+    if encoding == .windows1252, !repairs.contains(.mislabelledEncodings) {
+      western = .windows
+      return appendWindows(rest, to: &output)
+    }
+    western = .mixed
+    repairs.insert(.mislabelledEncodings)
+    appendMixed(rest, to: &output)
   }
 
-  private func appendWestern(
+  private func appendWindows(
     _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
   ) {
     for byte in slice { output.append(Windows1252.scalar(of: byte)) }
+  }
+
+  private mutating func appendMixed(
+    _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
+  ) {
+    let bytes = carry + slice
+    carry = bytes.withUnsafeBufferPointer { bytes in
+      var index = 0
+      while true {
+        let end = UTF8Checker.checkedEnd(bytes, from: index)
+        output.append(contentsOf: UnsafeBufferPointer(rebasing: bytes[index..<end]))
+        let rest = UnsafeBufferPointer(rebasing: bytes[end...])
+        guard let first = rest.first, !UTF8Checker.isStartOfCharacter(rest) else {
+          return Array(rest)
+        }
+        output.append(Windows1252.scalar(of: first))
+        index = end + 1
+      }
+    }
   }
 
   // MARK: UTF-16

@@ -136,6 +136,34 @@ import Testing
   }
 
   @Test(
+    "17-Aggregator, X19: entries that read alike are all kept where time or place tells them apart")
+  func alikeEntries() async throws {
+    let time = Mutex(Self.start)
+    let items = [
+      "<pubDate>Mon, 02 Jan 2006 15:04:05 GMT</pubDate>",
+      "<pubDate>Tue, 03 Jan 2006 15:04:05 GMT</pubDate>",
+      "<link>/s</link><pubDate>Mon, 02 Jan 2006 15:04:05 GMT</pubDate>",
+      "<link>/s</link><pubDate>Tue, 03 Jan 2006 15:04:05 GMT</pubDate>",
+      "<guid>0</guid><link>/1</link>",
+      "<guid>0</guid><link>/2</link><pubDate>Tue, 03 Jan 2006 15:04:05 GMT</pubDate>",
+    ].map { "<item><title>T</title>\($0)</item>" }
+    let body = "<rss><channel>\(items.joined())</channel></rss>"
+    let store = MemoryFeedStore()
+    let aggregator = Self.aggregator(FeedWeb(["https://a.test/f": body]), store) {
+      time.withLock { $0 }
+    }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for _ in 1...2 {
+      try await aggregator.pollDue()
+      let found = try await store.entries(EntrySelection(), at: nil, limit: 100).items
+      #expect(
+        found.count == 6,
+        "\(found.map { ($0.entry.identity.text, $0.entry.url, $0.entry.published) })")
+      time.withLock { $0 += 100_000 }
+    }
+  }
+
+  @Test(
     "17-Aggregator, X19: entries without identifier are known by their address, and without one by their text"
   )
   func missingIdentifiers() async throws {

@@ -75,6 +75,17 @@ struct DetectionTests {
     #expect(unplayed == 0)
   }
 
+  @Test(
+    "A relative link to the next page is followed as one, however it is written",
+    arguments: ["things?page=2", "./things?page=2", "//api.test/things?page=2", "?page=2#top"])
+  func relativeLink(link: String) async throws {
+    let (detection, unplayed) = try await detect(
+      get(url, #"{"count":3,"next":"\#(link)","results":[{"id":1},{"id":2}]}"#)
+        + get("\(url)?page=2", #"{"count":3,"next":null,"previous":null,"results":[{"id":3}]}"#))
+    #expect(detection.best?.preset == "drf" && detection.best?.confidence == .verified)
+    #expect(unplayed == 0)
+  }
+
   @Test("XML is detected as JSON is: a bucket by its root, its token and its flag")
   func xml() async throws {
     let (detection, _) = try await detect(
