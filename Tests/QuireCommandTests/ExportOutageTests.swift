@@ -158,6 +158,36 @@ struct ExportOutageTests {
     #expect(ending.errors.components(separatedBy: "quire: pausing for ").count == 2)
   }
 
+  @Test("16-Tool: what an expired cursor leaves is to begin anew, and the advice says how")
+  func expired() async throws {
+    let isExpired = Mutex(true)
+    let server = try FaultServer { request in
+      guard request.target.contains("cursor=") else {
+        return [.respond(#"{"data":[1],"next":"b"}"#)]
+      }
+      return isExpired.withLock { $0 }
+        ? [.respond("gone", status: "410 Gone")] : [.respond(#"{"data":[2]}"#)]
+    }
+    defer { server.stop() }
+    let folder = TemporaryFile()
+    let how = ["--next", "body:/next", "--send", "query:cursor", "--items", "/data"]
+    let command = ["export", server.url("/x"), "-o", folder.path + ".jsonl"] + how
+    defer {
+      for ending in [".jsonl", ".jsonl.checkpoint"] {
+        try? FileManager.default.removeItem(atPath: folder.path + ending)
+      }
+    }
+    let failed = try await Command.quire(command)
+    #expect(failed.status == 1)
+    #expect(
+      failed.errors.contains("to begin anew, run the same command with --restart"),
+      "\(failed.errors)")
+    isExpired.withLock { $0 = false }
+    let ending = try await Command.quire(command + ["--restart"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try String(contentsOfFile: folder.path + ".jsonl", encoding: .utf8) == "1\n2\n")
+  }
+
   @Test("12-K5: what a note says of an error cannot pass for a line of its own")
   func escapedNote() {
     let notes = Mutex<[String]>([])

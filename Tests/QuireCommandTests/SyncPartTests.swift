@@ -268,6 +268,22 @@ import Testing
       try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "21", "22", "30", "31"])
   }
 
+  @Test("16-Limit: the children of a listing with a limit wait for its end, and that is no failure")
+  func waitsForLimitedParent() async throws {
+    let server = try Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]]).serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, maxItems: 2, pagination: \(Self.pages)}"
+    )
+    var ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.errors.contains("items: limited, it is read once parents has come to its end"))
+    ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "30"])
+  }
+
   @Test("16-Increment: a listing that was not there is read whole when it is")
   func readsLateListing() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 5]])

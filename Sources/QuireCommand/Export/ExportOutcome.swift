@@ -216,6 +216,10 @@ extension ExportOutcome {
       return "this export cannot be resumed: to get the rest, run the same command again"
     }
     guard isResumable else { return nil }
+    if case .failed(let error) = end, error.code == .cursorExpired {
+      let how = keepsCheckpoint ? "with --restart" : "without --from"
+      return "nothing leads on from an expired cursor: to begin anew, run the same command \(how)"
+    }
     if keepsCheckpoint {
       var advice = "to go on, run the same command "
       if restarts { advice += "without --restart" }

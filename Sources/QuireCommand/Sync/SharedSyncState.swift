@@ -184,9 +184,7 @@ final class SharedSyncState: Sendable {
     if listing.destination.mode == .once, record.done > 0 {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else if !isUnfinished, let parent, parent.done == 0 {
-      record.outcome = SyncRun.Outcome(
-        kind: .skipped,
-        words: "\(parent.name) was never read to its end, so it is not known what to read it for.")
+      record.outcome = .waiting(for: parent)
     } else if isUnfinished,
       let difference = SyncRun.difference(record.definition, listing.definition)
     {

@@ -26,6 +26,19 @@ struct SyncRun: Sendable {
     var description: String { words.isEmpty ? kind.rawValue : "\(kind.rawValue): \(words)" }
     /// Whether nothing of the listing is missing but what was not asked for.
     var isSuccess: Bool { kind == .complete || kind == .limited }
+
+    /// That of a listing whose parent has not come to its end yet, be it for a limit of its own.
+    static func waiting(for parent: SyncState.Record) -> Outcome {
+      guard parent.outcome?.kind == .limited else {
+        return Outcome(
+          kind: .skipped,
+          words: "\(parent.name) was never read to its end, so it is not known what to read it for."
+        )
+      }
+      return Outcome(
+        kind: .limited,
+        words: "it is read once \(parent.name) has come to its end, behind its limit")
+    }
   }
 
   let file: SyncFile
@@ -63,11 +76,7 @@ struct SyncRun: Sendable {
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Outcome {
     guard let record = try begin(listing, round) else {
-      return Outcome(
-        kind: .skipped,
-        words:
-          "\(listing.parent ?? "Its parent") was never read to its end, so it is not known what to read "
-          + "it for.")
+      return .waiting(for: try state.record(listing.parent ?? ""))
     }
     if let difference = Self.difference(record.definition, listing.definition) {
       return Outcome(
