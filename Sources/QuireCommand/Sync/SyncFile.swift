@@ -127,26 +127,31 @@ struct SyncFile: Sendable {
   /// Throws where each round would replace what is there by the items of those parents alone that have changed.
   private static func checkWhole(_ listing: SyncListing, _ all: [SyncListing]) throws {
     guard listing.destination.mode == .replace else { return }
-    var next = listing.parent
-    while let name = next, let ancestor = all.first(where: { $0.name == name }) {
-      guard ancestor.since == nil, !ancestor.changes else {
-        throw SyncFileError(
-          "listings.\(listing.name)",
-          "It is replaced as a whole, and is read for those of \(ServerText(name)) alone that have changed: the "
-            + "items of all others would be lost. Say by key which item takes the place of which.")
-      }
-      next = ancestor.parent
+    for ancestor in ancestors(of: listing, among: all)
+    where ancestor.since != nil || ancestor.changes {
+      throw SyncFileError(
+        "listings.\(listing.name)",
+        "It is replaced as a whole, and is read for those of \(ServerText(ancestor.name)) alone that have changed: "
+          + "the items of all others would be lost. Say by key which item takes the place of which."
+      )
     }
+  }
+
+  /// The listing's parent, that one's parent, and so on.
+  private static func ancestors(
+    of listing: SyncListing, among all: [SyncListing]
+  ) -> [SyncListing] {
+    Array(
+      sequence(state: listing) { last in
+        guard let parent = all.first(where: { $0.name == last.parent }) else { return nil }
+        last = parent
+        return parent
+      })
   }
 
   /// Throws where a placeholder names what is no ancestor.
   private static func check(_ listing: SyncListing, _ all: [SyncListing]) throws {
-    var ancestors: [String] = []
-    var next = listing.parent
-    while let name = next {
-      ancestors.append(name)
-      next = all.first { $0.name == name }?.parent
-    }
+    let ancestors = ancestors(of: listing, among: all).map(\.name)
     for placeholder in listing.placeholders {
       guard let name = placeholder.listing ?? ancestors.first, ancestors.contains(name) else {
         throw SyncFileError(
