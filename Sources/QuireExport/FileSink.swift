@@ -113,21 +113,21 @@ public struct FileSink: Sink {
 
   /// The file that links lead to: what stands beside it is found by every name.
   var target: String {
-    guard isLocked else { return path }
-    var place = path
-    // A link may lead to a file that is still to be made, which `realpath` does not find.
-    for _ in 0..<40 {
-      guard let link = try? FileManager.default.destinationOfSymbolicLink(atPath: place) else {
-        break
-      }
-      place =
-        URL(
-          fileURLWithPath: link, relativeTo: URL(fileURLWithPath: place).deletingLastPathComponent()
-        ).path
+    let isThere = (try? FileManager.default.attributesOfItem(atPath: path)) != nil
+    return isLocked && isThere ? Self.resolved(path) : path
+  }
+
+  /// A file's path from the root with every link on the way followed, as many as Linux follows; the file itself
+  /// need not be there.
+  package static func resolved(_ path: String, links: Int = 40) -> String {
+    let url = URL(fileURLWithPath: path)
+    let folder = url.deletingLastPathComponent().path
+    if links > 0, let target = try? FileManager.default.destinationOfSymbolicLink(atPath: path) {
+      return resolved(target.hasPrefix("/") ? target : "\(folder)/\(target)", links: links - 1)
     }
-    guard let real = realpath(place, nil) else { return place }
+    guard let real = realpath(folder, nil) else { return url.path }
     defer { free(real) }
-    return String(cString: real)
+    return URL(fileURLWithPath: String(cString: real)).appending(path: url.lastPathComponent).path
   }
 
   /// The file's path from the root, links followed.
