@@ -49,6 +49,10 @@ struct IncrementMachine {
   private var greatest: JSONValue?
   /// Digests of the items at or behind the place where the next run begins, by their keys.
   private var recent: [JSONValue: Known] = [:]
+  /// Of how many of them those are dropped that lie before that place.
+  private var most = 1_024
+  /// That place, by the greatest value; nil until it is needed.
+  private var nextSince: JSONValue?
   /// The same as the last run left them.
   private var before: [JSONValue: Known] = [:]
   /// When the run began, in seconds since 1970.
@@ -83,7 +87,7 @@ struct IncrementMachine {
     if let since { members.append(.init("since", since)) }
     if let greatest { members.append(.init("greatest", greatest)) }
     members.append(.init("began", .number("\(began)")))
-    members.append(.init("recent", Self.stored(recent)))
+    members.append(.init("recent", Self.stored(seenAgain)))
     members.append(.init("before", Self.stored(before)))
     return .object(members)
   }
@@ -116,16 +120,24 @@ struct IncrementMachine {
   }
 
   private mutating func note(_ key: JSONValue, _ known: Known) throws {
-    let isGreatest = try greatest.map { try Self.isLess($0, known.value) } ?? true
-    if isGreatest {
-      greatest = known.value
-      let start = try Self.start(of: known.value, increment, began)
-      recent = try recent.filter { try !Self.isLess($0.value.value, start) }
+    if try greatest.map({ try Self.isLess($0, known.value) }) ?? true {
+      (greatest, nextSince) = (known.value, nil)
     }
     guard let greatest else { return }
-    if try !Self.isLess(known.value, Self.start(of: greatest, increment, began)) {
-      recent[key] = known
-    }
+    let start = try nextSince ?? Self.start(of: greatest, increment, began)
+    nextSince = start
+    guard try !Self.isLess(known.value, start) else { return }
+    recent[key] = known
+    // Not with each item, which would take the square of their number.
+    guard recent.count > most else { return }
+    recent = try recent.filter { try !Self.isLess($0.value.value, start) }
+    most = max(most, 2 * recent.count)
+  }
+
+  /// Those items of `recent` that the next run may see again.
+  private var seenAgain: [JSONValue: Known] {
+    guard let nextSince else { return recent }
+    return recent.filter { (try? Self.isLess($0.value.value, nextSince)) != true }
   }
 
   private static func stored(_ known: [JSONValue: Known]) -> JSONValue {

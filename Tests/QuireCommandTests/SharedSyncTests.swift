@@ -3,6 +3,8 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import QuireCommand
+
 @Suite(
   "quire sync on several machines",
   .disabled(if: PostgresServer.programs == nil, "no PostgreSQL server"))
@@ -86,6 +88,28 @@ struct SharedSyncTests {
       #expect(ending.status == 0, "seed \(seed): \(ending.errors)")
     }
     try await copy.hasAll("seed \(seed)")
+  }
+
+  @Test("16-Machines: a worker that is behind knows how a listing ended that the next round has begun")
+  func knowsLastRound() async throws {
+    let copy = try Copy()
+    let file = try SyncFile(path: copy.file, forRequests: false)
+    let listing = try #require(file.listings.first)
+    let state = SharedSyncState(copy.url, sync: file.name, leaseTime: .seconds(60))
+    guard case .units(let record) = try await state.plan(listing, 1, waits: false) else {
+      Issue.record("The listing is to be read.")
+      return
+    }
+    try await state.end(
+      record, listing, 1, as: SyncRun.Outcome(kind: .complete, words: "2 items"), children: [])
+    guard case .units = try await state.plan(listing, 2, waits: false),
+      case .over(let known) = try await state.plan(listing, 1, waits: false)
+    else {
+      Issue.record("The listing is to be read again, and over in the first round.")
+      return
+    }
+    #expect(known.outcome?.description == "complete: 2 items")
+    await state.close()
   }
 
   @Test("16-Machines: a unit that fails keeps no other waiting, and goes on in the next round")

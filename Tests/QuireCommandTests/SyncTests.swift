@@ -178,6 +178,27 @@ import Testing
     #expect(forge.server.requests.isEmpty)
   }
 
+  @Test(
+    "16-Sync: a name that is twice in a file of JSON is refused, as YAML refuses it",
+    arguments: [
+      (#"{"listings": {"a": LISTING}, "listings": {"b": LISTING}}"#, "the file: listings"),
+      (#"{"listings": {"a": LISTING, "a": LISTING}}"#, "listings: a"),
+      (
+        #"{"client": {"headers": {"X-A": "1", "X-A": "2"}}, "listings": {"a": LISTING}}"#,
+        "client.headers: X-A"
+      ),
+    ])
+  func refusesNamesTwice(text: String, words: String) async throws {
+    let forge = try Forge()
+    let file = (try forge.file() as NSString).deletingPathExtension + ".json"
+    let listing = #"{"url": "http://127.0.0.1:1/a", "to": "a.jsonl", "pagination": "github"}"#
+    try text.replacing("LISTING", with: listing).write(
+      toFile: file, atomically: true, encoding: .utf8)
+    let ending = try await Command.quire(["sync", file, "--plan"])
+    #expect(
+      ending.status == 2 && ending.errors.contains("\(words) is there twice."), "\(ending.errors)")
+  }
+
   @Test("16-Sync: the plan names what would be done and requests nothing; a restart begins anew")
   func plans() async throws {
     let forge = try Forge()

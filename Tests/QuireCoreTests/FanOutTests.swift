@@ -143,4 +143,80 @@ struct FanOutTests {
     #expect(try await pages.next()?.items == [0])
     #expect(try await pages.next()?.items == nil)
   }
+
+  /// One page that declares a total, and, where that is asked for, doubts that it is the last.
+  private struct Declaring: PageSource {
+    let items: [Int]
+    var total: Int?
+    var doubt: PageError?
+    var requests = 1
+
+    func page(at position: Position?) -> Page<Int>? {
+      var page = Page(items)
+      page.total = total.map { Total($0) }
+      page.endDoubt = doubt
+      page.traffic = WalkReport.Traffic(requests: requests)
+      return page
+    }
+  }
+
+  @Test(
+    "16-Levels: a listing with fewer items than it declared is named, whatever the others declare",
+    arguments: [true, false])
+  func namesTruncation(ordered: Bool) async throws {
+    func report(_ totals: [Int?], ofParents total: Int? = nil) async throws -> WalkReport {
+      let parents = Cursor(Declaring(items: Array(totals.indices), total: total))
+      let walk = parents.flatMap(concurrency: 2, ordered: ordered) { parent in
+        Cursor(Declaring(items: [10 * parent, 10 * parent + 1], total: totals[parent]))
+      }.walk()
+      var items: [Int] = []
+      while let page = try await walk.next() {
+        items += page.items
+        #expect(page.total == nil)
+      }
+      #expect(items.sorted() == totals.indices.flatMap { [10 * $0, 10 * $0 + 1] })
+      return walk.report
+    }
+    let whole = try await report([2, nil, 2], ofParents: 3)
+    #expect(whole.isComplete && whole.warnings.isEmpty, "\(whole.warnings)")
+    for totals in [[9, 2, 2], [2, 9, nil], [2, 2, 9]] {
+      let cut = try await report(totals)
+      #expect(cut.warnings.map(\.code) == [.truncatedSource], "\(cut.warnings)")
+      let number = (totals.firstIndex(of: 9) ?? 0) + 1
+      #expect(cut.warnings.first?.message.contains("Listing \(number) of flatMap") == true)
+    }
+    let parents = try await report([2, 2], ofParents: 3)
+    #expect(parents.warnings.map(\.message.description).count == 1)
+    #expect(parents.warnings.first?.message.contains("The parents' listing") == true)
+  }
+
+  @Test(
+    "16-Levels: a doubt about the end of a parents' or a child's listing is raised, and not lost",
+    arguments: [true, false])
+  func raisesDoubts(ordered: Bool) async throws {
+    let doubt = PageError(.sourceFailed, "There is more.")
+    for isParents in [true, false] {
+      let parents = Cursor(
+        Declaring(items: [0, 1], total: isParents ? 5 : nil, doubt: isParents ? doubt : nil))
+      let walk = parents.flatMap(ordered: ordered) { parent in
+        Cursor(
+          Declaring(
+            items: [10 * parent], total: isParents ? nil : 5, doubt: isParents ? nil : doubt))
+      }.walk()
+      var items: [Int] = []
+      let error = await #expect(throws: PageError.self) {
+        while let page = try await walk.next() { items += page.items }
+      }
+      #expect(error?.code == .sourceFailed && items == (isParents ? [0, 10] : [0]))
+    }
+  }
+
+  @Test("16-Levels: what pages of parents cost is in the report", arguments: [true, false])
+  func countsParents(ordered: Bool) async throws {
+    let walk = Cursor(Declaring(items: [0, 1], requests: 5)).flatMap(ordered: ordered) { _ in
+      Cursor(Declaring(items: [1]))
+    }.walk()
+    while try await walk.next() != nil {}
+    #expect(walk.report.traffic.requests == 7 && walk.report.items == 2)
+  }
 }

@@ -195,7 +195,7 @@ struct PollTests {
     var failed = PollOutcome(of: try #require(error), at: 0)
     #expect(failed.result == .failed && failed.retryAfter == .seconds(120))
     error = await #expect(throws: PageError.self) {
-      try await client.feed(at: "https://a.test/gone").pages.collect()
+      try await client.feed(at: "https://b.test/gone").pages.collect()
     }
     failed = PollOutcome(of: try #require(error), at: 0)
     #expect(failed.result == .gone)
@@ -323,6 +323,34 @@ struct PollTests {
     let walk = cursor.walk()
     while let page = try await walk.next() { #expect(page.isUnchanged && page.items.isEmpty) }
     #expect(walk.report.pages == 3 && walk.report.isComplete && web.urls.count == 6)
+  }
+
+  @Test(
+    "17-Validators: pages whose requests differ in words alone, however long, have validators of their own"
+  )
+  func told() async throws {
+    let long = String(repeating: "x", count: 3_000)
+    let cursors = ["news", "sport", long + "1", long + "2"]
+    let web = FeedWeb { url, fields in
+      let place = cursors.firstIndex { url.hasSuffix("/" + $0) || url.hasSuffix("=" + $0) } ?? 0
+      var answer = FeedWeb.Answer(body: "[\(place)]", fields: [.eTag: "\"\(place)\""])
+      if place + 1 < cursors.count {
+        let next = url.contains("?") ? "?cursor=" : "/"
+        answer.fields[.link] = "<\(next)\(cursors[place + 1])>; rel=\"next\""
+      }
+      if fields[.ifNoneMatch] == "\"\(place)\"" { (answer.status, answer.body) = (304, "") }
+      return answer
+    }
+    for start in ["https://a.test/list?cursor=news", "https://a.test/news"] {
+      var client = PageClient(transport: web)
+      client.configuration.validators = PageValidators()
+      let cursor = client.cursor(
+        at: start, pagination: Pagination(next: .linkHeader()), decoder: JSONRawPageDecoder())
+      #expect(try await all(cursor).map(\.isUnchanged) == [false, false, false, false])
+      #expect(try await all(cursor).map(\.isUnchanged) == [true, true, true, true])
+      #expect(
+        web.fields.suffix(4).map { $0[.ifNoneMatch] } == ["\"0\"", "\"1\"", "\"2\"", "\"3\""])
+    }
   }
 
   @Test("17-Polling: the profile for feeds names its operator")

@@ -219,6 +219,7 @@ final class SharedSyncState: Sendable {
     _ record: inout SyncState.Record, _ listing: SyncListing, _ parent: SyncState.Record?,
     _ round: Int, _ connection: PostgresConnection
   ) throws {
+    // How it ended in the round before stays: a worker may still be in that one.
     record.begin(listing, in: round, parentRound: parent?.done ?? 0)
     for work in [Work.begin, .end] {
       try PostgresLeaseStore.add(

@@ -201,6 +201,7 @@ extension SyncMember {
     guard case .object(let found) = value else {
       throw SyncFileError(place, "expected an object, not \(value.kindName).")
     }
+    try checkNames(found, at: place)
     for member in found {
       guard let known = members.first(where: { $0.name == member.name }) else {
         let names = members.map(\.name).joined(separator: ", ")
@@ -213,6 +214,17 @@ extension SyncMember {
     }
     for member in members where member.isRequired && value[member.name] == nil {
       throw SyncFileError(place, "\(member.name) is missing. \(member.note)")
+    }
+  }
+
+  /// YAML refuses a name that is there twice by itself, and JSON does not (RFC 8259, §4): one of the two
+  /// would be lost.
+  private static func checkNames(
+    _ members: [JSONValue.Member], at place: String
+  ) throws(SyncFileError) {
+    var names: Set<String> = []
+    for member in members where !names.insert(member.name).inserted {
+      throw SyncFileError(place, "\(ServerText(member.name)) is there twice. Keep one.")
     }
   }
 
@@ -236,6 +248,7 @@ extension SyncMember {
           "expected one of \(words.joined(separator: ", ")).\(NearestName.hint(word, in: words))")
       }
     case (.textsByName, .object(let members)):
+      try Self.checkNames(members, at: place)
       for member in members {
         switch member.value {
         case .string, .number, .bool: continue
@@ -246,6 +259,7 @@ extension SyncMember {
       try Self.check(value, members, at: place)
     case (.objectsByName(let members), .object(let found)):
       guard !found.isEmpty else { throw SyncFileError(place, "There is none.") }
+      try Self.checkNames(found, at: place)
       for member in found {
         try Self.check(member.value, members, at: "\(place).\(ServerText(member.name))")
       }

@@ -118,6 +118,7 @@ struct SyncRun: Sendable {
     let parentRound = try listing.parent.map { try state.record($0).done }
     guard parentRound != 0 else { return nil }
     record.begin(listing, in: round, parentRound: parentRound ?? 0)
+    record.outcome = Outcome(kind: .running, words: "")
     record.isRestarting = restarts
     try state.save(record)
     return record

@@ -241,7 +241,6 @@ extension SyncState.Record {
     definition = listing.definition
     (runRound, self.parentRound) = (round, parentRound)
     began = Date().timeIntervalSince1970
-    outcome = SyncRun.Outcome(kind: .running, words: "")
   }
 
   /// The listing ended in a round, however it did.

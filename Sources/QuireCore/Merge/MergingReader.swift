@@ -243,17 +243,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     else { return [] }
     var warnings = summary.warnings(skew: rules.options.skew)
     for (source, walk) in walks.enumerated() {
-      guard let report = walk?.report else { continue }
-      if case .truncationSuspected = report.end {
-        warnings.append(
-          WalkReport.Warning(
-            .truncatedSource, "Source \(source) of the merge: \(report.end), \(report)."))
-      }
-      warnings += report.warnings.map { warning in
-        var warning = warning
-        warning.message = "Source \(source) of the merge: \(warning.message)"
-        return warning
-      }
+      warnings += walk?.report.warnings(from: "Source \(source) of the merge") ?? []
     }
     return warnings
   }
@@ -264,6 +254,23 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
 }
 
 extension WalkReport.Warning.Code {
-  /// A source of a merge delivered fewer items than its server had declared.
+  /// A source of a merge, or a listing that a `flatMap` reads, delivered fewer items than its server had
+  /// declared.
   public static let truncatedSource = Self("truncatedSource")
+}
+
+extension WalkReport {
+  /// What a walk that is part of another one has to warn of, under its name.
+  func warnings(from name: String) -> [Warning] {
+    var all: [Warning] = []
+    if case .truncationSuspected = end {
+      all.append(Warning(.truncatedSource, "\(name): \(self)."))
+    }
+    return all
+      + warnings.map { warning in
+        var warning = warning
+        warning.message = "\(name): \(warning.message)"
+        return warning
+      }
+  }
 }

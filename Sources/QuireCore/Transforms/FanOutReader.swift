@@ -13,9 +13,12 @@ extension Cursor {
   /// `ordered` they are read at once, and each page comes when it is there: faster, where children are long or
   /// slow. A position covers both levels, and calls can be nested: a new process goes on in the middle of a
   /// child's listing. Listings without items are passed over. What `children` throws is
-  /// `transformFailed`. A child's page keeps its metadata, total and traffic. The parents' limits on
-  /// pages and items count parents; those of the result count children. A `concurrency` below 1 is
-  /// `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun ahead.
+  /// `transformFailed`. A child's page keeps its metadata, and its traffic has that of the parents' pages that
+  /// were read for it; its total is its own listing's, and not given. What the walks of parents and children
+  /// have to warn of is in the report, `truncatedSource` for a listing with fewer items than its server had
+  /// declared. The parents' limits on pages and items count parents; those of the result count children. A
+  /// `concurrency` below 1 is `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun
+  /// ahead.
   public func flatMap<Child: Sendable>(
     concurrency: Int = 1, ordered: Bool = true,
     _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
@@ -58,8 +61,13 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
   }
 
   /// A child's page as one of the whole.
-  func page(_ page: Page<Item>, at position: Position, next: Position?) -> Page<Item> {
+  func page(
+    _ page: Page<Item>, at position: Position, next: Position?, _ notes: inout FanOutNotes
+  ) -> Page<Item> {
     var page = page
+    page.traffic = page.traffic + notes.takeTraffic()
+    // They are about the child's listing alone.
+    (page.total, page.endDoubt) = (nil, nil)
     page.position = position
     page.origins = nil
     page.next = next
@@ -75,10 +83,58 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
   }
 }
 
+extension Walk {
+  /// Where the walk goes on behind the page that it has just given; nil where it is over. A doubt about the end
+  /// is raised there, too, by the read that comes next.
+  func checkpoint(behind page: Page<Item>) -> Position? {
+    page.checkpoint ?? (isOver ? nil : page.end)
+  }
+}
+
+/// What the walks over parents and children leave for the report of the whole, which outlasts them.
+struct FanOutNotes: Sendable {
+  /// What to call the walk over parents.
+  static let parents = "The parents' listing"
+
+  private(set) var warnings: [WalkReport.Warning] = []
+  /// Listings of children that were begun.
+  private(set) var begun = 0
+  /// What pages of parents have cost that no page of the whole has told yet.
+  private var traffic = WalkReport.Traffic(requests: 0)
+
+  mutating func began() -> Int {
+    begun += 1
+    return begun
+  }
+
+  /// A page of parents came.
+  mutating func read(_ page: Page<some Any>) {
+    traffic = traffic + page.traffic
+    // Items of the whole are those of children.
+    traffic.items = 0
+  }
+
+  /// A walk may be over; then it is closed, and what it has to say is kept. `name` is what to call it.
+  mutating func noteEnd(of walk: Walk<some Sendable>, _ name: String) {
+    guard walk.isOver else { return }
+    walk.settle()
+    var report = WalkReport()
+    report.warnings = warnings
+    report.warn(walk.report.warnings(from: name))
+    warnings = report.warnings
+  }
+
+  mutating func takeTraffic() -> WalkReport.Traffic {
+    defer { traffic = WalkReport.Traffic(requests: 0) }
+    return traffic
+  }
+}
+
 /// Reads the listings of a listing's items.
 final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// A child's listing that was begun.
   private struct Child: Sendable {
+    let number: Int
     let walk: Walk<Item>
     /// Where its parent lies, and where the parents go on behind it; nil behind the last one.
     let parent: Position
@@ -104,6 +160,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     var children: [Child] = []
     /// Where the first child is to begin, other than at its start.
     var childStart: Position?
+    var notes = FanOutNotes()
   }
 
   private let fanOut: FanOut<Parent, Item>
@@ -119,12 +176,13 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     while true {
       try await open()
       guard let child = state.withLock({ $0.children.first }) else { return nil }
-      guard let page = try await next(of: child), !(page.items.isEmpty && page.checkpoint == nil)
-      else {
-        finish(nil)
-        continue
+      if let page = try await next(of: child) {
+        let inner = child.walk.checkpoint(behind: page)
+        if inner != nil || !page.items.isEmpty {
+          return deliver(page, of: child, goingOnAt: inner, at: position)
+        }
       }
-      return deliver(page, of: child, at: position)
+      finish(child, nil)
     }
   }
 
@@ -148,17 +206,18 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   }
 
   /// The child's page as one of the whole, with the place behind it.
-  private func deliver(_ page: Page<Item>, of child: Child, at position: Position) -> Page<Item> {
+  private func deliver(
+    _ page: Page<Item>, of child: Child, goingOnAt inner: Position?, at position: Position
+  ) -> Page<Item> {
     let next =
-      page.checkpoint.map { Self.position(child.parent, child: $0) }
+      inner.map { Self.position(child.parent, child: $0) }
       ?? child.after.map { Self.position($0) }
-    let isOver = page.checkpoint == nil
-    var page = fanOut.page(page, at: position.page, next: next)
-    if isOver { finish(next) }
+    if inner == nil { finish(child, next) }
     let skipped = position.itemOffset
-    state.withLock { state in
+    var page = state.withLock { state in
       state.position = next
-      if !isOver { state.children[0].page = nil }
+      if inner != nil { state.children[0].page = nil }
+      return fanOut.page(page, at: position.page, next: next, &state.notes)
     }
     guard skipped > 0 else { return page }
     page = page.dropping(items: skipped)
@@ -166,11 +225,15 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     return page
   }
 
-  /// The first child has no more.
-  private func finish(_ next: Position?) {
+  /// The first child has no more; without a place behind it nor have the parents.
+  private func finish(_ child: Child, _ next: Position?) {
     state.withLock { state in
+      state.notes.noteEnd(of: child.walk, "Listing \(child.number) of flatMap")
       if !state.children.isEmpty { state.children.removeFirst() }
       state.position = next
+      if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
+        state.notes.noteEnd(of: parents, FanOutNotes.parents)
+      }
     }
   }
 
@@ -181,7 +244,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     leave()
     let parents = fanOut.parents.resuming(from: parent).walk()
     state.withLock {
-      $0 = State(position: position.page, parents: parents, childStart: child)
+      $0 = State(
+        position: position.page, parents: parents, childStart: child, notes: $0.notes)
     }
   }
 
@@ -209,18 +273,24 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   }
 
   private func readParents() async throws {
-    guard let parents = state.withLock({ $0.parents }),
-      let page = try await parents.next(isolation: nil)
-    else {
-      state.withLock { $0.isOver = true }
+    guard let parents = state.withLock({ $0.parents }) else { return }
+    guard let page = try await parents.next(isolation: nil) else {
+      state.withLock {
+        $0.isOver = true
+        $0.notes.noteEnd(of: parents, FanOutNotes.parents)
+      }
       return
     }
+    let behind = parents.checkpoint(behind: page)
     let waiting = page.items.enumerated().map { index, item in
       Waiting(
         item: item, position: page.position(ofItem: index),
-        after: page.position(afterItems: index + 1))
+        after: index + 1 < page.items.count ? page.position(afterItems: index + 1) : behind)
     }
-    state.withLock { $0.waiting = waiting }
+    state.withLock {
+      $0.waiting = waiting
+      $0.notes.read(page)
+    }
   }
 
   private func openNext() throws {
@@ -232,7 +302,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       let isAhead = !state.children.isEmpty
       state.children.append(
         Child(
-          walk: walk, parent: parent.position, after: parent.after,
+          number: state.notes.began(), walk: walk, parent: parent.position, after: parent.after,
           page: isAhead ? Task { try await walk.next(isolation: nil) } : nil))
     }
   }
@@ -264,13 +334,17 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   func leave() {
     let tasks = state.withLock { state in
       let tasks = state.children.compactMap(\.page)
-      state = State()
+      state = State(notes: state.notes)
       return tasks
     }
     for task in tasks { task.cancel() }
   }
 
   func copy() -> any PageReader<Item> { FanOutReader(fanOut) }
+
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
+    state.withLock { $0.notes.warnings }
+  }
 
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }

@@ -35,12 +35,12 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     /// Where the parents go on behind those that wait; nil behind the last one.
     var behind: Position?
     var children: [Child] = []
-    var count = 0
     /// Children whose next page has come, in the order of coming.
     var ready: [(number: Int, outcome: Outcome)] = []
     var waiter: Suspension<Void>?
     /// The child whose page comes first, of a position within it.
     var first: Int?
+    var notes = FanOutNotes()
   }
 
   private let fanOut: FanOut<Parent, Item>
@@ -62,9 +62,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       // An earlier call was cancelled, which this one knows nothing of.
       case .failure(is CancellationError) where !Task.isCancelled: continue
       case .failure(let error): throw error
-      case .success(let page?) where !page.items.isEmpty || page.checkpoint != nil:
-        return deliver(page, of: number, at: position)
-      case .success: finish(number)
+      case .success(let page):
+        if let page, let delivered = deliver(page, of: number, at: position) { return delivered }
+        finish(number)
       }
     }
   }
@@ -92,11 +92,10 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     let all = fanOut.parents
     let parents = position.value == nil ? all : all.resuming(from: places.behind ?? all.start)
     state.withLock {
-      // Numbers are not given again: a read that was left may still end.
       $0 = State(
         position: position.page, parents: parents.walk(), waiting: left, behind: places.behind,
-        count: $0.count)
-      if isWithin { $0.first = 0 }
+        notes: $0.notes)
+      if isWithin { $0.first = $0.notes.begun + 1 }
     }
   }
 
@@ -121,10 +120,12 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   }
 
   private func readParents() async throws {
-    guard let parents = state.withLock({ $0.parents }),
-      let page = try await parents.next(isolation: nil)
-    else {
-      state.withLock { $0.behind = nil }
+    guard let parents = state.withLock({ $0.parents }) else { return }
+    guard let page = try await parents.next(isolation: nil) else {
+      state.withLock {
+        $0.behind = nil
+        $0.notes.noteEnd(of: parents, FanOutNotes.parents)
+      }
       return
     }
     let waiting = page.items.enumerated().map { index, item in
@@ -132,7 +133,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     }
     state.withLock {
       $0.waiting += waiting
-      $0.behind = page.checkpoint
+      $0.behind = parents.checkpoint(behind: page)
+      $0.notes.read(page)
     }
   }
 
@@ -143,8 +145,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       state.waiting.removeFirst()
       state.children.append(
         Child(
-          number: state.count, walk: walk, parent: parent.position, next: parent.start))
-      state.count += 1
+          number: state.notes.began(), walk: walk, parent: parent.position, next: parent.start))
     }
   }
 
@@ -208,33 +209,47 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   private func finish(_ number: Int) {
     state.withLock { state in
-      state.children.removeAll { $0.number == number }
+      Self.remove(number, &state)
       if state.first == number { state.first = nil }
+    }
+  }
+
+  /// A child has no more; with the last one nor have the parents.
+  private static func remove(_ number: Int, _ state: inout State) {
+    guard let index = state.children.firstIndex(where: { $0.number == number }) else { return }
+    let child = state.children.remove(at: index)
+    state.notes.noteEnd(of: child.walk, "Listing \(number) of flatMap")
+    if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
+      state.notes.noteEnd(of: parents, FanOutNotes.parents)
     }
   }
 
   // MARK: Pages
 
-  /// The child's page as one of the whole, with the place behind it.
-  private func deliver(_ page: Page<Item>, of number: Int, at position: Position) -> Page<Item> {
-    let (own, next) = state.withLock { state -> (Position, Position?) in
-      var before = state.children
-      let mine = before.firstIndex { $0.number == number }.map { before.remove(at: $0) }
-      let own = FanOutPlaces(
-        open: ((mine.map { [$0] } ?? []) + before).map { ($0.parent, $0.next) },
-        behind: state.waiting.first?.position ?? state.behind)
-      if let index = state.children.firstIndex(where: { $0.number == number }) {
-        state.children[index].next = page.checkpoint
-        if page.checkpoint == nil { state.children.remove(at: index) }
+  /// The child's page as one of the whole, with the place behind it; nil for one without items that ends its
+  /// listing.
+  private func deliver(_ page: Page<Item>, of number: Int, at position: Position) -> Page<Item>? {
+    state.withLock { state -> Page<Item>? in
+      guard let index = state.children.firstIndex(where: { $0.number == number }) else {
+        return nil
       }
+      let inner = state.children[index].walk.checkpoint(behind: page)
+      guard inner != nil || !page.items.isEmpty else { return nil }
+      var open = state.children
+      open.insert(open.remove(at: index), at: 0)
+      let own = FanOutPlaces(
+        open: open.map { ($0.parent, $0.next) },
+        behind: state.waiting.first?.position ?? state.behind)
+      state.children[index].next = inner
+      if inner == nil { Self.remove(number, &state) }
       state.first = nil
       let after = FanOutPlaces(
         open: state.children.map { ($0.parent, $0.next) },
         behind: state.waiting.first?.position ?? state.behind)
       state.position = after.position
-      return (own.position ?? .start, after.position)
-    }
-    return fanOut.page(page, at: own, next: next).dropping(items: position.itemOffset)
+      return fanOut.page(
+        page, at: own.position ?? .start, next: after.position, &state.notes)
+    }?.dropping(items: position.itemOffset)
   }
 
   // MARK: The rest
@@ -242,13 +257,18 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   func leave() {
     let tasks = state.withLock { state in
       let tasks = state.children.compactMap(\.task)
-      state = State(count: state.count)
+      // Numbers are not given again: a read that was left may still end.
+      state = State(notes: state.notes)
       return tasks
     }
     for task in tasks { task.cancel() }
   }
 
   func copy() -> any PageReader<Item> { UnorderedFanOutReader(fanOut) }
+
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
+    state.withLock { $0.notes.warnings }
+  }
 
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }

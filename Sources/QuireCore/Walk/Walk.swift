@@ -263,9 +263,9 @@ extension Walk {
   /// The page before the first one read so far, and with each call the one before that; nil where
   /// the listing begins, or where the server does not say where it goes on.
   ///
-  /// Independent of the way forward: neither moves the other. Before the first page was read, this
-  /// reads it to learn the way, and delivers it later. Pages have the indices −1, −2 and so on.
-  /// Limits on pages and items do not count these.
+  /// Independent of the way forward: neither moves the other. Before the first page was read, this asks for it
+  /// to learn the way, which counts against no limit; the way forward asks for it again. Pages have the indices
+  /// −1, −2 and so on. Limits on pages and items do not count these.
   public func previous() async throws -> Page<Item>? {
     guard let walk = try await walkBackward(),
       var page = try await walk.next(isolation: nil)

@@ -73,8 +73,16 @@ package struct TableItem: Sendable {
         seen[place] = mark
         if member.kind != .null, columns.isKey(place) { keyed += 1 }
       }, finish: {})
-    if keyed < columns.key.count {
-      throw TableShape.unfit(columns.key[keyed < columns.key.count ? keyed : 0].path)
-    }
+    if keyed < columns.key.count { throw TableShape.unfit(try missingKey(of: &columns)) }
+  }
+
+  /// The first part of the key that is missing or null.
+  private func missingKey(of columns: inout TableColumns) throws -> PagePath {
+    var present: Set<Int> = []
+    try visit(
+      { member in
+        if let place = columns.observe(member), member.kind != .null { present.insert(place) }
+      }, finish: {})
+    return columns.key.first { !present.contains($0.place) }?.path ?? columns.key[0].path
   }
 }

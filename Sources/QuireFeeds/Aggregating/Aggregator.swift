@@ -196,13 +196,14 @@ public actor Aggregator {
     wake()
   }
 
-  /// Subscribes to all feeds of a list. Returns those of its addresses that are none.
+  /// Subscribes to all feeds of a list. Returns those of its addresses that are none. Throws what the store
+  /// throws; those before it are subscribed to then.
   public func add(_ list: OPML) async throws -> [String] {
     var refused: [String] = []
     for outline in list.outlines {
       do {
         try await subscribe(to: outline.feedURL, title: outline.title, folders: outline.folders)
-      } catch is PageError {
+      } catch let error as PageError where error.code == .invalidURL {
         refused.append(outline.feedURL)
       }
     }

@@ -31,7 +31,8 @@ struct FeedPoller: Sendable {
     var client = client
     client.configuration.validators = validators
     if !Self.isAtHome(subscription) { client = client.led }
-    let isFirst = subscription.health.lastSuccess == nil
+    let isFirst =
+      subscription.health.lastSuccess == nil || subscription.health.olderPagesError != nil
     let pages = isFirst ? max(1, settings.pagesAtFirst) : 1
     client.configuration.keepsConnections = !isLast || pages > 1
     let walk = client.feed(at: subscription.schedule.url, options: settings.options).pages
@@ -46,11 +47,14 @@ struct FeedPoller: Sendable {
       failure = error
     }
     Self.tellApart(&reading.entries)
-    // Where an older page failed, the feed itself was read.
+    // Where an older page failed, the feed itself was read, and the next poll asks for that page.
     let error = reading.first == nil ? failure ?? Self.nothing : nil
     var known = subscription
     known.feed = reading.feed ?? subscription.feed
     if error == nil { known.validators = validators.snapshot }
+    known.health.olderPagesError =
+      reading.first == nil
+      ? subscription.health.olderPagesError : failure.flatMap(Self.mayPass)?.message
     note(walk.report.traffic, reading, error, at: now, in: &known.health)
     var outcome = outcome(of: known, reading, error, now)
     let redirect = reading.first?.http?.permanentRedirect
@@ -76,6 +80,17 @@ struct FeedPoller: Sendable {
     let isUpgrade =
       home.scheme == "http" && home.port == 80 && now.scheme == "https" && now.port == 443
     return home == now || isUpgrade && home.host == now.host
+  }
+
+  /// The error of an older page that may come another time: not where the server says that it is not there, nor
+  /// where it is none.
+  private static func mayPass(_ error: any Error) -> PageError? {
+    let error = PageError(ofPoll: error)
+    let status = error.response?.status.code ?? 0
+    let isTransient =
+      status >= 500 || [408, 425, 429].contains(status)
+      || [.connectFailed, .timedOut, .truncated, .throttled].contains(error.code)
+    return isTransient ? error : nil
   }
 
   private static let nothing = PageError(.exhausted, "The feed has no page.")
@@ -143,7 +158,7 @@ struct FeedPoller: Sendable {
 
   /// By what validators know the page at an address.
   private func key(of url: String) -> String {
-    Redactor(fields: client.configuration.headers, urls: [url]).describe(.get, url)
+    Redactor(fields: client.configuration.headers, urls: [url]).identity(of: .get, url)
   }
 
   /// The subscription with the time of its next poll. Where a permanent redirect has moved the feed, its

@@ -70,6 +70,9 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var lastSuccess: Double?
   /// What went wrong at the last poll, in a sentence; nil when nothing did.
   public var lastError: String?
+  /// Why older pages of the first poll have not come, which the next poll asks for again; nil where they have,
+  /// where none are wanted, and where the server does not have them any more.
+  public var olderPagesError: String?
   /// How many things had to be forgiven in what came last.
   public var repairs = 0
 

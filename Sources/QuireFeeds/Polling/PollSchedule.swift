@@ -117,15 +117,10 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   private mutating func fail(_ outcome: PollOutcome, at now: Double, _ random: Double) {
     state = .penalized
     failures = min(failures + 1, 64)
-    let doublings = Double(min(failures - 1, 10))
-    let base = min(rules.longest, max(rules.shortest, interval) * exp2(doublings))
-    // Half of it is certain, half is chance.
-    let wait = base * (0.75 + 0.5 * random)
+    let doubled = max(rules.shortest, interval) * Double(1 << min(failures - 1, 10))
+    // A quarter more or less, at the longest as well: feeds that failed together are not asked together.
+    let wait = min(rules.longest, doubled) * (0.75 + 0.5 * random)
     nextPoll = now + max(wait, rules.shortest, seconds(outcome.retryAfter))
-  }
-
-  private func exp2(_ power: Double) -> Double {
-    (0..<Int(power)).reduce(1.0) { product, _ in product * 2 }
   }
 
   private func seconds(_ duration: Duration?) -> Double {

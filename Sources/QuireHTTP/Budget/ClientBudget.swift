@@ -10,7 +10,8 @@ final class ClientBudget: Sendable {
     var limits = RequestBudget()
     var clock: any Clock<Duration> = ContinuousClock()
     var stopwatch: Stopwatch?
-    var waiters: [Int: Suspension<RateMachine.Grant>] = [:]
+    /// The requests that wait, by their names in the machine.
+    var waiting: [Int: Wait] = [:]
     var alarms: [Origin: (time: Duration, task: Task<Void, Never>)] = [:]
     var count = 0
     /// How many requests of which walks are on their way to a host; empty without an observer.
@@ -66,17 +67,20 @@ final class ClientBudget: Sendable {
     fileprivate let id: Int
     fileprivate let lane: BudgetMachine.Lane
     fileprivate let walk: Int?
+    /// The longest that it waits for the server.
+    fileprivate let longest: Duration
     fileprivate let waiter = Suspension<RateMachine.Grant>()
     fileprivate let reason: PageEvent.Wait.Reason
     fileprivate let start: Duration
     fileprivate let behind: [Int]
 
     fileprivate init(
-      _ id: Int, _ lane: BudgetMachine.Lane, _ walk: Int?, _ reason: PageEvent.Wait.Reason,
+      _ id: Int, _ request: BudgetMachine.Request, _ walk: Int?, _ reason: PageEvent.Wait.Reason,
       start: Duration, behind: [Int]
     ) {
       self.id = id
-      self.lane = lane
+      lane = request.lane
+      longest = request.longest
       self.walk = walk
       self.reason = reason
       self.start = start
@@ -104,8 +108,8 @@ final class ClientBudget: Sendable {
       if case .granted = answer { state.hold(host, walk, 1) }
       guard case .wait(let time, let reason) = answer else { return (answer, nil, now) }
       let behind = walk == nil ? [] : state.holders[host].map { $0.keys.sorted() } ?? []
-      let wait = Wait(state.count, request.lane, walk, reason, start: now, behind: behind)
-      state.waiters[wait.id] = wait.waiter
+      let wait = Wait(state.count, request, walk, reason, start: now, behind: behind)
+      state.waiting[wait.id] = wait
       if let time { arm(host, at: time, from: now, &state) }
       return (answer, wait, now)
     }
@@ -168,7 +172,7 @@ final class ClientBudget: Sendable {
 
   private func withdraw(_ id: Int, _ lane: BudgetMachine.Lane) {
     act { state, now in
-      state.waiters[id] = nil
+      state.waiting[id] = nil
       return state.machine.withdraw(
         id, lane, state.limits, isFull: self.isFull(state.limits), at: now)
     }
@@ -230,19 +234,28 @@ final class ClientBudget: Sendable {
   private func act(_ event: (inout State, Duration) -> BudgetMachine.Effects) {
     let (granted, refused) = state.withLock {
       state -> (
-        [(Suspension<RateMachine.Grant>?, RateMachine.Grant)],
-        [(Suspension<RateMachine.Grant>?, Duration)]
+        [(request: Wait, grant: RateMachine.Grant)], [(request: Wait, wait: Duration)]
       ) in
       let now = state.now()
       let effects = event(&state, now)
       for wake in effects.wakes { arm(wake.host, at: wake.time, from: now, &state) }
       return (
-        effects.granted.map { (state.waiters.removeValue(forKey: $0.id), $0.grant) },
-        effects.refused.map { (state.waiters.removeValue(forKey: $0.id), $0.wait) }
+        effects.granted.compactMap { granted in
+          state.waiting.removeValue(forKey: granted.id).map { ($0, granted.grant) }
+        },
+        effects.refused.compactMap { refused in
+          state.waiting.removeValue(forKey: refused.id).map { ($0, refused.wait) }
+        }
       )
     }
-    for (waiter, wait) in refused { waiter?.resume(throwing: Self.tooLong(wait, .zero)) }
-    for (waiter, grant) in granted { waiter?.resume(returning: grant) }
+    for (request, wait) in refused {
+      request.waiter.resume(throwing: Self.tooLong(wait, request.longest))
+    }
+    for (request, grant) in granted where !request.waiter.resume(returning: grant) {
+      // Cancelled in the same moment, it has no use for its place.
+      lost(request.lane, grant, wentOut: false)
+      ended(request.lane, bytes: 0)
+    }
   }
 
   /// Looks again at a host when it is time; nil for never.

@@ -17,11 +17,11 @@ import Synchronization
 final class Exchange {
   let listing: Listing
   var request: PageRequest {
-    didSet { (prepared, shownRequest) = (nil, nil) }
+    didSet { (prepared, knownIdentity) = (nil, nil) }
   }
   /// The request's first hop, where the walk has taken its address apart.
   private var prepared: RedirectMachine.Hop?
-  private var shownRequest: String?
+  private var knownIdentity: String?
   /// What the page has cost since its last part, failed attempts included.
   var traffic: WalkReport.Traffic
   /// Requests that were sent for the page, silent replays included, redirects not.
@@ -77,12 +77,12 @@ final class Exchange {
   /// Made when something is to be said; most pages are fetched in silence.
   var redactor: Redactor { listing.redactor(for: request) }
 
-  /// The request without its secrets, by which validators know it.
-  var requestWords: String {
-    if let shownRequest { return shownRequest }
-    let words = redactor.describe(request.method, request.url)
-    shownRequest = words
-    return words
+  /// What validators know the request by.
+  var requestIdentity: String {
+    if let knownIdentity { return knownIdentity }
+    let identity = redactor.identity(of: request.method, request.url)
+    knownIdentity = identity
+    return identity
   }
 
   /// A response whose body is on its way, and the hop that brought it.

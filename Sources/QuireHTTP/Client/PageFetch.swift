@@ -225,19 +225,25 @@ final class PageFetch<Item: Sendable> {
     return .transfer(Transfer(response, session, context.note))
   }
 
+  /// The next slice of a body, counted against what limits bytes; nil when there is none.
+  private func nextSlice(of response: Exchange.Response) async throws -> [UInt8]? {
+    guard let slice = try await response.body.next() else { return nil }
+    exchange.traffic.bytes += slice.count
+    response.permit?.received(bytes: slice.count)
+    try WalkReading.received(bytes: slice.count)
+    try Task.checkCancellation()
+    return slice
+  }
+
   /// Decodes the next slice of the body; false when there is none.
   private func receive(_ transfer: Transfer) async throws -> Bool {
-    guard let slice = try await transfer.response.body.next() else { return false }
+    guard let slice = try await nextSlice(of: transfer.response) else { return false }
     // Kept beside the decoder, it would have to copy the page before it changes it.
     if transfer.received < Exchange.longestRefusal, !engine.pagination.policy.failure.isEmpty {
       transfer.beginning.append(slice)
     }
     transfer.received += slice.count
-    exchange.traffic.bytes += slice.count
-    transfer.response.permit?.received(bytes: slice.count)
-    try WalkReading.received(bytes: slice.count)
     try transfer.session.receive(slice)
-    try Task.checkCancellation()
     return true
   }
 
@@ -380,15 +386,17 @@ final class PageFetch<Item: Sendable> {
 
   // MARK: Conditional requests
 
-  /// What the page was the last time: as its consumer has it, who may keep pages, or as the client has seen it.
+  /// What the page was the last time: as a consumer that keeps pages has it, or as the client has seen it.
   private var condition: PageValidators.Entry? {
     guard known?.version != nil || known == nil && shared.configuration.validators != nil,
       isConditional
     else { return nil }
     guard let known else {
-      return shared.configuration.validators?.entry(for: exchange.requestWords)
+      return shared.configuration.validators?.entry(for: exchange.requestIdentity)
     }
-    guard let version = known.version, version.request == exchange.requestWords else { return nil }
+    guard let version = known.version, version.request == exchange.requestIdentity else {
+      return nil
+    }
     return PageValidators.Entry(
       entityTag: version.entityTag, lastModified: version.lastModified, next: known.next,
       itemCount: known.itemCount)
@@ -408,7 +416,8 @@ final class PageFetch<Item: Sendable> {
   private func unchanged(
     _ response: Exchange.Response, _ known: PageValidators.Entry
   ) -> Page<Item> {
-    shared.configuration.validators?.renew(response.head.headerFields, for: exchange.requestWords)
+    shared.configuration.validators?.renew(
+      response.head.headerFields, for: exchange.requestIdentity)
     listing.health.paid(refund: exchange.takeRefund())
     var page = Page<Item>([], next: known.next)
     page.isUnchanged = true
@@ -437,14 +446,14 @@ final class PageFetch<Item: Sendable> {
       // Validators that a 304 names replace those that are held (RFC 9110, §15.4.5).
       let old = page.isUnchanged ? known?.version : nil
       page.head.version = PageVersion(
-        request: exchange.requestWords, entityTag: tag ?? old?.entityTag,
+        request: exchange.requestIdentity, entityTag: tag ?? old?.entityTag,
         lastModified: date ?? old?.lastModified)
     }
     guard let validators = shared.configuration.validators, !page.isUnchanged else { return }
     validators.store(
       PageValidators.Entry(
         entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count),
-      for: exchange.requestWords)
+      for: exchange.requestIdentity)
   }
 
   /// Bad items, without secrets in what is said about them.
@@ -545,11 +554,7 @@ extension PageFetch {
     try await attempts.repeating {
       let response = try await success()
       var session = try decoder.begin(context(of: response))
-      while let slice = try await response.body.next() {
-        exchange.traffic.bytes += slice.count
-        try session.receive(slice)
-        try Task.checkCancellation()
-      }
+      while let slice = try await nextSlice(of: response) { try session.receive(slice) }
       let answer = answer(to: response, document: try session.finish())
       if case .failure(let failure) = try engine.screen(answer) {
         throw self.failure(failure, self.response(response, []))
@@ -564,17 +569,14 @@ extension PageFetch {
     try await attempts.repeating {
       let response = try await success()
       var body: [UInt8] = []
-      while let slice = try await response.body.next() {
-        exchange.traffic.bytes += slice.count
-        body += slice
-        try Task.checkCancellation()
-      }
+      while let slice = try await nextSlice(of: response) { body += slice }
       if response.framing == .untilClose, !shared.configuration.acceptsUnprovenEnd {
         // Only the format can show that nothing is missing.
         var session = try decoder.begin(context(of: response))
         try session.receive(body)
         _ = try session.finish()
       }
+      listing.health.paid(refund: exchange.takeRefund())
       return self.response(response, body)
     }
   }

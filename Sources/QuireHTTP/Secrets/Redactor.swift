@@ -2,7 +2,7 @@ package import HTTPTypes
 import QuireCore
 package import QuirePagination
 
-/// Takes secrets out of what people get to read: errors, logs and reports (H-8).
+/// Takes secrets out of what people get to read: errors, logs and reports.
 ///
 /// The values of query parameters are shown only where they are harmless by name or by nature; the
 /// values of credential fields never; and where a text from outside repeats a known secret, however
@@ -64,6 +64,18 @@ package struct Redactor: Sendable {
       return Self.isHarmless(name, value) ? "\(name)=\(value)" : "\(name)=…"
     }
     return "\(path)?\(ServerText(scrub(shown.joined(separator: "&"))))"
+  }
+
+  /// `GET https://host/path?page=2&token=…`, with nothing left out but secrets, to tell requests by: those that
+  /// differ in more than their secrets have different texts, which `describe(_:_:)` does not promise.
+  package func identity(of method: HTTPRequest.Method, _ url: String) -> String {
+    let path = scrub(Self.withoutUser(Self.path(of: url)))
+    guard url.utf8.contains(UInt8(ascii: "?")) else { return "\(method) \(path)" }
+    let kept = Self.parameters(of: url).map { name, value in
+      let name = PercentEncoding.encode(name, allowing: "$[]")
+      return SecretName.matches(name) ? "\(name)=…" : "\(name)=\(value)"
+    }
+    return "\(method) \(path)?\(scrub(kept.joined(separator: "&")))"
   }
 
   /// `text` with every known secret cut out, and every beginning of one that breaks off at "…".

@@ -65,6 +65,37 @@ import Testing
     try await store.entries(EntrySelection(), at: nil, limit: 10_000).items.compactMap(\.entry.id)
   }
 
+  @Test(
+    "17-Aggregator: an older page that fails for the time being is asked for with the next poll, one that is gone is not",
+    arguments: [503, 404])
+  func olderPages(status: Int) async throws {
+    let (clock, store) = (Clock(), MemoryFeedStore())
+    let isFailing = Mutex(true)
+    let web = FeedWeb { url, fields in
+      if url.hasSuffix("2") {
+        return isFailing.withLock { $0 } ? .init(status: status) : .init(body: rssPage([1, 2]))
+      }
+      if fields[.ifNoneMatch] != nil { return .init(status: 304) }
+      return .init(
+        body: rssPage([3, 4], "<atom:link rel='next' href='/2'/>"), fields: [.eTag: "\"1\""])
+    }
+    let aggregator = aggregator(store, web, clock, pagesAtFirst: 2)
+    try await aggregator.subscribe(to: "https://a.test/f")
+    try await aggregator.pollDue()
+    #expect(try await ids(store).count == 2)
+    var health = try #require(await aggregator.subscriptions().first).health
+    #expect(health.lastError == nil && (health.olderPagesError != nil) == (status == 503))
+    isFailing.withLock { $0 = false }
+    for _ in 0..<2 {
+      clock.advance(100_000)
+      try await aggregator.pollDue()
+    }
+    #expect(try await ids(store).count == (status == 503 ? 4 : 2))
+    health = try #require(await aggregator.subscriptions().first).health
+    #expect(health.olderPagesError == nil)
+    #expect(web.urls.count { $0.hasSuffix("2") } == (status == 503 ? 2 : 1))
+  }
+
   @Test("17-Aggregator: the store in memory keeps the promises of stores")
   func memoryStore() async throws {
     try await FeedStoreConformance(persists: false) { MemoryFeedStore() }.check()

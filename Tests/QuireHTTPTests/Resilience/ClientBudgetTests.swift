@@ -97,6 +97,56 @@ struct ClientBudgetTests {
     }
   }
 
+  /// Runs what a task has to do when it is told to.
+  private final class HeldExecutor: TaskExecutor {
+    private let jobs = Mutex([UnownedJob]())
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      jobs.withLock { $0.append(job) }
+    }
+
+    func run() {
+      while let job = jobs.withLock({ $0.isEmpty ? nil : $0.removeFirst() }) {
+        job.runSynchronously(on: asUnownedTaskExecutor())
+      }
+    }
+  }
+
+  @Test("15-Budget: a request that is cancelled in the moment it may go gives its place back")
+  func cancelledWhenGranted() async throws {
+    var configuration = PageClient.Configuration()
+    configuration.budget.requestsPerHost = 1
+    let client = PageClient(
+      transport: ScriptedTransport([]), configuration: configuration)
+    let budget = client.budget
+    func ask() throws -> ClientBudget.Asked {
+      try budget.ask(
+        BudgetMachine.Request(
+          lane: .init(host: Origin(url: "https://api.test"), account: 0), walk: 1,
+          urgency: .waited, longest: .seconds(1), interval: .zero),
+        client.shared, willWait: { _ in })
+    }
+    guard case .granted(let first) = try ask(), case .waits(let wait) = try ask() else {
+      Issue.record("The second request is to wait for the first.")
+      return
+    }
+    let executor = HeldExecutor()
+    let waiting = Task(executorPreference: executor) {
+      _ = try await budget.permit(after: wait, nil)
+    }
+    executor.run()
+    waiting.cancel()
+    // The place is free before the task has noticed that it was cancelled.
+    first.end()
+    executor.run()
+    await #expect(throws: CancellationError.self) { try await waiting.value }
+    guard case .granted = try ask() else {
+      Issue.record("The place of the cancelled request was not given back.")
+      return
+    }
+  }
+
   @Test(
     "15-Outage: one request probes a server that is away, and another takes its place when that is given up"
   )
