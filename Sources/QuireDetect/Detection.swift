@@ -109,6 +109,21 @@ extension DetectedPagination {
       doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: counted.swift,
       next: next)
   }
+
+  /// The same description without the total that says that its first page is the last, where pages or items are
+  /// counted: what is taken for the total may be that of the page. nil for others.
+  var beyondTotal: DetectedPagination? {
+    guard !leadsOn, pagination.next.isCounter else { return nil }
+    var longer = pagination
+    longer.end.removeAll { if case .total = $0 { true } else { false } }
+    guard longer.end != pagination.end else { return nil }
+    if !longer.end.contains(.emptyPage) { longer.end.append(.emptyPage) }
+    longer.total = nil
+    return DetectedPagination(
+      preset: nil, items: nil, pagination: longer, confidence: confidence, evidence: evidence,
+      doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: longer.swift,
+      next: next)
+  }
 }
 
 /// What came of asking for a second page, and for a third one where the second leads on.

@@ -24,6 +24,16 @@ struct DetectionVerifier<Item: Sendable> {
     for index in detection.candidates.indices {
       let candidate = detection.candidates[index]
       guard candidate.leadsOn else {
+        if var longer = candidate.beyondTotal,
+          let check = try await check(longer.pagination, &pages),
+          check.result.result == .confirmed
+        {
+          (longer.check, longer.confidence) = (check.result, .verified)
+          longer.doubts.append("what looks like a total counts the items of the page alone")
+          detection.candidates[index] = longer
+          detection.candidates.insert(detection.candidates.remove(at: index), at: 0)
+          return
+        }
         // What is sure to be the last page needs no second.
         if candidate.confidence == .likely { break }
         continue

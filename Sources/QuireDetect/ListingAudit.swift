@@ -117,7 +117,8 @@ struct ListingAudit: Sendable {
     let isOver = isExhausted || isFailed
     guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil else { return [] }
     let own = OwnParts(pagination: pagination)
-    lazy var paths = outline(of: suspect).map(\.path)
+    // Where a rule or a continuation looks, there is no list.
+    lazy var values = outline(of: suspect).filter { $0.kind != .list }.map(\.path)
     var warnings: [WalkReport.Warning] = []
     if items == 0, let found = found(own) {
       let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
@@ -138,13 +139,13 @@ struct ListingAudit: Sendable {
     guard isOver else { return warnings }
     // The presets' places are right.
     for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
-      warnings.append(rule.place.suggesting(among: paths).warning(rule.setting))
+      warnings.append(rule.place.suggesting(among: values).warning(rule.setting))
     }
     guard isExhausted else { return warnings }
     if let shortPage = shortPage(own) { warnings.append(shortPage) }
     // A listing without items, with all that was declared, or with a word that it ends is whole.
     guard items > 0, declared != items, !hasRule else { return warnings }
-    if let next, own.rules { warnings.append(next.suggesting(among: paths).warning(.next)) }
+    if let next, own.rules { warnings.append(next.suggesting(among: values).warning(.next)) }
     if warnings.isEmpty, pages == 1, let suspect, let signs = signs(in: suspect) {
       warnings.append(signs)
     }
@@ -245,7 +246,7 @@ private struct OwnParts {
   let pagination: Pagination
 
   private var alike: some Sequence<Pagination> {
-    Pagination.Preset.descriptions(next: pagination.next).map(\.example).filter { preset in
+    Pagination.Preset.descriptions(leadingAs: pagination).filter { preset in
       preset.send == pagination.send
         && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
     }

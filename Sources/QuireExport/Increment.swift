@@ -25,6 +25,8 @@ public struct Increment: Sendable {
   public var lookBack: Duration
   /// What is taken from numbers instead, which are then no times.
   package var numberLookBack: Int64?
+  /// Of which requests the values are known; those of others begin anew. Default: those by this field.
+  package var scope: String?
   /// Whether the listing begins with the newest item: it is left at the first one that is older than what
   /// was asked for. Default false.
   public var isNewestFirst: Bool
@@ -68,6 +70,10 @@ struct IncrementMachine {
     _ increment: Increment, memory: JSONValue?, isNewRun: Bool, at now: Double
   ) throws(SinkError) {
     self.increment = increment
+    let scope = increment.scope ?? increment.field.text
+    // What another field or another request has shown says nothing of this one.
+    let isOfOthers = memory?["scope"].map { $0.string != scope } ?? false
+    let memory = isOfOthers ? nil : memory
     since = memory?["since"]
     greatest = memory?["greatest"]
     recent = Self.known(memory?["recent"])
@@ -87,6 +93,7 @@ struct IncrementMachine {
     if let since { members.append(.init("since", since)) }
     if let greatest { members.append(.init("greatest", greatest)) }
     members.append(.init("began", .number("\(began)")))
+    members.append(.init("scope", .string(increment.scope ?? increment.field.text)))
     members.append(.init("recent", Self.stored(seenAgain)))
     members.append(.init("before", Self.stored(before)))
     return .object(members)

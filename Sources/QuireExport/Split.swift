@@ -110,5 +110,8 @@ extension Cursor where Item == RawItem {
   /// any more throws `resultWindowExceeded`, once all that came was delivered.
   public static func partitioned(
     by split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>
-  ) -> Cursor<RawItem> { Cursor(SplitSource(split, cursor)) }
+  ) -> Cursor<RawItem> {
+    // Each part's own walk knows how many empty pages are too many; many parts may have no items.
+    Cursor(SplitSource(split, cursor)).limited(to: Limits(consecutiveEmptyPages: .max))
+  }
 }

@@ -11,7 +11,7 @@ public import QuirePagination
 public struct Tombstone: Hashable, Sendable {
   /// What is looked at.
   public var path: PagePath
-  /// The value that tells it; nil for any but null and false.
+  /// The value that tells it; nil for any but null, false, 0 and a blank text.
   public var value: JSONValue?
 
   /// By something at a path, or by a value there.
@@ -23,7 +23,11 @@ public struct Tombstone: Hashable, Sendable {
   func marks(_ item: RawItem) throws -> Bool {
     guard let found = try item.value(at: path) else { return false }
     if let value { return found == value }
-    return found != .null && found != .bool(false)
+    switch found {
+    case .null, .bool(false), .number("0"): return false
+    case .string(let text): return !text.allSatisfy(\.isWhitespace)
+    case .bool, .number, .array, .object: return true
+    }
   }
 
   /// The items of a page and those that are gone, in the order in which they came: of each part, what is gone

@@ -97,12 +97,22 @@ extension Pagination.Preset {
     descriptions[name].map { read($0, name) }
   }
 
-  /// What presets and their aliases mean that find the next page at `next`, read one by one as they are
-  /// asked for.
-  package static func descriptions(next: Pagination.Next) -> some Sequence<Pagination> {
+  /// What presets and their aliases mean that find the next page where another description does, read one by
+  /// one as they are asked for.
+  package static func descriptions(leadingAs other: Pagination) -> some Sequence<Pagination> {
     // The files write it as its grammar does.
-    let written = Pagination.Next.grammar.write(next)
-    return descriptions.lazy.filter { $0.value["next"] == written }.map { read($0.value, $0.key) }
+    let written = Pagination.Next.grammar.write(other.next)
+    return descriptions.lazy.compactMap { name, value in
+      if value["next"] == written { return read(value, name).example }
+      // Below a container, all paths move with that of the items, or of the list in it.
+      guard value["items"]?["below"] != nil, let path = other.items.paths.first?.text else {
+        return nil
+      }
+      let container = path.lastIndex(of: "/").flatMap { try? PagePath(String(path[..<$0])) }
+      let places = [try? PagePath(path), container].compactMap { $0 }
+      return places.lazy.map { read(value, name).items(at: .path($0)) }
+        .first { $0.next == other.next }
+    }
   }
 
   /// The texts in all descriptions, which are not read for it, each once: names, paths, and words of the

@@ -42,6 +42,13 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Connects anew. Throws `SinkError`.
   package func connect() throws {
     PQfinish(handle)
+    handle = nil
+    guard Self.isWellFormed(target) else {
+      throw SinkError(
+        .writeFailed,
+        "The address of the database cannot be taken apart. Write @ : / ? # % in a user's name or a password "
+          + "as %40 %3A %2F %3F %23 %25.")
+    }
     // Of words that come twice, libpq takes the last: the caller's. A server that is gone without a word is
     // noticed within a minute, and not after hours.
     handle = Self.withWords([
@@ -57,6 +64,22 @@ package final class PostgresConnection: @unchecked Sendable {
     }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
+  }
+
+  /// Whether an address has one host for each port, and no escape is broken: what libpq quotes of others may be
+  /// a part of the password.
+  private static func isWellFormed(_ target: String) -> Bool {
+    guard let start = target.range(of: "://")?.upperBound else { return true }
+    let rest = target[start...]
+    guard rest.isPercentEncodedWell else { return false }
+    let parts = rest.prefix { $0 != "/" && $0 != "?" }
+      .split(separator: "@", omittingEmptySubsequences: false)
+    guard parts.count <= 2, let hosts = parts.last else { return false }
+    return hosts.split(separator: ",").allSatisfy { host in
+      let name = host.lastIndex(of: "]") ?? host.startIndex
+      guard let colon = host[name...].lastIndex(of: ":") else { return true }
+      return host[colon...].dropFirst().allSatisfy { "0"..."9" ~= $0 }
+    }
   }
 
   package func close() {
@@ -179,4 +202,14 @@ package final class PostgresConnection: @unchecked Sendable {
 extension String {
   /// An SQL name that is this text.
   var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}
+
+extension Substring {
+  /// Whether two hexadecimal digits follow each percent sign.
+  fileprivate var isPercentEncodedWell: Bool {
+    split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy { part in
+      let digits = part.prefix(2)
+      return digits.count == 2 && digits.allSatisfy(\.isHexDigit)
+    }
+  }
 }

@@ -19,12 +19,22 @@ struct PostgresTable {
   init(
     _ sink: PostgresSink, _ connection: PostgresConnection, isStaged: Bool,
     stored: [TableColumns.Column]?, exists: Bool = true
-  ) {
+  ) throws {
     name = isStaged ? Self.stagedName(sink.table) : sink.table
     self.sink = sink
     self.connection = connection
     applied = exists ? stored : nil
-    machine = TableColumns(sink.shape, in: .postgres, limit: 300, stored: stored)
+    var foreign: [String] = []
+    if let applied {
+      let names = Set(applied.map(\.name))
+      foreign = try connection.query(
+        """
+        SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+        """, [name.quotedName]
+      ).compactMap { $0[0] }.filter { !names.contains($0) }
+    }
+    machine = TableColumns(
+      sink.shape, in: .postgres, limit: 300, stored: stored, foreign: foreign)
   }
 
   /// Writes items in the order they come.

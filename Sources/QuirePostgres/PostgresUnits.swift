@@ -55,7 +55,7 @@ struct PostgresUnits {
     try ledger.create()
     let record = try ledger.read(locking: true)
     try check(record)
-    var table = PostgresTable(
+    var table = try PostgresTable(
       sink, connection, isStaged: record?.staged != nil, stored: record?.staged ?? record?.columns)
     try table.insert(items)
     let isNew = record?.checkpoint.listing != Self.listing
@@ -156,7 +156,7 @@ struct PostgresUnits {
     if sink.mode == .replace, let record, record.checkpoint.isComplete || !isBegun(record) {
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       try forgetUnits()
-      var staged = PostgresTable(
+      var staged = try PostgresTable(
         sink, connection, isStaged: true, stored: record.columns, exists: false)
       try staged.insert([])
       try ledger.write(next(record), staged.columns, isStaged: true)
@@ -184,7 +184,7 @@ struct PostgresUnits {
     try ledger.create()
     guard let record = try ledger.read(locking: true) else {
       // No unit had an item: a reader finds an empty table all the same.
-      var table = PostgresTable(sink, connection, isStaged: false, stored: nil)
+      var table = try PostgresTable(sink, connection, isStaged: false, stored: nil)
       try table.insert([])
       var checkpoint = next(nil)
       (checkpoint.position, checkpoint.listing) = (nil, [:])
@@ -192,7 +192,7 @@ struct PostgresUnits {
     }
     guard !record.checkpoint.isComplete else { return }
     try check(record)
-    var table = PostgresTable(
+    var table = try PostgresTable(
       sink, connection, isStaged: record.staged != nil, stored: record.staged ?? record.columns)
     if record.staged != nil { try table.takePlace(of: record.columns) }
     var checkpoint = record.checkpoint

@@ -97,18 +97,18 @@ final class PostgresWriter: @unchecked Sendable {
       }
     }
     var isStaged = record?.staged != nil
-    var table = PostgresTable(
+    var table = try PostgresTable(
       sink, connection, isStaged: isStaged, stored: record?.staged ?? record?.columns)
     if restarts, !isRestarted {
       try PostgresTable.drop(sink.table, ledger)
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       try ledger.remove()
       try ledger.forgetUnits()
-      (isStaged, table) = (false, PostgresTable(sink, connection, isStaged: false, stored: nil))
+      (isStaged, table) = (false, try PostgresTable(sink, connection, isStaged: false, stored: nil))
     } else if sink.mode == .replace, let committed, committed.isOver {
       isStaged = true
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
-      table = PostgresTable(
+      table = try PostgresTable(
         sink, connection, isStaged: true, stored: record?.columns, exists: false)
     }
     try table.insert(items)

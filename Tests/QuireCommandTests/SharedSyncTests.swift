@@ -163,7 +163,7 @@ struct SharedSyncTests {
     to: \(copy.url)
     listings:
       x: {url: '\(server.url("/x"))', \(words), pagination: \(pages),
-          split: {start: 0, end: 8, every: 4, lower: from}}
+          split: {start: 0, end: 8, every: 4, lower: from, upper: to}}
     """.write(toFile: path, atomically: true, encoding: .utf8)
     let arguments = ["sync", path, "--state", copy.url]
     for (number, isShort) in [false, true, true, false].enumerated() {

@@ -157,6 +157,103 @@ import Testing
     }
   }
 
+  /// A server of 250 parents, of which every hundredth has an item, and parts that have none before the last.
+  @Test(
+    "16-Parts, 16-Sync: however many parents or parts have no items, the others are read",
+    arguments: ["children", "missing", "parts"])
+  func passesEmpty(kind: String) async throws {
+    let server = try FaultServer { request in
+      let target = request.target
+      if target.hasPrefix("/p?") || target == "/p" {
+        let parents = (1...250).map { "{\"id\":\($0)}" }.joined(separator: ",")
+        return [.respond("{\"items\":[\(parents)]}")]
+      }
+      if target.hasPrefix("/parts") {
+        let from = Query(target).number("from") ?? 0
+        return [.respond("{\"items\":[\(from == 249 ? "{\"id\":1}" : "")]}")]
+      }
+      let parent = Int(target.split(separator: "?")[0].dropFirst(3)) ?? 0
+      if parent % 100 == 0 { return [.respond("{\"items\":[{\"id\":\(parent)}]}")] }
+      return [
+        kind == "missing"
+          ? .respond("{}", status: "404 Not Found") : .respond("{\"items\":[]}")
+      ]
+    }
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    let copy = try Copy(
+      kind == "parts"
+        ? "{url: \(server.url("/parts")), key: id, \(pages), split: {start: 0, end: 250, every: 1, lower: from, upper: to}}"
+        : "{url: '\(server.url("/c/{id}"))', for: p, key: id, missing: skip, \(pages)}\n  p: {url: \(server.url("/p")), key: id, \(pages)}"
+    )
+    for _ in 0..<2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors.suffix(500))")
+    }
+    #expect(try copy.rows("SELECT id FROM items") == (kind == "parts" ? ["1"] : ["100", "200"]))
+  }
+
+  @Test("16-Increment: what another request or another field has shown is not sent")
+  func beginsAnew() async throws {
+    let server = try FaultServer { _ in
+      [.respond("{\"items\":[{\"id\":7,\"t\":\"2024-05-01T00:00:00Z\"}]}")]
+    }
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    let copy = try Copy(
+      "{url: \(server.url("/x")), key: id, since: {field: /t, parameter: s}, \(pages)}")
+    func lastRequest(_ old: String, _ new: String) async throws -> String {
+      let text = try String(contentsOfFile: copy.file, encoding: .utf8)
+      try text.replacing(old, with: new).write(toFile: copy.file, atomically: true, encoding: .utf8)
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors.suffix(500))")
+      return try #require(server.requests.last).target
+    }
+    #expect(try await lastRequest("", "") == "/x")
+    #expect(try await lastRequest("key:", "key:").contains("s=2024"))
+    #expect(try await lastRequest("key: id", "parameters: {state: no}, key: id") == "/x?state=no")
+    #expect(try await lastRequest("key:", "key:").contains("s=2024"))
+    #expect(try await lastRequest("field: /t", "field: /id") == "/x?state=no")
+    #expect(try await lastRequest("key:", "key:").contains("s=7"))
+  }
+
+  @Test(
+    "16-Changes: what is gone may be told by a truth value, and a zero or a blank tells nothing")
+  func goneByTruth() async throws {
+    let server = try FaultServer { _ in
+      [.respond(#"{"items":[{"id":1,"on":true},{"id":2,"on":false},{"id":3,"on":0}]}"#)]
+    }
+    defer { server.stop() }
+    for (deleted, kept) in [("{field: /on, value: false}", ["1", "3"]), ("/on", ["2", "3"])] {
+      let copy = try Copy(
+        "{url: \(server.url("/x")), key: id, deleted: \(deleted), pagination: {next: {body: /next}, send: {query: page}, items: /items}}"
+      )
+      #expect(try await copy.run().status == 0)
+      #expect(try copy.rows("SELECT id FROM items ORDER BY id") == kept)
+    }
+  }
+
+  @Test(
+    "16-Sync, H-8: a child's URL that is the same for all parents is refused, and a plan shows no secret"
+  )
+  func refusesSame() async throws {
+    let pages = "pagination: \(Self.pages)"
+    for (url, parameters, message) in [
+      ("http://127.0.0.1:1/c", "", "the same for all parents"),
+      ("http://127.0.0.1:1/c", "parameters: {p: '{id}'}, ", "?p={name}"),
+    ] {
+      let copy = try Copy(
+        "{url: '\(url)', for: p, \(parameters)\(pages)}\n  p: {url: http://127.0.0.1:1/p, \(pages)}"
+      )
+      let ending = try await copy.run("--plan")
+      #expect(ending.status == 2 && ending.errors.contains(message), "\(ending.errors)")
+    }
+    let copy = try Copy(
+      "{url: 'http://127.0.0.1:1/c?q=word&access_token=hunter2hunter2', \(pages)}")
+    let plan = try await copy.run("--plan")
+    #expect(plan.status == 0 && plan.output.contains("?q=word&access_token=…"), "\(plan.output)")
+  }
+
   @Test(
     "16-Parts: what a file cannot say of parts and changes is named",
     arguments: [
@@ -170,6 +267,9 @@ import Testing
         "say one of the two"
       ),
       ("deleted: /gone", "say by key where"), ("key: id, changes: true", "does not say by resume"),
+      ("split: {start: 0, end: 9, every: 1}", "need both bounds"),
+      ("split: {start: 0, end: 9, every: 1, lower: a}", "need both bounds"),
+      ("parameters: {a: '{split:lower}'}, split: {start: 0, end: 9, every: 1}", "parameters.a: "),
       ("changes: true", "say by key where"),
     ])
   func namesMistakes(words: String, message: String) async throws {

@@ -48,7 +48,8 @@ struct SharedSyncRun: Sendable {
   /// `CancellationError` where the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let names = Set(listings.map(\.name))
-    let round = try await state.beginRound(of: names.count < file.listings.count ? names : [])
+    let isWhole = names.count == file.listings.count
+    let (round, isNew) = try await state.beginRound(of: isWhole ? [] : names)
     var over: [String: Bool] = [:]
     while over.count < listings.count {
       var isIdle = true
@@ -67,7 +68,8 @@ struct SharedSyncRun: Sendable {
       }
       if isIdle { try await Task.sleep(for: pause) }
     }
-    if names.count == file.listings.count { try await state.endRound(round) }
+    // A round of some listings alone is theirs: in the next one all are read.
+    if isWhole || isNew { try await state.endRound(round) }
     return over.values.allSatisfy { $0 }
   }
 

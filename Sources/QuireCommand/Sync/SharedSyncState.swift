@@ -68,8 +68,11 @@ final class SharedSyncState: Sendable {
   ///
   /// The first one has the time for its number: where this state is lost, and destinations know earlier
   /// rounds, it still is later than those.
-  func beginRound(of some: Set<String>) async throws -> Int {
+  func beginRound(of some: Set<String>) async throws -> (number: Int, isNew: Bool) {
     try await database.transaction { [self] connection in
+      let known = try connection.query(
+        "SELECT is_over FROM _quire_rounds WHERE sync = $1 FOR UPDATE", [sync])
+      let isNew = known.first?[0] != "f"
       let row = try connection.query(
         """
         INSERT INTO _quire_rounds AS known \
@@ -79,10 +82,10 @@ final class SharedSyncState: Sendable {
         """, [sync])
       let round = row.first?.first?.flatMap { Int($0) } ?? 1
       guard !some.isEmpty, try some.allSatisfy({ try record($0, connection).tried >= round })
-      else { return round }
+      else { return (round, isNew) }
       try connection.query(
         "UPDATE _quire_rounds SET number = $2::bigint WHERE sync = $1", [sync, "\(round + 1)"])
-      return round + 1
+      return (round + 1, isNew)
     }
   }
 

@@ -233,7 +233,9 @@ struct SyncFile: Sendable {
       for child in sequence { elements.append(try value(of: child, &count)) }
       return .array(elements)
     case .scalar(let scalar):
-      if let flag = node.bool { return .bool(flag) }
+      // YAML 1.1 also takes no, off, y and the like for truth values; they are texts here, such as Norway's name.
+      let isTruth = ["true", "false"].contains(scalar.string.lowercased())
+      if isTruth, let flag = node.bool { return .bool(flag) }
       if node.null != nil { return .null }
       // A number that JSON writes so; a date or a version stays a text.
       let isNumber = node.int != nil || node.float != nil

@@ -13,7 +13,7 @@ import QuirePagination
 struct SyncListing: Sendable {
   /// Reading only what has changed.
   struct Since: Sendable {
-    let increment: Increment
+    var increment: Increment
     let parameter: String
     let start: String?
   }
@@ -24,7 +24,7 @@ struct SyncListing: Sendable {
   let parent: String?
   /// Members that each item gets.
   let with: [(name: String, value: SyncPlaceholder)]
-  let since: Since?
+  private(set) var since: Since?
   let split: SyncSplit?
   /// Whether later runs ask for what has changed, by the server's own token.
   let changes: Bool
@@ -91,14 +91,23 @@ struct SyncListing: Sendable {
     } catch let error as ValidationError {
       throw SyncFileError("\(place).parameters", error.message)
     }
+    try Self.check(url, parameters, with.map(\.value), isChild: parent != nil, split, at: place)
     pageSize = value["pageSize"]?.integer
-    limits = Limits(pages: value["maxPages"]?.integer, items: value["maxItems"]?.integer)
+    // Each parent's own walk knows how many empty pages are too many; many parents may have no items.
+    limits = Limits(
+      pages: value["maxPages"]?.integer, items: value["maxItems"]?.integer,
+      consecutiveEmptyPages: .max)
     skipsMissing = value["missing"]?.string == "skip"
     definition = [
       "url": url.text, "for": parent ?? "", "pagination": pagination.json,
       "parameters": "\(value["parameters"] ?? .null)", "with": "\(value["with"] ?? .null)",
       "pageSize": pageSize.map(String.init) ?? "", "split": "\(value["split"] ?? .null)",
     ]
+    let request = ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
+    var sum = FileSum()
+    (request + [since?.increment.field.text ?? ""]).joined(separator: "\n").utf8
+      .withContiguousStorageIfAvailable { sum.add(UnsafeRawBufferPointer($0)) }
+    since?.increment.scope = sum.text
   }
 
   /// All that is asked of its ancestors' items.
@@ -128,6 +137,28 @@ struct SyncListing: Sendable {
     return Since(
       increment: increment, parameter: value["parameter"]?.scalarText ?? "",
       start: value["start"]?.scalarText)
+  }
+
+  /// Throws where what is asked for would be the same for all parents, or all parts.
+  private static func check(
+    _ url: SyncTemplate, _ parameters: [(name: String, text: String)], _ with: [SyncPlaceholder],
+    isChild: Bool, _ split: SyncSplit?, at place: String
+  ) throws {
+    if let parameter = parameters.first(where: {
+      (isChild || split != nil) && $0.text.contains("{")
+    }) {
+      throw SyncFileError(
+        "\(place).parameters.\(ServerText(parameter.name))",
+        "Values of a parent and bounds of a part go into url, such as …?\(ServerText(parameter.name))={name}."
+      )
+    }
+    if let split { try split.check(url.placeholders, at: "\(place).split") }
+    let ofParents = url.placeholders.filter { split == nil || $0.listing != SyncSplit.name }
+    guard isChild, ofParents.isEmpty, with.isEmpty else { return }
+    throw SyncFileError(
+      "\(place).url",
+      "It is the same for all parents. Name what it needs of their items, such as {id}, or leave out for."
+    )
   }
 
   private static func check(

@@ -10,6 +10,8 @@ import QuirePagination
 struct SyncMember: Sendable {
   indirect enum Kind: Sendable {
     case text, wholeNumber, flag
+    /// A text, a number or a truth value.
+    case scalar
     /// A text, or a list of texts.
     case texts
     /// One of these words.
@@ -152,7 +154,7 @@ extension SyncMember {
 
   static let deleted: [SyncMember] = [
     SyncMember("field", .text, isRequired: true, "The path in an item, such as /status."),
-    SyncMember("value", .text, isRequired: true, "The value there, such as cancelled."),
+    SyncMember("value", .scalar, isRequired: true, "The value there, such as cancelled."),
   ]
 
   static let split: [SyncMember] = [
@@ -230,7 +232,9 @@ extension SyncMember {
 
   private func check(_ value: JSONValue, at place: String) throws(SyncFileError) {
     switch (kind, value) {
-    case (.text, .string), (.text, .number), (.flag, .bool), (.texts, .string), (.textOr, .string),
+    case (.text, .string), (.text, .number), (.scalar, .string), (.scalar, .number),
+      (.scalar, .bool),
+      (.flag, .bool), (.texts, .string), (.textOr, .string),
       (.description, .string), (.description, .object):
       return
     case (.wholeNumber, .number):
@@ -275,6 +279,7 @@ extension SyncMember.Kind {
     case .text, .word: "a text"
     case .wholeNumber: "a whole number"
     case .flag: "true or false"
+    case .scalar: "a text, a number, true or false"
     case .texts: "a text or a list of texts"
     case .textsByName: "names and texts"
     case .object: "an object"
@@ -336,6 +341,7 @@ extension SyncMember.Kind {
     let text: JSONValue = ["type": "string"]
     return switch self {
     case .text: ["type": ["string", "number"]]
+    case .scalar: ["type": ["string", "number", "boolean"]]
     case .wholeNumber: ["type": "integer", "minimum": 0]
     case .flag: ["type": "boolean"]
     case .texts: ["anyOf": [text, ["type": "array", "items": text, "minItems": 1]]]

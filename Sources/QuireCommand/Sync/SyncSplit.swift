@@ -100,6 +100,27 @@ struct SyncSplit: Sendable {
     return parameters
   }
 
+  /// Throws where requests would not have both bounds of their part, by parameters or in the URL: each part
+  /// would be the whole.
+  func check(_ placeholders: [SyncPlaceholder], at place: String) throws(SyncFileError) {
+    let names = placeholders.filter { $0.listing == Self.name }.map {
+      String($0.path.text.dropFirst())
+    }
+    let known = ["lower", "upper", "last"]
+    if let unknown = names.first(where: { !known.contains($0) }) {
+      throw SyncFileError(
+        place,
+        "A part has no \(ServerText(unknown)).\(NearestName.hint(unknown, in: known)) Known are "
+          + "{split:lower}, {split:upper} and {split:last}.")
+    }
+    let hasUpper = upper != nil || names.contains("upper") || names.contains("last")
+    guard lower == nil && !names.contains("lower") || !hasUpper else { return }
+    throw SyncFileError(
+      place,
+      "Its requests need both bounds of their part: name the parameters by lower and upper, or write "
+        + "{split:lower} and {split:upper} in the URL.")
+  }
+
   /// A bound of a part by its name in a URL.
   static func value(_ path: PagePath, of part: Partition?) -> JSONValue? {
     switch path.text {

@@ -26,7 +26,9 @@ struct SyncStatus {
       let what =
         !isOver && record.tried >= round
         ? "nothing: done in this round" : record.run > 0 ? "goes on" : "begins a run"
-      var line = "  \(listing.name): \(what), from \(listing.url.text) to \(to)"
+      let url = listing.url.text
+      let from = Redactor(fields: [:], urls: [url]).identity(of: url)
+      var line = "  \(listing.name): \(what), from \(from) to \(to)"
       if let parent = listing.parent {
         let count = known.record(parent).done > 0 ? known.parents[parent] : nil
         line += ", for each of \(parent)\(count.map { " (\($0) when it was read last)" } ?? "")"

@@ -379,21 +379,29 @@ extension WalkMachine {
     let earlier = distance == 1 ? "the page before" : "the page \(distance) pages ago"
     let delivered =
       isWithinPage
-      ? "those that came before the page was whole were handed out twice"
-      : "they were not handed out twice"
+      ? "those that came before the page was whole were delivered twice"
+      : "they were not delivered twice"
+    // Behind pages that differ, the first or the last one that comes again may be how the listing ends.
+    let mayBeOver =
+      changed.isEmpty && report.pages > 1 && (distance == 1 || distance == report.pages)
+    let cause =
+      mayBeOver
+      ? "It may end its listings so, or not heed what the request asks for."
+      : "Most likely it does not heed what the request asks for."
     return PageError(
       .stalledContent,
       """
       The server sent the same items as on \(earlier)\(Self.but(for: changed)), under another position; \
       \(delivered). \
-      Most likely it does not heed what the request asks for.
+      \(cause)
       """,
-      remedies: [
-        Remedy(.send),
-        Remedy(
-          .init("Limits.comparedPages"), ["0"],
-          condition: "only where pages of this listing may well be the same"),
-      ])
+      remedies: (mayBeOver
+        ? [Remedy(.end, ["noNewItems"], condition: "if all items came before")] : []) + [
+          Remedy(.send),
+          Remedy(
+            .init("Limits.comparedPages"), ["0"],
+            condition: "only where pages of this listing may well be the same"),
+        ])
   }
 
   /// Names the members that differ. Their names are the server's.

@@ -66,16 +66,16 @@ package struct Redactor: Sendable {
     return "\(path)?\(ServerText(scrub(shown.joined(separator: "&"))))"
   }
 
-  /// `GET https://host/path?page=2&token=…`, with nothing left out but secrets, to tell requests by: those that
-  /// differ in more than their secrets have different texts, which `describe(_:_:)` does not promise.
-  package func identity(of method: HTTPRequest.Method, _ url: String) -> String {
+  /// `https://host/path?q=word&token=…`, with nothing left out but secrets, to tell URLs by: those that differ
+  /// in more than their secrets have different texts, which `describe(_:)` does not promise.
+  package func identity(of url: String) -> String {
     let path = scrub(Self.withoutUser(Self.path(of: url)))
-    guard url.utf8.contains(UInt8(ascii: "?")) else { return "\(method) \(path)" }
+    guard url.utf8.contains(UInt8(ascii: "?")) else { return path }
     let kept = Self.parameters(of: url).map { name, value in
       let name = PercentEncoding.encode(name, allowing: "$[]")
       return SecretName.matches(name) ? "\(name)=…" : "\(name)=\(value)"
     }
-    return "\(method) \(path)?\(scrub(kept.joined(separator: "&")))"
+    return "\(path)?\(scrub(kept.joined(separator: "&")))"
   }
 
   /// `text` with every known secret cut out, and every beginning of one that breaks off at "…".

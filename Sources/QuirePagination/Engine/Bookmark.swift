@@ -184,34 +184,36 @@ extension Position {
 
 /// What no cursor may hold, wherever it came from: a page, or an edited checkpoint.
 enum CursorCheck {
-  /// The most bytes a cursor or link may have.
+  /// The most bytes of a link, and of a cursor that goes into a URL or a header field.
   static let longest = 8 << 10
+  /// The most bytes of a text that goes into a body: names of shards or of a search's state may be long.
+  private static let longestInBody = 256 << 10
 
   /// Throws `invalidCursor` for control characters, which could end a header field or a request
-  /// line, and for texts too long to be sent.
-  static func check(_ value: JSONValue) throws(PageError) {
-    try checkCharacters(value)
-    if case .array = value { try checkLength(value.description.utf8.count) }
-    if case .object = value { try checkLength(value.description.utf8.count) }
+  /// line, and for values too long to be sent by `placement`.
+  static func check(_ value: JSONValue, by placement: Pagination.Placement) throws(PageError) {
+    guard !placement.isInBody else { return try checkTexts(value, longestInBody) }
+    try checkTexts(value, longest)
+    if case .array = value { try checkLength(value.description.utf8.count, longest) }
+    if case .object = value { try checkLength(value.description.utf8.count, longest) }
   }
 
-  /// The same for what goes into a body, where only each text must not be too long.
-  static func checkCharacters(_ value: JSONValue) throws(PageError) {
+  private static func checkTexts(_ value: JSONValue, _ longest: Int) throws(PageError) {
     switch value {
     case .null, .bool: break
-    case .number(let text), .string(let text): try check(text)
+    case .number(let text), .string(let text): try check(text, longest)
     case .array(let elements):
-      for element in elements { try checkCharacters(element) }
+      for element in elements { try checkTexts(element, longest) }
     case .object(let members):
       for member in members {
-        try check(member.name)
-        try checkCharacters(member.value)
+        try check(member.name, longest)
+        try checkTexts(member.value, longest)
       }
     }
   }
 
-  private static func check(_ text: String) throws(PageError) {
-    try checkLength(text.utf8.count)
+  private static func check(_ text: String, _ longest: Int) throws(PageError) {
+    try checkLength(text.utf8.count, longest)
     var text = text
     if let byte = text.withUTF8({ $0.first { $0 < 0x20 || $0 == 0x7F } }) {
       throw PageError(
@@ -221,10 +223,21 @@ enum CursorCheck {
     }
   }
 
-  private static func checkLength(_ count: Int) throws(PageError) {
+  private static func checkLength(_ count: Int, _ longest: Int) throws(PageError) {
     guard count > longest else { return }
     throw PageError(
       .invalidCursor,
       "The cursor of \(count) bytes is longer than the \(longest) that can be sent.")
+  }
+}
+
+extension Pagination.Placement {
+  /// Whether a value goes into the body of a request.
+  fileprivate var isInBody: Bool {
+    switch self {
+    case .jsonBody, .form, .xmlBody, .bodyMerge, .request: true
+    case .firstOf(let placements): placements.contains(where: \.isInBody)
+    default: false
+    }
   }
 }

@@ -77,11 +77,7 @@ struct ContinuationFinder: Sendable {
       result.nextFailure = EndJudge.standstill(at: offset)
       return
     }
-    if case .request = next.target {
-      try CursorCheck.checkCharacters(next.value)
-    } else {
-      try CursorCheck.check(next.value)
-    }
+    try CursorCheck.check(next.value, by: routes[next.route].send)
     next.carried = try reader.carried(after: answer)
     next.shown = try reader.shown(with: answer)
     next.anchor = try reader.anchor(after: answer)
@@ -247,7 +243,7 @@ struct ContinuationFinder: Sendable {
         "The next link is neither a text nor an object with \"href\". Check the description's "
           + "\"next\" and \"send\".")
     }
-    try CursorCheck.check(.string(link))
+    try CursorCheck.check(.string(link), by: .url)
     let text = link.trimmingBlanks.encodingBlanksOfQuery
     let reference = try AnswerReader.reference(text, "The next link cannot be followed")
     if reference.scheme != nil { return text }
@@ -363,7 +359,7 @@ struct ContinuationFinder: Sendable {
       var bookmark = Bookmark(target, route: index)
       bookmark.isBackward = true
       bookmark.carried = try reader.carried(after: answer)
-      try CursorCheck.checkCharacters(bookmark.value)
+      try CursorCheck.check(bookmark.value, by: route.send)
       return bookmark.position
     }
     return nil

@@ -41,8 +41,8 @@ struct RequestBuilder: Sendable {
     if case .request(let description) = bookmark.target {
       return try request(describedBy: description, bookmark)
     }
-    try CursorCheck.check(bookmark.value)
     let send = routes[bookmark.route].send
+    try CursorCheck.check(bookmark.value, by: send)
     if send == .url { return try follow(bookmark) }
     if case .url = bookmark.target {
       throw PageError(
@@ -138,7 +138,7 @@ struct RequestBuilder: Sendable {
   func send(_ carried: [JSONValue.Member], in editor: inout RequestEditor) throws(PageError) {
     for member in carried {
       guard let placement = placement(ofCarried: member.name) else { continue }
-      try CursorCheck.check(member.value)
+      try CursorCheck.check(member.value, by: placement)
       try editor.send(member.value, by: placement, pageSize: pageSize)
     }
   }
@@ -180,7 +180,7 @@ struct RequestBuilder: Sendable {
     try editor.change(Pagination.RequestChange(url: rule.url, set: rule.set))
     for (name, placement) in rule.send.sorted(by: { $0.key < $1.key }) {
       guard let value = value(of: name, in: bookmark) else { return nil }
-      try CursorCheck.check(value)
+      try CursorCheck.check(value, by: placement)
       if placement == .url {
         try editor.move(to: pagination.policy.links, value, home: home)
       } else {
@@ -204,7 +204,7 @@ struct RequestBuilder: Sendable {
   func request(
     describedBy description: JSONValue, _ bookmark: Bookmark
   ) throws(PageError) -> PageRequest {
-    try CursorCheck.checkCharacters(description)
+    try CursorCheck.check(description, by: .request)
     let name = description["method"]?.string?.uppercased() ?? "GET"
     // A page must not make the caller's credentials delete or change something.
     guard let method = HTTPRequest.Method(rawValue: name), method.isSafe || method == .post,

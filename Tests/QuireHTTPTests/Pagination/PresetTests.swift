@@ -52,14 +52,17 @@ struct PresetTests {
     }
   }
 
-  @Test("Descriptions are found by their next source alone, those of aliases too")
+  @Test("Descriptions are found by their next source alone, those of aliases and below containers too")
   func byNext() throws {
     for name in Pagination.presets.flatMap({ [$0.name] + $0.aliases }) {
       let pagination = try Pagination.preset(named: name)
-      let alike = Array(Pagination.Preset.descriptions(next: pagination.next))
-      #expect(alike.contains(pagination), "\(name)'s next source is not as its grammar writes it")
+      let alike = Array(Pagination.Preset.descriptions(leadingAs: pagination.example))
+      #expect(alike.contains(pagination.example), "\(name)'s next source is not as its grammar writes it")
     }
-    #expect(Array(Pagination.Preset.descriptions(next: .body("/no/preset's"))).isEmpty)
+    let relay = Pagination.relay.items(at: "/data/repository/issues")
+    #expect(Array(Pagination.Preset.descriptions(leadingAs: relay)).contains(relay))
+    let other = Pagination(next: .body("/no/preset's"), send: .query("t"))
+    #expect(Array(Pagination.Preset.descriptions(leadingAs: other)).isEmpty)
   }
 
   @Test("T35: a page that its request acknowledges is asked for when the one before was handled")

@@ -82,7 +82,7 @@ struct ArrivalTests {
     #expect(seen == [1, 2, 3, 4, 5, 1, 2, 3, 4, 6, 1, 2, 3, 4, 5])
     #expect(error?.code == .stalledContent && error?.pageIndex == 2)
     #expect(error?.message.contains("as on the page 2 pages ago") == true)
-    #expect(error?.message.contains("before the page was whole were handed out twice") == true)
+    #expect(error?.message.contains("before the page was whole were delivered twice") == true)
     #expect(transport.open == 0 && transport.urls.count == 4)
   }
 
