@@ -90,7 +90,8 @@ struct SharedSyncTests {
     try await copy.hasAll("seed \(seed)")
   }
 
-  @Test("16-Machines: a worker that is behind knows how a listing ended that the next round has begun")
+  @Test(
+    "16-Machines: a worker that is behind knows how a listing ended that the next round has begun")
   func knowsLastRound() async throws {
     let copy = try Copy()
     let file = try SyncFile(path: copy.file, forRequests: false)

@@ -1,4 +1,5 @@
 import QuireExport
+import QuirePostgres
 import TestSupport
 import Testing
 
@@ -21,6 +22,32 @@ import Testing
         "null|null|null|null|null|null|null",
       ])
     #expect(try schema.rows("SELECT \"user\"->'n'->>1 FROM t LIMIT 1") == ["2"])
+  }
+
+  @Test("16-Table: a column that its user has added to a table stands in the way of no new one")
+  func keepsForeignColumns() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(key: TableKey("/id"), mode: .upsert)
+    try await schema.write(sink, [#"{"id":1}"#])
+    _ = try schema.rows("ALTER TABLE t ADD COLUMN extra date DEFAULT '2024-01-01'")
+    try await schema.write(sink, [#"{"id":1,"extra":"x"}"#, #"{"id":2,"extra":"y"}"#])
+    #expect(
+      try schema.rows("SELECT id, extra, extra_2 FROM t ORDER BY id")
+        == ["1|2024-01-01|x", "2|2024-01-01|y"])
+  }
+
+  @Test(
+    "H-8: of an address that cannot be taken apart nothing is quoted",
+    arguments: [
+      "postgres://u:SECRET/x@127.0.0.1:1/db", "postgres://u:x%zzSECRET@127.0.0.1:1/db",
+      "postgres://u:x@SECRET@127.0.0.1:1/db", "postgres://127.0.0.1:1/db?password=SECRET%zz",
+      "postgresql://u:SEC?RET@127.0.0.1:1/db",
+    ])
+  func quotesNoPassword(url: String) async throws {
+    let sink = PostgresSink(url, table: "t")
+    let error = await #expect(throws: SinkError.self) { try await sink.write([["{}"]]) }
+    let words = "\(try #require(error))"
+    #expect(words.contains("cannot be taken apart") && !words.contains("SEC"), "\(words)")
   }
 
   @Test(

@@ -107,7 +107,7 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
     }
     let report = await export.outcome()
-    return Self.outcome(report, skipped: source.skipped)
+    return Self.outcome(report, skipped: source.skipped, failed: source.failed)
   }
 
   /// The record of a run that goes on or begins; nil where the parent has none to read it for.
@@ -130,7 +130,23 @@ struct SyncRun: Sendable {
   }
 
   /// How a listing, or a unit of one, ended.
-  static func outcome(_ report: ExportReport, skipped: Int) -> Outcome {
+  static func outcome(
+    _ report: ExportReport, skipped: Int, failed: SyncSource.Failures = .init()
+  ) -> Outcome {
+    var outcome = outcome(of: report, skipped, failed.count)
+    if let error = failed.first {
+      let words = RemedyWords(for: SyncCommand.self, isDescribed: true).line(error)
+      let isMissing = [404, 410].contains(error.response?.status.code ?? 0)
+      let advice = isMissing ? " Where listings may be gone, say missing: skip." : ""
+      outcome.words +=
+        "; left out \(failed.count.counted("parent")) whose listing failed: \(words)\(advice)"
+    }
+    return outcome
+  }
+
+  private static func outcome(
+    of report: ExportReport, _ skipped: Int, _ failed: Int
+  ) -> Outcome {
     var words = (report.checkpoint?.items ?? 0).counted("item")
     if skipped > 0 { words += ", \(skipped.counted("parent")) without a listing" }
     if !report.recoveries.isEmpty {
@@ -138,14 +154,14 @@ struct SyncRun: Sendable {
     }
     switch report.end {
     case .complete, .alreadyComplete, .truncationSuspected, .running:
-      return ended(words, report.checkpoint)
+      return ended(words, report.checkpoint, failed)
     case .limit(let limit):
       return Outcome(
         kind: .limited,
         words: "\(words); its limit of \(limit.rawValue) ended this run, and the next goes on")
     case .cancelled: return Outcome(kind: .interrupted, words: words)
     case .failed(let done as SyncSink.AlreadyDone):
-      return ended(done.checkpoint.items.counted("item"), done.checkpoint)
+      return ended(done.checkpoint.items.counted("item"), done.checkpoint, failed)
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
       return Outcome(
@@ -156,13 +172,16 @@ struct SyncRun: Sendable {
 
   /// A run that came to the end of its listing is complete, unless items are missing that were declared: as
   /// `ExportReport.isComplete`.
-  private static func ended(_ words: String, _ checkpoint: Checkpoint?) -> Outcome {
+  private static func ended(
+    _ words: String, _ checkpoint: Checkpoint?, _ failed: Int
+  ) -> Outcome {
     guard let missing = checkpoint?.missing else {
       return Outcome(kind: .complete, words: words, watermark: checkpoint?.memory?["greatest"])
     }
     return Outcome(
       kind: .incomplete,
-      words: "\(words), \(missing) fewer than the server had declared"
+      words: (missing > failed
+        ? "\(words), \(missing - failed) fewer than the server had declared" : words)
         + (checkpoint?.fellShort == true ? "; what was there stays" : ""))
   }
 

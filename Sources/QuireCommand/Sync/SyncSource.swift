@@ -49,8 +49,19 @@ final class SyncSource: Sendable {
   private let parents: Parents
   /// A walk through one parent's listing.
   private let open = OpenWalk()
-  /// Parents whose listing was not there, and those that were finished with a page.
-  private let notes = Mutex<(skipped: Int, finished: [Position?: String])>((0, [:]))
+  /// Parents whose listing was not there, those that were finished with a page, and how many had a listing that
+  /// failed, the first of them with its error.
+  private let notes = Mutex<(skipped: Int, finished: [Position?: String], failed: Failures)>(
+    (0, [:], Failures()))
+
+  /// Listings of parents that failed, and were left out.
+  struct Failures: Sendable {
+    /// Of more it is not one parent that is the reason.
+    static let most = 100
+
+    var count = 0
+    var first: PageError?
+  }
 
   /// Parents whose listing was read to its end, those of earlier calls included; nil before the first page.
   private let done = Mutex<Int?>(nil)
@@ -72,6 +83,9 @@ final class SyncSource: Sendable {
 
   /// Parents whose listing was not there.
   var skipped: Int { notes.withLock { $0.skipped } }
+
+  /// Parents whose listing failed.
+  var failed: Failures { notes.withLock { $0.failed } }
 
   /// Parents whose listing was read to its end.
   var parentsDone: Int { done.withLock { $0 ?? 0 } }
@@ -104,6 +118,8 @@ final class SyncSource: Sendable {
     {
       notes.withLock { $0.skipped += 1 }
       found = nil
+    } catch let error as PageError where leavesOut(error) {
+      return try await page(without: place.parent, error)
     }
     var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
     if let found {
@@ -135,6 +151,40 @@ final class SyncSource: Sendable {
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
     }
+    open.proceed(to: page.next)
+    return page
+  }
+
+  /// Whether the listing of a parent is left out that fails so: others may well do, and a later run reads all
+  /// anew and replaces by key or as a whole what this one has read. Not where the server is away, refuses
+  /// everybody, or asks to wait.
+  private func leavesOut(_ error: PageError) -> Bool {
+    guard case .noted = parents, listing.parent != nil,
+      [.upsert, .replace].contains(listing.destination.mode)
+    else { return false }
+    let isOfServer = [401, 429].contains(error.response?.status.code ?? 0)
+    let isOfRun: [PageError.Code] = [
+      .connectFailed, .timedOut, .throttled, .limitExceeded, .crossOriginLink, .invalidArgument,
+      .positionMismatch,
+    ]
+    return !isOfServer && !isOfRun.contains(error.code) && failed.count < Failures.most
+  }
+
+  /// An empty page in the place of what is left of a parent's listing, which lacks at least one item by that.
+  private func page(
+    without parent: SyncState.Parent, _ error: PageError
+  ) async throws -> Page<RawItem> {
+    notes.withLock {
+      $0.failed.count += 1
+      $0.failed.first = $0.failed.first ?? error
+    }
+    await open.close()
+    done.withLock { $0 = ($0 ?? 0) + 1 }
+    var page = Page<RawItem>([])
+    page.traffic = error.traffic
+    page.traffic.items = 0
+    page.metadata[MissingItems.self] = MissingItems(1)
+    page.next = try next(after: parent.number).map { Self.position($0.number, .null) }
     open.proceed(to: page.next)
     return page
   }

@@ -67,6 +67,7 @@ struct CompletenessTests {
         "404 behind a cursor", [.status([404])], next: .body("/next"), behind: .status(404),
         more: always),
       Ending("no new items", [.noNewItems()], behind: page(4)),
+      Ending("no new items, but those of the first page", [.noNewItems()], behind: page(0)),
       Ending(
         "a link to nowhere", [.status([410])], next: .body("/link"), send: .url,
         behind: .status(410), more: { #","link":"/list?at=\#($0 + 2)""# }),

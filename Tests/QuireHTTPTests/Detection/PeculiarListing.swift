@@ -60,7 +60,8 @@ struct PeculiarListing: Sendable {
     Int(text?.dropFirst() ?? "") ?? 0
   }
 
-  static let all: [PeculiarListing] = misleading + volatile + refusing + asked + otherFormats
+  static let all: [PeculiarListing] = misleading + volatile + refusing + asked + pageCounts
+    + otherFormats
 
   // MARK: Tokens under names that mean something else
 
@@ -215,6 +216,25 @@ struct PeculiarListing: Sendable {
     },
   ]
 
+  // MARK: Totals that are none
+
+  private static let pageCounts: [PeculiarListing] = [
+    .init(name: "a count of the page's own items, beside its number", isFound: true) { request in
+      let page = request.number("page") ?? 1
+      let start = (page - 1) * size
+      let own = max(0, min(size, count - start))
+      return .json("{\"items\":\(items(start)),\"count\":\(own),\"page\":\(page)}")
+    },
+    .init(
+      name: "a total of the page's own items, beside its offset",
+      url: "https://api.test/things?limit=10&offset=0", isFound: true
+    ) { request in
+      let start = request.number("offset") ?? 0
+      let own = max(0, min(size, count - start))
+      return .json("{\"items\":\(items(start)),\"total\":\(own),\"offset\":\(start)}")
+    },
+  ]
+
   // MARK: XML
 
   private static func xml(_ start: Int, _ head: String) -> TransportResponse {
@@ -231,6 +251,15 @@ struct PeculiarListing: Sendable {
         200, ["Content-Type": "application/xml"],
         "<list><things at='\(request.ordinal)'><thing><id>1</id></thing><thing><id>2</id></thing>"
           + "</things></list>")
+    },
+    .init(name: "XML, items that hold attributes alone", isFound: true) { request in
+      let start = ((request.number("page") ?? 1) - 1) * size
+      let things = (min(start, count)..<min(start + size, count)).map {
+        "<thing id='\($0)' name='n\($0)'/>"
+      }
+      return .status(
+        200, ["Content-Type": "application/xml"],
+        "<list page='\(start / size + 1)' pages='5'>\(things.joined())</list>")
     },
     .init(name: "XML, a cursor", isFound: true) { request in
       let start = start(request.query["cursor"])

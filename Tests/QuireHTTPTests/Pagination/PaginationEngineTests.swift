@@ -250,6 +250,21 @@ struct PaginationEngineTests {
     #expect(try engine.request(at: Position(["token": .string(token)])).url.hasSuffix(token))
   }
 
+  @Test(
+    "A cursor that goes into a body may be longer, such as the state of a search, and has an end")
+  func longCursorInBody() throws {
+    for send in [Pagination.Placement.jsonBody("/cursor"), .form("cursor")] {
+      let engine = try makeEngine(Pagination(next: .body("/next"), send: send), method: .post)
+      let token = String(repeating: "a", count: 100_000)
+      let request = try engine.request(at: Position(["token": .string(token)]))
+      #expect("\(request.body)".contains(token))
+      let error = #expect(throws: PageError.self) {
+        try engine.request(at: Position(["token": .string(token + token + token)]))
+      }
+      #expect(error?.code == .invalidCursor)
+    }
+  }
+
   @Test("T11: a stored link is judged by the policy again")
   func storedLink() throws {
     let engine = try makeEngine(.linkHeader)

@@ -52,12 +52,14 @@ struct PresetTests {
     }
   }
 
-  @Test("Descriptions are found by their next source alone, those of aliases and below containers too")
+  @Test(
+    "Descriptions are found by their next source alone, those of aliases and below containers too")
   func byNext() throws {
     for name in Pagination.presets.flatMap({ [$0.name] + $0.aliases }) {
       let pagination = try Pagination.preset(named: name)
       let alike = Array(Pagination.Preset.descriptions(leadingAs: pagination.example))
-      #expect(alike.contains(pagination.example), "\(name)'s next source is not as its grammar writes it")
+      #expect(
+        alike.contains(pagination.example), "\(name)'s next source is not as its grammar writes it")
     }
     let relay = Pagination.relay.items(at: "/data/repository/issues")
     #expect(Array(Pagination.Preset.descriptions(leadingAs: relay)).contains(relay))
