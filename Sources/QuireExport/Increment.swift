@@ -12,8 +12,9 @@ public import QuirePagination
 /// ```
 /// Servers send what has the very value again, and what lies in the look-back: items that are as they were the
 /// last time, by their key and content, are dropped, so that nothing comes twice and nothing at a tie is lost.
-/// What changes while a run reads may be on pages that it has read: where values are times (RFC 3339), the next
-/// run begins no later than this one did, by the clock of this machine.
+/// What changes while a run reads may be on pages that it has read: where values are times (RFC 3339, or seconds
+/// or milliseconds since 1970), the next run begins no later than this one did, by the clock of this machine.
+/// Times without a zone may be of any, and it begins twelve hours earlier.
 public struct Increment: Sendable {
   /// A value that grows with every change: a time (RFC 3339), a number, or a text that sorts.
   public var field: PagePath
@@ -173,6 +174,7 @@ extension IncrementMachine {
     let seconds = increment.lookBack / .seconds(1)
     switch value {
     case .number(let text):
+      if let time = beginning(of: text, began) { return .number(time) }
       if let back = increment.numberLookBack { return less(text, by: back) ?? value }
       guard seconds > 0 else { return value }
       guard let number = Double(text), number.isFinite else { break }
@@ -181,21 +183,29 @@ extension IncrementMachine {
       guard let start = Int64(exactly: start) else { break }
       return .number("\(start)")
     case .string(let text):
-      guard let date = date(text) else {
+      guard let time = IncrementTime(text) else {
         guard seconds > 0, increment.numberLookBack == nil else { return value }
         break
       }
-      let latest = min(date, Date(timeIntervalSince1970: began))
-      guard latest < date || seconds > 0 else { return value }
-      let start = (latest - seconds).formatted(.iso8601)
-      // A day stays one.
-      return .string(text.utf8.count == 10 ? String(start.prefix(10)) : start)
+      let latest = min(time.date, Date(timeIntervalSince1970: began - time.doubt))
+      guard latest < time.date || seconds > 0 else { return value }
+      return .string(time.text(of: latest - seconds))
     default: break
     }
     throw SinkError(
       .unfit,
       "\(value.description.prefix(40)) at \(increment.field.place) is neither a time (RFC 3339) nor a "
         + "number: there is no look-back from it.")
+  }
+
+  /// When a run began, as a number that is a time of later than that has it, in seconds or milliseconds since
+  /// 1970; nil for other numbers.
+  private static func beginning(of text: String, _ began: Double) -> String? {
+    guard let number = Double(text) else { return nil }
+    for unit in [1.0, 1000] where number > began * unit && number < (began + 172_800) * unit {
+      return "\(Int64(began * unit))"
+    }
+    return nil
   }
 
   private static func less(_ text: String, by back: Int64) -> JSONValue? {
@@ -215,8 +225,9 @@ extension IncrementMachine {
       if let left = Int64(left), let right = Int64(right) { return left < right }
       if let left = Double(left), let right = Double(right) { return left < right }
     case (.string(let left), .string(let right)):
-      if let one = date(left), let other = date(right), one != other { return one < other }
-      if date(left) != nil, date(right) != nil { return false }
+      if let left = IncrementTime(left), let right = IncrementTime(right) {
+        return left.date < right.date
+      }
       return left.utf8.lexicographicallyPrecedes(right.utf8)
     default: break
     }
@@ -225,13 +236,51 @@ extension IncrementMachine {
       "\(left.description.prefix(40)) and \(right.description.prefix(40)) cannot be compared: a field that "
         + "increments are told by has one type.")
   }
+}
 
-  private static func date(_ text: String) -> Date? {
-    if text.utf8.count == 10 { return try? Date("\(text)T00:00:00Z", strategy: .iso8601) }
-    let isTime = text.utf8.count >= 20 && text.utf8.prefix(11).last == UInt8(ascii: "T")
-    guard isTime else { return nil }
+/// A time as servers write it: RFC 3339, a day, or without a zone, apart by a `T` or a blank.
+private struct IncrementTime {
+  let date: Date
+  private let hasZone: Bool
+  private let separator: Character?
+
+  /// How much earlier it may be than it says: the westernmost zone is twelve hours behind.
+  var doubt: Double { hasZone ? 0 : 12 * 3600 }
+
+  /// Nil for what is no time.
+  init?(_ text: String) {
+    guard text.utf8.count >= 10, text.utf8.first.map({ (0x30...0x39).contains($0) }) == true else {
+      return nil
+    }
+    let day = text.prefix(10)
+    guard text.utf8.count > 10 else {
+      guard let date = try? Date("\(day)T00:00:00Z", strategy: .iso8601) else { return nil }
+      (self.date, hasZone, separator) = (date, true, nil)
+      return
+    }
+    let rest = text.dropFirst(10)
+    guard let separator = rest.first, "Tt ".contains(separator) else { return nil }
+    var time = rest.dropFirst().uppercased()
+    let clock = time.prefix { "0123456789:.".contains($0) }
+    hasZone = clock.count < time.count
+    if !hasZone { time += "Z" }
+    // Hours and minutes alone.
+    if clock.count == 5 { time = "\(clock):00\(time.dropFirst(5))" }
+    let whole = "\(day)T\(time)"
     // The strategy without fractions takes such times too, and drops what it does not read.
-    return (try? Date(text, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-      ?? (try? Date(text, strategy: .iso8601))
+    guard
+      let date =
+        (try? Date(whole, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
+        ?? (try? Date(whole, strategy: .iso8601))
+    else { return nil }
+    (self.date, self.separator) = (date, separator)
+  }
+
+  /// Another time, to the second, written as this one is: in UTC, where it has a zone.
+  func text(of date: Date) -> String {
+    let text = date.formatted(.iso8601)
+    guard let separator else { return String(text.prefix(10)) }
+    let time = text.dropFirst(11)
+    return "\(text.prefix(10))\(separator)\(hasZone ? time : time.dropLast())"
   }
 }

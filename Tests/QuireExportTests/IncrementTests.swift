@@ -1,3 +1,4 @@
+import Foundation
 import QuireCore
 import QuireExport
 import QuireJSON
@@ -121,6 +122,60 @@ struct IncrementTests {
     let start = try await run([], lookBack: .seconds(30))
     #expect(start == "2026-01-01T00:29:30Z")
     await #expect(throws: SinkError.self) { try await run(["5"]) }
+  }
+}
+
+extension IncrementTests {
+  @Test(
+    "16-Increment: the next run begins no later than this one did, however a time is written, and early enough for any zone",
+    arguments: [
+      ("2099-01-01T10:00:00Z", "yyyy-MM-dd'T'HH:mm:ssZZZZZ", 0.0),
+      ("2099-01-01t10:00z", "yyyy-MM-dd't'HH:mm:ssZZZZZ", 0),
+      ("2099-01-01T10:00:00.25", "yyyy-MM-dd'T'HH:mm:ss", 12),
+      ("2099-01-01 10:00:00", "yyyy-MM-dd HH:mm:ss", 12),
+      ("2099-01-01 10:00:00+05:00", "yyyy-MM-dd HH:mm:ssZZZZZ", 0),
+    ])
+  func beginsEarly(value: String, format: String, hours: Double) async throws {
+    let sink = MemorySink(mode: .append)
+    let asked = Asked()
+    let before = Date()
+    for _ in 0..<2 {
+      try await Export(to: sink, increment: Increment("/t", key: "/id")) {
+        asked.append($0)
+        return Cursor(listing([["{\"id\":1,\"t\":\"\(value)\"}"]]))
+      }.run()
+    }
+    let formatter = DateFormatter()
+    formatter.locale = Locale(identifier: "en_US_POSIX")
+    formatter.timeZone = TimeZone(identifier: "UTC")
+    formatter.dateFormat = format
+    let sent = asked.values.compactMap { $0?.string }
+    let text = try #require(sent.first)
+    let start = try #require(formatter.date(from: text), "\(text)")
+    let earliest = before.addingTimeInterval(-hours * 3600 - 1)
+    #expect(start >= earliest && start <= Date().addingTimeInterval(-hours * 3600), "\(text)")
+  }
+
+  @Test(
+    "16-Increment: a number that is a time of after the run began is no beginning; any other is")
+  func beginsEarlyByNumber() async throws {
+    let now = Date().timeIntervalSince1970
+    for (value, isCut) in [
+      (now + 3600, true), ((now + 3600) * 1000, true), (now - 3600, false), (7, false),
+      (now * 2, false),
+    ] {
+      let sink = MemorySink(mode: .append)
+      let asked = Asked()
+      for _ in 0..<2 {
+        try await Export(to: sink, increment: Increment("/t", key: "/id")) {
+          asked.append($0)
+          return Cursor(listing([["{\"id\":1,\"t\":\(Int64(value))}"]]))
+        }.run()
+      }
+      let sent = asked.values.compactMap { $0?.integer }
+      let start = try #require(sent.first)
+      #expect((start < Int64(value)) == isCut, "\(value): \(start)")
+    }
   }
 }
 
