@@ -168,7 +168,7 @@ extension PaginationDetector {
     [
       numbered(items, first: firstPage, pageParameter),
       counted(items, first: firstOffset, offsetParameter),
-    ]
+    ] + repeatedPageParameters.map { numbered(items, first: firstPage, $0) }
   }
 
   /// What pages are numbered by from `first`, to the end that the answer tells.

@@ -62,7 +62,15 @@ extension PaginationDetector {
   // MARK: Descriptions
 
   /// Names of parameters that may count or hold the key of the last item, besides those of presets.
-  private static let startNames: Set<String> = ["from", "since", "start", "startat", "index"]
+  private static let startNames: Set<String> = [
+    "begin", "firstresult", "from", "index", "pageoffset", "pos", "position", "since", "skipcount",
+    "start",
+    "startat", "startposition", "startrow",
+  ]
+  /// Names of parameters that number pages, besides those of presets and of what answers repeat.
+  private static let pageParameters: Set<String> = [
+    "curpage", "current", "p", "pageid", "pageno", "pagenr", "pagenum", "pg", "pn",
+  ]
   private static let keyNames: Set<String> = [
     "after", "afterid", "from", "fromid", "idabove", "lastid", "lastkey", "lastseen", "marker",
     "minid", "since", "sinceid", "start", "startafter",
@@ -74,7 +82,9 @@ extension PaginationDetector {
     for parameter in parameters {
       let number = Int(parameter.value.plainText)
       if let number, number >= 0 {
-        if vocabulary.pageNames.contains(parameter.name) || parameter.name == "p" {
+        if vocabulary.pageNames.contains(parameter.name)
+          || Self.pageParameters.contains(parameter.name)
+        {
           found.append(numbered(items, first: number == 0 ? 0 : 1, parameter.placement))
         } else if vocabulary.offsetNames.contains(parameter.name)
           || Self.startNames.contains(parameter.name)

@@ -330,6 +330,19 @@ extension PaginationDetector {
     parameter(among: vocabulary.pageNumbers, echoes: echoes(of: .page)) ?? .query("page")
   }
 
+  /// Parameters of the names by which the answer gives the number of its page, where the request has none of
+  /// them.
+  var repeatedPageParameters: [Pagination.Placement] {
+    guard answer.request.body == .none else { return [] }
+    return echoes(of: .page).prefix(2).map(Self.parameter)
+      .filter { $0 != pageParameter && sent.value(at: $0) == nil }
+  }
+
+  /// The parameter of the name by which an answer repeats it; attributes have theirs behind an `@`.
+  private static func parameter(_ echo: PageOutline.Node) -> Pagination.Placement {
+    .query(echo.name.hasPrefix("@") ? String(echo.name.dropFirst()) : echo.name)
+  }
+
   /// Where offsets go, as far as request and answer tell.
   var offsetParameter: Pagination.Placement {
     parameter(among: vocabulary.offsets, echoes: echoes(of: .offset)) ?? .query("offset")
@@ -345,7 +358,7 @@ extension PaginationDetector {
     guard answer.request.body == .none else { return nil }
     let names = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
     let echo = echoes.first { names.contains(PaginationVocabulary.normal($0.name)) }
-    return echo.map { .query($0.name.hasPrefix("@") ? String($0.name.dropFirst()) : $0.name) }
+    return echo.map(Self.parameter)
   }
 
   /// Whether the answer says that its page is number 1.

@@ -205,6 +205,11 @@ struct ExportOptionTests {
           items: .optional("/items"), total: "/count"))
     let moved = try plan("--preset", "drf", "--items", "optional:/a").pagination
     #expect(moved.items == .optional("/a"))
+    for words in ["members:/result", #"{"members":"/result"}"#] {
+      #expect(
+        try plan("--preset", "linkHeader", "--items", words).pagination.items == .members("/result")
+      )
+    }
     #expect(refusal("--next", "link", "--end", "sentinel").contains("needs a text"))
   }
 

@@ -35,6 +35,10 @@ enum PaginationOption {
       words.insert(word)
       rest = rest.dropFirst(word.count)
     }
+    // Any other selector is said as the other blocks are: `members:/result`, or in JSON.
+    if !rest.isEmpty, !rest.hasPrefix("/"), let items = try? Pagination.Items(words: text) {
+      return pagination.items(at: items)
+    }
     var moved: Pagination
     do {
       moved = pagination.items(at: .path(try PagePath(String(rest))))

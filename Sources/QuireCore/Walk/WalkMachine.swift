@@ -316,8 +316,9 @@ extension WalkMachine {
         .limitExceeded,
         "\(emptyPages) empty pages came in a row, more than \(limits.consecutiveEmptyPages).",
         remedies: [
+          Remedy(.end, ["emptyPage"], condition: "if an empty page is the end of the listing"),
           Remedy(
-            .init("Limits.consecutiveEmptyPages"), condition: "if the server filters that much")
+            .init("Limits.consecutiveEmptyPages"), condition: "if the server filters that much"),
         ])
     }
     if let bytes = limits.bytes, report.traffic.bytes >= bytes {

@@ -60,7 +60,8 @@ struct PeculiarListing: Sendable {
     Int(text?.dropFirst() ?? "") ?? 0
   }
 
-  static let all: [PeculiarListing] = misleading + volatile + refusing + asked + pageCounts
+  static let all: [PeculiarListing] =
+    misleading + volatile + refusing + asked + pageCounts
     + otherFormats
 
   // MARK: Tokens under names that mean something else
@@ -200,6 +201,17 @@ struct PeculiarListing: Sendable {
       let start = start(request.body["variables"]?["cursor"]?.string)
       return .json(
         "{\"data\":{\"things\":{\"list\":\(items(start)),\"nextCursor\":\(token(start))}}}")
+    },
+    .init(name: "the answer's own name of its number", isFound: true) { request in
+      let page = request.number("pageNumber") ?? 1
+      return .json(
+        "{\"items\":\(items((page - 1) * size)),\"pageNumber\":\(page),\"pageCount\":5}")
+    },
+    .init(name: "pageNo=1", url: "https://api.test/things?pageNo=1", isFound: true) { request in
+      .json("{\"items\":\(items(((request.number("pageNo") ?? 99) - 1) * size))}")
+    },
+    .init(name: "startRow=0", url: "https://api.test/things?startRow=0", isFound: true) { request in
+      .json("{\"items\":\(items(request.number("startRow") ?? 99))}")
     },
     .init(name: "a placeholder", url: "https://api.test/things/{page}", isFound: true) { request in
       let page = request.url.split(separator: "/").last.flatMap { Int($0) } ?? 99
