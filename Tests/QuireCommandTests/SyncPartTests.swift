@@ -193,6 +193,21 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items") == (kind == "parts" ? ["1"] : ["100", "200"]))
   }
 
+  @Test("16-Sync: a value of the parent takes the place of no member that items have")
+  func displacesNothing() async throws {
+    let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1,"own":2}]}"#)] }
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    for (name, status) in [("own", 1), ("parent", 0)] {
+      let copy = try Copy(
+        "{url: '\(server.url("/c/{id}"))', for: p, with: {\(name): id}, key: id, \(pages)}\n"
+          + "  p: {url: \(server.url("/p")), key: id, \(pages)}")
+      let ending = try await copy.run()
+      #expect(ending.status == Int32(status), "\(ending.errors)")
+      #expect(ending.errors.contains("have a member own of their own") == (status == 1))
+    }
+  }
+
   @Test("16-Increment: what another request or another field has shown is not sent")
   func beginsAnew() async throws {
     let server = try FaultServer { _ in

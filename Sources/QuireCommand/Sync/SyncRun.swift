@@ -107,7 +107,12 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
     }
     let report = await export.outcome()
-    return Self.outcome(report, skipped: source.skipped, failed: source.failed)
+    var outcome = Self.outcome(report, skipped: source.skipped, failed: source.failed)
+    if listing.changes, report.recoveries.contains(.restarted) {
+      outcome.words +=
+        "; what was deleted while the token expired stays, and --restart --only \(listing.name) takes it away"
+    }
+    return outcome
   }
 
   /// The record of a run that goes on or begins; nil where the parent has none to read it for.

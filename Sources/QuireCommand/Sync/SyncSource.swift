@@ -47,6 +47,8 @@ final class SyncSource: Sendable {
   private let client: PageClient
   private let origins: Set<Origin>
   private let parents: Parents
+  /// The members that items get, and where they would have them.
+  private let given: [(name: String, path: PagePath)]
   /// A walk through one parent's listing.
   private let open = OpenWalk()
   /// Parents whose listing was not there, those that were finished with a page, and how many had a listing that
@@ -73,6 +75,9 @@ final class SyncSource: Sendable {
     self.client = client
     self.origins = origins
     self.parents = parents
+    given = listing.with.compactMap { member in
+      (try? PagePath(PagePath.pointer(to: member.name))).map { (member.name, $0) }
+    }
   }
 
   /// The listing, or what has changed in it.
@@ -328,6 +333,12 @@ final class SyncSource: Sendable {
   /// The item with the members that it gets.
   private func with(_ parent: SyncState.Parent, _ item: RawItem) throws -> RawItem {
     guard !listing.with.isEmpty else { return item }
+    for (name, path) in given where try item.value(at: path) != nil {
+      throw PageError(
+        .invalidArgument,
+        "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "
+          + "take the place of. Give its value another name.")
+    }
     let values = try JSONValue(parsing: parent.values)
     let members = listing.with.map { name, placeholder in
       "\(JSONValue.string(name)):\(value(placeholder, in: values) ?? .null)"
