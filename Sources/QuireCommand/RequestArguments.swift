@@ -77,7 +77,7 @@ struct RequestArguments: ParsableArguments {
 
   @Option(
     help: ArgumentHelp(
-      "The certificate, in PEM, that shows to the listing's own origin who asks.",
+      "A client certificate, in PEM, for the listing's own origin.",
       valueName: "file.pem"), completion: .file())
   var cert: String?
 

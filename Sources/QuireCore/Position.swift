@@ -202,7 +202,7 @@ extension Position: Codable {
   }
 }
 
-/// CRC-32C (RFC 3720, §12.1), bit by bit: positions are small and seldom stored.
+/// CRC-32C (RFC 3720, §12.1), bit by bit: what is sealed has a few KiB as a rule, and is stored once a commit.
 package struct CyclicCheck {
   private var register: UInt32 = .max
 

@@ -119,7 +119,7 @@ extension Task where Success == Void, Failure == Never {
 final class TurnQueue: Sendable {
   private struct State: Sendable {
     var isTaken = false
-    /// Those who wait; who was cancelled may still be among them.
+    /// The waiters, cancelled ones perhaps among them.
     var waiting: [Suspension<Void>] = []
   }
 
@@ -155,7 +155,7 @@ final class TurnQueue: Sendable {
         }
         return state.waiting.removeFirst()
       }
-      // Who was cancelled in the same moment has no use for the turn.
+      // A waiter that was cancelled in the same moment has no use for the turn.
       guard let next, !next.resume(returning: ()) else { return }
     }
   }

@@ -11,8 +11,8 @@ import QuirePagination
 /// `TransferMetrics.wireRequests`. Any other request is on the wire once; if its connection dies under
 /// it, that is `truncated`, and the message says that the server may have acted on it.
 ///
-/// A body is received ahead of its reader by a 256th of `TransferLimits.decodedBytes`, which is 512 KiB for APIs
-/// and 128 KiB for feeds, at least 64 KiB and at most 1 MiB; then the server has to wait, and no timeout runs. A
+/// A body is received ahead of its reader by a 512th of `TransferLimits.decodedBytes`, at least 64 KiB and at most
+/// 1 MiB; then the server has to wait, and no timeout runs. A
 /// server that has to wait for long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to keep
 /// what was announced to the server, it is received as fast as the server sends it, up to
 /// `TransferLimits.wireBytes`.
@@ -194,7 +194,7 @@ extension CurlTransport {
     /// Sent as User-Agent unless a request has its own.
     public var userAgent: String
     /// Whether the secrets of TLS connections are appended to the file that `SSLKEYLOGFILE` names in
-    /// the environment, for tools that decrypt captured traffic: who has the file can read everything
+    /// the environment, for tools that decrypt captured traffic: with the file everything can be read
     /// that was sent. Default: no, and the variable has no effect.
     ///
     /// libcurl would heed the variable unasked, so it is taken out of the process's environment, once,
@@ -204,7 +204,7 @@ extension CurlTransport {
     public var writesKeyLog = false
     /// What requests go through; never that of the environment, unless it is named here. Default: nothing.
     public var proxy = Proxy.none
-    /// What shows to one origin who asks. Default: nothing.
+    /// The client certificate for one origin. Default: none.
     public var clientCertificate: ClientCertificate?
 
     /// Settings for an API client, unless told otherwise.

@@ -21,7 +21,7 @@ final class PageFeed: Sendable {
     /// What has come while nothing waited.
     var ready: Event?
     var waiter: Suspension<Event>?
-    /// The producer's wait for somebody to want a page.
+    /// The producer's wait until a page is wanted.
     var demand = Suspension<Void>()
     var isAsked = false
     /// When the wait for a page is over, and what ends it then. Many pages come by the same time.

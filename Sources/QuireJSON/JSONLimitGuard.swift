@@ -4,9 +4,9 @@ package import QuirePagination
 /// Checks a page of JSON against limits while it arrives, so that no more of a hostile one is kept than they
 /// allow.
 ///
-/// Only brackets, quotes and commas are looked at: whether the page is JSON, the one who reads it says. What is
+/// Only brackets, quotes and commas are looked at: whether the page is JSON, its decoder says. What is
 /// counted as an item is any element of a list in the root object. An item, or another member of the root
-/// object, may have as many values as a page items: whoever asks for it gets all of it as values.
+/// object, may have as many values as a page items: its reader gets all of it as values.
 package struct JSONLimitGuard {
   private let limits: DecodingLimits
 

@@ -106,7 +106,7 @@ public final class Gate: Sendable {
   public func wait() async throws {
     arrive()
     try await open.wait { $0 }
-    // Who was cancelled first does not get through, even if the gate opened in the same moment.
+    // A task that was cancelled first does not get through, even if the gate opened in the same moment.
     try Task.checkCancellation()
   }
 

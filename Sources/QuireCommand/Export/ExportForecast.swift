@@ -151,7 +151,7 @@ extension ExportPlan {
   /// Throws what a walk throws whose first page cannot be had.
   func forecast() async throws -> ExportForecast {
     var configuration = configuration
-    // Whoever asks what an export would do is there to ask again.
+    // A person who asks for the plan is there to ask again.
     configuration.retry.patience = .zero
     let client = PageClient(transport: transport, configuration: configuration).audited
     let cursor = client.cursor(

@@ -78,7 +78,7 @@ extension SyncMember {
       "addresses", .text,
       "Which addresses servers may lead to: standard, public, any or allow:NETWORK."),
     SyncMember(
-      "certificate", .object(certificate), "The certificate that shows a server who asks."),
+      "certificate", .object(certificate), "The client certificate, for servers that ask for one."),
     SyncMember("caFile", .text, "Trust only the certificate authorities in this file."),
     SyncMember("allowPlainHTTP", .flag, "Send requests in the clear to other machines."),
   ]

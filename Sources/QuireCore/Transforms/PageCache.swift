@@ -28,7 +28,7 @@ public final class PageCache<Item: Sendable>: Sendable {
     case wait(Suspension<Outcome>)
   }
 
-  /// How a reading ended for those who waited for it.
+  /// How a read ended for its waiters.
   enum Outcome: Sendable {
     case read(Entry)
     case failed(any Error)
@@ -54,7 +54,7 @@ public final class PageCache<Item: Sendable>: Sendable {
   /// How many pages are held, the ends of listings included.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Forgets everything. What is being read goes to those who wait for it, and is not kept.
+  /// Forgets everything. What is being read goes to its waiters, and is not kept.
   public func clear() { state.withLock { $0 = State() } }
 
   func lookUp(_ key: Key) -> Lookup {

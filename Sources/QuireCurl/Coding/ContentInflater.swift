@@ -59,7 +59,7 @@ struct ContentInflater: ~Copyable {
   /// Whether nothing has been received.
   var isUntouched: Bool { consumed == 0 && input.isEmpty }
 
-  /// Whether the stream has ended and all it held was handed out.
+  /// Whether the stream has ended and all it held was delivered.
   var isDrained: Bool {
     guard offset == input.count, !mayOweOutput else { return false }
     switch state {

@@ -219,12 +219,12 @@ final class CurlDriver {
   private func end(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     ledger.transferEnded()
-    // Who has a whole response need not wait for the tidying up.
+    // The reader of a whole response need not wait for the tidying up.
     if case .success = outcome { transfer.finish(outcome) }
     // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
     curl_multi_remove_handle(multi, transfer.handle.raw)
     transfer.handle.release()
-    // Who hears of a failure finds nothing left of the transfer.
+    // A reader that learns of a failure finds nothing left of the transfer.
     if case .failure = outcome { transfer.finish(outcome) }
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
     admitNext(after: transfer.exchange)

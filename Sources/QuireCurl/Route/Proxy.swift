@@ -131,7 +131,7 @@ extension Proxy: CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// A certificate and its key, which show to one origin who asks: for mutual TLS. Printed, it shows the
+/// A client certificate and its key, for mutual TLS with one origin. Printed, it shows the
 /// origin alone.
 public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   let origin: Origin?

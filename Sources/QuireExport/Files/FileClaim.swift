@@ -16,7 +16,7 @@ package enum FileLock: Equatable {
 
   /// Tries to get the lock of the file that is open for writing as `descriptor`, without waiting.
   package static func take(_ descriptor: Int32) -> FileLock {
-    // The one who has it may let go between the two questions.
+    // The process that holds it may let go between the two calls.
     for _ in 0..<100 {
       var lock = wholeFile
       if fcntl(descriptor, F_SETLK, &lock) == 0 { return .taken }

@@ -2,8 +2,8 @@ import CZlib
 
 /// CRC-32 as gzip and zlib count it (ISO 3309), of bytes that come in pieces.
 ///
-/// It tells a file that was changed from one that was not. It is no protection from somebody who
-/// wants two files to have the same one.
+/// It tells a file that was changed from one that was not. It is no protection from forgers: two files with the
+/// same sum are easily made.
 package struct FileSum: Equatable, Sendable {
   private var state: UInt
 

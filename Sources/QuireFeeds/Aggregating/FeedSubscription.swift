@@ -52,7 +52,7 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   package var host: String { (try? Origin(url: schedule.url))?.host ?? schedule.url }
 }
 
-/// How a feed does, for those who look after an aggregator.
+/// How a feed does, for an aggregator's operators.
 public struct FeedHealth: Hashable, Sendable, Codable {
   /// Polls in all.
   public var polls = 0

@@ -35,8 +35,7 @@ extension PageClient {
   /// The feeds that the page at `url` leads to, in its order; the page itself, where it is a feed.
   ///
   /// A page that names none is searched for links that look like a feed's, and without those the usual paths
-  /// are asked: `/feed`, `/rss`, `/rss.xml`, `/atom.xml`, `/feed.xml`, `/index.xml`, `/feed.json`, and
-  /// `/sitemap.xml` at last. Throws where the page cannot be read.
+  /// are asked, such as `/feed`, `/rss` and `/atom.xml`, and `/sitemap.xml` at last. Throws where the page cannot be read.
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {

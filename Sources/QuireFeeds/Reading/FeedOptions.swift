@@ -5,7 +5,7 @@ public import QuireXML
 public struct FeedOptions: Hashable, Sendable {
   /// What becomes of the HTML in titles, summaries and contents.
   public enum HTML: String, Hashable, Sendable, CaseIterable {
-    /// It is handed out as the publisher wrote it. The default.
+    /// It is delivered as the publisher wrote it. The default.
     case asWritten
     /// Relative links in it are made absolute, nothing else is changed.
     case absoluteLinks

@@ -479,7 +479,7 @@ final class Exchange {
   private static let accept = HTTPField(
     name: .accept, value: "application/json, application/xml;q=0.9, */*;q=0.5")
 
-  /// What a request to another origin may carry: nothing that says who asks.
+  /// What a request to another origin may carry: no credentials.
   private static let harmlessElsewhere: Set<HTTPField.Name> = [
     .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
   ]

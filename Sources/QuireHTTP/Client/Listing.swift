@@ -115,7 +115,7 @@ package final class Listing: Sendable {
   }
 
   /// A position decoded, with its secrets, if it leads home, which alone may get them; nil for the start.
-  /// The one place where positions come in; `redacted(_:)` is the one where they go out.
+  /// The one place where positions come in; `redactPositions(of:)` is the one where they go out.
   func continuation(at position: Position) throws -> Bookmark? {
     guard position.value != nil else { return nil }
     guard SecretParameters.isMarked(position) else { return try Bookmark(position) }
@@ -154,7 +154,7 @@ package final class Listing: Sendable {
   }
 
   /// Makes the head of a page what is delivered: no secret in its positions, nor in what is said about it.
-  func redact(_ head: inout PageHead) {
+  func redactPositions(of head: inout PageHead) {
     secrets.redact(&head)
     if head.next == nil, head.metadata[HTTPPageInfo.self]?.resume != nil {
       head.metadata[HTTPPageInfo.self]?.resume?.listing = identity

@@ -215,7 +215,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// Makes what a fetch found what is delivered.
   private func finish(_ head: inout PageHead, of fetch: PageFetch<Item>, at position: Position) {
     if head.hasMoreParts, needsClosing { head.closing = fetch.sent?.position }
-    listing.redact(&head)
+    listing.redactPositions(of: &head)
     head.position = position
     if head.hasMoreParts { head.next = position.at(itemOffset: fetch.itemOffset) }
     head.belong(to: listing.identity)

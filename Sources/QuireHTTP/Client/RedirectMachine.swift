@@ -1,7 +1,6 @@
 import HTTPTypes
 import QuireCore
 import QuirePagination
-import Synchronization
 
 /// Decides where a redirect leads, and what may travel there.
 ///
@@ -96,16 +95,5 @@ struct RedirectMachine {
           + "start the walk at its target.")
     }
     return hop
-  }
-}
-
-/// Where redirects have led a page's last request.
-final class RedirectTrail: Sendable {
-  private let last = Mutex<String?>(nil)
-
-  /// The URL of the last redirect's target; nil where there was none.
-  var url: String? {
-    get { last.withLock { $0 } }
-    set { last.withLock { $0 = newValue } }
   }
 }

@@ -149,8 +149,7 @@ package enum HTTPDate {
     guard let month = months.firstIndex(of: fields.month), let day = Int(fields.day),
       var year = Int(fields.year)
     else { return nil }
-    // A two-digit year more than fifty years ahead is of the last century; no clock is needed to
-    // the year.
+    // Two digits from 70 on are of the last century.
     if fields.year.count == 2 { year += year >= 70 ? 1900 : 2000 }
     let iso = "\(pad(year, to: 4))-\(pad(month + 1, to: 2))-\(pad(day, to: 2))T\(fields.time)Z"
     return (try? Date(iso, strategy: .iso8601))?.timeIntervalSince1970

@@ -191,7 +191,7 @@ package struct Redactor: Sendable {
       && (value.isEmpty || (value.count <= 18 && value.allSatisfy(\.isNumber)))
   }
 
-  /// Fields that say nothing about who asks.
+  /// Fields that hold no credentials.
   static let harmlessFields: Set<HTTPField.Name> = [
     .accept, .acceptLanguage, .acceptEncoding, .userAgent, .contentType, .contentLength, .range,
     .date,

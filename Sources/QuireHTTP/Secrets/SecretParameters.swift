@@ -3,7 +3,7 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
-/// Keeps the secrets that a walk starts with out of its positions (H-8).
+/// Keeps the secrets that a walk starts with out of its positions.
 ///
 /// Some servers repeat the caller's `access_token` in every next link, and positions are stored. So
 /// where a position repeats a secret of the first request, anywhere and however it is

@@ -4,8 +4,8 @@ import QuirePagination
 ///
 /// A description lists the bytes that are not spelled strictly (RFC 3986: unreserved characters as
 /// they are, all others as `%XX` in capitals), each by its offset and a letter: `1v` for a slash
-/// that stands as it is, say. So a link leaves byte for byte as it came (H-1), although the secret in
-/// it was not stored (H-8).
+/// that stands as it is, say. So a link leaves byte for byte as it came, although the secret in
+/// it was not stored.
 enum SecretSpelling {
   private enum Style: Character {
     /// As it is, although not unreserved; and so a plus or a percent sign, which mean something else.

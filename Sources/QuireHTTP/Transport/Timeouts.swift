@@ -3,7 +3,7 @@ import QuirePagination
 /// How long each phase of a request may take.
 ///
 /// Waiting for a free connection counts in none of them: a thousand requests to one host queue up
-/// without any of them being late. Nor does it count that a server has to wait for whoever reads the
+/// without any of them being late. Nor does it count that a server has to wait for the reader of the
 /// body.
 public struct Timeouts: Hashable, Sendable {
   /// For the connection, name look-up and TLS handshake included. Default 10 s.

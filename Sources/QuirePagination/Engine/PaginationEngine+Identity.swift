@@ -4,7 +4,7 @@ package import QuireCore
 /// By what a listing over HTTP is known: how it goes on and what it asks for, without what changes
 /// from page to page, and without secrets, which may be others tomorrow.
 ///
-/// Header fields do not count, for most of them say who asks. Neither does what ends or limits a
+/// Header fields do not count, for most of them are credentials or name the program. Neither does what ends or limits a
 /// walk, what is a failure, or how fast pages come: a position means the same page whatever these say.
 extension PaginationEngine {
   /// The identity of this listing.
@@ -158,7 +158,7 @@ extension PaginationEngine {
     }
   }
 
-  /// Whether something of that name says who asks, or when, and not what for.
+  /// Whether something of that name is a credential or a time, and not what is asked for.
   private static func isVolatile(_ name: String) -> Bool {
     let small = name.lowercased()
     return SecretName.matches(name) || small.hasPrefix("x-amz-") || small.hasPrefix("x-goog-")

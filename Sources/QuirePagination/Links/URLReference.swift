@@ -2,7 +2,7 @@ package import QuireCore
 
 /// A URL reference in its five parts, each byte for byte as it was written.
 ///
-/// Foundation's URL types decode, encode and normalise; a next link must leave as it came (H-1). So
+/// Foundation's URL types decode, encode and normalise; a next link must leave as it came. So
 /// this splits, resolves and recomposes, and changes nothing else. Source: RFC 3986, §5.2, §5.3 and
 /// appendix B.
 package struct URLReference: Hashable, Sendable {
