@@ -62,7 +62,7 @@ struct DetectCommand: AsyncParsableCommand {
     guard let save else { return }
     do {
       try await ReportFile.file(save).write(
-        JSONText.printable(Data((best.pagination.json + "\n").utf8)), isPrivate: false)
+        PrintableJSON.bytes(of: Data((best.pagination.json + "\n").utf8)), isPrivate: false)
       Diagnostics.write("quire: wrote the description to \(save).")
     } catch {
       Diagnostics.write("quire: cannot write the description to \(save).")

@@ -92,9 +92,9 @@ enum CommandLineText {
 
 /// JSON as the tool prints it: what a terminal obeys, hides or reorders by is escaped as JSON has
 /// it, so that the text is still the same value.
-enum JSONText {
+enum PrintableJSON {
   /// What an encoder made, without such characters.
-  static func printable(_ json: Data) -> Data {
+  static func bytes(of json: Data) -> Data {
     if json.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) { return json }
     var text = ""
     for scalar in String(decoding: json, as: UTF8.self).unicodeScalars {

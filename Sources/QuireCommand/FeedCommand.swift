@@ -201,7 +201,7 @@ struct FeedPrinter: Sendable {
   }
 
   private func write(_ line: String) throws {
-    var rest = Array(JSONText.printable(Data(line.utf8)))[...]
+    var rest = Array(PrintableJSON.bytes(of: Data(line.utf8)))[...]
     rest.append(UInt8(ascii: "\n"))
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }

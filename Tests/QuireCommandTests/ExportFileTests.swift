@@ -82,7 +82,8 @@ struct ExportFileTests {
     defer { server.stop() }
     let (file, report) = (TemporaryFile(), TemporaryFile())
     _ = try await export(server, "-o", file.path, "--report", report.path)
-    let position = PositionText.write(try ResumePoint("@\(report.path)").position)
+    let position = String(
+      decoding: try JSONEncoder().encode(ResumePoint("@\(report.path)").position), as: UTF8.self)
     try Data("0\n1\n{\"id".utf8).write(to: URL(fileURLWithPath: file.path))
     for from in [position, "@\(report.path)"] {
       let asked = server.requests.count

@@ -236,7 +236,7 @@ extension ExportForecast {
     do {
       let encoder = JSONEncoder()
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      try await file.write(JSONText.printable(try encoder.encode(self)) + Data("\n".utf8))
+      try await file.write(PrintableJSON.bytes(of: try encoder.encode(self)) + Data("\n".utf8))
     } catch {
       Diagnostics.write("quire: cannot write the report to \(file.name).")
       throw ExitStatus.failed

@@ -250,7 +250,7 @@ extension ExportOutcome {
   func json(signal: Int32?) throws -> Data {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return JSONText.printable(try encoder.encode(ReportContent(self, signal: signal)))
+    return PrintableJSON.bytes(of: try encoder.encode(ReportContent(self, signal: signal)))
       + Data("\n".utf8)
   }
 

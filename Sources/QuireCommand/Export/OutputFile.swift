@@ -218,7 +218,7 @@ enum ReportFile: Equatable, Sendable {
   }
 
   /// Puts a file in the place of another at once, so that a crash leaves one of the two.
-  private static func replace(_ path: String, with content: Data, mode: mode_t) throws {
+  static func replace(_ path: String, with content: Data, mode: mode_t) throws {
     let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     let folder = target.deletingLastPathComponent().path
     let new = "\(folder)/.\(target.lastPathComponent).\(UInt64.random(in: .min ... .max))"

@@ -110,7 +110,7 @@ enum ResumeFile {
         atPath: folder, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
       let path = folder + "/" + name
-      if write(report, to: path) { return path }
+      if (try? ReportFile.replace(path, with: report, mode: 0o600)) != nil { return path }
     }
     return nil
   }
@@ -122,35 +122,5 @@ enum ResumeFile {
       environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
       ?? environment["HOME"].map { $0 + "/.local/state" }
     return [state, environment["TMPDIR"] ?? "/tmp"].compactMap { $0.map { $0 + "/quire" } }
-  }
-
-  /// Puts a new file in the place of an older one, a symbolic link included.
-  private static func write(_ report: Data, to path: String) -> Bool {
-    let new = "\(path).\(UInt64.random(in: .min ... .max))"
-    let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { return false }
-    let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-    do {
-      try handle.write(contentsOf: report)
-      try handle.close()
-      guard rename(new, path) == 0 else { throw POSIXError(.EIO) }
-      return true
-    } catch {
-      unlink(new)
-      return false
-    }
-  }
-}
-
-/// Positions as they are printed; `ResumePoint` reads them.
-enum PositionText {
-  /// The position as one line of JSON.
-  static func write(_ position: Position) -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    // A position holds nothing that an encoder could refuse.
-    return (try? encoder.encode(position)).map {
-      String(decoding: JSONText.printable($0), as: UTF8.self)
-    } ?? "{}"
   }
 }

@@ -203,17 +203,11 @@ extension IPAddress {
   fileprivate init?(of address: UnsafeMutablePointer<curl_sockaddr>) {
     // An IPv6 address is longer than what C declares here.
     guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
-    let socket = UnsafeRawPointer(address) + offset
-    switch address.pointee.family {
-    case AF_INET:
-      let bits = socket.loadUnaligned(as: sockaddr_in.self).sin_addr
-      self.init(bytes: withUnsafeBytes(of: bits) { Array($0) })
-    case AF_INET6:
-      guard Int(address.pointee.addrlen) >= MemoryLayout<sockaddr_in6>.size else { return nil }
-      let bits = socket.loadUnaligned(as: sockaddr_in6.self).sin6_addr
-      self.init(bytes: withUnsafeBytes(of: bits) { Array($0) })
-    default: return nil
-    }
+    let family = address.pointee.family
+    guard
+      family != AF_INET6 || Int(address.pointee.addrlen) >= MemoryLayout<sockaddr_in6>.size
+    else { return nil }
+    self.init(socket: UnsafeRawPointer(address) + offset, family: family)
   }
 }
 

@@ -135,7 +135,7 @@ package final class NameResolver: Sendable {
     var addresses: [IPAddress] = []
     var entry = list
     while let info = entry?.pointee {
-      if let address = info.ai_addr.flatMap({ IPAddress(of: $0, family: info.ai_family) }),
+      if let address = info.ai_addr.flatMap({ IPAddress(socket: $0, family: info.ai_family) }),
         !addresses.contains(address)
       {
         addresses.append(address)
@@ -147,14 +147,15 @@ package final class NameResolver: Sendable {
 }
 
 extension IPAddress {
-  fileprivate init?(of address: UnsafeMutablePointer<sockaddr>, family: Int32) {
+  /// The address in a `sockaddr` of a family, as long as that family's; nil for neither IPv4 nor IPv6.
+  init?(socket: UnsafeRawPointer, family: Int32) {
     let bytes: [UInt8]
     switch family {
     case AF_INET:
-      let bits = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in.self).sin_addr
+      let bits = socket.loadUnaligned(as: sockaddr_in.self).sin_addr
       bytes = withUnsafeBytes(of: bits) { Array($0) }
     case AF_INET6:
-      let bits = UnsafeRawPointer(address).loadUnaligned(as: sockaddr_in6.self).sin6_addr
+      let bits = socket.loadUnaligned(as: sockaddr_in6.self).sin6_addr
       bytes = withUnsafeBytes(of: bits) { Array($0) }
     default: return nil
     }

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireJSON
 import QuirePagination
 
 /// Writes items as rows of cells (RFC 4180), and finds columns as they appear.
@@ -68,7 +69,10 @@ struct TableRows {
 
   /// An item that is no object is a cell of its own.
   private func members(of item: RawItem) throws -> [(name: String, value: RawItem)] {
-    try item.columns() ?? [("value", item)]
+    if let members = try item.members() { return members }
+    guard item.bytes.first == UInt8(ascii: "{") else { return [("value", item)] }
+    // An item of another format is JSON by its bytes alone.
+    return try RawItem(Array(item.bytes)).members() ?? [("value", item)]
   }
 
   private mutating func appendFound(_ item: RawItem, to output: inout [UInt8]) throws {
@@ -83,7 +87,7 @@ struct TableRows {
     for (index, cell) in cells.enumerated() {
       if index > 0 { output.append(delimiter) }
       guard let cell else { continue }
-      if cell.isContainer {
+      if let first = cell.bytes.first, "{[".utf8.contains(first) {
         append(quoted: cell.compact, to: &output)
       } else {
         // Half a surrogate pair is no character that a cell could have: the text stays as the server wrote it.

@@ -34,10 +34,6 @@ public struct HTMLSanitizer: Hashable, Sendable {
 
   /// The HTML, rewritten; `base` is what relative links start from.
   public func sanitize(_ html: String, base: String? = nil) -> String {
-    rewrite(html, base: base)
-  }
-
-  private func rewrite(_ html: String, base: String?) -> String {
     let scope = FeedScope(url: base)
     var html = html
     return html.withUTF8 { bytes in

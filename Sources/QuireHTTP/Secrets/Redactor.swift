@@ -210,11 +210,6 @@ struct Secret: Hashable, Sendable {
   var isTelling: Bool { value.count >= Self.telling }
   static let telling = 6
 
-  /// The secrets in a URL and in header fields, none of them empty.
-  static func all(in url: String, _ fields: HTTPFields) -> [Secret] {
-    all(in: PageRequest(url: url), fields)
-  }
-
   /// The secrets of a request that also has `fields`: parameters, fields and members of the body
   /// whose names give them away, segments of the path that `segments` describes, and `named`, which
   /// may be anywhere.

@@ -22,11 +22,6 @@ struct SecretParameters: Sendable {
   /// Which bytes any of the long ones may begin with.
   private let firstBytes: [Bool]
 
-  /// The secrets of a walk that starts with this URL and these fields.
-  init(of url: String, fields: HTTPFields) {
-    self.init(Secret.all(in: url, fields))
-  }
-
   init(_ secrets: [Secret]) {
     all = secrets
     self.secrets = secrets.filter(\.isTelling).sorted { $1.value.count < $0.value.count }

@@ -56,7 +56,7 @@ struct SecretParametersTests {
 
   @Test("A short secret is redacted where a name gives it away, and nowhere else")
   func shortSecrets() {
-    let secrets = SecretParameters(of: "https://g.test/?key=7", fields: [:])
+    let secrets = SecretParameters(of: "https://g.test/?key=7")
     let stored = secrets.redact(Position(["url": "https://g.test/?page=7&key=7"]))
     #expect(stored.value?["url"] == "https://g.test/?page=7&key=<secret:query.key>")
   }
@@ -64,9 +64,9 @@ struct SecretParametersTests {
   @Test("A walk with a new secret goes on with it, well encoded; one without any cannot")
   func renewed() throws {
     let stored = secrets.redact(Position(["url": "/me?access_token=S/ECR%2BET"]))
-    let renewed = SecretParameters(of: "/me?access_token=%26%2b%23new", fields: [:])
+    let renewed = SecretParameters(of: "/me?access_token=%26%2b%23new")
     #expect(try renewed.restore(stored).value?["url"] == "/me?access_token=%26%2B%23new")
-    let poor = SecretParameters(of: "/me", fields: [:])
+    let poor = SecretParameters(of: "/me")
     let error = #expect(throws: PageError.self) { try poor.restore(stored) }
     #expect(error?.code == .invalidArgument)
   }
@@ -82,5 +82,12 @@ struct SecretParametersTests {
       #expect(page.next == nil)
       #expect(page.nextFailure?.code == .invalidCursor)
     }
+  }
+}
+
+extension SecretParameters {
+  /// The secrets of a walk that starts with this URL and these fields.
+  init(of url: String, fields: HTTPFields = [:]) {
+    self.init(Secret.all(in: PageRequest(url: url), fields))
   }
 }
