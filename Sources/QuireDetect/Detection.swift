@@ -115,7 +115,7 @@ extension DetectedPagination {
   var beyondTotal: DetectedPagination? {
     guard !leadsOn, pagination.next.isCounter else { return nil }
     var longer = pagination
-    longer.end.removeAll { if case .total = $0 { true } else { false } }
+    longer.end.removeAll { if case .total(let total) = $0 { total.kind != .pages } else { false } }
     guard longer.end != pagination.end else { return nil }
     if !longer.end.contains(.emptyPage) { longer.end.append(.emptyPage) }
     longer.total = nil

@@ -34,7 +34,7 @@ struct DetectionVerifier<Item: Sendable> {
           detection.candidates.insert(detection.candidates.remove(at: index), at: 0)
           return
         }
-        // What is sure to be the last page needs no second.
+        // Of what is sure to be the last page, the others need no check.
         if candidate.confidence == .likely { break }
         continue
       }
@@ -243,7 +243,7 @@ struct FollowedPages {
   private static func items(
     of answer: PageAnswer, _ engine: PaginationEngine
   ) throws -> [JSONValue] {
-    try answer.document.values(at: "", inItemsOf: engine.items).map { $0 ?? .null }
+    try answer.document.wholes(ofItemsOf: engine.items)
   }
 
   /// Takes in the answer to the request for the next page.

@@ -24,7 +24,7 @@ public struct Increment: Sendable {
   /// How far behind the greatest value the next run begins, for servers whose clocks or indexes lag. Numbers
   /// count seconds since 1970, or milliseconds beyond 10¹¹. Default: nothing.
   public var lookBack: Duration
-  /// What is taken from numbers instead, which are then no times.
+  /// What is taken from numbers instead.
   package var numberLookBack: Int64?
   /// Of which requests the values are known; those of others begin anew. Default: those by this field.
   package var scope: String?
@@ -174,7 +174,10 @@ extension IncrementMachine {
     let seconds = increment.lookBack / .seconds(1)
     switch value {
     case .number(let text):
-      if let time = beginning(of: text, began) { return .number(time) }
+      if let (latest, second) = beginning(of: text, began) {
+        let back = increment.numberLookBack.map(Double.init) ?? seconds * second
+        return .number("\(Int64(latest - back))")
+      }
       if let back = increment.numberLookBack { return less(text, by: back) ?? value }
       guard seconds > 0 else { return value }
       guard let number = Double(text), number.isFinite else { break }
@@ -199,11 +202,12 @@ extension IncrementMachine {
   }
 
   /// When a run began, as a number that is a time of later than that has it, in seconds or milliseconds since
-  /// 1970; nil for other numbers.
-  private static func beginning(of text: String, _ began: Double) -> String? {
+  /// 1970, and what a second is; nil for other numbers.
+  private static func beginning(of text: String, _ began: Double) -> (Double, second: Double)? {
     guard let number = Double(text) else { return nil }
-    for unit in [1.0, 1000] where number > began * unit && number < (began + 172_800) * unit {
-      return "\(Int64(began * unit))"
+    for second in [1.0, 1000]
+    where number > began * second && number < (began + 172_800) * second {
+      return (began * second, second)
     }
     return nil
   }

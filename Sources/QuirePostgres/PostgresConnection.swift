@@ -72,14 +72,16 @@ package final class PostgresConnection: @unchecked Sendable {
     guard let start = target.range(of: "://")?.upperBound else { return true }
     let rest = target[start...]
     guard rest.isPercentEncodedWell else { return false }
-    let parts = rest.prefix { $0 != "/" && $0 != "?" }
-      .split(separator: "@", omittingEmptySubsequences: false)
-    guard parts.count <= 2, let hosts = parts.last else { return false }
-    return hosts.split(separator: ",").allSatisfy { host in
-      let name = host.lastIndex(of: "]") ?? host.startIndex
-      guard let colon = host[name...].lastIndex(of: ":") else { return true }
-      return host[colon...].dropFirst().allSatisfy { "0"..."9" ~= $0 }
-    }
+    // As libpq takes it apart: a user and a password end at the first @ in front of any slash.
+    let user = rest.firstIndex { $0 == "@" || $0 == "/" }.flatMap { rest[$0] == "@" ? $0 : nil }
+    let hosts = (user.map { rest[rest.index(after: $0)...] } ?? rest)
+      .prefix { $0 != "/" && $0 != "?" }
+    return !hosts.contains("@")
+      && hosts.split(separator: ",").allSatisfy { host in
+        let name = host.lastIndex(of: "]") ?? host.startIndex
+        guard let colon = host[name...].firstIndex(of: ":") else { return true }
+        return host[colon...].dropFirst().allSatisfy { "0"..."9" ~= $0 }
+      }
   }
 
   package func close() {

@@ -113,6 +113,25 @@ struct SharedSyncTests {
     await state.close()
   }
 
+  @Test("16-Machines: what was read in a round of some listings is read again in one of all")
+  func endsPartialRounds() async throws {
+    let copy = try Copy()
+    let state = SharedSyncState(copy.url, sync: "x", leaseTime: .seconds(60))
+    let first = try await state.beginRound(of: ["a"])
+    #expect(try await state.beginRound(of: ["a"]) == first)
+    try await state.endRound(first, isPartial: true)
+    #expect(try await state.beginRound(of: []) == first + 1)
+    // One of some joins one of all, and does not end it.
+    #expect(try await state.beginRound(of: ["a"]) == first + 1)
+    try await state.endRound(first + 1, isPartial: true)
+    #expect(try await state.beginRound(of: []) == first + 1)
+    try await state.endRound(first + 1, isPartial: false)
+    // One of some that was stopped is over for one of all.
+    #expect(try await state.beginRound(of: ["a"]) == first + 2)
+    #expect(try await state.beginRound(of: []) == first + 3)
+    await state.close()
+  }
+
   @Test("16-Machines: a unit that fails keeps no other waiting, and goes on in the next round")
   func goesOnAfterFailure() async throws {
     let isFailing = Mutex(true)

@@ -193,6 +193,53 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items") == (kind == "parts" ? ["1"] : ["100", "200"]))
   }
 
+  @Test(
+    "16-Increment, 16-Sync: what changes of a parent while its listing fails is read once it does not",
+    arguments: ["status", "cursor"])
+  func readsLeftOut(kind: String) async throws {
+    let state = Mutex((isFailing: false, time: "01"))
+    let server = try FaultServer { request in
+      let target = request.target
+      guard target.hasPrefix("/c/") else {
+        return [.respond(#"{"items":[{"id":1},{"id":2},{"id":3}]}"#)]
+      }
+      let (isFailing, time) = state.withLock { $0 }
+      let id = target.dropFirst(3).first.map(String.init) ?? ""
+      let next = isFailing && id == "2" && kind == "cursor" ? #","next":{"a":"\u0001"}"# : ""
+      if isFailing, id == "2", kind == "status" {
+        return [.respond("{}", status: "403 Forbidden")]
+      }
+      // Parent 2 changes while it fails, the others behind that.
+      let (number, day) = (id == "2" ? 2 : 3, id == "2" && time == "03" ? "02" : time)
+      let since = target.split(separator: "s=").dropFirst().first.map(String.init) ?? ""
+      let value = "2024-01-\(day)T00:00:00Z"
+      let isNew = !next.isEmpty ? false : since.prefix(10) <= value.prefix(10)
+      return [
+        .respond(
+          "{\"items\":[\(isNew ? "{\"id\":\(id),\"n\":\(number),\"t\":\"\(value)\"}" : "")]\(next)}"
+        )
+      ]
+    }
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    let copy = try Copy(
+      "{url: '\(server.url("/c/{id}"))', for: p, key: id, since: {field: /t, parameter: s}, \(pages)}\n"
+        + "  p: {url: \(server.url("/p")), key: id, \(pages)}")
+    func days() throws -> [String] {
+      try copy.rows("SELECT substr(t, 9, 2) FROM items ORDER BY id")
+    }
+    #expect(try await copy.run().status == 0)
+    #expect(try days() == ["01", "01", "01"])
+    state.withLock { $0 = (true, "03") }
+    let left = try await copy.run()
+    #expect(left.status == 1 && left.errors.contains("left out 1 parent"), "\(left.errors)")
+    #expect(try days() == ["03", "01", "03"])
+    state.withLock { $0.isFailing = false }
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try days() == ["03", "02", "03"])
+  }
+
   @Test("16-Sync: a value of the parent takes the place of no member that items have")
   func displacesNothing() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1,"own":2}]}"#)] }
@@ -256,6 +303,7 @@ import Testing
     for (url, parameters, message) in [
       ("http://127.0.0.1:1/c", "", "the same for all parents"),
       ("http://127.0.0.1:1/c", "parameters: {p: '{id}'}, ", "?p={name}"),
+      ("http://127.0.0.1:1/c", #"parameters: {p: '{"a":1}'}, "#, "the same for all parents"),
     ] {
       let copy = try Copy(
         "{url: '\(url)', for: p, \(parameters)\(pages)}\n  p: {url: http://127.0.0.1:1/p, \(pages)}"

@@ -177,6 +177,25 @@ extension IncrementTests {
       #expect((start < Int64(value)) == isCut, "\(value): \(start)")
     }
   }
+
+  @Test("16-Increment: a look-back reaches back from the beginning of a run, too")
+  func looksBackFromBeginning() async throws {
+    let now = Date().timeIntervalSince1970
+    for second in [1.0, 1000] {
+      let sink = MemorySink(mode: .append)
+      let asked = Asked()
+      for _ in 0..<2 {
+        let increment = Increment("/t", key: "/id", lookBack: .seconds(600))
+        try await Export(to: sink, increment: increment) {
+          asked.append($0)
+          return Cursor(listing([["{\"id\":1,\"t\":\(Int64((now + 60) * second))}"]]))
+        }.run()
+      }
+      let sent = asked.values.compactMap { $0?.integer }
+      let start = Double(try #require(sent.first)) / second
+      #expect(start >= now - 601 && start < Date().timeIntervalSince1970 - 599)
+    }
+  }
 }
 
 /// What was asked for.

@@ -41,7 +41,7 @@ import Testing
     arguments: [
       "postgres://u:SECRET/x@127.0.0.1:1/db", "postgres://u:x%zzSECRET@127.0.0.1:1/db",
       "postgres://u:x@SECRET@127.0.0.1:1/db", "postgres://127.0.0.1:1/db?password=SECRET%zz",
-      "postgresql://u:SEC?RET@127.0.0.1:1/db",
+      "postgresql://u:1:SEC/RET@127.0.0.1:1/db",
     ])
   func quotesNoPassword(url: String) async throws {
     let sink = PostgresSink(url, table: "t")

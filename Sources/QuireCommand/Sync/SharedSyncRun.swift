@@ -49,7 +49,7 @@ struct SharedSyncRun: Sendable {
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let names = Set(listings.map(\.name))
     let isWhole = names.count == file.listings.count
-    let (round, isNew) = try await state.beginRound(of: isWhole ? [] : names)
+    let round = try await state.beginRound(of: isWhole ? [] : names)
     var over: [String: Bool] = [:]
     while over.count < listings.count {
       var isIdle = true
@@ -68,8 +68,7 @@ struct SharedSyncRun: Sendable {
       }
       if isIdle { try await Task.sleep(for: pause) }
     }
-    // A round of some listings alone is theirs: in the next one all are read.
-    if isWhole || isNew { try await state.endRound(round) }
+    try await state.endRound(round, isPartial: !isWhole)
     return over.values.allSatisfy { $0 }
   }
 

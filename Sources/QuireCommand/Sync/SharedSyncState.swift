@@ -41,6 +41,7 @@ final class SharedSyncState: Sendable {
   private static let tables = """
     CREATE TABLE IF NOT EXISTS _quire_rounds (sync text PRIMARY KEY, number bigint NOT NULL, \
     is_over boolean NOT NULL);
+    ALTER TABLE _quire_rounds ADD COLUMN IF NOT EXISTS is_partial boolean NOT NULL DEFAULT false;
     CREATE TABLE IF NOT EXISTS _quire_listings (sync text, name text, record text NOT NULL, \
     PRIMARY KEY (sync, name));
     CREATE TABLE IF NOT EXISTS _quire_parents (number bigint GENERATED ALWAYS AS IDENTITY, sync text \
@@ -64,36 +65,38 @@ final class SharedSyncState: Sendable {
   // MARK: Rounds
 
   /// The round that goes on, or a new one where the last came to its end: for all listings, or for `some`
-  /// of them.
+  /// of them. A round of some is over for those who read all.
   ///
   /// The first one has the time for its number: where this state is lost, and destinations know earlier
   /// rounds, it still is later than those.
-  func beginRound(of some: Set<String>) async throws -> (number: Int, isNew: Bool) {
+  func beginRound(of some: Set<String>) async throws -> Int {
     try await database.transaction { [self] connection in
-      let known = try connection.query(
-        "SELECT is_over FROM _quire_rounds WHERE sync = $1 FOR UPDATE", [sync])
-      let isNew = known.first?[0] != "f"
       let row = try connection.query(
         """
         INSERT INTO _quire_rounds AS known \
-        VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, false) \
-        ON CONFLICT (sync) DO UPDATE SET \
-        number = known.number + known.is_over::int, is_over = false RETURNING number
-        """, [sync])
+        VALUES ($1, extract(epoch FROM clock_timestamp())::bigint, false, $2::boolean) \
+        ON CONFLICT (sync) DO UPDATE SET is_over = false, \
+        number = known.number + (known.is_over OR known.is_partial AND NOT $2::boolean)::int, \
+        is_partial = CASE WHEN known.is_over THEN $2::boolean ELSE known.is_partial AND $2::boolean END \
+        RETURNING number
+        """, [sync, some.isEmpty ? "f" : "t"])
       let round = row.first?.first?.flatMap { Int($0) } ?? 1
       guard !some.isEmpty, try some.allSatisfy({ try record($0, connection).tried >= round })
-      else { return (round, isNew) }
+      else { return round }
       try connection.query(
         "UPDATE _quire_rounds SET number = $2::bigint WHERE sync = $1", [sync, "\(round + 1)"])
-      return (round + 1, isNew)
+      return round + 1
     }
   }
 
-  func endRound(_ round: Int) async throws {
+  /// All listings of the round have ended, or, where `isPartial`, those of a round of some.
+  func endRound(_ round: Int, isPartial: Bool) async throws {
     try await database.transaction { [sync] connection in
       _ = try connection.query(
-        "UPDATE _quire_rounds SET is_over = true WHERE sync = $1 AND number = $2::bigint",
-        [sync, "\(round)"])
+        """
+        UPDATE _quire_rounds SET is_over = true WHERE sync = $1 AND number = $2::bigint \
+        AND (is_partial OR NOT $3::boolean)
+        """, [sync, "\(round)", isPartial ? "t" : "f"])
     }
   }
 
@@ -294,7 +297,8 @@ final class SharedSyncState: Sendable {
     try await database.transaction { [self] connection in
       var record = try self.record(record.name, connection, locking: true)
       guard record.tried < round else { return }
-      record.end(outcome, of: listing, in: round)
+      // Where the next round has taken the run up, it has ended there, too.
+      record.end(outcome, of: listing, in: max(round, record.planned))
       try save(record, connection)
       var rounds = [record.done, record.runRound]
       for child in children { rounds.append(try self.record(child, connection).parentRound) }

@@ -91,7 +91,8 @@ struct SyncListing: Sendable {
     } catch let error as ValidationError {
       throw SyncFileError("\(place).parameters", error.message)
     }
-    try Self.check(url, parameters, with.map(\.value), isChild: parent != nil, split, at: place)
+    let written = (value["parameters"] ?? .null).textsByName
+    try Self.check(url, written, with.map(\.value), isChild: parent != nil, split, at: place)
     pageSize = value["pageSize"]?.integer
     // Each parent's own walk knows how many empty pages are too many; many parents may have no items.
     limits = Limits(
@@ -144,9 +145,10 @@ struct SyncListing: Sendable {
     _ url: SyncTemplate, _ parameters: [(name: String, text: String)], _ with: [SyncPlaceholder],
     isChild: Bool, _ split: SyncSplit?, at place: String
   ) throws {
-    if let parameter = parameters.first(where: {
-      (isChild || split != nil) && $0.text.contains("{")
-    }) {
+    let placeholder = #/\{\+?[A-Za-z_][\w.\/:-]*\}/#
+    if isChild || split != nil,
+      let parameter = parameters.first(where: { $0.text.contains(placeholder) })
+    {
       throw SyncFileError(
         "\(place).parameters.\(ServerText(parameter.name))",
         "Values of a parent and bounds of a part go into url, such as …?\(ServerText(parameter.name))={name}."

@@ -58,10 +58,11 @@ final class SyncSource: Sendable {
 
   /// Listings of parents that failed, and were left out.
   struct Failures: Sendable {
-    /// Of more it is not one parent that is the reason.
-    static let most = 100
+    /// Of more, the parents are not the reason.
+    static let mostInARow = 10
 
     var count = 0
+    var inARow = 0
     var first: PageError?
   }
 
@@ -124,7 +125,11 @@ final class SyncSource: Sendable {
       notes.withLock { $0.skipped += 1 }
       found = nil
     } catch let error as PageError where leavesOut(error) {
-      return try await page(without: place.parent, error)
+      var page = Page<RawItem>([])
+      page.traffic = error.traffic
+      page.traffic.items = 0
+      try await leave(place.parent, behind: &page, error)
+      return page
     }
     var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
     if let found {
@@ -144,11 +149,15 @@ final class SyncSource: Sendable {
     }
     if let inner = found?.next {
       page.next = Self.position(place.parent.number, try inner.sealedJSON, received)
+    } else if let failure = found?.nextFailure, leavesOut(failure) {
+      try await leave(place.parent, behind: &page, failure)
+      return page
     } else if found?.nextFailure == nil {
       if page.total == nil, let received, let missing = found?.total?.missing(after: received) {
         page.metadata[MissingItems.self] = MissingItems(missing)
       }
       await open.close()
+      notes.withLock { $0.failed.inARow = 0 }
       done.withLock { $0 = ($0 ?? 0) + 1 }
       page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
       // Pages are written in order: what follows is asked for when this one is on its way.
@@ -161,37 +170,39 @@ final class SyncSource: Sendable {
   }
 
   /// Whether the listing of a parent is left out that fails so: others may well do, and a later run reads all
-  /// anew and replaces by key or as a whole what this one has read. Not where the server is away, refuses
-  /// everybody, or asks to wait.
+  /// anew, which replaces by key what this one has read. Not where the server is away, asks to wait or refuses
+  /// everybody, nor where several have failed in a row: then the run stops, and goes on here.
   private func leavesOut(_ error: PageError) -> Bool {
-    guard case .noted = parents, listing.parent != nil,
-      [.upsert, .replace].contains(listing.destination.mode)
+    guard case .noted = parents, listing.parent != nil, listing.destination.mode == .upsert,
+      failed.inARow < Failures.mostInARow
     else { return false }
-    let isOfServer = [401, 429].contains(error.response?.status.code ?? 0)
-    let isOfRun: [PageError.Code] = [
-      .connectFailed, .timedOut, .throttled, .limitExceeded, .crossOriginLink, .invalidArgument,
-      .positionMismatch,
+    let ofAll: [PageError.Code] = [
+      .connectFailed, .timedOut, .truncated, .tls, .throttled, .credentialsFailed,
+      .refusedAddress, .clientClosed, .crossOriginLink, .invalidArgument, .positionMismatch,
     ]
-    return !isOfServer && !isOfRun.contains(error.code) && failed.count < Failures.most
+    let status = error.response?.status.code ?? 0
+    return !ofAll.contains(error.code)
+      && ![401, 407, 408, 425, 429, 502, 503, 504].contains(status)
   }
 
-  /// An empty page in the place of what is left of a parent's listing, which lacks at least one item by that.
-  private func page(
-    without parent: SyncState.Parent, _ error: PageError
-  ) async throws -> Page<RawItem> {
+  /// Leaves out what is left of a parent's listing behind a page, which lacks at least one item by that.
+  private func leave(
+    _ parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError
+  ) async throws {
+    guard case .noted(let state, _) = parents else { return }
+    // The next run asks for all of it, and not for what has changed since this one.
+    try state.forget(parent.values, of: listing.name)
     notes.withLock {
       $0.failed.count += 1
+      $0.failed.inARow += 1
       $0.failed.first = $0.failed.first ?? error
     }
     await open.close()
     done.withLock { $0 = ($0 ?? 0) + 1 }
-    var page = Page<RawItem>([])
-    page.traffic = error.traffic
-    page.traffic.items = 0
+    page.nextFailure = nil
     page.metadata[MissingItems.self] = MissingItems(1)
     page.next = try next(after: parent.number).map { Self.position($0.number, .null) }
     open.proceed(to: page.next)
-    return page
   }
 
   /// Items that came of the parent's listing with this page; nil where it was not read from its start.

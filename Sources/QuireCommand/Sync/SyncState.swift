@@ -196,6 +196,14 @@ final class SyncState: Sendable {
     }
   }
 
+  /// Forgets that a run has read the listing of a parent to its end.
+  func forget(_ values: String, of listing: String) throws {
+    try queue.write {
+      try $0.execute(
+        sql: "DELETE FROM seen WHERE listing = ? AND parent = ?", arguments: [listing, values])
+    }
+  }
+
   /// Drops the parents of rounds that no run needs any more.
   func dropParents(of listing: String, keeping rounds: Set<Int>) throws {
     try queue.write { database in

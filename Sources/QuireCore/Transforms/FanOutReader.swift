@@ -107,11 +107,11 @@ struct FanOutNotes: Sendable {
     return begun
   }
 
-  /// A page of parents came.
+  /// A page came that is none of the whole: of parents, or of a child that has no more.
   mutating func read(_ page: Page<some Any>) {
     traffic = traffic + page.traffic
-    // Items of the whole are those of children.
-    traffic.items = 0
+    // What the whole counts are items of children.
+    (traffic.items, traffic.badItems, traffic.duplicates) = (0, 0, 0)
   }
 
   /// A walk may be over; then it is closed, and what it has to say is kept. `name` is what to call it.
@@ -181,6 +181,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
         if inner != nil || !page.items.isEmpty {
           return deliver(page, of: child, goingOnAt: inner, at: position)
         }
+        state.withLock { $0.notes.read(page) }
       }
       finish(child, nil)
     }

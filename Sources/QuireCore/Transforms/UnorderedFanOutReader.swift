@@ -80,7 +80,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     for place in places.open {
       // The parent's item is asked for again: only it leads to its listing.
       let walk = fanOut.parents.resuming(from: place.parent).walk()
-      guard let item = try await walk.next(isolation: nil)?.items.first else {
+      let page = try await walk.next(isolation: nil)
+      if let page { state.withLock { $0.notes.read(page) } }
+      guard let item = page?.items.first else {
         throw PageError(
           .positionMismatch,
           "A listing that was being read has no parent any more: the parents' listing has changed.")
@@ -234,7 +236,10 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
         return nil
       }
       let inner = state.children[index].walk.checkpoint(behind: page)
-      guard inner != nil || !page.items.isEmpty else { return nil }
+      guard inner != nil || !page.items.isEmpty else {
+        state.notes.read(page)
+        return nil
+      }
       var open = state.children
       open.insert(open.remove(at: index), at: 0)
       let own = FanOutPlaces(

@@ -232,6 +232,21 @@ final class ClientBudget: Sendable {
 
   /// Tells the machine of an event, and does what it says.
   private func act(_ event: (inout State, Duration) -> BudgetMachine.Effects) {
+    var unused = perform(event)
+    // Cancelled in the same moment, they have no use for their places, which others may get.
+    while let (request, grant) = unused.popLast() {
+      lost(request.lane, grant, wentOut: false)
+      unused += perform { state, now in
+        state.machine.ended(
+          request.lane, state.limits, isFull: self.isFull(state.limits), at: now)
+      }
+    }
+  }
+
+  /// Returns the requests that were granted and have been cancelled.
+  private func perform(
+    _ event: (inout State, Duration) -> BudgetMachine.Effects
+  ) -> [(request: Wait, grant: RateMachine.Grant)] {
     let (granted, refused) = state.withLock {
       state -> (
         [(request: Wait, grant: RateMachine.Grant)], [(request: Wait, wait: Duration)]
@@ -251,11 +266,7 @@ final class ClientBudget: Sendable {
     for (request, wait) in refused {
       request.waiter.resume(throwing: Self.tooLong(wait, request.longest))
     }
-    for (request, grant) in granted where !request.waiter.resume(returning: grant) {
-      // Cancelled in the same moment, it has no use for its place.
-      lost(request.lane, grant, wentOut: false)
-      ended(request.lane, bytes: 0)
-    }
+    return granted.filter { !$0.request.waiter.resume(returning: $0.grant) }
   }
 
   /// Looks again at a host when it is time; nil for never.

@@ -58,6 +58,22 @@ extension PageDocument {
     []
   }
 
+  /// Each item with all that it holds, to compare it by: an element of XML that has no others in it is a text by
+  /// its value, and has its attributes here, too.
+  package func wholes(ofItemsOf items: Pagination.Items) throws -> [JSONValue] {
+    let attributes = try values(at: "/@*", inItemsOf: items)
+    return try values(at: "", inItemsOf: items).enumerated().map { index, value in
+      guard attributes.indices.contains(index), case .object(let members)? = attributes[index],
+        !members.isEmpty
+      else { return value ?? .null }
+      switch value {
+      case nil: return .object(members)
+      case .object?, .array?: return value ?? .null
+      case let text?: return .object(members + [.init("#text", text)])
+      }
+    }
+  }
+
   /// Nil: the page's URL.
   public func base(at path: PagePath) -> String? { nil }
 }

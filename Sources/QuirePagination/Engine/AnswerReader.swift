@@ -316,12 +316,16 @@ struct AnswerReader: Sendable {
   /// A digest of the items' keys; nil for an empty page, which repeats nothing.
   private func digest(of answer: PageAnswer) throws -> UInt64? {
     guard let key = repetitionKey else { return nil }
+    guard !key.text.isEmpty else {
+      let wholes = try answer.document.wholes(ofItemsOf: items)
+      return wholes.isEmpty ? nil : ContentWatch.digest(of: wholes)
+    }
     let keys = try answer.document.values(at: key, inItemsOf: items)
     guard !keys.isEmpty else { return nil }
     if keys.allSatisfy({ $0 != nil }) { return ContentWatch.digest(of: keys.compactMap(\.self)) }
     // Items without the key are told apart by all they hold.
-    let wholes = try answer.document.values(at: "", inItemsOf: items)
-    return ContentWatch.digest(of: zip(keys, wholes).map { $0 ?? $1 ?? .null })
+    let wholes = try answer.document.wholes(ofItemsOf: items)
+    return ContentWatch.digest(of: zip(keys, wholes).map { $0 ?? $1 })
   }
 
   // MARK: Members

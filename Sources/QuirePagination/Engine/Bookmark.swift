@@ -236,7 +236,7 @@ extension Pagination.Placement {
   fileprivate var isInBody: Bool {
     switch self {
     case .jsonBody, .form, .xmlBody, .bodyMerge, .request: true
-    case .firstOf(let placements): placements.contains(where: \.isInBody)
+    case .firstOf(let placements): placements.allSatisfy(\.isInBody)
     default: false
     }
   }

@@ -88,14 +88,7 @@ public struct XMLDocument: PageDocument {
   /// The value at `path` below each item of the page, in order; nil for an item that has none there.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
     guard let xml = path.xml else { return [] }
-    let isWhole = xml.steps.isEmpty && !xml.startsAnywhere
-    return try index.items(of: items).map { node in
-      // The item itself is all that it holds.
-      guard isWhole, index.attributes(of: node).contains(where: { _ in true }) else {
-        return try index.value(at: xml, from: .element(node))
-      }
-      return try XMLMapping(index).value(of: node)
-    }
+    return try index.items(of: items).map { try index.value(at: xml, from: .element($0)) }
   }
 
   /// The `xml:base` in force where `path` finds its value, itself resolved against those around it;
