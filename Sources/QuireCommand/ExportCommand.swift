@@ -103,7 +103,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "Stop after this long, in the middle of a page, too: in seconds, or as 90s, 15m or 2h.",
+      "Stop after this long, in the middle of a page, too: in seconds, or as 90s, 15m, 2h or 3d.",
       valueName: "time"))
   var maxTime: String?
 
@@ -136,14 +136,14 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long to wait for a server that is away, in seconds, or as 90s, 15m or 2h; 0 for not at "
+      "How long to wait for a server that is away, in seconds, or as 90s, 15m, 2h or 3d; 0 for not at "
         + "all. Default: 15m, or 0 with '--retries 0'.",
       valueName: "time"))
   var patience: String?
 
   @Option(
     help: ArgumentHelp(
-      "The longest Retry-After to wait for, in seconds, or as 90s, 15m or 2h.",
+      "The longest Retry-After to wait for, in seconds, or as 90s, 15m, 2h or 3d.",
       valueName: "time"))
   var maxRetryAfter: String = "15m"
 
@@ -209,7 +209,7 @@ struct ExportCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp(
-      "How long what came may wait before it is committed, in seconds, or as 90s, 15m or 2h; 0 commits "
+      "How long what came may wait before it is committed, in seconds, or as 90s, 15m, 2h or 3d; 0 commits "
         + "each page. Default: 5s, and sooner by size.",
       valueName: "time"))
   var commitEvery: String?

@@ -68,20 +68,14 @@ struct SyncSplit: Sendable {
   }
 
   private static func step(_ text: String, isTime: Bool, at place: String) throws -> Int64 {
-    let days = text.hasSuffix("d") ? Int64(text.dropLast()).flatMap(Self.seconds(inDays:)) : nil
     let time = isTime ? try? DurationOption.duration(text, for: place).components.seconds : nil
-    guard let step = isTime ? days ?? time : Int64(text), step > 0 else {
+    guard let step = isTime ? time : Int64(text), step > 0 else {
       throw SyncFileError(
         place,
         "expected \(isTime ? "a time such as 30d or 12h" : "a number of keys"), not "
           + "\(ServerText(text)).")
     }
     return step
-  }
-
-  private static func seconds(inDays days: Int64) -> Int64? {
-    let (seconds, isTooMany) = days.multipliedReportingOverflow(by: 86_400)
-    return isTooMany ? nil : seconds
   }
 
   /// The parts as they are now, or those of one range.
