@@ -240,6 +240,18 @@ import Testing
     #expect(try days() == ["03", "02", "03"])
   }
 
+  @Test("16-Sync: a state that is something else, or damaged, is named, and stays as it is")
+  func namesDamagedState() async throws {
+    let copy = try Copy("{url: 'http://127.0.0.1:1/x', pagination: \(Self.pages)}")
+    let state = copy.folder.appending(path: "x.state.db")
+    let text = Data(String(repeating: "no state of a sync\n", count: 100).utf8)
+    try text.write(to: state)
+    let ending = try await copy.run()
+    #expect(
+      ending.status == 1 && ending.errors.contains("x.state.db is not what"), "\(ending.errors)")
+    #expect(try Data(contentsOf: state) == text)
+  }
+
   @Test("16-Sync: a value of the parent takes the place of no member that items have")
   func displacesNothing() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1,"own":2}]}"#)] }

@@ -53,14 +53,28 @@ final class SyncState: Sendable {
 
   private let queue: DatabaseQueue
 
-  /// Opens or makes the file.
+  /// Opens or makes the file. Throws `SyncFileError` for one that is something else, or damaged.
   init(_ path: String) throws {
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    do {
+      queue = try Self.open(path)
+    } catch let error as DatabaseError
+      where error.resultCode == .SQLITE_NOTADB
+      || error.resultCode == .SQLITE_CORRUPT
+    {
+      throw SyncFileError(
+        "state",
+        "\(path) is not what a sync has stored, or it is damaged. Restore it, or move it away: then all is read "
+          + "anew.")
+    }
+  }
+
+  private static func open(_ path: String) throws -> DatabaseQueue {
+    let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
     var configuration = Configuration()
     configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
-    queue = try DatabaseQueue(path: path, configuration: configuration)
+    let queue = try DatabaseQueue(path: path, configuration: configuration)
     try queue.write { database in
       try database.execute(
         sql: """
@@ -77,6 +91,7 @@ final class SyncState: Sendable {
         try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
       }
     }
+    return queue
   }
 
   // MARK: Rounds
