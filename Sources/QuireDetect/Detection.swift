@@ -104,10 +104,7 @@ extension DetectedPagination {
     guard case .pageNumber(1, let echo) = pagination.next else { return nil }
     var counted = pagination
     counted.next = .pageNumber(first: 0, from: echo)
-    return DetectedPagination(
-      preset: nil, items: nil, pagination: counted, confidence: confidence, evidence: evidence,
-      doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: counted.swift,
-      next: next)
+    return composed(counted)
   }
 
   /// The same description without the total that says that its first page is the last, where pages or items are
@@ -119,9 +116,14 @@ extension DetectedPagination {
     guard longer.end != pagination.end else { return nil }
     if !longer.end.contains(.emptyPage) { longer.end.append(.emptyPage) }
     longer.total = nil
-    return DetectedPagination(
-      preset: nil, items: nil, pagination: longer, confidence: confidence, evidence: evidence,
-      doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: longer.swift,
+    return composed(longer)
+  }
+
+  /// The candidate with a description that is no preset's, not checked yet.
+  private func composed(_ pagination: Pagination) -> DetectedPagination {
+    DetectedPagination(
+      preset: nil, items: nil, pagination: pagination, confidence: confidence, evidence: evidence,
+      doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: pagination.swift,
       next: next)
   }
 }

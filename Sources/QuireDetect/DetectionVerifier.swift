@@ -30,8 +30,8 @@ struct DetectionVerifier<Item: Sendable> {
         {
           (longer.check, longer.confidence) = (check.result, .verified)
           longer.doubts.append("what looks like a total counts the items of the page alone")
-          detection.candidates[index] = longer
-          detection.candidates.insert(detection.candidates.remove(at: index), at: 0)
+          detection.candidates.remove(at: index)
+          detection.candidates.insert(longer, at: 0)
           return
         }
         // Of what is sure to be the last page, the others need no check.

@@ -126,6 +126,18 @@ struct IncrementTests {
 }
 
 extension IncrementTests {
+  /// What a run sends behind one that has seen a value, given as JSON.
+  private func sent(behind value: String, lookBack: Duration = .zero) async throws -> JSONValue? {
+    let (sink, asked) = (MemorySink(mode: .append), Asked())
+    for _ in 0..<2 {
+      try await Export(to: sink, increment: Increment("/t", key: "/id", lookBack: lookBack)) {
+        asked.append($0)
+        return Cursor(listing([["{\"id\":1,\"t\":\(value)}"]]))
+      }.run()
+    }
+    return asked.values.lazy.compactMap(\.self).first
+  }
+
   @Test(
     "16-Increment: the next run begins no later than this one did, however a time is written, and early enough for any zone",
     arguments: [
@@ -136,21 +148,13 @@ extension IncrementTests {
       ("2099-01-01 10:00:00+05:00", "yyyy-MM-dd HH:mm:ssZZZZZ", 0),
     ])
   func beginsEarly(value: String, format: String, hours: Double) async throws {
-    let sink = MemorySink(mode: .append)
-    let asked = Asked()
     let before = Date()
-    for _ in 0..<2 {
-      try await Export(to: sink, increment: Increment("/t", key: "/id")) {
-        asked.append($0)
-        return Cursor(listing([["{\"id\":1,\"t\":\"\(value)\"}"]]))
-      }.run()
-    }
+    let sent = try await sent(behind: "\"\(value)\"")
     let formatter = DateFormatter()
     formatter.locale = Locale(identifier: "en_US_POSIX")
     formatter.timeZone = TimeZone(identifier: "UTC")
     formatter.dateFormat = format
-    let sent = asked.values.compactMap { $0?.string }
-    let text = try #require(sent.first)
+    let text = try #require(sent?.string)
     let start = try #require(formatter.date(from: text), "\(text)")
     let earliest = before.addingTimeInterval(-hours * 3600 - 1)
     #expect(start >= earliest && start <= Date().addingTimeInterval(-hours * 3600), "\(text)")
@@ -164,16 +168,8 @@ extension IncrementTests {
       (now + 3600, true), ((now + 3600) * 1000, true), (now - 3600, false), (7, false),
       (now * 2, false),
     ] {
-      let sink = MemorySink(mode: .append)
-      let asked = Asked()
-      for _ in 0..<2 {
-        try await Export(to: sink, increment: Increment("/t", key: "/id")) {
-          asked.append($0)
-          return Cursor(listing([["{\"id\":1,\"t\":\(Int64(value))}"]]))
-        }.run()
-      }
-      let sent = asked.values.compactMap { $0?.integer }
-      let start = try #require(sent.first)
+      let sent = try await sent(behind: "\(Int64(value))")
+      let start = try #require(sent?.integer)
       #expect((start < Int64(value)) == isCut, "\(value): \(start)")
     }
   }
@@ -182,17 +178,9 @@ extension IncrementTests {
   func looksBackFromBeginning() async throws {
     let now = Date().timeIntervalSince1970
     for second in [1.0, 1000] {
-      let sink = MemorySink(mode: .append)
-      let asked = Asked()
-      for _ in 0..<2 {
-        let increment = Increment("/t", key: "/id", lookBack: .seconds(600))
-        try await Export(to: sink, increment: increment) {
-          asked.append($0)
-          return Cursor(listing([["{\"id\":1,\"t\":\(Int64((now + 60) * second))}"]]))
-        }.run()
-      }
-      let sent = asked.values.compactMap { $0?.integer }
-      let start = Double(try #require(sent.first)) / second
+      let sent = try await sent(
+        behind: "\(Int64((now + 60) * second))", lookBack: .seconds(600))
+      let start = Double(try #require(sent?.integer)) / second
       #expect(start >= now - 601 && start < Date().timeIntervalSince1970 - 599)
     }
   }

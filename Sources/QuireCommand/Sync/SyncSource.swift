@@ -149,23 +149,24 @@ final class SyncSource: Sendable {
     }
     if let inner = found?.next {
       page.next = Self.position(place.parent.number, try inner.sealedJSON, received)
-    } else if let failure = found?.nextFailure, leavesOut(failure) {
-      try await leave(place.parent, behind: &page, failure)
-      return page
-    } else if found?.nextFailure == nil {
+      open.proceed(to: page.next)
+    } else if let failure = found?.nextFailure {
+      if leavesOut(failure) {
+        try await leave(place.parent, behind: &page, failure)
+      } else {
+        open.proceed(to: nil)
+      }
+    } else {
       if page.total == nil, let received, let missing = found?.total?.missing(after: received) {
         page.metadata[MissingItems.self] = MissingItems(missing)
       }
-      await open.close()
       notes.withLock { $0.failed.inARow = 0 }
-      done.withLock { $0 = ($0 ?? 0) + 1 }
-      page.next = try next(after: place.parent.number).map { Self.position($0.number, .null) }
       // Pages are written in order: what follows is asked for when this one is on its way.
       if listing.since != nil, found != nil {
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
+      try await proceed(from: place.parent, behind: &page)
     }
-    open.proceed(to: page.next)
     return page
   }
 
@@ -181,8 +182,8 @@ final class SyncSource: Sendable {
       .refusedAddress, .clientClosed, .crossOriginLink, .invalidArgument, .positionMismatch,
     ]
     let status = error.response?.status.code ?? 0
-    return !ofAll.contains(error.code)
-      && ![401, 407, 408, 425, 429, 502, 503, 504].contains(status)
+    return !ofAll.contains(error.code) && ![401, 407, 408, 425, 429].contains(status)
+      && !RetryPolicy.outageStatuses.contains(status)
   }
 
   /// Leaves out what is left of a parent's listing behind a page, which lacks at least one item by that.
@@ -197,10 +198,16 @@ final class SyncSource: Sendable {
       $0.failed.inARow += 1
       $0.failed.first = $0.failed.first ?? error
     }
-    await open.close()
-    done.withLock { $0 = ($0 ?? 0) + 1 }
     page.nextFailure = nil
     page.metadata[MissingItems.self] = MissingItems(1)
+    try await proceed(from: parent, behind: &page)
+  }
+
+  /// Nothing more is read of a parent's listing: behind the page comes that of the next parent.
+  private func proceed(from parent: SyncState.Parent, behind page: inout Page<RawItem>) async throws
+  {
+    await open.close()
+    done.withLock { $0 = ($0 ?? 0) + 1 }
     page.next = try next(after: parent.number).map { Self.position($0.number, .null) }
     open.proceed(to: page.next)
   }

@@ -158,7 +158,7 @@ struct FeedPoller: Sendable {
 
   /// By what validators know the page at an address.
   private func key(of url: String) -> String {
-    "GET \(Redactor(fields: client.configuration.headers, urls: [url]).identity(of: url))"
+    Redactor(fields: client.configuration.headers, urls: [url]).identity(of: .get, url)
   }
 
   /// The subscription with the time of its next poll. Where a permanent redirect has moved the feed, its

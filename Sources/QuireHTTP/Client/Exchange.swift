@@ -80,7 +80,7 @@ final class Exchange {
   /// What validators know the request by.
   var requestIdentity: String {
     if let knownIdentity { return knownIdentity }
-    let identity = "\(request.method) \(redactor.identity(of: request.url))"
+    let identity = redactor.identity(of: request.method, request.url)
     knownIdentity = identity
     return identity
   }

@@ -57,25 +57,34 @@ package struct Redactor: Sendable {
   /// `https://host/path?page=2&token=…`.
   package func describe(_ url: String) -> String {
     // Scrubbed before it is cut, lest half a secret stays.
-    let path = ServerText(scrub(Self.withoutUser(Self.path(of: url))))
-    guard url.utf8.contains(UInt8(ascii: "?")) else { return path.description }
-    let shown = Self.parameters(of: url).map { name, value in
-      let name = PercentEncoding.encode(name, allowing: "$[]")
-      return Self.isHarmless(name, value) ? "\(name)=\(value)" : "\(name)=…"
-    }
-    return "\(path)?\(ServerText(scrub(shown.joined(separator: "&"))))"
+    let (path, query) = scrubbed(url, showing: Self.isHarmless)
+    return "\(ServerText(path))" + (query.map { "?\(ServerText($0))" } ?? "")
+  }
+
+  /// What to know a request by, as validators do.
+  package func identity(of method: HTTPRequest.Method, _ url: String) -> String {
+    "\(method) \(identity(of: url))"
   }
 
   /// `https://host/path?q=word&token=…`, with nothing left out but secrets, to tell URLs by: those that differ
   /// in more than their secrets have different texts, which `describe(_:)` does not promise.
   package func identity(of url: String) -> String {
+    let (path, query) = scrubbed(url) { name, _ in !SecretName.matches(name) }
+    return path + (query.map { "?" + $0 } ?? "")
+  }
+
+  /// A URL without secrets, and of its parameters only the values that are to be shown; no query where it has
+  /// none.
+  private func scrubbed(
+    _ url: String, showing isShown: (_ name: String, _ value: String) -> Bool
+  ) -> (path: String, query: String?) {
     let path = scrub(Self.withoutUser(Self.path(of: url)))
-    guard url.utf8.contains(UInt8(ascii: "?")) else { return path }
-    let kept = Self.parameters(of: url).map { name, value in
+    guard url.utf8.contains(UInt8(ascii: "?")) else { return (path, nil) }
+    let parameters = Self.parameters(of: url).map { name, value in
       let name = PercentEncoding.encode(name, allowing: "$[]")
-      return SecretName.matches(name) ? "\(name)=…" : "\(name)=\(value)"
+      return isShown(name, value) ? "\(name)=\(value)" : "\(name)=…"
     }
-    return "\(path)?\(scrub(kept.joined(separator: "&")))"
+    return (path, scrub(parameters.joined(separator: "&")))
   }
 
   /// `text` with every known secret cut out, and every beginning of one that breaks off at "…".
