@@ -16,6 +16,8 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   /// The page, or the beginning of one that arrives.
   var bytes: [UInt8] = []
   private var document: JSONDocument?
+  /// The lists of the page's items, and the document that they are in, once they were looked for.
+  private var arranged: (document: JSONDocument, lists: [Int])?
   /// Takes the page apart, where items are wanted as they arrive and are where they can be told.
   var splitter: JSONItemSplitter?
   /// Whether the splitter has had the beginning of the page.
@@ -66,17 +68,31 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     return document
   }
 
-  mutating func items() throws -> DecodedItems<Item> {
+  mutating func itemCount() throws -> Int? {
+    guard splitter?.hasList != true else { return nil }
+    let (document, lists) = try arrange()
+    return document.itemCount(of: lists)
+  }
+
+  private mutating func arrange() throws -> (document: JSONDocument, lists: [Int]) {
+    if let arranged { return arranged }
     guard let page = document else {
-      preconditionFailure("items() was called before finish(), which makes the document.")
+      preconditionFailure(
+        "A page was asked for its items before finish(), which makes the document.")
     }
+    let found = try page.arranged(for: context.items, limits: context.limits)
+    try checkLimits(found.lists, in: found.document)
+    arranged = found
+    return found
+  }
+
+  mutating func items() throws -> DecodedItems<Item> {
     if splitter?.hasList == true {
       let rest = try takeItems()
       if let broken { throw broken }
       return rest
     }
-    let (document, lists) = try page.arranged(for: context.items, limits: context.limits)
-    try checkLimits(lists, in: document)
+    let (document, lists) = try arrange()
     var decoded = try decode(lists, in: document)
     if decoded.count > 0 {
       decoded.fingerprint = document.fingerprint(of: lists)
@@ -91,7 +107,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   ) throws -> DecodedItems<Item> {
     let make = strategy.items(document)
     var items: [Item] = []
-    items.reserveCapacity(lists.reduce(0) { $0 + document.word(at: $1).length })
+    items.reserveCapacity(document.itemCount(of: lists))
     var badItems: [BadItem] = []
     var index = first
     var digests: [Int]? = withDigests ? [] : nil
@@ -128,7 +144,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   }
 
   private func checkLimits(_ lists: [Int], in document: JSONDocument) throws {
-    let count = lists.reduce(0) { $0 + document.word(at: $1).length }
+    let count = document.itemCount(of: lists)
     guard count <= context.limits.items else {
       throw Self.tooMany(context.limits.items, count)
     }
@@ -150,5 +166,12 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
       .limitExceeded,
       "The page holds \(count.map { "\($0) items, " } ?? "")more than \(limit)\(count == nil ? " items" : ""). Ask "
         + "for smaller pages.", remedies: [.raise(.init("DecodingLimits.items"))])
+  }
+}
+
+extension JSONDocument {
+  /// How many items lists have together.
+  fileprivate func itemCount(of lists: [Int]) -> Int {
+    lists.reduce(0) { $0 + word(at: $1).length }
   }
 }

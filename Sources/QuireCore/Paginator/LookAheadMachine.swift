@@ -52,6 +52,8 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   private(set) var adjustments: [WalkReport.Adjustment] = []
   private var pace = LookAheadPace()
   private var loads = 0
+  /// Whether the last consumer asked for a whole page.
+  private var takesPages = false
   /// When the present event is.
   private var now = Duration.zero
 
@@ -68,6 +70,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     self.now = now
     pace.asked(at: now)
     isCancelled = false
+    if case .page = delivery { takesPages = true } else { takesPages = false }
     buffer.catchUp()
     if let error = limits.error {
       effects.outcome = .failed(error)
@@ -110,6 +113,16 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     var effects = Effects()
     if waiters.isEmpty { cancel(&effects) }
     return effects
+  }
+
+  /// Whether the page behind the one that is being loaded is loaded as soon as that has come: it goes whole to the
+  /// consumer that waits for it.
+  var readsOn: Bool { mayReadOn && !waiters.isEmpty && buffer.hasRoom(for: limits) }
+
+  /// Whether that may be so once a consumer waits: they take whole pages, each of which makes the next one due.
+  var mayReadOn: Bool {
+    takesPages && limits.time == nil
+      && limits.threshold.isExceeded(Progress(consumed: 1, loaded: 1, lastPage: 1))
   }
 
   // MARK: Loads

@@ -122,6 +122,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
       waiting[ticket] = suspension
       perform(effects)
       urgency?.raise(to: .waited)
+      if machine.readsOn { urgency?.readsOn() }
       outcome = try await suspension.value { [weak self] in
         Task { await self?.waiterCancelled(ticket) }
       }
@@ -167,7 +168,9 @@ public actor Paginator<Item: Sendable>: PageSequence {
     let walk = walk ?? cursor.walk()
     self.walk = walk
     // Only the walk is held: the load ends with the paginator.
-    let urgency = ReadUrgency(waiting.isEmpty ? .ahead : .waited)
+    let urgency = ReadUrgency(
+      waiting.isEmpty ? .ahead : .waited, mayReadOn: machine.mayReadOn)
+    if machine.readsOn { urgency.readsOn() }
     self.urgency = urgency
     let task = Task { @concurrent [weak self] in
       let answer = await ReadUrgency.$current.withValue(urgency) {

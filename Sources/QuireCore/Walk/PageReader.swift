@@ -189,12 +189,14 @@ package final class WalkReading: Sendable {
   private let number: Int
   private let outer: WalkReading?
   private let allowance: ReadAllowance?
+  private let readsOn: Bool
   private let isOver = Atomic(false)
 
-  init(of walk: AnyObject, number: Int, allowance: ReadAllowance?) {
+  init(of walk: AnyObject, number: Int, allowance: ReadAllowance?, readsOn: Bool = false) {
     self.walk = ObjectIdentifier(walk)
     self.number = number
     self.allowance = allowance
+    self.readsOn = readsOn
     outer = Self.current
   }
 
@@ -204,6 +206,13 @@ package final class WalkReading: Sendable {
   /// The number of the walk for which the current task reads; the inner one, where one reads through
   /// another.
   package static var walkNumber: Int? { current?.number }
+
+  /// The urgency of the page that the current task reads, where the page after it may be asked for before that is
+  /// decoded: a paginator may read on at once, through no other walk, and no limit can end the walk in between.
+  package static var readingOn: ReadUrgency? {
+    guard let current, current.readsOn, current.outer == nil else { return nil }
+    return ReadUrgency.current.flatMap { $0.mayReadOn ? $0 : nil }
+  }
 
   /// Counts bytes that came for the page that the current task reads.
   ///

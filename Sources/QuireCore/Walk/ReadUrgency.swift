@@ -20,15 +20,41 @@ package final class ReadUrgency: Sendable {
 
   private struct State {
     var level: Level
+    var readsOn = false
+    var onReadOn: [@Sendable () -> Void] = []
     var observers: [Int: @Sendable (Level) -> Void] = [:]
     var count = 0
   }
 
   private let state: Mutex<State>
 
-  package init(_ level: Level) { state = Mutex(State(level: level)) }
+  /// Whether the page behind may be read at once.
+  let mayReadOn: Bool
+
+  package init(_ level: Level, mayReadOn: Bool = false) {
+    state = Mutex(State(level: level))
+    self.mayReadOn = mayReadOn
+  }
 
   package var level: Level { state.withLock { $0.level } }
+
+  /// The page behind the one that is read is read at once when that has come.
+  func readsOn() {
+    let actions = state.withLock { state in
+      defer { (state.readsOn, state.onReadOn) = (true, []) }
+      return state.onReadOn
+    }
+    for action in actions { action() }
+  }
+
+  /// Calls `action` when that is so: now, or on the task that finds out, or never.
+  package func whenReadingOn(_ action: @escaping @Sendable () -> Void) {
+    let isKnown = state.withLock { state in
+      if !state.readsOn { state.onReadOn.append(action) }
+      return state.readsOn
+    }
+    if isKnown { action() }
+  }
 
   /// Makes it as urgent as `level`, if it is not.
   package func raise(to level: Level) {

@@ -172,7 +172,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   /// Reads a page; not for longer than `time`.
   private func read(at position: Position, within time: Duration?) async throws -> Page<Item>? {
-    let reading = WalkReading(of: self, number: number, allowance: allowance)
+    let reading = WalkReading(
+      of: self, number: number, allowance: allowance, readsOn: machine.withLock { $0.readsOn })
     defer { reading.end() }
     return try await WalkReading.$current.withValue(reading) {
       guard let time else { return try await reader.read(at: position) }

@@ -200,6 +200,13 @@ struct WalkMachine: Sendable {
     return takeClosing()
   }
 
+  /// Whether none of the caller's limits can end the walk with the page that is being read.
+  var readsOn: Bool {
+    guard limits.items == nil, limits.bytes == nil, limits.requests == nil, limits.duration == nil
+    else { return false }
+    return limits.pages.map { report.pages + 1 < $0 } ?? true
+  }
+
   /// Whether the consumer would get nil now.
   var isOver: Bool {
     switch state {

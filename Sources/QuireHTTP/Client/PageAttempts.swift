@@ -37,7 +37,7 @@ final class PageAttempts {
   ) async throws -> Result {
     defer { giveUpProbing() }
     while true {
-      exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
+      begin()
       do {
         let result = try await attempt()
         foundBack()
@@ -48,6 +48,11 @@ final class PageAttempts {
         listing.health.retried()
       }
     }
+  }
+
+  /// An attempt begins.
+  func begin() {
+    exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
   }
 
   private func sleep(_ delay: Duration) async throws {

@@ -17,7 +17,11 @@ final class PageFetch<Item: Sendable> {
   var indexes: [String: [String]] = [:]
   /// How the walk goes on with this page if the server had forgotten its cursor.
   var recovery: PageRecovery?
+  /// What is to be done as soon as it is known where the next page is, before the items are decoded.
+  var onNext: ((Position) -> Void)?
   private let attempts: PageAttempts
+  /// The answer to a request that was sent ahead of the first attempt.
+  private var early: EarlyResponse?
   /// What was delivered of the page.
   private var delivered: DeliveredItems
   /// The response that is being decoded, where more parts of the page follow.
@@ -38,6 +42,8 @@ final class PageFetch<Item: Sendable> {
     var itemCount = 0
     /// Items that came with the page's end.
     var held = DecodedItems<Item>([])
+    /// What follows the page, once its document is whole.
+    var continuation = Continuation()
     /// Whether the body ended as it should.
     var isWhole = false
     /// What is wrong with the page behind the items that were delivered.
@@ -97,7 +103,7 @@ final class PageFetch<Item: Sendable> {
   /// The next part of the page, which is the whole page unless items are wanted as they arrive; nil
   /// where the listing ended before the page.
   func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
-    if isResizable { try attempts.resize() }
+    if let early { await early.arrive() } else if isResizable { try attempts.resize() }
     return try await attempts.repeating(isResizable: { isResizable }) {
       try await attemptPart(delivery)
     }
@@ -190,8 +196,7 @@ final class PageFetch<Item: Sendable> {
       if let fault = transfer.fault { throw fault }
       return .transfer(transfer)
     }
-    begin()
-    let response = try await exchange.send()
+    let response = try await send()
     if response.head.status.kind == .successful { return try opening(response, delivery) }
     if response.head.status.code == 304, let known = exchange.condition {
       return .answer(unchanged(response, known))
@@ -199,10 +204,27 @@ final class PageFetch<Item: Sendable> {
     return .answer(try await judge(response))
   }
 
+  /// The response to a new request, or to the one that was sent ahead.
+  private func send() async throws -> Exchange.Response {
+    if let early = early.take() { return try early.response() }
+    begin()
+    return try await exchange.send()
+  }
+
   @inline(never)
   private func begin() {
     delivered.began()
     exchange.condition = condition
+  }
+
+  /// Sends the request while the page before this one is being decoded, as soon as this one is due by the urgency of
+  /// that. Letting go of the fetch ends it.
+  func sendAhead(by urgency: ReadUrgency) {
+    begin()
+    attempts.begin()
+    let response = EarlyResponse(exchange)
+    urgency.whenReadingOn { [start = response.start] in start.resume(returning: ()) }
+    early = response
   }
 
   @inline(never)
@@ -284,16 +306,42 @@ final class PageFetch<Item: Sendable> {
       throw self.failure(failure, self.response(response, body))
     case .emptyPage:
       try engine.brokenPromise(by: answer).map { throw $0 }
+      try goOn(behind: transfer, answer)
       return (answer, DecodedItems([]))
     case .page:
       guard !isBodyless else { throw PageError.noPage(response.head.status) }
-      let items = try transfer.session.items()
-      try engine.checkTotals(of: answer)
-      if transfer.itemCount + items.count == 0 { try engine.checkMembers(of: answer) }
-      listing.format.bind(transfer.note?.format)
-      transfer.itemCount += items.count
-      return try engine.isRepetition(answer) ? nil : (answer, items)
+      return try items(of: transfer, answer).map { (answer, $0) }
     }
+  }
+
+  /// The items of a whole page that no part has had; nil where the listing ended before it. All that the document
+  /// says is read before they are decoded, and the next page can be asked for.
+  private func items(of transfer: Transfer, _ answer: PageAnswer) throws -> DecodedItems<Item>? {
+    var items: DecodedItems<Item>?
+    if let count = try transfer.session.itemCount() {
+      transfer.itemCount += count
+    } else {
+      let decoded = try transfer.session.items()
+      transfer.itemCount += decoded.count
+      items = decoded
+    }
+    try engine.checkTotals(of: answer)
+    if transfer.itemCount == 0 { try engine.checkMembers(of: answer) }
+    if try engine.isRepetition(answer) { return nil }
+    listing.format.bind(transfer.note?.format)
+    try goOn(behind: transfer, answer)
+    if let next = transfer.continuation.next { onNext?(next) }
+    return try items ?? transfer.session.items()
+  }
+
+  /// Finds what follows a page, and takes note of what the page says of the requests to come.
+  private func goOn(behind transfer: Transfer, _ answer: PageAnswer) throws {
+    transfer.continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
+    if let wait = engine.backoff(after: answer) {
+      listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
+    }
+    listing.learn(from: answer.document, transfer.response.permit?.grant)
+    try listing.remember(answer, next: transfer.continuation.next)
   }
 
   /// Throws `truncated` for a body of nothing, where lines were to come and the description does not end the
@@ -324,7 +372,7 @@ final class PageFetch<Item: Sendable> {
   private func lastPart(
     _ rest: DecodedItems<Item>, of transfer: Transfer, answer: PageAnswer
   ) throws -> Page<Item> {
-    let continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
+    let continuation = transfer.continuation
     var rest = rest
     if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
     if engine.pagination.policy.reversesItems { rest.items.reverse() }
@@ -355,11 +403,6 @@ final class PageFetch<Item: Sendable> {
       head.sample = delivered.sample
       head.sample?.isCounted = sent?.isCounted ?? false
     }
-    if let wait = engine.backoff(after: answer) {
-      listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
-    }
-    listing.learn(from: answer.document, transfer.response.permit?.grant)
-    try listing.remember(answer, next: continuation.next)
     attempts.noteSize(&head)
     return Page(items.items, head: head)
   }
@@ -543,6 +586,49 @@ final class PageFetch<Item: Sendable> {
       // The status says enough, and the error quotes the body.
       return EmptyDocument()
     }
+  }
+}
+
+/// The response to a request that is sent before it is waited for. Letting go of it ends the request.
+private final class EarlyResponse {
+  // SAFETY: the task alone uses the exchange and makes the response; both are used again only behind `arrive()`.
+  private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
+
+  /// Lets the request go out.
+  let start = Suspension<Void>()
+  private let task: Task<Unchecked<Result<Exchange.Response, any Error>>, Never>
+  private var result: Result<Exchange.Response, any Error>?
+
+  init(_ exchange: Exchange) {
+    let exchange = Unchecked(value: exchange)
+    task = Task { [start] in
+      do {
+        try await start.value()
+        return Unchecked(value: .success(try await exchange.value.send()))
+      } catch {
+        return Unchecked(value: .failure(error))
+      }
+    }
+  }
+
+  deinit { task.cancel() }
+
+  /// Returns once the response is there, or will not be; the request goes out now at the latest.
+  func arrive() async {
+    start.resume(returning: ())
+    let task = task
+    result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }.value
+  }
+
+  func response() throws -> Exchange.Response {
+    guard let result else {
+      preconditionFailure("A response that was not waited for is not there.")
+    }
+    return try result.get()
   }
 }
 

@@ -21,7 +21,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// What an observer sees of the walk; nil where there is none.
   private let observation: WalkObservation?
 
-  /// The page of which more parts follow, and where the next one starts.
+  /// The page of which more parts follow, and where the next one starts; or the page that was asked for while the
+  /// one before it was decoded.
   // SAFETY: a read takes it out of the lock before it uses it, and no other read can have it then.
   private final class OpenPage: @unchecked Sendable {
     let position: Position
@@ -59,6 +60,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package func leave() { open.withLock { $0 = nil } }
   package func identity(of position: Position) -> Int {
     do {
+      if let known = ahead.withLock({ $0 }), known.position == position {
+        return listing.identity(of: known, itemOffset: position.itemOffset)
+      }
       let destination = try listing.destination(of: position)
       // What a secret of a position stands for is another one tomorrow.
       if let destination, !SecretParameters.isMarked(position) {
@@ -89,11 +93,12 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   private func page(at position: Position) async throws -> Page<Item>? {
     do {
-      if let fetch = take(at: position) { return try await part(of: fetch, at: position) }
+      let open = take(at: position)
+      if let open, open.isBegun { return try await part(of: open, at: position) }
       guard let destination = try await destination(at: position) else {
         return try await firstPage(at: position)
       }
-      return try await laterPage(destination, at: position)
+      return try await laterPage(destination, at: position, open)
     } catch {
       throw listing.redacted(error)
     }
@@ -106,13 +111,13 @@ package final class PageLoader<Item: Sendable>: PageReader {
     return try listing.destination(of: position)
   }
 
-  /// A page behind the first, or its first part; asked for in another way where the server has forgotten its
-  /// cursor.
+  /// A page behind the first, or its first part, by the fetch that has asked for it already; asked for in another
+  /// way where the server has forgotten its cursor.
   private func laterPage(
-    _ destination: Destination, at position: Position
+    _ destination: Destination, at position: Position, _ asked: PageFetch<Item>?
   ) async throws -> Page<Item>? {
     do {
-      return try await part(of: fetch(destination, for: position), at: position)
+      return try await part(of: asked ?? fetch(destination, for: position), at: position)
     } catch {
       guard let fetch = try await fetch(instead: destination, after: error) else { throw error }
       return try await part(of: fetch, at: position)
@@ -191,14 +196,42 @@ package final class PageLoader<Item: Sendable>: PageReader {
     let isFirst = !fetch.isBegun
     do {
       if isFirst, listing.engine.indexRouteExists { try await findIndexes(for: fetch) }
+      fetch.onNext = { self.askAhead(at: $0) }
+      defer { fetch.onNext = nil }
       guard var page = try await fetch.nextPart(delivery) else { return nil }
       finish(&page, of: fetch, at: position, isFirst: isFirst)
       return page
     } catch {
       // It knows what was delivered, so it is the one to ask again.
-      if fetch.isBegun { keep(fetch, at: position) }
+      if fetch.isBegun { keep(fetch, at: position) } else { leave() }
       throw error
     }
+  }
+
+  /// Asks for the page after the one whose items are about to be decoded, where it is read at once when they are:
+  /// decoding holds up no request.
+  @inline(never)
+  private func askAhead(at next: Position) {
+    guard let urgency = WalkReading.readingOn, isAskedAhead else { return }
+    var head = PageHead()
+    head.next = next
+    listing.redactPositions(of: &head)
+    head.belong(to: listing.identity)
+    guard let position = head.next, !SecretParameters.isMarked(position),
+      let destination = try? listing.destination(of: position)
+    else { return }
+    ahead.withLock { $0 = destination }
+    let fetch = fetch(destination, for: position)
+    keep(fetch, at: position)
+    fetch.sendAhead(by: urgency)
+  }
+
+  /// Whether a page's request is ready as soon as its position is: not where another request or the outcome of the
+  /// page before it may change it, where it might wait for the host to come back, nor where an observer is told of
+  /// one page after the other.
+  private var isAskedAhead: Bool {
+    observation == nil && !listing.engine.indexRouteExists && listing.sizes?.reduced == nil
+      && listing.client.shared.configuration.retry.patience == .zero
   }
 
   @inline(never)

@@ -136,6 +136,8 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       try chosen?.readyItems() ?? DecodedItems([])
     }
 
+    mutating func itemCount() throws -> Int? { try chosen?.itemCount() }
+
     mutating func items() throws -> DecodedItems<Item> {
       guard var session = chosen else {
         preconditionFailure("items() was called before finish(), which makes the document.")

@@ -47,6 +47,8 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
 
     mutating func readyItems() throws -> DecodedItems<Item> { try make(base.readyItems()) }
 
+    mutating func itemCount() throws -> Int? { try base.itemCount() }
+
     mutating func items() throws -> DecodedItems<Item> { try make(base.items()) }
 
     private mutating func make(_ raw: DecodedItems<RawItem>) throws -> DecodedItems<Item> {
@@ -110,6 +112,8 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
     mutating func finish() throws -> any PageDocument { try base.finish() }
 
     mutating func readyItems() throws -> DecodedItems<Item> { try map(base.readyItems()) }
+
+    mutating func itemCount() throws -> Int? { try base.itemCount() }
 
     mutating func items() throws -> DecodedItems<Item> { try map(base.items()) }
 

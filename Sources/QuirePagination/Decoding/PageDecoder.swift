@@ -76,6 +76,15 @@ public protocol PageDecoding<Item> {
   /// all come with `items()`.
   mutating func readyItems() throws -> DecodedItems<Item>
 
+  /// How many items `items()` has, bad ones included; nil where only decoding them shows it, which is the
+  /// default.
+  ///
+  /// Called at most once, after `finish()`. Where it is known, the way to the next page is as well, and a
+  /// `Paginator` asks for that page while this one's items are decoded.
+  ///
+  /// Throws `shape` when the items are missing or not a list.
+  mutating func itemCount() throws -> Int?
+
   /// Decodes the items, but for those that `readyItems()` has delivered; called at most once, after
   /// `finish()`.
   ///
@@ -87,6 +96,9 @@ public protocol PageDecoding<Item> {
 extension PageDecoding {
   /// None.
   public mutating func readyItems() throws -> DecodedItems<Item> { DecodedItems([]) }
+
+  /// Unknown.
+  public mutating func itemCount() throws -> Int? { nil }
 }
 
 /// What a decoder is told about a page before its first byte.

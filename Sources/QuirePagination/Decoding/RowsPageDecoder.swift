@@ -62,6 +62,8 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
       return try base.finish()
     }
 
+    mutating func itemCount() throws -> Int? { try base.itemCount() }
+
     mutating func items() throws -> DecodedItems<Item> { try base.items() }
   }
 }

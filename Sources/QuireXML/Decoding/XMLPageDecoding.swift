@@ -11,6 +11,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   private let parser: XMLPushParser
   private let matcher: XMLItemMatcher?
   private var index: XMLIndex?
+  /// The items of a whole page, once they were looked for.
+  private var nodes: [Int]?
   /// Items delivered before the page was whole, bad ones included.
   private var handedOut = 0
   /// Whether the page turned out to be broken: once its items are delivered, the next call throws.
@@ -73,12 +75,22 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
       index: index, forgotten: matcher.map { ($0.path, parser.forgottenItems) })
   }
 
+  mutating func itemCount() throws -> Int? { try find().nodes.count }
+
   mutating func items() throws -> DecodedItems<Item> {
+    let (nodes, index) = try find()
+    return try decode(nodes, in: index)
+  }
+
+  private mutating func find() throws -> (nodes: [Int], index: XMLIndex) {
     guard let index else {
-      preconditionFailure("items() was called before finish(), which makes the document.")
+      preconditionFailure(
+        "A page was asked for its items before finish(), which makes the document.")
     }
-    return try decode(
-      handedOut > 0 ? parser.wholeItems : index.pageItems(of: context.items), in: index)
+    let found =
+      try nodes ?? (handedOut > 0 ? parser.wholeItems : index.pageItems(of: context.items))
+    nodes = found
+    return (found, index)
   }
 
   // MARK: Items
