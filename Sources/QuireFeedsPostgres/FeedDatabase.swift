@@ -25,11 +25,6 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// PostgreSQL has no NUL in its texts.
-  static func storable(_ text: String) -> String {
-    text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text
-  }
-
   /// The form of the tables.
   private static let version = 1
 

@@ -15,9 +15,10 @@ struct PostgresFeedChanges {
       }
       try keep(subscription)
     case .unsubscribe(let id):
-      try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedDatabase.storable(id)])
+      try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedRecord.storable(id)])
     case .polled(let poll):
       guard let known = try subscription(poll.unchanged.id) else { break }
+      if poll.isKept(in: known) { return poll.effect(keptIn: known) }
       guard try isHeld(known, by: poll.holder) else { return FeedEffect(isRefused: true) }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
@@ -42,12 +43,12 @@ struct PostgresFeedChanges {
   /// A subscription, which no other transaction changes until this one ends.
   private func subscription(_ id: String) throws -> FeedSubscription? {
     try connection.query(
-      "SELECT body FROM quire_feed WHERE id = $1 FOR UPDATE", [FeedDatabase.storable(id)]
+      "SELECT body FROM quire_feed WHERE id = $1 FOR UPDATE", [FeedRecord.storable(id)]
     ).first?.first?.map { try FeedRecord.value(of: FeedSubscription.self, $0) }
   }
 
   private func keep(_ subscription: FeedSubscription) throws {
-    let (host, schedule) = (FeedDatabase.storable(subscription.host), subscription.schedule)
+    let (host, schedule) = (FeedRecord.storable(subscription.host), subscription.schedule)
     let due = schedule.state == .ended ? "infinity" : "\(schedule.nextPoll)"
     try connection.query(
       """
@@ -56,7 +57,7 @@ struct PostgresFeedChanges {
       SET host = excluded.host, due = excluded.due, token = excluded.token, body = excluded.body
       """,
       [
-        FeedDatabase.storable(subscription.id), host, due, subscription.push?.token,
+        FeedRecord.storable(subscription.id), host, due, subscription.push?.token,
         try FeedRecord.text(of: subscription),
       ])
     try connection.query(
@@ -69,7 +70,7 @@ struct PostgresFeedChanges {
     var entry = entry
     entry.raw = nil
     let (kind, digest) = (entry.identity.kind.rawValue, entry.digest)
-    let identity = FeedDatabase.storable(entry.identity.value)
+    let identity = FeedRecord.storable(entry.identity.value)
     let known = try connection.query(
       """
       SELECT number, digest FROM quire_entry
@@ -78,7 +79,7 @@ struct PostgresFeedChanges {
     ).first
     if let known, known[1] == digest { return }
     let shown = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry)
-    let words = FeedDatabase.storable(shown.searchText)
+    let words = FeedRecord.storable(shown.searchText)
     let body = try FeedRecord.text(of: entry)
     if let known {
       try connection.query(
@@ -105,13 +106,13 @@ struct PostgresFeedChanges {
     guard let holder else { return true }
     return try !connection.query(
       "SELECT FROM quire_host WHERE name = $1 AND holder = $2 FOR SHARE",
-      [FeedDatabase.storable(subscription.host), holder]
+      [FeedRecord.storable(subscription.host), holder]
     ).isEmpty
   }
 
   func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
     let lease = "\(claim.lease / .seconds(1))"
-    let working = try FeedRecord.text(of: claim.working.sorted())
+    let working = try FeedRecord.text(of: claim.working.map(FeedRecord.storable).sorted())
     // In one order, so that two that renew do not wait for each other.
     try connection.query(
       """

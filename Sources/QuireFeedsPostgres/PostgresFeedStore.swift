@@ -52,7 +52,7 @@ public struct PostgresFeedStore: SharedFeedStore {
   public func subscription(pushToken: String) async throws -> FeedSubscription? {
     try await database.transaction { connection in
       try connection.query(
-        "SELECT body FROM quire_feed WHERE token = $1", [FeedDatabase.storable(pushToken)]
+        "SELECT body FROM quire_feed WHERE token = $1", [FeedRecord.storable(pushToken)]
       ).first.map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
     }
   }
@@ -64,7 +64,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     var conditions = ["true"]
     var values: [String?] = []
     func value(_ text: String) -> String {
-      values.append(FeedDatabase.storable(text))
+      values.append(FeedRecord.storable(text))
       return "$\(values.count)"
     }
     if let position {
@@ -81,7 +81,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     let sql = """
       SELECT number, feed, date, is_read, body FROM quire_entry
       WHERE \(conditions.joined(separator: " AND "))
-      ORDER BY date DESC, number DESC LIMIT \(max(1, limit) + 1)
+      ORDER BY date DESC, number DESC LIMIT \(StoredEntry.count(showing: limit))
       """
     let found = try await database.transaction { [values] connection in
       try connection.query(sql, values).map { row in
@@ -91,7 +91,6 @@ public struct PostgresFeedStore: SharedFeedStore {
           entry: try FeedRecord.value(of: FeedEntry.self, row[4] ?? ""))
       }
     }
-    let items = Array(found.prefix(max(1, limit)))
-    return Page(items, next: items.count < found.count ? items.last?.place : nil)
+    return StoredEntry.page(of: found, limit: limit)
   }
 }

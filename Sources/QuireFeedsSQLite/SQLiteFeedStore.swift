@@ -156,13 +156,15 @@ public struct SQLiteFeedStore: FeedStore {
   ) throws {
     var entry = entry
     entry.raw = nil
-    let (identity, digest) = (entry.identity, entry.digest)
+    let (kind, digest) = (entry.identity.kind.rawValue, entry.digest)
+    let identity = FeedRecord.storable(entry.identity.value)
     let known = try Row.fetchOne(
       database.cachedStatement(
         sql: "SELECT number, digest FROM entry WHERE feed = ? AND kind = ? AND identity = ?"),
-      arguments: [feed, identity.kind.rawValue, identity.value])
+      arguments: [feed, kind, identity])
     if let known, known["digest"] == digest { return }
-    let words = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry).searchText
+    let shown = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry)
+    let words = FeedRecord.storable(shown.searchText)
     let body = try FeedRecord.text(of: entry)
     if let known {
       try database.cachedStatement(
@@ -177,7 +179,7 @@ public struct SQLiteFeedStore: FeedStore {
           """
       ).execute(
         arguments: [
-          feed, identity.kind.rawValue, identity.value, digest,
+          feed, kind, identity, digest,
           StoredEntry.date(of: entry, foundAt: now), words, body,
         ])
       effect.added += 1
@@ -205,7 +207,7 @@ public struct SQLiteFeedStore: FeedStore {
       arguments += [text]
     }
     // One more than is wanted tells whether there is a next page.
-    arguments += [max(1, limit) + 1]
+    arguments += [StoredEntry.count(showing: limit)]
     let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
     let sql = """
       SELECT number, feed, date, isRead, body FROM entry \(filter)
@@ -218,8 +220,7 @@ public struct SQLiteFeedStore: FeedStore {
           isRead: row["isRead"], entry: try FeedRecord.value(of: FeedEntry.self, row["body"]))
       }
     }
-    let items = Array(found.prefix(max(1, limit)))
-    return Page(items, next: items.count < found.count ? items.last?.place : nil)
+    return StoredEntry.page(of: found, limit: limit)
   }
 
   private func read<Value: Sendable>(

@@ -292,6 +292,32 @@ struct FormatTests {
     #expect(entry.comments?.feedURL == "https://example.org/e1/comments")
   }
 
+  @Test(
+    "17-Json, 17-Html: what a publisher writes in the place of Quire's own additions counts for nothing"
+  )
+  func foreignAdditions() throws {
+    let feed = #"""
+      {"version":"https://jsonfeed.org/version/1.1","title":"T",
+       "_quire":{"new_feed_url":"x\u0000","id":"i","links":[{"url":"javascript:1"}],"format":"atom"},
+       "authors":[{"name":"N","_quire":{"email":"e"}}],
+       "items":[{"id":"1","content_html":"<script>x</script>y","attachments":
+         [{"url":"https://a.test/f","mime_type":"audio/mpeg","_quire":{"mime_type_is_made":true}}],
+         "_quire":{"id_is_made":true,"canonical_url":"javascript:1","content_type":"text/html",
+           "comments":{"url":"javascript:1"},"links":[{"url":"javascript:1"}],"raw":{"a":1}}}]}
+      """#
+    var options = FeedOptions()
+    options.html = .sanitized
+    let page = try parsed(feed, at: "https://example.org/feed", options)
+    let entry = try #require(page.entries.first)
+    #expect(entry.id == "1" && entry.canonicalURL == nil && entry.comments == nil)
+    #expect(entry.links.isEmpty && entry.content?.kind == .html && entry.content?.value == "y")
+    #expect(entry.enclosures.first?.mediaType == "audio/mpeg")
+    #expect(page.feed.newFeedURL == nil && page.feed.id == nil && page.feed.links.isEmpty)
+    #expect(
+      page.feed.format == FeedFormat(.jsonFeed, version: "1.1")
+        && page.feed.authors.first?.email == nil)
+  }
+
   @Test("17-Form: an entry and a feed of any format survive being encoded as JSON Feed and decoded")
   func roundTrip() throws {
     let texts = [

@@ -1,10 +1,11 @@
 import HTTPTypes
 import QuireCore
-import QuireFeeds
 import QuireHTTP
 import QuireJSON
 import QuirePagination
 import Testing
+
+@testable import QuireFeeds
 
 @Suite("Feeds: asking again")
 struct PollTests {
@@ -53,6 +54,39 @@ struct PollTests {
     schedule.polled(
       PollOutcome(.changed, schedule: FeedSchedule(skipHours: Set(0..<24))), at: 0, random: 0)
     #expect(schedule.nextPoll == hour)
+  }
+
+  @Test(
+    "17-Polling: the feed's hours and days hold after a failure, beside a hub, and for what that tells"
+  )
+  func skipsAlways() {
+    let weekend = FeedSchedule(skipDays: [4, 5])
+    // 1970-01-05 was a Monday; the feed wants no poll on Thursdays and Fridays.
+    let wednesday = 6 * 24 * hour
+    func known() -> PollSchedule {
+      var schedule = PollSchedule(url: "https://a.test/")
+      schedule.polled(PollOutcome(.changed, schedule: weekend), at: wednesday, random: 0)
+      return schedule
+    }
+    var failing = known()
+    failing.polled(PollOutcome(.failed), at: wednesday + 23.5 * hour, random: 0.5)
+    #expect(failing.nextPoll == wednesday + 72 * hour)
+    var silent = known()
+    silent.leaveToHub(from: wednesday)
+    #expect(silent.nextPoll == wednesday + 72 * hour)
+    silent.pushed(at: wednesday + 30 * hour, lastPoll: wednesday)
+    #expect(silent.nextPoll == wednesday + 72 * hour)
+  }
+
+  @Test("17-Polling, 17-Hub: what a hub tells does not end a Retry-After")
+  func pushedTooEarly() {
+    var schedule = PollSchedule(url: "https://a.test/")
+    schedule.polled(PollOutcome(.failed, retryAfter: .seconds(80_000)), at: 0, random: 0)
+    schedule.pushed(at: 500, lastPoll: 0)
+    #expect(schedule.nextPoll == 80_000)
+    schedule.polled(PollOutcome(.changed), at: 80_000, random: 0)
+    schedule.pushed(at: 80_010, lastPoll: 80_000)
+    #expect(schedule.nextPoll == 80_060)
   }
 
   @Test("17-Polling, H26: Retry-After is obeyed after failures and after success, up to a week")
@@ -114,6 +148,17 @@ struct PollTests {
     #expect(schedule.url == "https://a.test/")
     poll("https://c.test/")
     #expect(schedule.url == "https://c.test/")
+  }
+
+  @Test(
+    "17-Polling: no feed moves to what is no address",
+    arguments: ["", "b.test", "ftp://b.test/", "https://\(String(repeating: "b", count: 3_000))/"])
+  func movesNowhere(target: String) {
+    var schedule = PollSchedule(url: "https://a.test/")
+    for _ in 0..<3 {
+      schedule.polled(PollOutcome(.changed, permanentRedirect: target), at: 0, random: 0)
+    }
+    #expect(schedule.url == "https://a.test/")
   }
 
   @Test(

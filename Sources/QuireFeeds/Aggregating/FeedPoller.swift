@@ -46,11 +46,13 @@ struct FeedPoller: Sendable {
     } catch {
       failure = error
     }
-    Self.tellApart(&reading.entries)
+    var shared = subscription.sharedIdentities ?? []
+    Self.tellApart(&reading.entries, &shared)
     // Where an older page failed, the feed itself was read, and the next poll asks for that page.
     let error = reading.first == nil ? failure ?? Self.nothing : nil
     var known = subscription
     known.feed = reading.feed ?? subscription.feed
+    known.sharedIdentities = shared.isEmpty ? nil : shared
     if error == nil { known.validators = validators.snapshot }
     known.health.olderPagesError =
       reading.first == nil
@@ -107,22 +109,36 @@ struct FeedPoller: Sendable {
     }
   }
 
-  /// What is to tell an entry and stands for different ones tells nothing: a digest of each takes its place, or
-  /// one would be stored over the other. When and where they were published tells those that read alike.
-  private static func tellApart(_ entries: inout [FeedEntry]) {
+  /// What is to tell an entry and stands for different ones tells nothing: a digest of each, with when and where it
+  /// was published, takes its place, or one would be stored over the other. So it stays when the others are gone
+  /// from the feed: `shared` are digests of the identities that were found to be several entries'.
+  private static func tellApart(_ entries: inout [FeedEntry], _ shared: inout [String]) {
     var places: [FeedEntry.Identity: [Int]] = [:]
     for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
-    for places in places.values where places.count > 1 {
-      var digests = places.map { entries[$0].digest }
-      if Set(digests).count < digests.count {
-        digests = places.map { entries[$0].digest(withPlace: true) }
+    let known = Set(shared)
+    func name(_ identity: FeedEntry.Identity) -> String {
+      var digest = StableDigest()
+      digest.add(identity.text)
+      return digest.text
+    }
+    let several = places.filter { identity, places in
+      places.count > 1 || !known.isEmpty && known.contains(name(identity))
+    }
+    for (identity, places) in several.sorted(by: { $0.value[0] < $1.value[0] }) {
+      let (name, digests) = (name(identity), places.map { entries[$0].digest(withPlace: true) })
+      if !known.contains(name) {
+        guard Set(digests).count > 1 else { continue }
+        shared.append(name)
       }
-      guard Set(digests).count > 1 else { continue }
       for (place, digest) in zip(places, digests) {
         entries[place].id = FeedEntry.Identity(.digest, digest).text
       }
     }
+    shared = shared.suffix(mostShared)
   }
+
+  /// A publisher gives one identifier to all of its entries, or to a few by mistake.
+  private static let mostShared = 256
 
   private func note(
     _ traffic: WalkReport.Traffic, _ reading: Reading, _ error: (any Error)?, at now: Double,
@@ -151,8 +167,9 @@ struct FeedPoller: Sendable {
     }
     var outcome = PollOutcome(
       of: page, isNew: false, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
-    // A feed's own word on where it has moved counts as a permanent redirect does.
-    outcome.permanentRedirect = outcome.permanentRedirect ?? reading.feed?.newFeedURL
+    // A feed's own word on where it has moved counts as a permanent redirect does, and stands while the feed is
+    // unchanged.
+    outcome.permanentRedirect = outcome.permanentRedirect ?? subscription.feed?.newFeedURL
     return outcome
   }
 

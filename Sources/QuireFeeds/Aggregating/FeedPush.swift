@@ -102,6 +102,17 @@ public struct FeedPush: Hashable, Sendable, Codable {
     if topic == self.topic { state = .denied }
   }
 
+  /// This subscription with what another machine has heard of it meanwhile: `known`, which is kept.
+  func merged(with known: FeedPush) -> FeedPush {
+    guard known.token == token else { return self }
+    var push = self
+    if state == .requested, known.state == .active {
+      (push.state, push.leaseEnd) = (.active, max(leaseEnd, known.leaseEnd))
+    }
+    push.lastPush = [lastPush, known.lastPush].compactMap(\.self).max()
+    return push
+  }
+
   /// Takes a delivery (§7).
   package mutating func delivered(at now: Double) { lastPush = now }
 }

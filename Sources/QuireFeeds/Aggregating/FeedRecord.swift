@@ -12,6 +12,11 @@ package enum FeedRecord {
   /// The next poll of a feed that is gone is never.
   private static let never = (positive: "never", negative: "always", other: "unknown")
 
+  /// A text that every database can hold and compare: SQLite ends its own at a NUL, and PostgreSQL refuses it.
+  package static func storable(_ text: String) -> String {
+    text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text
+  }
+
   /// The value as JSON.
   package static func text(of value: some Encodable) throws -> String { try text(ofAny: value) }
 

@@ -70,6 +70,18 @@ public struct FeedPoll: Sendable {
     self.holder = holder
   }
 
+  /// Whether a subscription is as this poll has left it: a store that was not told whether its first attempt to
+  /// keep the poll went well need not try again.
+  package func isKept(in known: FeedSubscription) -> Bool {
+    known.health.lastPoll != nil && known.health.lastPoll == unchanged.health.lastPoll
+      && known.health.polls >= unchanged.health.polls
+  }
+
+  /// What that first attempt did, as far as the subscription tells.
+  package func effect(keptIn known: FeedSubscription) -> FeedEffect {
+    FeedEffect(added: max(0, known.health.entries - unchanged.health.entries))
+  }
+
   /// The subscription to keep after a poll with this effect. Title, folders and the subscription at a hub are
   /// those of `known`: they may have changed while the poll ran. What a hub told meanwhile makes the feed due
   /// again, for it may not be in what the poll brought.
@@ -148,6 +160,16 @@ public struct StoredEntry: Sendable, Codable {
   /// What an entry that is found at `now` is ordered by.
   public static func date(of entry: FeedEntry, foundAt now: Double) -> Double {
     min(entry.date?.timeIntervalSince1970 ?? now, now)
+  }
+
+  /// How many entries tell whether there are more than `limit`, which is at least one.
+  package static func count(showing limit: Int) -> Int { min(max(1, limit), .max - 1) + 1 }
+
+  /// The page of the first `limit` of the entries that were found, the newest first.
+  package static func page(of found: some Collection<StoredEntry>, limit: Int) -> Page<StoredEntry>
+  {
+    let items = Array(found.prefix(count(showing: limit) - 1))
+    return Page(items, next: items.count < found.count ? items.last?.place : nil)
   }
 
   /// What the position behind an entry holds: its date, exactly, and its number.
@@ -254,8 +276,7 @@ public actor MemoryFeedStore: FeedStore {
       if selection.isUnread, entry.isRead { return false }
       return text.map { entry.searchText.contains($0) } ?? true
     }.sorted { ($0.date, $0.number) > ($1.date, $1.number) }
-    let items = Array(found.prefix(max(1, limit)))
-    return Page(items, next: items.count < found.count ? items.last?.place : nil)
+    return StoredEntry.page(of: found, limit: limit)
   }
 }
 

@@ -20,6 +20,9 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// The subscription at its hub; nil where there is none.
   public var push: FeedPush?
 
+  /// Digests of the identifiers that its publisher has given to several entries, the last 256; nil without any.
+  package var sharedIdentities: [String]?
+
   /// A subscription that was not polled yet, and is due at `now`, in seconds since 1970.
   public init(
     url: String, title: String? = nil, folders: [String] = [], rules: PollRules = PollRules(),
@@ -39,8 +42,8 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     // An answer to one hub does not undo a later request to another.
     if let known = self.push, known.token != push.token, known.requested > push.requested { return }
     let before = self.push?.lastPush
-    self.push = push
-    if let told = push.lastPush, told != before {
+    self.push = self.push.map(push.merged) ?? push
+    if let told = self.push?.lastPush, told != before {
       schedule.pushed(at: told, lastPoll: health.lastPoll)
     }
   }
@@ -48,8 +51,10 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// What to call it: the reader's title, its own, its address.
   public var name: String { title ?? feed?.title?.plain ?? schedule.url }
 
-  /// The host that is polled for it.
-  package var host: String { (try? Origin(url: schedule.url))?.host ?? schedule.url }
+  /// The host that is polled for it; of an address without one the beginning, for stores index it.
+  package var host: String {
+    (try? Origin(url: schedule.url))?.host ?? String(schedule.url.prefix(Origin.longestHost))
+  }
 }
 
 /// How a feed does, for an aggregator's operators.

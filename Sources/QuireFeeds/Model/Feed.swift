@@ -87,7 +87,7 @@ public struct FeedHub: Hashable, Sendable {
 }
 
 /// How often a feed wants to be asked.
-public struct FeedSchedule: Hashable, Sendable {
+public struct FeedSchedule: Hashable, Sendable, Codable {
   /// How long an answer stays fresh. RSS: `ttl`, in minutes.
   public var timeToLive: Duration?
   /// How often the feed changes. `sy:updatePeriod` divided by `sy:updateFrequency`; else the frequency of

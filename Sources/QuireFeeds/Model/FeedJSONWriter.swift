@@ -342,7 +342,7 @@ extension FeedEntry: Codable {
 
   /// An item of JSON Feed 1 or 1.1, and what `_quire` adds; what cannot be read is nil.
   public init(jsonFeedItem item: JSONValue) {
-    var reader = FeedJSONReader(url: nil)
+    var reader = FeedJSONReader(url: nil, isEncoded: true)
     self = reader.entry(item)
     if raw == nil { raw = try? RawItem(Array(item.description.utf8)) }
   }
@@ -359,7 +359,7 @@ extension Feed: Codable {
 
   /// The top level of JSON Feed 1 or 1.1, and what `_quire` adds; items are not looked at.
   public init(jsonFeed root: JSONValue) {
-    var reader = FeedJSONReader(url: nil)
+    var reader = FeedJSONReader(url: nil, isEncoded: true)
     self = reader.feed(root)
     repairs += reader.repairs.repairs
   }

@@ -80,11 +80,13 @@ extension PollOutcome {
 
   /// The outcome of a read that threw, at `now`.
   public init(of error: any Error, at now: Double) {
-    let response = (error as? PageError)?.response
+    let (error, response) = (error as? PageError, (error as? PageError)?.response)
+    // Where a temporary redirect led, something else is gone, such as a copy of the feed.
+    let isOwn = error?.redirectedTo == nil || response?.url == response?.permanentRedirect
     self.init(
-      response?.status.code == 410 ? .gone : .failed,
+      response?.status.code == 410 && isOwn ? .gone : .failed,
       retryAfter: response.flatMap { ThrottleSignal.wait(in: $0.headerFields, now: now) })
-    isRefused = (error as? PageError)?.code == .refusedAddress
+    isRefused = error?.code == .refusedAddress
   }
 
   /// How long an answer is fresh (RFC 9111, §4.2.1).

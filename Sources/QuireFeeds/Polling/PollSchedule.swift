@@ -1,3 +1,5 @@
+import QuirePagination
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -56,6 +58,10 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   private var formerURL: String?
   /// Where it must not move: the address was refused.
   private var refusedURL: String?
+  /// Hours and days that the feed does not want to be asked in, as it said the last time.
+  private var asked: FeedSchedule?
+  /// When the server's last `Retry-After` ends.
+  private var retryAt: Double?
 
   private struct Move: Hashable, Codable {
     var target: String
@@ -76,6 +82,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   /// Takes what came of a poll at `now`; `random`, from 0 up to 1, spreads the next one.
   public mutating func polled(_ outcome: PollOutcome, at now: Double, random: Double) {
     guard state != .ended else { return }
+    retryAt = outcome.retryAfter.map { now + seconds($0) }
     switch outcome.result {
     case .gone where formerURL == nil:
       state = .ended
@@ -94,24 +101,30 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   /// Makes the feed due, for its hub says that it changed: a minute after the last poll at the earliest.
   mutating func pushed(at now: Double, lastPoll: Double?) {
     guard state != .ended else { return }
-    nextPoll = min(nextPoll, max(now, (lastPoll ?? -.infinity) + 60))
+    let soonest = max(now, (lastPoll ?? -.infinity) + 60, retryAt ?? -.infinity)
+    nextPoll = min(nextPoll, allowed(from: soonest))
   }
 
   /// Puts the next poll off as far as the rules allow, for a hub tells of changes.
   mutating func leaveToHub(from now: Double) {
-    if state == .active { nextPoll = max(nextPoll, now + rules.longest) }
+    if state == .active { nextPoll = allowed(from: max(nextPoll, now + rules.longest)) }
   }
 
   // MARK: Outcomes
 
   private mutating func succeed(_ outcome: PollOutcome, at now: Double, _ random: Double) {
-    (state, failures) = (.active, 0)
+    (state, failures, asked) = (.active, 0, outcome.schedule)
     if case .changed = outcome.result { noteChange(at: outcome.newestEntry ?? now, now) }
     meanChange = meanChange ?? outcome.meanGap
     interval = adapted(at: now, outcome)
     // Up to a tenth later, so that feeds of one host spread; never earlier than the feed asks.
     let wait = max(interval * (1 + 0.1 * random), seconds(outcome.retryAfter))
-    nextPoll = rules.allowed(from: now + wait, outcome.schedule)
+    nextPoll = allowed(from: now + wait)
+  }
+
+  /// The first time from `time` on that the feed does not rule out.
+  private func allowed(from time: Double) -> Double {
+    asked.map { rules.allowed(from: time, $0) } ?? time
   }
 
   private mutating func fail(_ outcome: PollOutcome, at now: Double, _ random: Double) {
@@ -120,7 +133,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     let doubled = max(rules.shortest, interval) * Double(1 << min(failures - 1, 10))
     // A quarter more or less, at the longest as well: feeds that failed together are not asked together.
     let wait = min(rules.longest, doubled) * (0.75 + 0.5 * random)
-    nextPoll = now + max(wait, rules.shortest, seconds(outcome.retryAfter))
+    nextPoll = allowed(from: now + max(wait, rules.shortest, seconds(outcome.retryAfter)))
   }
 
   private func seconds(_ duration: Duration?) -> Double {
@@ -159,7 +172,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   // MARK: Moves
 
   private mutating func note(_ target: String?) {
-    guard let target, target != url, target != refusedURL else {
+    guard let target, target != url, target != refusedURL, (try? Origin(url: target)) != nil else {
       move = nil
       return
     }

@@ -8,18 +8,24 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Reads JSON Feed 1 and 1.1 (https://www.jsonfeed.org/version/1.1/), and what `_quire` adds to it.
+/// Reads JSON Feed 1 and 1.1 (https://www.jsonfeed.org/version/1.1/), and what `_quire` adds to it where that is
+/// what Quire has encoded itself: by a publisher's, addresses and markup would come in unchecked.
 struct FeedJSONReader {
   let scope: FeedScope
+  private let isEncoded: Bool
   var repairs = RepairTally()
   /// Persons, files and so on that an item, or the feed, may have of each; whether one has more.
   private let partLimit: Int
   private(set) var hasTooManyParts = false
 
-  init(url: String?, partLimit: Int = .max) {
+  init(url: String?, isEncoded: Bool = false, partLimit: Int = .max) {
+    self.isEncoded = isEncoded
     scope = FeedScope(url: url)
     self.partLimit = partLimit
   }
+
+  /// What Quire has added to a feed, an entry or a part of one; nothing where that is a publisher's.
+  private func addition(to value: JSONValue) -> JSONValue? { isEncoded ? value["_quire"] : nil }
 
   // MARK: Values
 
@@ -99,8 +105,8 @@ struct FeedJSONReader {
       }
       var person = FeedPerson(
         name: string(element["name"]), url: address(element["url"]),
-        email: string(element["_quire"]?["email"]), avatar: address(element["avatar"]),
-        role: string(element["_quire"]?["role"]))
+        email: string(addition(to: element)?["email"]), avatar: address(element["avatar"]),
+        role: string(addition(to: element)?["role"]))
       if let url = person.url, url.hasPrefix("mailto:"), person.name == nil {
         person.email = person.email ?? String(url.dropFirst(7))
         person.url = nil
@@ -132,7 +138,7 @@ struct FeedJSONReader {
         feed.hubs.append(FeedHub(kind: string(hub["type"]) ?? "WebSub", url))
       }
     }
-    if let more = root["_quire"] { readMore(more, into: &feed) }
+    if let more = addition(to: root) { readMore(more, into: &feed) }
     return feed
   }
 
@@ -161,7 +167,7 @@ struct FeedJSONReader {
     }
     for attachment in list(item["attachments"]) {
       guard let url = address(attachment["url"]) else { continue }
-      let more = attachment["_quire"] ?? .null
+      let more = addition(to: attachment) ?? .null
       let hasType = more["mime_type_is_made"]?.boolean != true
       entry.enclosures.append(
         FeedEnclosure(
@@ -172,7 +178,7 @@ struct FeedJSONReader {
           height: more["height"]?.integer))
     }
     entry.repairs = repairs.repairs
-    if let more = item["_quire"] { readMore(more, into: &entry) }
+    if let more = addition(to: item) { readMore(more, into: &entry) }
     repairs = before
     repairs.add(entry.repairs)
     return entry

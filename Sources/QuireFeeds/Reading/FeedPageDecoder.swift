@@ -445,7 +445,7 @@ struct FeedPageDecoding: PageDecoding {
   private static func properties(of document: any PageDocument) throws -> JSONValue {
     let names: [String] = [
       "version", "title", "home_page_url", "feed_url", "description", "next_url", "icon", "favicon",
-      "author", "authors", "language", "expired", "hubs", "_quire",
+      "author", "authors", "language", "expired", "hubs",
     ]
     return .object(
       try names.compactMap { name in

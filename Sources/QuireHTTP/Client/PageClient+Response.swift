@@ -12,6 +12,8 @@ extension PageClient {
     public let head: HTTPResponse
     /// Where it came from after redirects.
     public let url: String
+    /// Where permanent redirects led before the first that is not one; nil where there were none.
+    package let permanentRedirect: String?
     /// The body, content coding removed. Of a refused answer at most the first 64 KiB, and what came
     /// of them within 5 seconds.
     public let body: [UInt8]
@@ -21,11 +23,12 @@ extension PageClient {
     private let limits: DecodingLimits
 
     init(
-      _ head: HTTPResponse, url: String, body: [UInt8], decoder: any PageDecoder,
-      limits: DecodingLimits, redactor: Redactor
+      _ head: HTTPResponse, url: String, permanentRedirect: String?, body: [UInt8],
+      decoder: any PageDecoder, limits: DecodingLimits, redactor: Redactor
     ) {
       self.head = head
       self.url = url
+      self.permanentRedirect = permanentRedirect
       self.body = body
       self.decoder = decoder
       self.limits = limits

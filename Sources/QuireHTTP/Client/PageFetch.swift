@@ -539,8 +539,8 @@ final class PageFetch<Item: Sendable> {
     _ response: Exchange.Response, _ body: [UInt8]
   ) -> PageClient.Response {
     PageClient.Response(
-      response.head, url: response.hop.text, body: body, decoder: decoder,
-      limits: shared.configuration.decodingLimits, redactor: redactor)
+      response.head, url: response.hop.text, permanentRedirect: exchange.movedTo, body: body,
+      decoder: decoder, limits: shared.configuration.decodingLimits, redactor: redactor)
   }
 
   /// Classifies a response whose status is no success: an end, an empty page or a failure.

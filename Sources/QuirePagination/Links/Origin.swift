@@ -16,7 +16,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The origin of an absolute URL.
   ///
   /// Throws `PageError` with code `invalidURL` that says what is wrong: another scheme, no host,
-  /// user information, a port that is none, a host that is not ASCII.
+  /// user information, a port that is none, a host that is not ASCII or longer than a name can be.
   public init(url: String) throws(PageError) {
     try self.init(URLReference(url))
   }
@@ -33,12 +33,20 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
       throw PageError(.invalidURL, "A URL has no host.")
     }
     let (host, port) = try Self.split(authority)
+    guard host.utf8.count <= Self.longestHost else {
+      throw PageError(
+        .invalidURL,
+        "A URL has a host of \(host.utf8.count) bytes, and a name has \(Self.longestHost) at most.")
+    }
     self.scheme = scheme
     self.host = host
     let standard = scheme == "https" ? 443 : 80
     self.port = port ?? standard
     self.authority = self.port == standard ? host : "\(host):\(self.port)"
   }
+
+  /// The longest name of a host, in bytes, with the dot behind it (RFC 1035, §2.3.4).
+  package static let longestHost = 254
 
   /// The origin of an absolute URL, which most likely is `home`.
   package init(_ reference: URLReference, likely home: Origin) throws(PageError) {

@@ -34,6 +34,7 @@ public struct FeedStoreConformance: Sendable {
     try await checkPages(store)
     try await checkSelections(store)
     try await checkHub(store)
+    try await checkNulls(store)
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
       var other = shared
@@ -124,8 +125,12 @@ public struct FeedStoreConformance: Sendable {
     var later = FeedSubscription(url: id)
     later.schedule = PollSchedule(url: id, at: 9_000)
     later.health.lastPoll = 5_000
-    let poll = FeedPoll(unchanged: later, changed: later, entries: [], time: 5_000)
-    try await store.apply(.polled(poll))
+    func poll(at time: Double) async throws {
+      later.health.polls += 1
+      try await store.apply(
+        .polled(FeedPoll(unchanged: later, changed: later, entries: [], time: time)))
+    }
+    try await poll(at: 5_000)
     var push = try await hub(store, id, token: "token")
     func due() async throws -> Double? {
       try await store.subscriptions().first { $0.id == id }?.schedule.nextPoll
@@ -135,11 +140,10 @@ public struct FeedStoreConformance: Sendable {
     try await store.apply(.push(push, id: id))
     try await expect(due() == 5_060, "What a hub tells makes the feed due.")
     // A poll that began before that, and ends after it.
-    try await store.apply(.polled(poll))
+    try await poll(at: 5_000)
     try await expect(due() == 5_060, "What a hub tells while a poll runs is not lost by it.")
     later.push = push
-    try await store.apply(
-      .polled(FeedPoll(unchanged: later, changed: later, entries: [], time: 6_000)))
+    try await poll(at: 6_000)
     try await expect(due() == 9_000, "What a hub told before a poll is done with by it.")
   }
 
@@ -215,6 +219,11 @@ public struct FeedStoreConformance: Sendable {
     try expect(
       ids == ["urn:4", "urn:3", "urn:2", "urn:1"],
       "Entries that are added while pages are read neither shift nor repeat any.")
+    let most = try await store.entries(EntrySelection(), at: nil, limit: .max)
+    let least = try await store.entries(EntrySelection(), at: nil, limit: .min)
+    try expect(
+      most.items.count == 5 && most.next == nil && least.items.count == 1 && least.next != nil,
+      "A page has as many entries as there are at most, and one at least.")
     let foreign = try? await store.entries(EntrySelection(), at: "token", limit: 1)
     try expect(foreign == nil, "A position of another listing is refused.")
   }
@@ -246,6 +255,21 @@ public struct FeedStoreConformance: Sendable {
     try expect(
       left.items.isEmpty && rest == ["https://b.test/feed"],
       "A subscription that ends takes its entries with it.")
+  }
+
+  private func checkNulls(_ store: any FeedStore) async throws {
+    guard let subscription = try await store.subscriptions().first else { return }
+    var (one, other) = (entry(1, "\0 one"), entry(2, "\0 other"))
+    (one.id, other.id) = ("p\0one", "p\0other")
+    let poll = FeedPoll(
+      unchanged: subscription, changed: subscription, entries: [one, other], time: 600)
+    let (first, again) = (
+      try await store.apply(.polled(poll)), try await store.apply(.polled(poll))
+    )
+    let found = try await store.entries(EntrySelection(text: "other"), at: nil, limit: 9).items
+    try expect(
+      first.added == 2 && again == FeedEffect() && found.map(\.entry.id) == ["p\0other"],
+      "Texts and identifiers do not end at a NUL.")
   }
 
   // MARK: Samples

@@ -174,6 +174,26 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 2)
   }
 
+  @Test(
+    "17-Hub, 17-Shared: two answers of a hub that two machines took at the same time both count")
+  func crossing() throws {
+    var subscription = FeedSubscription(url: "https://a.test/")
+    let requested = FeedPush(
+      hub: "https://hub.test/", topic: "https://a.test/", token: "t", state: .requested,
+      requested: 100, leaseEnd: 100, lastPush: nil)
+    subscription.take(requested)
+    var (verified, delivered) = (requested, requested)
+    let isMeant = verified.verified(topic: "https://a.test/", lease: 5_000, at: 200)
+    #expect(isMeant)
+    delivered.delivered(at: 201)
+    for answers in [[verified, delivered], [delivered, verified]] {
+      var both = subscription
+      for answer in answers { both.take(answer) }
+      #expect(both.push?.state == .active && both.push?.leaseEnd == 5_200)
+      #expect(both.push?.lastPush == 201)
+    }
+  }
+
   @Test("17-Hub: strangers, other topics and what was not asked for get 404, and change nothing")
   func strangers() async throws {
     let (hub, clock) = (Hub(), Clock())

@@ -136,6 +136,73 @@ import Testing
   }
 
   @Test(
+    "17-Aggregator, X19: an entry with a shared identifier is one entry, whichever of the others are there"
+  )
+  func departingIdentifiers() async throws {
+    let time = Mutex(Self.start)
+    let number = FeedCounter()
+    // Of each poll, the titles of the entries with the shared identifier.
+    let polls = [["A", "B", "B2"], ["A", "B"], ["B"], ["C"], ["D", "B"]]
+    let web = FeedWeb { _, _ in
+      let items = polls[number.value].map {
+        "<item><guid isPermaLink='false'>x</guid><title>\($0.prefix(1))</title><link>/\($0)</link></item>"
+      }
+      return .init(body: "<rss><channel>\(items.joined())</channel></rss>")
+    }
+    let store = MemoryFeedStore()
+    let aggregator = Self.aggregator(web, store) { time.withLock { $0 } }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for (poll, count) in [3, 3, 3, 4, 5].enumerated() {
+      number.value = poll
+      try await aggregator.pollDue()
+      time.withLock { $0 += 100_000 }
+      let found = try await store.entries(EntrySelection(), at: nil, limit: 100).items
+      #expect(found.count == count, "poll \(poll)")
+    }
+  }
+
+  @Test("17-Aggregator, R17: a feed's word that it has moved stands while the feed is unchanged")
+  func movedAndUnchanged() async throws {
+    let time = Mutex(Self.start)
+    let web = FeedWeb { url, fields in
+      if url.hasSuffix("new") { return .init(body: rssPage([1, 2])) }
+      if fields[.ifNoneMatch] != nil { return .init(status: 304) }
+      return .init(
+        body: rssPage(
+          [1],
+          "<itunes:new-feed-url xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'>https://a.test/new</itunes:new-feed-url>"
+        ), fields: [.eTag: "\"1\""])
+    }
+    let aggregator = Self.aggregator(web) { time.withLock { $0 } }
+    try await aggregator.subscribe(to: "https://a.test/old")
+    for _ in 0..<3 {
+      try await aggregator.pollDue()
+      time.withLock { $0 += 100_000 }
+    }
+    #expect(web.urls.map { $0.suffix(3) } == ["old", "old", "new"])
+  }
+
+  @Test(
+    "17-Polling, F2: gone is what is gone at the feed's own address, or where it has moved for good",
+    arguments: [
+      ([], true), ([301], true), ([308, 301], true), ([302], false), ([301, 307], false),
+      ([307, 301], false),
+    ])
+  func gone(redirects: [Int], isOver: Bool) async throws {
+    let web = FeedWeb { url, _ in
+      let hop = Int(url.suffix(1)) ?? 0
+      guard hop < redirects.count else { return .init(status: 410) }
+      return .init(
+        status: redirects[hop], fields: [.location: "https://a.test/\(hop + 1)"])
+    }
+    let aggregator = Self.aggregator(web) { Self.start }
+    try await aggregator.subscribe(to: "https://a.test/0")
+    try await aggregator.pollDue()
+    #expect(
+      try await aggregator.subscriptions().first?.schedule.state == (isOver ? .ended : .penalized))
+  }
+
+  @Test(
     "17-Aggregator, X19: entries that read alike are all kept where time or place tells them apart")
   func alikeEntries() async throws {
     let time = Mutex(Self.start)
