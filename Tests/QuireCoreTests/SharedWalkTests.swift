@@ -26,6 +26,25 @@ struct SharedWalkTests {
     #expect(source.requests == [1, 2])
   }
 
+  @Test("C-8: a report counts no item of a page that its loop over items does not have yet")
+  func reportsWhileReading() async throws {
+    for _ in 0..<50 {
+      let walk = Cursor(ScriptedSource(sizes: Array(repeating: 10, count: 20))).walk()
+      let taken = Mutex(0)
+      let isOver = Mutex(false)
+      let reader = Task.detached {
+        while !isOver.withLock({ $0 }) {
+          let count = walk.report.items
+          // The loop takes note of an item right before it is counted here.
+          #expect(count <= taken.withLock { $0 } + 1)
+        }
+      }
+      for try await _ in walk.items { taken.withLock { $0 += 1 } }
+      isOver.withLock { $0 = true }
+      await reader.value
+    }
+  }
+
   @Test("C6, C-7, TI-44: cancelling the task that reads leaves the page to the one that waits")
   func cancelsReading() async throws {
     let source = ScriptedSource(sizes: 1, 1)

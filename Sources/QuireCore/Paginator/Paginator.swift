@@ -281,16 +281,26 @@ extension Paginator {
       let isRead = !hasPages && delivered.open.unread == 0
       report.pages = delivered.pages
       report.items = delivered.consumed
-      // The end may have been an answer behind the last page, which then leads there.
-      let isOver = walk != nil && report.checkpoint == nil && isRead
+      // The walk may have read its last page meanwhile, which is no consumer's before the machine knows of it. The
+      // end may have been an answer behind the last page, which then leads there.
+      let isOver = isExhausted && report.checkpoint == nil && isRead
       report.checkpoint = isOver ? nil : delivered.checkpoint
       report.note(adjustments)
       report.waitingForNetwork = times.forNetwork
       report.waitingForConsumer = times.forConsumer
       report.end = end(ofWalk: report.end, isRead: isRead, isIterated: isIterated)
-      if !isRead { report.nextFailure = nil }
+      if !isRead || isLoading { report.nextFailure = nil }
       report.markCheckpoint()
       return report
+    }
+
+    private var isExhausted: Bool { if case .exhausted = state { true } else { false } }
+
+    private var isLoading: Bool {
+      switch state {
+      case .loading, .cancelling: true
+      case .idle, .failed, .exhausted: false
+      }
     }
 
     /// Why no more pages come to the consumer, when the walk behind them ended like that.

@@ -125,6 +125,8 @@ extension PagedReader {
       let rest = last.dropping(items: size - before)
       var result = last.withItems(Array(pages.flatMap(\.items).prefix(size)))
       result.position = position ?? pages[0].position
+      // A walk begins at a position that no listing has made.
+      result.position.listing = result.position.listing ?? pages[0].position.listing
       result.origins = origins(upTo: size, from: result.position)
       result.traffic = traffic
       result.warnings = warnings

@@ -58,11 +58,13 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   /// What the walk has done so far, and how it ended if it did.
   public var report: WalkReport {
-    var report = machine.withLock { $0.report }
-    open.withLock { open in
+    // Together, as `received` changes them: a page that has come and no loop has yet is not counted.
+    var report = open.withLock { open in
+      var report = machine.withLock { $0.report }
       report.items -= open.unread
       report.checkpoint = open.checkpoint ?? report.checkpoint
       if open.unread > 0 { report.nextFailure = nil }
+      return report
     }
     if let before = backward.withLock({ $0 })?.machine.withLock({ $0.report }) {
       (report.pagesBefore, report.itemsBefore) = (before.pages, before.items)
@@ -156,13 +158,17 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   @inline(never)
   private func received(_ page: Page<Item>, _ mark: ItemMark?) throws -> Page<Item> {
-    var page = page
     let now = stopwatch.elapsed()
-    try machine.withLock { machine in
-      if let refusal = machine.refusal(of: page) { throw refusal }
-      machine.received(&page, at: now)
+    func received() throws -> Page<Item> {
+      var page = page
+      try machine.withLock { machine in
+        if let refusal = machine.refusal(of: page) { throw refusal }
+        machine.received(&page, at: now)
+      }
+      return page
     }
-    return opened(page, mark)
+    guard let mark else { return try received() }
+    return try open.withLock { $0.open(try received(), mark: mark) }
   }
 
   @inline(never)

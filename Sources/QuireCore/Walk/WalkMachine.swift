@@ -323,7 +323,9 @@ extension WalkMachine {
         .limitExceeded,
         "\(emptyPages) empty pages came in a row, more than \(limits.consecutiveEmptyPages).",
         remedies: [
-          Remedy(.end, ["emptyPage"], condition: "if an empty page is the end of the listing"),
+          Remedy(
+            .end, ["emptyPage"],
+            condition: "if an empty page is the end of the listing, and no flag or total that says otherwise"),
           Remedy(
             .init("Limits.consecutiveEmptyPages"), condition: "if the server filters that much"),
         ])

@@ -353,10 +353,37 @@ extension XMLItemContext {
   func decimal(_ value: XMLValue) throws -> Decimal {
     try checkScalar(value, Decimal.self)
     let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
-    guard text.utf8.count <= numberLength, let decimal = Decimal(string: text) else {
-      throw mismatch(Decimal.self, value)
-    }
+    // Decimal takes what a text begins with for the number, and ignores the rest.
+    guard text.utf8.count <= numberLength, Self.isDecimal(text),
+      let decimal = Decimal(string: text)
+    else { throw mismatch(Decimal.self, value) }
     return decimal
+  }
+
+  /// Whether a text is a decimal number (XML Schema Part 2, §3.3.3), which may have an exponent.
+  private static func isDecimal(_ text: String) -> Bool {
+    var rest = text.utf8[...]
+    func skipSign() {
+      if let sign = rest.first, sign == 0x2B || sign == 0x2D { rest.removeFirst() }
+    }
+    func skipDigits() -> Int {
+      let digits = rest.prefix { (0x30...0x39).contains($0) }.count
+      rest.removeFirst(digits)
+      return digits
+    }
+    skipSign()
+    var digits = skipDigits()
+    if rest.first == 0x2E {
+      rest.removeFirst()
+      digits += skipDigits()
+    }
+    guard digits > 0 else { return false }
+    if let sign = rest.first, sign == 0x65 || sign == 0x45 {
+      rest.removeFirst()
+      skipSign()
+      guard skipDigits() > 0 else { return false }
+    }
+    return rest.isEmpty
   }
 
   /// An element that holds others is no scalar: reading its text alone would lose them.

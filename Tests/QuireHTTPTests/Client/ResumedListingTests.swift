@@ -266,6 +266,23 @@ struct ResumedListingTests {
     #expect(error?.code == .invalidArgument)
   }
 
+  @Test(
+    "12-L6, C-8: pages of another size are resumed behind each of their items",
+    arguments: [1, 3, 25])
+  func resumesPaged(size: Int) async throws {
+    for count in [1, 2, 3, 4, 9, 10, 11, 26] {
+      let paged = cursor(Ask(), Server()).paged(by: size)
+      let walk = paged.limited(to: Limits(items: count)).walk()
+      for try await _ in walk {}
+      let left = paged.walk()
+      for try await item in left.items where item == count - 1 { break }
+      for checkpoint in [walk.report.checkpoint, left.report.checkpoint] {
+        let rest = cursor(Ask(), Server()).paged(by: size).resuming(from: try stored(checkpoint))
+        #expect(try await rest.items.collected() == Array(count..<100), "behind \(count)")
+      }
+    }
+  }
+
   @Test("12-L6: transforms and paginators refuse a position of another listing as well")
   func transformed() async throws {
     let position = try await stop(Ask())

@@ -119,6 +119,23 @@ struct TypedItemTests {
     #expect(error?.message.contains("neither an element nor an attribute \"No\"") == true)
   }
 
+  @Test(
+    "D-1: a decimal is the whole of its text, or none",
+    arguments: [
+      ("1.10", true), (" -.5 ", true), ("+3.", true), ("2.5E+3", true), ("1,5", false),
+      ("1.234,56", false), ("12 EUR", false), ("1 000", false), ("1.2.3", false), ("0x10", false),
+      ("--1", false), (".", false), ("1e", false), ("", false), ("NaN", false),
+    ])
+  func decimals(text: String, isNumber: Bool) throws {
+    func read() throws -> Decimal? { try items(Decimal.self, "<r><i>\(text)</i></r>").items.first }
+    if isNumber {
+      let plain = text.filter { !$0.isWhitespace }
+      #expect(try read() == Decimal(string: plain))
+    } else {
+      #expect(throws: PageError.self) { try read() }
+    }
+  }
+
   @Test("items may be scalars, lists and dictionaries")
   func shapes() throws {
     #expect(try items(Int.self, "<r><i>1</i><i> 2 </i></r>").items == [1, 2])
