@@ -249,6 +249,7 @@ struct FollowedPages {
   /// Takes in the answer to the request for the next page.
   mutating func judge(_ answer: PageAnswer) -> Step {
     do {
+      if let unread = answer.document as? UnreadableDocument { throw unread.reason }
       switch try engine.screen(answer) {
       case .failure(let failure):
         return .refuted(

@@ -180,7 +180,7 @@ struct ListingAudit: Sendable {
       declared != items, pagination.end.contains(.shortPage), hasPageSize || own.rules
     else { return nil }
     switch pagination.next {
-    case .offset, .pageNumber: break
+    case .offset, .pageNumber, .lastItem, .firstItem, .maxItem: break
     default: return nil
     }
     let says = pagination.end.contains { rule in

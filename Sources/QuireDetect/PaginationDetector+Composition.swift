@@ -155,10 +155,11 @@ extension PaginationDetector {
   }
 
   private func totals() -> [Pagination.TotalSource] {
-    signs.filter { $0.kind == .total || $0.kind == .pages }.compactMap { sign in
-      guard let path = try? PagePath(sign.place) else { return nil }
-      return Pagination.TotalSource(.body(path), vocabulary.totals[sign.name] ?? .items)
-    }
+    signs.filter { $0.kind == .total || $0.kind == .pages }.compactMap(total)
+  }
+
+  private func total(_ sign: DetectorSign) -> Pagination.TotalSource? {
+    (try? PagePath(sign.place)).map { .init(.body($0), vocabulary.totals[sign.name] ?? .items) }
   }
 
   // MARK: Counters
@@ -187,8 +188,19 @@ extension PaginationDetector {
       end: end(itemTotal), items: items, total: itemTotal)
   }
 
+  /// How many items there are: of several numbers the least that is more than the page has, for others count what
+  /// a filter leaves out as well. What counts the page's own items is none.
   private var itemTotal: Pagination.TotalSource? {
-    totals().first { $0.kind != .pages && $0.kind != .lowerBound }
+    let count = outline.likelyList(vocabulary)?.count ?? 0
+    let found = signs.filter { $0.kind == .total && vocabulary.totals[$0.name] != .lowerBound }
+    let exact = found.filter { vocabulary.totals[$0.name] == .items }.compactMap { sign in
+      sign.value?.count.map { (sign, count: $0) }
+    }
+    let greater = exact.filter { $0.count > count }.min { $0.count < $1.count }?.0
+    let own = Set(exact.filter { $0.count == count }.map(\.0)).filter {
+      ["count", "size", "length", "returned", "numberofelements"].contains($0.name)
+    }
+    return (greater ?? found.first { !own.contains($0) }).flatMap(total)
   }
 
   private func end(_ total: Pagination.TotalSource?) -> [Pagination.End] {

@@ -81,4 +81,18 @@ struct WarningTests {
     #expect(walk.report.warnings.map(\.code) == [.shortFirstPage])
     #expect(walk.report.warnings.first?.remedy?.values == ["2"])
   }
+
+  @Test(
+    "12-A2: so is one that is shorter than the size in its own URL, by a preset too",
+    arguments: [
+      (Pagination.socrata, "?$limit=100"), (.discord, "?limit=100"),
+    ])
+  func shortFirstPageByItsURL(preset: Pagination, query: String) async throws {
+    let walk = PageClient(transport: Answers([#"[{"id":"1"},{"id":"2"}]"#])).cursor(
+      of: JSONValue.self, at: "https://l.test/\(query)", pagination: preset
+    ).walk()
+    for try await _ in walk {}
+    let sizes = walk.report.warnings.filter { $0.code == .shortFirstPage }
+    #expect(sizes.first?.remedy?.values == ["2"], "\(walk.report.warnings)")
+  }
 }

@@ -158,7 +158,9 @@ extension PageClient {
       method: request.method, url: request.url(for: url), headerFields: request.headers,
       body: request.body)
     let audit = auditor.map { auditor in
-      { @Sendable in auditor(pagination, pageSize != nil, request.expectsTotal) }
+      { @Sendable in
+        auditor(pagination, pageSize != nil || first.hasPageSize(of: pagination), request.expectsTotal)
+      }
     }
     return cursor(decoder, delivery, audit) {
       try Listing(

@@ -42,18 +42,30 @@ struct AnswerReader: Sendable {
     -> Screening
   {
     if rule.kind == .empty { return .emptyPage }
-    let message = try rule.message.flatMap { try answer.value(at: $0, items: items) }
+    let said = try rule.message.flatMap { try answer.value(at: $0, items: items) }
+    let message = try said.flatMap { $0.isBlank ? nil : $0.plainText } ?? sign(of: rule, in: answer)
     let after = try rule.after.flatMap { try answer.value(at: $0, items: items) }
     let delay = after.flatMap { Double($0.plainText) }.flatMap {
       $0 >= 0 ? Duration.wait(seconds: $0) : nil
     }
     var failure = PageFailure(
-      rule.kind, message: message.flatMap { $0.isBlank ? nil : $0.plainText }, delay: delay)
+      rule.kind, message: message, delay: delay)
     failure.standardDelay = rule.delay.flatMap { $0 >= 0 ? Duration.wait(seconds: $0) : nil }
     if case .resume(let source) = pagination.policy.expiry, rule.kind == .expired {
       failure.cursor = try answer.value(at: source, items: items)
     }
     return .failure(failure)
+  }
+
+  /// What shows a failure in an answer that is a success by its status and says no more of it.
+  private func sign(of rule: Pagination.FailureRule, in answer: PageAnswer) throws -> String? {
+    guard rule.kind == .fatal, (200..<300).contains(answer.status),
+      case .body(let path)? = rule.when.value,
+      let value = try answer.value(at: .body(path), items: items)
+    else { return nil }
+    // The first of several spellings will do.
+    let place = "\(path)".split(separator: " | ").first ?? ""
+    return "\(place) is \(value.plainText)"
   }
 
   /// Whether the description says that an answer with this status is the end. An error status on the

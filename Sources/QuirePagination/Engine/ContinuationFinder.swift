@@ -147,6 +147,8 @@ struct ContinuationFinder: Sendable {
     default:
       guard let token = try token(route.next, in: answer) else { return nil }
       switch route.send {
+      // Some servers say so that there is no link.
+      case .url where token == .bool(false), .request where token == .bool(false): return nil
       case .url: return .url(try absolute(token, from: route.next, in: answer))
       case .request:
         return .request(description(token, href: try absolute(token, from: route.next, in: answer)))

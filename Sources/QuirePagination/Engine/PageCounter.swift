@@ -98,16 +98,25 @@ struct PageCounter: Sendable {
       guard let size = size(of: step) else { return [] }
       let offsets = (1...max(1, count)).map { number.plus(size.times($0)) }
       return offsets.filter { isBefore(total, items: $0.minus(first)) }
-        .map { Bookmark(.offset($0)).position }
+        .map { self.position(Bookmark(.offset($0)), behind: bookmark) }
     case .pageNumber(let first, nil):
       let pages = (1...max(1, count)).map { number.plus($0) }
-      return pages.compactMap { self.position(ofPage: $0, first: first, total: total) }
+      return pages.compactMap { self.bookmark(ofPage: $0, first: first, total: total) }
+        .map { self.position($0, behind: bookmark) }
     default:
       return []
     }
   }
 
-  private func position(ofPage page: Int, first: Int, total: Total?) -> Position? {
+  /// The position of a page that is not yet known to follow: what promised the page before it promises this one, as
+  /// far as the total goes.
+  private func position(_ bookmark: Bookmark, behind known: Bookmark?) -> Position {
+    var bookmark = bookmark
+    bookmark.isPromised = known?.isPromised ?? false
+    return bookmark.position
+  }
+
+  private func bookmark(ofPage page: Int, first: Int, total: Total?) -> Bookmark? {
     var bookmark = Bookmark(.page(page))
     let index = page.minus(first)
     if tracksItemsSeen {
@@ -116,7 +125,7 @@ struct PageCounter: Sendable {
     }
     if total?.kind == .pages, let pages = total?.value, index >= pages { return nil }
     if let pageSize, !isBefore(total, items: index.times(pageSize)) { return nil }
-    return bookmark.position
+    return bookmark
   }
 
   private func size(of step: Pagination.OffsetStep) -> Int? {

@@ -50,6 +50,13 @@ package struct RequestEditor {
   }
 }
 
+extension PageRequest {
+  /// Whether the request itself says how many items a page is to have, where a description sends that.
+  package func hasPageSize(of pagination: Pagination) -> Bool {
+    pagination.size?.send.flatMap { RequestEditor(self).pageSize(at: $0) } != nil
+  }
+}
+
 // MARK: - The first request
 
 extension RequestEditor {

@@ -1,4 +1,5 @@
 import QuireCore
+import TestSupport
 import Testing
 
 @testable import QuireDetect
@@ -33,5 +34,22 @@ import Testing
     #expect(pages.positions(after: page(2), total: Total(3, .pages), count: 9) == [page(3)])
     #expect(pages.positions(after: page(2), total: Total(25), count: 9) == [page(3)])
     #expect(try engine(.body("/next")).positions(after: nil, total: nil, count: 3).isEmpty)
+  }
+
+  @Test(
+    "P-9, 14-Parallel: each page is asked for once where the number of pages promises the next one")
+  func promisedPages() async throws {
+    let server = CannedServer { request, _ in
+      let page = Int(request.url.split(separator: "=").last ?? "1") ?? 1
+      guard page <= 20 else { return .status(400, [:], #"{"code":"invalid_page_number"}"#) }
+      return .json("[\(page)]", ["X-WP-Total": "20", "X-WP-TotalPages": "20"])
+    }
+    let cursor = PageClient(transport: server).cursor(
+      at: "https://a.test/l?per_page=1&page=1", pagination: .wordpress,
+      decoder: JSONRawPageDecoder())
+    let items = try await cursor.parallel(6).items.collected()
+    #expect(items.map { String(decoding: $0.bytes, as: UTF8.self) } == (1...20).map(String.init))
+    // What ran on a guess behind the first page, of which no page had promised anything, is asked for again.
+    #expect(server.requests.count <= 25)
   }
 }
