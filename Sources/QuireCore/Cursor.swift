@@ -55,6 +55,16 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     self.init(ClosureSource(fetch: page), from: start, limits: limits, clock: clock)
   }
 
+  /// Walks over a source that keeps something from one page to the next: each walk, and each copy of one, has
+  /// a source of its own.
+  package static func ofEachWalk<Source: PageSource>(
+    _ makeSource: @escaping @Sendable () -> Source
+  ) -> Cursor where Source.Item == Item {
+    Cursor(
+      clock: ContinuousClock(),
+      makeReader: { _ in OwnedReader<Item> { SourceReader(source: makeSource()) } })
+  }
+
   /// The same listing from another position: a stored one, or `PageError.checkpoint`.
   ///
   /// A position that another listing made is refused by the first `next()`, with

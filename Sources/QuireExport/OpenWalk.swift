@@ -2,35 +2,67 @@ package import QuireCore
 package import QuirePagination
 import Synchronization
 
-/// A walk that a source of several listings leaves open between its pages, and the position of the next one.
-package final class OpenWalk: Sendable {
+/// A walk that a source of several listings leaves open between its pages, and where it goes on.
+///
+/// The walk itself says that by each page, so it is never taken for one that goes on elsewhere. The source of one
+/// walk has one of its own.
+package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
+  private struct Place: Equatable, Sendable {
+    var listing: Listing
+    /// Nil is where the listing's cursor starts.
+    var position: Position?
+  }
+
   private struct State: Sendable {
-    var walk: Walk<RawItem>
-    var next: Position?
+    let walk: Walk<RawItem>
+    /// Nil while the walk reads, and where nothing follows what it has read.
+    var place: Place?
   }
 
   private let state = Mutex<State?>(nil)
 
   package init() {}
 
-  /// The next page of the walk that is open, where that leads to the position, else of the cursor.
+  /// The page of a listing at a position: of the walk that is open, where it goes on there, else of a new one.
   package func page(
-    at position: Position?, of cursor: () throws -> Cursor<RawItem>
+    of listing: Listing, at position: Position?, by cursor: () throws -> Cursor<RawItem>
   ) async throws -> Page<RawItem>? {
-    let known = state.withLock { $0 }
+    let place = Place(listing: listing, position: position)
     let walk: Walk<RawItem>
-    if let known, let position, known.next == position {
-      walk = known.walk
+    if let open = take(at: place) {
+      walk = open
     } else {
       walk = try cursor().walk()
-      state.withLock { $0 = State(walk: walk, next: position) }
+      state.withLock { $0 = State(walk: walk) }
     }
-    var iterator = walk.makeAsyncIterator()
-    return try await iterator.next(isolation: nil)
+    do {
+      // An iterator of its own would end the walk for its consumer with this page.
+      let page = try await walk.next()
+      if let page, page.nextFailure == nil, let next = page.next {
+        keep(walk, at: Place(listing: listing, position: next))
+      }
+      return page
+    } catch {
+      // After an error a walk is where it was.
+      keep(walk, at: place)
+      throw error
+    }
   }
 
-  /// The page at hand leads to this position.
-  package func proceed(to next: Position?) { state.withLock { $0?.next = next } }
+  private func take(at place: Place) -> Walk<RawItem>? {
+    state.withLock { state in
+      guard let open = state, open.place == place else { return nil }
+      state?.place = nil
+      return open.walk
+    }
+  }
+
+  /// Notes where a walk goes on, unless it was closed or another one is open by now.
+  private func keep(_ walk: Walk<RawItem>, at place: Place) {
+    state.withLock { state in
+      if state?.walk === walk { state?.place = place }
+    }
+  }
 
   /// Closes the walk.
   package func close() async {

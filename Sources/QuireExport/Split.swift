@@ -112,6 +112,7 @@ extension Cursor where Item == RawItem {
     by split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>
   ) -> Cursor<RawItem> {
     // Each part's own walk knows how many empty pages are too many; many parts may have no items.
-    Cursor(SplitSource(split, cursor)).limited(to: Limits(consecutiveEmptyPages: .max))
+    Cursor.ofEachWalk { SplitSource(split, cursor) }
+      .limited(to: Limits(consecutiveEmptyPages: .max))
   }
 }

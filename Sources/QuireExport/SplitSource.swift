@@ -8,7 +8,8 @@ import Synchronization
 ///
 /// A position is `{"parts": [[from, to], …], "rest": from, "end": to, "at": …, "seen": …}`: parts that were
 /// halved, where the others begin and end, the place in the first part, and digests of what it has given:
-/// `"received"` says how many items those were.
+/// `"received"` says how many items those were. All that a page depends on is in it; a walk has a source of its
+/// own, which leaves a walk through one part open.
 final class SplitSource: PageSource {
   /// What is left, from the part at hand on.
   struct Place: Sendable {
@@ -25,7 +26,7 @@ final class SplitSource: PageSource {
   private let split: Split
   private let makeCursor: @Sendable (Partition) throws -> Cursor<RawItem>
   /// A walk through one part.
-  private let open = OpenWalk()
+  private let open = OpenWalk<Range<Int64>>()
 
   init(_ split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>) {
     self.split = split
@@ -38,12 +39,14 @@ final class SplitSource: PageSource {
   func close(at position: Position?) async { await open.close() }
 
   func page(at position: Position?) async throws -> Page<RawItem>? {
-    var (place, position) = (try place(at: position), position)
+    var place = try place(at: position)
     var (traffic, missing) = (WalkReport.Traffic(requests: 0), 0)
     while let part = place.parts.first {
       var found: Page<RawItem>?
       do {
-        found = try await open.page(at: position) { try cursor(of: part, at: place.inner) }
+        found = try await open.page(of: part, at: place.inner) {
+          try cursor(of: part, at: place.inner)
+        }
       } catch let error as PageError where error.code == .resultWindowExceeded {
         await open.close()
         try place.halve(else: error)
@@ -63,8 +66,8 @@ final class SplitSource: PageSource {
       var page = try await advance(&place, by: found, &missing)
       page.traffic = traffic + found.traffic
       // What only repeats what came before is no page.
-      guard page.items.isEmpty, !found.items.isEmpty, let next = page.next else { return page }
-      (traffic, position) = (page.traffic, next)
+      guard page.items.isEmpty, !found.items.isEmpty, page.next != nil else { return page }
+      traffic = page.traffic
     }
     guard missing > 0 else { return nil }
     var page = Page<RawItem>([])
@@ -84,11 +87,15 @@ final class SplitSource: PageSource {
     page.warnings = found.warnings
     page.nextFailure = found.nextFailure
     if let failure = found.nextFailure, failure.code == .resultWindowExceeded {
-      // What follows is read in halves.
-      page.nextFailure = nil
-      await open.close()
-      try place.halve(else: failure)
-    } else if let inner = found.next {
+      // What follows is read in halves; where there are none, the page comes in front of the error.
+      do throws(PageError) {
+        try place.halve(else: failure)
+        page.nextFailure = nil
+        await open.close()
+      } catch {
+        page.nextFailure = error
+      }
+    } else if found.nextFailure == nil, let inner = found.next {
       place.inner = inner
     } else if found.nextFailure == nil {
       let total = try found.declared(by: split) ?? found.total
@@ -96,9 +103,10 @@ final class SplitSource: PageSource {
       await open.close()
       place.finishPart(split)
     }
+    // Where nothing is new there is no page to come in front of the error.
+    if page.items.isEmpty, !found.items.isEmpty, let failure = page.nextFailure { throw failure }
     if missing > 0 { page.metadata[MissingItems.self] = MissingItems(missing) }
     page.next = page.nextFailure == nil ? place.position : nil
-    open.proceed(to: page.next)
     return page
   }
 
@@ -143,7 +151,7 @@ extension SplitSource.Place {
 
   /// Puts two halves in the place of the first part; throws `error` where it has no halves, or where it is
   /// not known any more what came of it.
-  mutating func halve(else error: PageError) throws {
+  mutating func halve(else error: PageError) throws(PageError) {
     guard let part = parts.first, part.count > 1 else { throw error }
     guard seen.isWhole else {
       throw PageError(

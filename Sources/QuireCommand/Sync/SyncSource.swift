@@ -13,17 +13,19 @@ import Synchronization
 ///
 /// A position is the parent's number and the place in its listing: one position covers both levels.
 final class SyncSource: Sendable {
-  /// The pages of what has changed since a value, or of all.
+  /// The pages of what has changed since a value, or of all, for one walk.
   struct Pages: PageSource {
     let source: SyncSource
     let since: String?
+    /// A walk through the listing of the parent with a number.
+    let open = OpenWalk<Int>()
 
     /// A walk is left open between pages.
     var needsClosing: Bool { true }
     func page(at position: Position?) async throws -> Page<RawItem>? {
-      try await source.page(at: position, since: since)
+      try await source.page(at: position, since: since, open)
     }
-    func close(at position: Position?) async { await source.open.close() }
+    func close(at position: Position?) async { await open.close() }
   }
 
   /// Where a page is.
@@ -49,8 +51,6 @@ final class SyncSource: Sendable {
   private let parents: Parents
   /// The members that items get, and where they would have them.
   private let given: [(name: String, path: PagePath)]
-  /// A walk through one parent's listing.
-  private let open = OpenWalk()
   /// Parents whose listing was not there, those that were finished with a page, and how many had a listing that
   /// failed, the first of them with its error.
   private let notes = Mutex<(skipped: Int, finished: [Position?: String], failed: Failures)>(
@@ -83,7 +83,8 @@ final class SyncSource: Sendable {
 
   /// The listing, or what has changed in it.
   func cursor(since: JSONValue?) -> Cursor<RawItem> {
-    Cursor(Pages(source: self, since: since?.scalarText ?? listing.since?.start))
+    let since = since?.scalarText ?? listing.since?.start
+    return Cursor<RawItem>.ofEachWalk { Pages(source: self, since: since) }
       .limited(to: listing.limits)
   }
 
@@ -96,7 +97,9 @@ final class SyncSource: Sendable {
   /// Parents whose listing was read to its end.
   var parentsDone: Int { done.withLock { $0 ?? 0 } }
 
-  private func page(at position: Position?, since: String?) async throws -> Page<RawItem>? {
+  private func page(
+    at position: Position?, since: String?, _ open: OpenWalk<Int>
+  ) async throws -> Page<RawItem>? {
     guard let place = try place(position) else { return nil }
     if case .noted(let state, let record) = parents, let parent = listing.parent,
       done.withLock({ $0 == nil })
@@ -115,7 +118,7 @@ final class SyncSource: Sendable {
             + "\(ServerText(placeholder.path.text)), which the URL of \(ServerText(listing.name)) needs. Name "
             + "what all items have, or say missing: skip.")
       }
-      found = try await open.page(at: position) {
+      found = try await open.page(of: place.parent.number, at: place.inner) {
         let cursor = try cursor(of: place.parent, since)
         return place.inner.map { cursor.resuming(from: $0) } ?? cursor
       }
@@ -128,7 +131,7 @@ final class SyncSource: Sendable {
       var page = Page<RawItem>([])
       page.traffic = error.traffic
       page.traffic.items = 0
-      try await leave(place.parent, behind: &page, error)
+      try await leave(place.parent, behind: &page, error, open)
       return page
     }
     var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
@@ -149,13 +152,8 @@ final class SyncSource: Sendable {
     }
     if let inner = found?.next {
       page.next = Self.position(place.parent.number, try inner.sealedJSON, received)
-      open.proceed(to: page.next)
     } else if let failure = found?.nextFailure {
-      if leavesOut(failure) {
-        try await leave(place.parent, behind: &page, failure)
-      } else {
-        open.proceed(to: nil)
-      }
+      if leavesOut(failure) { try await leave(place.parent, behind: &page, failure, open) }
     } else {
       if page.total == nil, let received, let missing = found?.total?.missing(after: received) {
         page.metadata[MissingItems.self] = MissingItems(missing)
@@ -165,7 +163,7 @@ final class SyncSource: Sendable {
       if listing.since != nil, found != nil {
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
-      try await proceed(from: place.parent, behind: &page)
+      try await proceed(from: place.parent, behind: &page, open)
     }
     return page
   }
@@ -188,7 +186,8 @@ final class SyncSource: Sendable {
 
   /// Leaves out what is left of a parent's listing behind a page, which lacks at least one item by that.
   private func leave(
-    _ parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError
+    _ parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
+    _ open: OpenWalk<Int>
   ) async throws {
     guard case .noted(let state, _) = parents else { return }
     // The next run asks for all of it, and not for what has changed since this one.
@@ -200,16 +199,17 @@ final class SyncSource: Sendable {
     }
     page.nextFailure = nil
     page.metadata[MissingItems.self] = MissingItems(1)
-    try await proceed(from: parent, behind: &page)
+    try await proceed(from: parent, behind: &page, open)
   }
 
   /// Nothing more is read of a parent's listing: behind the page comes that of the next parent.
-  private func proceed(from parent: SyncState.Parent, behind page: inout Page<RawItem>) async throws
-  {
+  private func proceed(
+    from parent: SyncState.Parent, behind page: inout Page<RawItem>, _ open: OpenWalk<Int>
+  ) async throws {
     await open.close()
-    done.withLock { $0 = ($0 ?? 0) + 1 }
     page.next = try next(after: parent.number).map { Self.position($0.number, .null) }
-    open.proceed(to: page.next)
+    // A page that fails is asked for again, and its parent counts once.
+    done.withLock { $0 = ($0 ?? 0) + 1 }
   }
 
   /// Items that came of the parent's listing with this page; nil where it was not read from its start.

@@ -168,6 +168,29 @@ struct SourceReader<Source: PageSource>: PageReader {
   var allowsLookAhead: Bool { source.allowsLookAhead }
 }
 
+/// Reads through a reader that one walk alone has: a copy of the walk has another one.
+struct OwnedReader<Item: Sendable>: DerivedReader {
+  let base: any PageReader<Item>
+  private let makeBase: @Sendable () -> any PageReader<Item>
+
+  init(_ makeBase: @escaping @Sendable () -> any PageReader<Item>) {
+    base = makeBase()
+    self.makeBase = makeBase
+  }
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    try await base.read(at: position)
+  }
+
+  func expect(_ known: KnownPage) { base.expect(known) }
+
+  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
+    base.positions(after: position, total: total, count: count)
+  }
+
+  func copy() -> any PageReader<Item> { OwnedReader(makeBase) }
+}
+
 /// A source that is one closure.
 struct ClosureSource<Item: Sendable>: PageSource {
   let fetch: @Sendable (Position?) async throws -> Page<Item>?
