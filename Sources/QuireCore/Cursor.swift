@@ -127,6 +127,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let cursor: Cursor
     private var interest: WalkInterest<Item>?
+    /// The receipts of the page that the consumer has in hand.
+    private var receipts: [PageReceipt] = []
 
     init(_ cursor: Cursor) { self.cursor = cursor }
 
@@ -134,9 +136,12 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
+      receipts.askedForMore()
       let interest = interest ?? WalkInterest(cursor.walk())
       self.interest = interest
-      return try await interest.walk.next(isolation: actor)
+      let page = try await interest.walk.next(isolation: actor)
+      receipts = page?.head.receipts ?? []
+      return page
     }
 
     /// The next page; nil at the end, for ever. After an error, the page that failed.
@@ -169,7 +174,14 @@ extension PageSequence {
   /// Throws what the loop would throw; the items before that are lost with it.
   public func collect() async throws -> [Item] {
     var all: [Item] = []
-    for try await page in self { all += page.items }
+    var receipts: [PageReceipt] = []
+    for try await page in self {
+      // The caller has nothing before it has everything.
+      page.head.receipts.claim()
+      receipts += page.head.receipts
+      all += page.items
+    }
+    receipts.give()
     return all
   }
 }

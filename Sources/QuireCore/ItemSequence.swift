@@ -60,7 +60,15 @@ extension ItemSequence {
   /// Throws what the loop would throw; the items before that are lost with it.
   public func collect() async throws -> [Element] {
     var all: [Element] = []
-    for try await item in self { all.append(item) }
+    var receipts: [PageReceipt] = []
+    for try await page in pages {
+      // The caller has nothing before it has everything.
+      page.head.receipts.claim()
+      receipts += page.head.receipts
+      all += page.items
+      page.mark?.items.store(page.items.count, ordering: .relaxed)
+    }
+    receipts.give()
     return all
   }
 }

@@ -203,6 +203,8 @@ package struct PageHead: Sendable {
   package var adjustments: [WalkReport.Adjustment] = []
   package var endDoubt: PageError?
   package var origins: [ItemOrigins]?
+  /// What is to be noted once the page is consumed.
+  package var receipts: [PageReceipt] = []
   var mark: ItemMark?
 
   package init() {}
@@ -294,6 +296,8 @@ extension Page {
     guard count < items.count else { return }
     next = position(afterItems: count)
     nextFailure = nil
+    // The rest of the page may never be delivered.
+    if !head.receipts.isEmpty { head.receipts = [] }
     keep(0..<count)
   }
 

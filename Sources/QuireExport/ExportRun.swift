@@ -19,6 +19,8 @@ final class ExportRun {
   private var next = Checkpoint()
   /// Counts of pages that are not committed.
   private var pending = ExportReport()
+  /// The receipts of pages that are not committed.
+  private var receipts: [PageReceipt] = []
   private var increment: IncrementMachine?
 
   init(_ export: Export, _ stop: ExportStop) {
@@ -104,6 +106,7 @@ final class ExportRun {
         }
         for part in try parts(of: written) { try await session.write(part) }
         wrote(written)
+        receipts += page.head.receipts
         guard isOver else { continue }
         // What follows is older than what is known.
         completed()
@@ -169,6 +172,8 @@ final class ExportRun {
     next.sequence += 1
     try await session.commit(next)
     machine.committed()
+    receipts.give()
+    receipts = []
     report.checkpoint = next
     report.commits += 1
     report.add(pending)

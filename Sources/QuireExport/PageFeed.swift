@@ -126,6 +126,8 @@ final class PageFeed: Sendable {
         deliver(.end)
         return
       }
+      // The next page is asked for before this one is committed.
+      page.head.receipts.claim()
       state.withLock { ($0.demand, $0.isAsked) = (Suspension(), false) }
       deliver(.page(page))
     }

@@ -442,8 +442,13 @@ extension PagedList {
   }
 
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
-    let (decision, left) = state.withLock { state in
+    let (decision, left, receipts) = state.withLock { state in
       let now = state.machine.now(by: stopwatch)
+      // A page of a load that was cancelled may be dropped.
+      var receipts: [PageReceipt] = []
+      if state.machine.isLoading(id), case .page(let page, _) = answer {
+        receipts = page.head.receipts
+      }
       let decision = Self.decide(&state) { $0.finished(id, answer, at: now) }
       // Releasing a walk frees what its source holds, which must not happen under the lock.
       var left = state.newWalk
@@ -457,8 +462,10 @@ extension PagedList {
       }
       state.newWalk = nil
       if state.task?.id == id { state.task = nil }
-      return (decision, left)
+      return (decision, left, receipts)
     }
+    // The list has the page, whatever becomes of those who wait for it.
+    receipts.give()
     perform(decision)
     withExtendedLifetime(left) {}
   }

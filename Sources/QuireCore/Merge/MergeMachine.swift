@@ -66,6 +66,8 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var summary = MergeSummary()
   /// What arrived since the last page, whatever it was for.
   var traffic = WalkReport.Traffic(requests: 0)
+  /// The receipts of the pages that were taken to their ends since the last page.
+  var receipts: [PageReceipt] = []
   private(set) var isAwaited = false
   /// Whether the consumer got the error of the sources that failed.
   private var hasToldFailure = false
@@ -122,6 +124,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
       sources[load.source].phase = .holding(Held(page: page, isLast: isLast, isLate: isLate))
       ready.insert(load.source, key: rules.key?(first))
     } else {
+      receipts += page.head.receipts
       positions.move(load.source, to: page.checkpoint)
       if isLast { finish(load.source, &action) } else { wait(load.source) }
     }

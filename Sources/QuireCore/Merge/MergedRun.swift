@@ -13,6 +13,7 @@ extension MergeMachine {
         continue
       }
       ready.removeFirst()
+      receipts += held.page.head.receipts
       if held.isLast {
         finish(source, &action)
       } else {
@@ -83,6 +84,8 @@ extension MergeMachine {
         page: run.base.position, offsets: Array(run.items.indices),
         places: MergePlaces(base: run.base, steps: run.steps, starts: run.starts))
     ]
+    page.head.receipts = receipts
+    receipts = []
     traffic = WalkReport.Traffic(requests: 0)
     return page
   }

@@ -93,6 +93,9 @@ struct PageBuffer<Item: Sendable>: Sendable {
     let whole = pages[0]
     var page = whole.dropping(items: begun)
     page.cut(toItems: count)
+    // Another loop may leave its part of the page unread.
+    let isShared = begun > 0 && delivered.open.unread > 0
+    if isShared, !page.head.receipts.isEmpty { page.head.receipts = [] }
     delivered.note(count, of: whole, from: begun)
     begun += count
     if begun >= whole.items.count {

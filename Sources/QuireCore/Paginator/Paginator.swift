@@ -199,6 +199,8 @@ extension Paginator {
   /// is there.
   public struct Iterator: AsyncIteratorProtocol {
     private let token: IterationToken
+    /// The receipts of the page that the consumer has in hand: the walk behind it is further.
+    private var receipts: [PageReceipt] = []
 
     fileprivate init(_ paginator: Paginator, mark: ItemMark? = nil) {
       token = IterationToken(paginator, mark: mark)
@@ -208,7 +210,10 @@ extension Paginator {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      try await token.paginator.next(token.mark)
+      receipts.askedForMore()
+      let page = try await token.paginator.next(token.mark)
+      receipts = page?.head.receipts ?? []
+      return page
     }
 
     /// The next page; nil at the end. After an error, the page that failed.

@@ -96,12 +96,15 @@ extension PagedReader {
 
     /// Takes what the walk gave; nil is its end.
     mutating func append(_ page: Page<Item>?) {
-      guard let page else {
+      guard var page else {
         isAtEnd = true
         if !pages.isEmpty { pages[pages.count - 1].next = nil }
         return
       }
-      if let last = pages.last, last.items.isEmpty { pages.removeLast() }
+      if let last = pages.last, last.items.isEmpty {
+        page.head.receipts += last.head.receipts
+        pages.removeLast()
+      }
       pages.append(page)
       traffic = traffic + page.traffic
       warnings += page.warnings
@@ -131,6 +134,9 @@ extension PagedReader {
       result.traffic = traffic
       result.warnings = warnings
       result.head.adjustments = adjustments
+      // A page of which a rest is left is not consumed with this one.
+      let whole = rest.items.isEmpty ? pages[...] : pages.dropLast()
+      result.head.receipts = whole.flatMap(\.head.receipts)
       result.hasMoreParts = false
       result.fingerprint = nil
       result.sample = nil

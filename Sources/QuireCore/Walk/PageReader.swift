@@ -230,6 +230,14 @@ package final class WalkReading: Sendable {
   /// another.
   package static var walkNumber: Int? { current?.number }
 
+  /// The number of the walk for whose consumer the current task reads; the outer one, where one reads through
+  /// another.
+  package static var outerWalkNumber: Int? {
+    var reading = current
+    while let outer = reading?.outer { reading = outer }
+    return reading?.number
+  }
+
   /// The urgency of the page that the current task reads, where the page after it may be asked for before that is
   /// decoded: a paginator may read on at once, through no other walk, and no limit can end the walk in between.
   package static var readingOn: ReadUrgency? {

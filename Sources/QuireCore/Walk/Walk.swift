@@ -28,6 +28,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   let open: Mutex<OpenPages<Item>>
   /// Whether there is something in `open` that a loop has left, at the cost of one load.
   private let hasLeftovers: Atomic<Bool>
+  /// The receipts of the pages that consumers without an iterator have in hand.
+  private let receipts = Mutex<[PageReceipt]>([])
   /// The waiters for a page, one after another.
   private let turns = TurnQueue()
   /// Which walk of the process it is.
@@ -325,11 +327,22 @@ extension Walk {
 
 extension Walk {
   /// The next page; nil at the end, for ever. After an error, the page that failed.
-  public func next() async throws -> Page<Item>? { try await next(isolation: #isolation) }
+  public func next() async throws -> Page<Item>? {
+    var consumed = receipts.withLock { receipts in
+      defer { receipts = [] }
+      return receipts
+    }
+    consumed.askedForMore()
+    let page = try await next(isolation: #isolation)
+    if let page, !page.head.receipts.isEmpty { receipts.withLock { $0 += page.head.receipts } }
+    return page
+  }
 
   /// A loop over a walk. Dropping the last one ends the consumer's interest in the walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let interest: WalkInterest<Item>
+    /// The receipts of the page that the consumer has in hand.
+    private var receipts: [PageReceipt] = []
 
     init(_ walk: Walk, mark: ItemMark? = nil) { interest = WalkInterest(walk, mark: mark) }
 
@@ -337,7 +350,10 @@ extension Walk {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      try await interest.walk.next(mark: interest.mark, isolation: actor)
+      receipts.askedForMore()
+      let page = try await interest.walk.next(mark: interest.mark, isolation: actor)
+      receipts = page?.head.receipts ?? []
+      return page
     }
 
     /// The next page; nil at the end, for ever.

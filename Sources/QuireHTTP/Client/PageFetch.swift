@@ -475,8 +475,8 @@ final class PageFetch<Item: Sendable> {
     return page
   }
 
-  /// Keeps the validators of a page that was read whole, in the page, too, where its consumer keeps pages; its
-  /// positions hold no secrets any more.
+  /// Has the validators of a page that was read whole kept once it is consumed, and keeps them in the page, too,
+  /// where its consumer keeps pages; its positions hold no secrets any more.
   func keepValidators(of page: inout Page<Item>) {
     guard known != nil || shared.configuration.validators != nil, !page.hasMoreParts,
       page.nextFailure == nil, page.endDoubt == nil, request.method == .get,
@@ -493,10 +493,9 @@ final class PageFetch<Item: Sendable> {
         lastModified: date ?? old?.lastModified)
     }
     guard let validators = shared.configuration.validators, !page.isUnchanged else { return }
-    validators.store(
-      PageValidators.Entry(
-        entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count),
-      for: exchange.requestIdentity)
+    let entry = PageValidators.Entry(
+      entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count)
+    page.head.receipts.append(validators.receipt(for: entry, of: exchange.requestIdentity))
   }
 
   /// Bad items, without secrets in what is said about them.

@@ -13,7 +13,12 @@ import Synchronization
 /// Every page that is read whole leaves its validators here, those of a 200 with the same content too; the
 /// next request for it sends them back, and the answer 304 makes a page that is unchanged: without items or
 /// body, and followed by the page that followed it the last time. As long as validators are held, a page is
-/// not asked for without them; `forget(_:)` and `removeAll()` drop them.
+/// asked for without them only by the walk that left them; `forget(_:)` and `removeAll()` drop them.
+///
+/// A page leaves them once it is consumed, as its consumer shows by asking for more: one on which a closure
+/// failed, that was loaded ahead, or at which a loop was left comes whole the next time. A `PagedList` has consumed
+/// what it holds, an `Export` what it has committed. Pages whose items lead a `flatMap` to other listings, and those
+/// that `Walk.previous()` gives, leave none.
 ///
 /// Pages are told by their requests, secrets redacted: use one store for what one set of credentials can see.
 /// Only GET requests are conditional. Source: RFC 9110, §8.8 and §13.
@@ -30,8 +35,14 @@ public final class PageValidators: Sendable {
     public var itemCount: Int
   }
 
+  /// An entry, and the number of the walk that left it; nil for one of a snapshot.
+  private struct Held {
+    var entry: Entry
+    var walk: Int?
+  }
+
   private struct State {
-    var entries: [String: Entry]
+    var entries: [String: Held]
     /// Requests in the order they were stored, to be forgotten.
     var order: [String]
   }
@@ -42,11 +53,14 @@ public final class PageValidators: Sendable {
   /// A store, empty or of a `snapshot`; of more than `capacity` pages the oldest are forgotten. Default: 100,000.
   public init(_ snapshot: [String: Entry] = [:], capacity: Int = 100_000) {
     self.capacity = max(1, capacity)
-    state = Mutex(State(entries: snapshot, order: snapshot.keys.sorted()))
+    state = Mutex(
+      State(entries: snapshot.mapValues { Held(entry: $0) }, order: snapshot.keys.sorted()))
   }
 
   /// All that is known, by requests such as `GET https://host/feed`, to be stored.
-  public var snapshot: [String: Entry] { state.withLock { $0.entries } }
+  public var snapshot: [String: Entry] {
+    state.withLock { $0.entries.mapValues(\.entry) }
+  }
 
   /// Forgets what is known of the requests that `isForgotten` chooses.
   public func forget(_ isForgotten: (String) -> Bool) {
@@ -59,10 +73,21 @@ public final class PageValidators: Sendable {
   /// Forgets everything: each page is asked for unconditionally once.
   public func removeAll() { forget { _ in true } }
 
-  func entry(for request: String) -> Entry? { state.withLock { $0.entries[request] } }
+  /// What the current task's walk may ask by; not what it has left itself: a page that it comes to twice, as by
+  /// two children of a `flatMap`, has its items twice.
+  func entry(for request: String) -> Entry? {
+    guard let held = state.withLock({ $0.entries[request] }) else { return nil }
+    return held.walk == nil || held.walk != WalkReading.outerWalkNumber ? held.entry : nil
+  }
+
+  /// What stores the validators of a page that the current task reads, once it is consumed.
+  func receipt(for entry: Entry, of request: String) -> PageReceipt {
+    let walk = WalkReading.outerWalkNumber
+    return PageReceipt { self.store(entry, for: request, by: walk) }
+  }
 
   /// Takes what an answer with a body gave; an answer without validators leaves none.
-  func store(_ entry: Entry, for request: String) {
+  private func store(_ entry: Entry, for request: String, by walk: Int?) {
     state.withLock { state in
       guard entry.entityTag != nil || entry.lastModified != nil else {
         if state.entries.removeValue(forKey: request) != nil {
@@ -70,7 +95,8 @@ public final class PageValidators: Sendable {
         }
         return
       }
-      if state.entries.updateValue(entry, forKey: request) == nil { state.order.append(request) }
+      let held = Held(entry: entry, walk: walk)
+      if state.entries.updateValue(held, forKey: request) == nil { state.order.append(request) }
       guard state.entries.count > capacity else { return }
       let dropped = state.order.removeFirst()
       state.entries[dropped] = nil
@@ -80,10 +106,10 @@ public final class PageValidators: Sendable {
   /// Takes what a 304 gave: validators that it names replace those that are held (RFC 9110, §15.4.5).
   func renew(_ fields: HTTPFields, for request: String) {
     state.withLock { state in
-      guard var entry = state.entries[request] else { return }
-      entry.entityTag = fields.first(.eTag) ?? entry.entityTag
-      entry.lastModified = fields.first(.lastModified) ?? entry.lastModified
-      state.entries[request] = entry
+      guard var held = state.entries[request] else { return }
+      held.entry.entityTag = fields.first(.eTag) ?? held.entry.entityTag
+      held.entry.lastModified = fields.first(.lastModified) ?? held.entry.lastModified
+      state.entries[request] = held
     }
   }
 }
