@@ -86,18 +86,35 @@ package struct ItemOrigins: Hashable, Sendable {
   /// Where the source's page starts; its `itemOffset` is 0.
   package var page: Position
   package var offsets: [Int]
-  /// Of a merged page: what knows where its items lie, of which `offsets` are the indices.
-  var places: MergePlaces?
+  /// Of a page that was made of others: where its items lie, of which `offsets` are the indices.
+  var places: ItemPlaces?
 
   /// Where the item at `index` of these lies.
   func position(at index: Int) -> Position {
-    places?.position(ofItem: offsets[index]) ?? page.at(itemOffset: offsets[index])
+    places?.position(offsets[index]) ?? page.at(itemOffset: offsets[index])
   }
 
   /// The same run of a page, fewer of its items.
   func with(offsets: [Int]) -> ItemOrigins {
     ItemOrigins(page: page, offsets: offsets, places: places)
   }
+}
+
+/// Where the items of a page lie that was made of others.
+///
+/// The positions are made when they are asked for, because one of them names every listing that is open.
+package final class ItemPlaces: Sendable {
+  /// Where the item at an index lies, or, behind the last one, where the walk goes on.
+  let position: @Sendable (Int) -> Position
+
+  init(_ position: @escaping @Sendable (Int) -> Position) { self.position = position }
+}
+
+extension ItemPlaces: Hashable {
+  /// Whether both belong to the same page.
+  package static func == (left: ItemPlaces, right: ItemPlaces) -> Bool { left === right }
+  /// Feeds what `==` compares.
+  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
 /// How many items of its page a loop over items has consumed: written by the loop with each item, read

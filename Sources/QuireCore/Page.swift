@@ -269,7 +269,7 @@ extension Page {
   var end: Position {
     guard !items.isEmpty else { return position }
     if let run = origins?.last, let places = run.places {
-      return places.position(ofItem: (run.offsets.last ?? -1) + 1)
+      return places.position((run.offsets.last ?? -1) + 1)
     }
     var last = position(ofItem: items.count - 1)
     last.itemOffset += 1

@@ -104,9 +104,7 @@ extension JSONValue {
 }
 
 /// The positions inside a merged page: how each of its items moved the merge on.
-///
-/// They are made when they are asked for, because one position names every source.
-package final class MergePlaces: Sendable {
+struct MergePlaces: Sendable {
   /// One item that was taken from a source, delivered or not.
   struct Step: Sendable {
     var source: Int
@@ -116,16 +114,10 @@ package final class MergePlaces: Sendable {
     var digest: UInt64?
   }
 
-  private let base: MergePositions
-  private let steps: [Step]
+  let base: MergePositions
+  let steps: [Step]
   /// How many steps come before each item, and before what follows the last one.
-  private let starts: [Int]
-
-  init(base: MergePositions, steps: [Step], starts: [Int]) {
-    self.base = base
-    self.steps = steps
-    self.starts = starts
-  }
+  let starts: [Int]
 
   /// Where the item at `index` lies, or, behind the last one, where the merge goes on.
   func position(ofItem index: Int) -> Position {
@@ -137,11 +129,4 @@ package final class MergePlaces: Sendable {
     _ = positions.recent.append(steps.prefix(count).compactMap(\.digest))
     return positions.position
   }
-}
-
-extension MergePlaces: Hashable {
-  /// Whether both belong to the same page.
-  package static func == (left: MergePlaces, right: MergePlaces) -> Bool { left === right }
-  /// Feeds what `==` compares.
-  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

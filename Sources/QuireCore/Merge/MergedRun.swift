@@ -82,7 +82,8 @@ extension MergeMachine {
     page.origins = [
       ItemOrigins(
         page: run.base.position, offsets: Array(run.items.indices),
-        places: MergePlaces(base: run.base, steps: run.steps, starts: run.starts))
+        places: ItemPlaces(
+          MergePlaces(base: run.base, steps: run.steps, starts: run.starts).position(ofItem:)))
     ]
     page.head.receipts = receipts
     receipts = []

@@ -60,16 +60,18 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     return (start.map { cursor.resuming(from: $0) } ?? cursor).walk()
   }
 
-  /// A child's page as one of the whole.
+  /// A child's page as one of the whole. `place` makes a position in the child's listing into one of the
+  /// whole: what counts items is the child's own position, which alone knows its pages and their parts.
   func page(
-    _ page: Page<Item>, at position: Position, next: Position?, _ notes: inout FanOutNotes
+    _ childPage: Page<Item>, at position: Position, next: Position?, _ notes: inout FanOutNotes,
+    place: @escaping @Sendable (Position) -> Position
   ) -> Page<Item> {
-    var page = page
+    var page = childPage
     page.traffic = page.traffic + notes.takeTraffic()
     // They are about the child's listing alone.
     (page.total, page.endDoubt) = (nil, nil)
     page.position = position
-    page.origins = nil
+    page.origins = origins(ofItemsIn: childPage, at: position, next: next, place)
     page.next = next
     page.previous = nil
     page.closing = nil
@@ -80,6 +82,37 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     page.nextFailure = nil
     if let identity = parents.identity { page.head.belong(to: identity) }
     return page
+  }
+
+  private func origins(
+    ofItemsIn page: Page<Item>, at position: Position, next: Position?,
+    _ place: @escaping @Sendable (Position) -> Position
+  ) -> [ItemOrigins]? {
+    let (count, end) = (page.items.count, page.end)
+    guard count > 0 else { return nil }
+    // The positions may outlast the page, and its items must not.
+    var places = page.withItems([Item]())
+    places.origins = page.origins
+    return [
+      ItemOrigins(
+        page: position.page, offsets: Array(0..<count),
+        places: ItemPlaces { [places, identity = parents.identity] index in
+          var position =
+            index < count ? place(places.position(ofItem: index)) : next ?? place(end)
+          position.listing = identity
+          return position
+        })
+    ]
+  }
+}
+
+extension Position {
+  /// The place so many items on, in a child's listing; nil is its start.
+  static func place(_ place: Position?, items count: Int) -> Position? {
+    guard count > 0 else { return place }
+    let place = place ?? .start
+    let (sum, isTooLarge) = place.itemOffset.addingReportingOverflow(count)
+    return place.at(itemOffset: isTooLarge ? .max : sum)
   }
 }
 
@@ -214,16 +247,13 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       inner.map { Self.position(child.parent, child: $0) }
       ?? child.after.map { Self.position($0) }
     if inner == nil { finish(child, next) }
-    let skipped = position.itemOffset
-    var page = state.withLock { state in
+    return state.withLock { state in
       state.position = next
       if inner != nil { state.children[0].page = nil }
-      return fanOut.page(page, at: position.page, next: next, &state.notes)
+      return fanOut.page(page, at: position, next: next, &state.notes) {
+        Self.position(child.parent, child: $0)
+      }
     }
-    guard skipped > 0 else { return page }
-    page = page.dropping(items: skipped)
-    page.position = position
-    return page
   }
 
   /// The first child has no more; without a place behind it nor have the parents.
@@ -240,13 +270,13 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   /// Takes up where the position says, unless that is where the last page ended.
   private func begin(at position: Position) throws {
-    if state.withLock({ $0.parents != nil && $0.position == position.page }) { return }
+    if state.withLock({ $0.parents != nil && $0.position == position }) { return }
     let (parent, child) = try Self.parts(of: position)
     leave()
     let parents = fanOut.parents.resuming(from: parent).walk()
     state.withLock {
       $0 = State(
-        position: position.page, parents: parents, childStart: child, notes: $0.notes)
+        position: position, parents: parents, childStart: child, notes: $0.notes)
     }
   }
 
@@ -318,16 +348,17 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   }
 
   private static func parts(of position: Position) throws -> (parent: Position, child: Position?) {
-    guard let value = position.value else { return (.start, nil) }
+    guard let value = position.value else {
+      return (.start, .place(nil, items: position.itemOffset))
+    }
     guard let parent = value["parent"] else {
       throw PageError(
         .positionMismatch,
         "The position is not one of a listing of listings: it was made by another one.", attempts: 0
       )
     }
-    return (
-      Position(json: parent), value["child"].map(Position.init(json:))
-    )
+    let child = value["child"].map(Position.init(json:))
+    return (Position(json: parent), .place(child, items: position.itemOffset))
   }
 
   // MARK: The rest

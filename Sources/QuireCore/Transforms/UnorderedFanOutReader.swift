@@ -2,8 +2,8 @@ import Synchronization
 
 /// Reads the listings of a listing's items, several at once, and gives each page as it comes.
 ///
-/// A position has all listings that were begun and are not at their end, and where the parents go on behind
-/// them. Going on there reads the first of them first, so that a position within a page means that page.
+/// A position has all listings that were begun and are not at their end, each with its own position, and where
+/// the parents go on behind them.
 final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// A child's listing that was begun.
   private struct Child: Sendable {
@@ -14,6 +14,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     var next: Position?
     /// Its next page, on the way.
     var task: Task<Void, Never>?
+    /// Whether that was cancelled from here. A source may throw the same error by itself.
+    var isCancelled = false
   }
 
   /// A parent whose listing is not begun yet, and where its own begins.
@@ -27,6 +29,14 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   private typealias Outcome = Result<Page<Item>?, any Error>
 
+  /// What came of a child's next page.
+  private struct Answer: Sendable {
+    let number: Int
+    let outcome: Outcome
+    /// Whether the reading was cancelled from here.
+    var isCancelled = false
+  }
+
   private struct State: Sendable {
     /// Where the next page starts.
     var position: Position?
@@ -36,10 +46,10 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     var behind: Position?
     var children: [Child] = []
     /// Children whose next page has come, in the order of coming.
-    var ready: [(number: Int, outcome: Outcome)] = []
+    var ready: [Answer] = []
     var waiter: Suspension<Void>?
-    /// The child whose page comes first, of a position within it.
-    var first: Int?
+    /// Where the first child is to begin, of a position at the start that counts items.
+    var childStart: Position?
     var notes = FanOutNotes()
   }
 
@@ -57,14 +67,14 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       try await open()
       guard state.withLock({ !$0.children.isEmpty }) else { return nil }
       startReading()
-      let (number, outcome) = try await nextOutcome()
-      switch outcome {
+      let answer = try await nextAnswer()
+      switch answer.outcome {
       // An earlier call was cancelled, which this one knows nothing of.
-      case .failure(is CancellationError) where !Task.isCancelled: continue
+      case .failure(is CancellationError) where answer.isCancelled && !Task.isCancelled: continue
       case .failure(let error): throw error
       case .success(let page):
-        if let page, let delivered = deliver(page, of: number, at: position) { return delivered }
-        finish(number)
+        if let page, let delivered = deliver(page, of: answer.number) { return delivered }
+        state.withLock { Self.remove(answer.number, &$0) }
       }
     }
   }
@@ -73,7 +83,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   /// Takes up where the position says, unless that is where the last page ended.
   private func begin(at position: Position) async throws {
-    if state.withLock({ $0.parents != nil && $0.position == position.page }) { return }
+    if state.withLock({ $0.parents != nil && $0.position == position }) { return }
     leave()
     let places = try FanOutPlaces(position)
     var waiting: [Waiting] = []
@@ -90,14 +100,14 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       waiting.append(
         Waiting(item: item, position: place.parent, isBegun: true, start: place.child))
     }
-    let (left, isWithin) = (waiting, position.itemOffset > 0)
+    let left = waiting
     let all = fanOut.parents
     let parents = position.value == nil ? all : all.resuming(from: places.behind ?? all.start)
     state.withLock {
       $0 = State(
-        position: position.page, parents: parents.walk(), waiting: left, behind: places.behind,
+        position: position, parents: parents.walk(), waiting: left, behind: places.behind,
+        childStart: position.value == nil ? .place(nil, items: position.itemOffset) : nil,
         notes: $0.notes)
-      if isWithin { $0.first = $0.notes.begun + 1 }
     }
   }
 
@@ -141,13 +151,13 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   }
 
   private func openNext() throws {
-    let parent = state.withLock { $0.waiting[0] }
-    let walk = try fanOut.walk(of: parent.item, from: parent.start)
+    let (parent, start) = state.withLock { ($0.waiting[0], $0.waiting[0].start ?? $0.childStart) }
+    let walk = try fanOut.walk(of: parent.item, from: start)
     state.withLock { state in
       state.waiting.removeFirst()
+      state.childStart = nil
       state.children.append(
-        Child(
-          number: state.notes.began(), walk: walk, parent: parent.position, next: parent.start))
+        Child(number: state.notes.began(), walk: walk, parent: parent.position, next: start))
     }
   }
 
@@ -175,45 +185,45 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   private func came(_ outcome: Outcome, of number: Int) {
     let waiter = state.withLock { state -> Suspension<Void>? in
       guard state.children.contains(where: { $0.number == number }) else { return nil }
-      state.ready.append((number, outcome))
+      state.ready.append(Answer(number: number, outcome: outcome))
       defer { state.waiter = nil }
       return state.waiter
     }
     waiter?.resume(returning: ())
   }
 
-  private func nextOutcome() async throws -> (Int, Outcome) {
+  private func nextAnswer() async throws -> Answer {
     while true {
       let waiter = Suspension<Void>()
-      let ready = state.withLock { state -> (Int, Outcome)? in
-        let place =
-          state.first.map { first in state.ready.firstIndex { $0.number == first } }
-          ?? (state.ready.isEmpty ? nil : 0)
-        guard let place else {
+      let ready = state.withLock { state -> Answer? in
+        guard !state.ready.isEmpty else {
           state.waiter = waiter
           return nil
         }
-        let (number, outcome) = state.ready.remove(at: place)
-        if let index = state.children.firstIndex(where: { $0.number == number }) {
+        var answer = state.ready.removeFirst()
+        if let index = state.children.firstIndex(where: { $0.number == answer.number }) {
+          answer.isCancelled = state.children[index].isCancelled
           state.children[index].task = nil
+          state.children[index].isCancelled = false
         }
-        return (number, outcome)
+        return answer
       }
       if let ready { return ready }
       do {
         try await waiter.value()
       } catch {
-        for task in state.withLock({ $0.children.compactMap(\.task) }) { task.cancel() }
+        for task in state.withLock({ Self.cancel(&$0) }) { task.cancel() }
         throw error
       }
     }
   }
 
-  private func finish(_ number: Int) {
-    state.withLock { state in
-      Self.remove(number, &state)
-      if state.first == number { state.first = nil }
+  /// What is on the way is wanted no more: what is to be cancelled, outside of the lock.
+  private static func cancel(_ state: inout State) -> [Task<Void, Never>] {
+    for index in state.children.indices where state.children[index].task != nil {
+      state.children[index].isCancelled = true
     }
+    return state.children.compactMap(\.task)
   }
 
   /// A child has no more; with the last one nor have the parents.
@@ -230,31 +240,31 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   /// The child's page as one of the whole, with the place behind it; nil for one without items that ends its
   /// listing.
-  private func deliver(_ page: Page<Item>, of number: Int, at position: Position) -> Page<Item>? {
+  private func deliver(_ page: Page<Item>, of number: Int) -> Page<Item>? {
     state.withLock { state -> Page<Item>? in
       guard let index = state.children.firstIndex(where: { $0.number == number }) else {
         return nil
       }
-      let inner = state.children[index].walk.checkpoint(behind: page)
+      let child = state.children[index]
+      let inner = child.walk.checkpoint(behind: page)
       guard inner != nil || !page.items.isEmpty else {
         state.notes.read(page)
         return nil
       }
-      var open = state.children
-      open.insert(open.remove(at: index), at: 0)
-      let own = FanOutPlaces(
-        open: open.map { ($0.parent, $0.next) },
-        behind: state.waiting.first?.position ?? state.behind)
+      let others = state.children.filter { $0.number != number }.map { ($0.parent, $0.next) }
+      let behind = state.waiting.first?.position ?? state.behind
+      let place = { @Sendable (own: Position?) in
+        FanOutPlaces(open: [(child.parent, own)] + others, behind: behind).position ?? .start
+      }
       state.children[index].next = inner
       if inner == nil { Self.remove(number, &state) }
-      state.first = nil
       let after = FanOutPlaces(
-        open: state.children.map { ($0.parent, $0.next) },
-        behind: state.waiting.first?.position ?? state.behind)
-      state.position = after.position
+        open: state.children.map { ($0.parent, $0.next) }, behind: behind
+      ).position
+      state.position = after
       return fanOut.page(
-        page, at: own.position ?? .start, next: after.position, &state.notes)
-    }?.dropping(items: position.itemOffset)
+        page, at: place(child.next), next: after, &state.notes, place: place)
+    }
   }
 
   // MARK: The rest
@@ -305,10 +315,11 @@ struct FanOutPlaces {
         "The position is not one of listings of a listing that are read at once: it was made by another "
           + "one.", attempts: 0)
     }
-    open = children.map { child in
+    open = children.enumerated().map { index, child in
       (
         Position(json: child["parent"] ?? .null),
-        child["child"].map(Position.init(json:))
+        .place(
+          child["child"].map(Position.init(json:)), items: index == 0 ? position.itemOffset : 0)
       )
     }
     behind = value["parents"].map(Position.init(json:))
