@@ -8,14 +8,24 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   /// A child's listing that was begun.
   private struct Child: Sendable {
     let number: Int
-    let walk: Walk<Item>
-    let parent: Position
+    var walk: Walk<Item>
+    let parent: Waiting
     /// Where it goes on; nil at its start.
     var next: Position?
+    /// How far its walk had come when a page of it was delivered, at first when it was begun.
+    var progress: WalkMachine.Progress
+    var hasDelivered = false
     /// Its next page, on the way.
-    var task: Task<Void, Never>?
+    var task: Task<Outcome, Never>?
     /// Whether that was cancelled from here. A source may throw the same error by itself.
     var isCancelled = false
+
+    var place: (Position, Position?) { (parent.position, next) }
+
+    /// Its parent, to begin its listing once more, from where it goes on.
+    var begunAnew: Waiting {
+      Waiting(item: parent.item, position: parent.position, isBegun: true, start: next)
+    }
   }
 
   /// A parent whose listing is not begun yet, and where its own begins.
@@ -41,6 +51,10 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     /// Where the next page starts.
     var position: Position?
     var parents: Walk<Parent>?
+    /// How far that had come when its last page was taken.
+    var progress: WalkMachine.Progress?
+    /// Whether the walk was left since the last read.
+    var isLeft = false
     var waiting: [Waiting] = []
     /// Where the parents go on behind those that wait; nil behind the last one.
     var behind: Position?
@@ -83,8 +97,15 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   /// Takes up where the position says, unless that is where the last page ended.
   private func begin(at position: Position) async throws {
-    if state.withLock({ $0.parents != nil && $0.position == position }) { return }
+    let isNext = state.withLock { state in
+      guard state.parents != nil, state.position == position else { return false }
+      if state.isLeft { Self.putBack(&state) }
+      return true
+    }
+    if isNext { return }
     leave()
+    // Numbers are not given again: a read that was left may still end.
+    state.withLock { $0 = State(notes: $0.notes) }
     let places = try FanOutPlaces(position)
     var waiting: [Waiting] = []
     for place in places.open {
@@ -102,13 +123,25 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     }
     let left = waiting
     let all = fanOut.parents
-    let parents = position.value == nil ? all : all.resuming(from: places.behind ?? all.start)
+    let parents = (position.value == nil ? all : all.resuming(from: places.behind ?? all.start))
+      .walk()
     state.withLock {
       $0 = State(
-        position: position, parents: parents.walk(), waiting: left, behind: places.behind,
+        position: position, parents: parents, progress: parents.progress, waiting: left,
+        behind: places.behind,
         childStart: position.value == nil ? .place(nil, items: position.itemOffset) : nil,
         notes: $0.notes)
     }
+  }
+
+  /// The walk was left, which has closed what its children held. Those of which nothing was delivered are begun
+  /// anew.
+  private static func putBack(_ state: inout State) {
+    state.isLeft = false
+    let others = state.children.filter { !$0.hasDelivered }
+    state.children.removeAll { !$0.hasDelivered }
+    state.ready.removeAll { answer in others.contains { $0.number == answer.number } }
+    state.waiting.insert(contentsOf: others.map(\.begunAnew), at: 0)
   }
 
   /// Begins listings until there are as many as may be.
@@ -136,6 +169,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     guard let page = try await parents.next(isolation: nil) else {
       state.withLock {
         $0.behind = nil
+        $0.progress = parents.progress
         $0.notes.noteEnd(of: parents, FanOutNotes.parents)
       }
       return
@@ -145,6 +179,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     }
     state.withLock {
       $0.waiting += waiting
+      $0.progress = parents.progress
       $0.behind = parents.checkpoint(behind: page)
       $0.notes.read(page)
     }
@@ -157,7 +192,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
       state.waiting.removeFirst()
       state.childStart = nil
       state.children.append(
-        Child(number: state.notes.began(), walk: walk, parent: parent.position, next: start))
+        Child(
+          number: state.notes.began(), walk: walk, parent: parent, next: start,
+          progress: walk.progress))
     }
   }
 
@@ -172,6 +209,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
           outcome = .failure(error)
         }
         self?.came(outcome, of: number)
+        return outcome
       }
       state.withLock { state in
         guard let index = state.children.firstIndex(where: { $0.number == child.number }) else {
@@ -219,7 +257,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   }
 
   /// What is on the way is wanted no more: what is to be cancelled, outside of the lock.
-  private static func cancel(_ state: inout State) -> [Task<Void, Never>] {
+  private static func cancel(_ state: inout State) -> [Task<Outcome, Never>] {
     for index in state.children.indices where state.children[index].task != nil {
       state.children[index].isCancelled = true
     }
@@ -251,15 +289,23 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
         state.notes.read(page)
         return nil
       }
-      let others = state.children.filter { $0.number != number }.map { ($0.parent, $0.next) }
+      let others = state.children.filter { $0.number != number }.map(\.place)
       let behind = state.waiting.first?.position ?? state.behind
       let place = { @Sendable (own: Position?) in
-        FanOutPlaces(open: [(child.parent, own)] + others, behind: behind).position ?? .start
+        FanOutPlaces(open: [(child.parent.position, own)] + others, behind: behind).position
+          ?? .start
       }
       state.children[index].next = inner
-      if inner == nil { Self.remove(number, &state) }
+      state.children[index].progress = child.walk.progress
+      state.children[index].hasDelivered = true
+      var page = page
+      if inner == nil {
+        // A limit may have ended the child's listing there.
+        page.hasMoreParts = false
+        Self.remove(number, &state)
+      }
       let after = FanOutPlaces(
-        open: state.children.map { ($0.parent, $0.next) }, behind: behind
+        open: state.children.map(\.place), behind: behind
       ).position
       state.position = after
       return fanOut.page(
@@ -269,17 +315,53 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
   // MARK: The rest
 
+  /// Closes what the walks over parents and children hold. They are kept, with what they count, for a walk that
+  /// is gone on with.
   func leave() {
-    let tasks = state.withLock { state in
-      let tasks = state.children.compactMap(\.task)
-      // Numbers are not given again: a read that was left may still end.
-      state = State(notes: state.notes)
-      return tasks
+    let (tasks, parents, children, waiter) = state.withLock { state in
+      state.isLeft = true
+      return (Self.cancel(&state), state.parents, state.children, state.waiter.take())
     }
     for task in tasks { task.cancel() }
+    for child in children { child.walk.abandon() }
+    parents?.abandon()
+    waiter?.resume(throwing: CancellationError())
   }
 
-  func copy() -> any PageReader<Item> { UnorderedFanOutReader(fanOut) }
+  func copy() -> any PageReader<Item> {
+    let copy = UnorderedFanOutReader(fanOut)
+    var state = state.withLock { $0 }
+    // Where parents are being read, nothing of them has come.
+    guard let progress = state.progress, let parents = state.parents?.copy(at: progress) else {
+      return copy
+    }
+    state.parents = parents
+    state.waiter = nil
+    if state.isLeft { Self.putBack(&state) }
+    let (children, ready) = (state.children, Set(state.ready.map(\.number)))
+    state.children = []
+    var arriving: [(Int, Task<Outcome, Never>)] = []
+    for var child in children {
+      if ready.contains(child.number) {
+        child.walk = child.walk.copy()
+      } else if let walk = child.walk.copy(at: child.progress) {
+        (child.walk, child.task, child.isCancelled) = (walk, nil, false)
+      } else if let task = child.task {
+        // Its page has come, and both have it.
+        child.walk = child.walk.copy()
+        arriving.append((child.number, task))
+      } else {
+        state.waiting.insert(child.begunAnew, at: 0)
+        continue
+      }
+      state.children.append(child)
+    }
+    copy.state.withLock { [state] in $0 = state }
+    for (number, task) in arriving {
+      Task { [weak copy] in copy?.came(await task.value, of: number) }
+    }
+    return copy
+  }
 
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
     state.withLock { $0.notes.warnings }
@@ -291,51 +373,4 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   var repeatedPositions: Position.Repetition { .refused }
   var allowsLookAhead: Bool { true }
   var identity: ListingIdentity? { fanOut.parents.identity }
-}
-
-/// Where listings of listings go on that are read at once: `{"open": [{"parent": …, "child": …}], "parents": …}`.
-struct FanOutPlaces {
-  var open: [(parent: Position, child: Position?)]
-  /// Where the parents go on that are not begun; nil behind the last one.
-  var behind: Position?
-
-  init(open: [(Position, Position?)], behind: Position?) {
-    self.open = open
-    self.behind = behind
-  }
-
-  init(_ position: Position) throws {
-    guard let value = position.value else {
-      (open, behind) = ([], .start)
-      return
-    }
-    guard case .array(let children)? = value["open"] else {
-      throw PageError(
-        .positionMismatch,
-        "The position is not one of listings of a listing that are read at once: it was made by another "
-          + "one.", attempts: 0)
-    }
-    open = children.enumerated().map { index, child in
-      (
-        Position(json: child["parent"] ?? .null),
-        .place(
-          child["child"].map(Position.init(json:)), items: index == 0 ? position.itemOffset : 0)
-      )
-    }
-    behind = value["parents"].map(Position.init(json:))
-  }
-
-  /// Nil where nothing is left.
-  var position: Position? {
-    guard !open.isEmpty || behind != nil else { return nil }
-    let children = open.map { place in
-      JSONValue.object(
-        [.init("parent", place.parent.json)]
-          + (place.child.map { [.init("child", $0.json)] } ?? []))
-    }
-    return Position(
-      .object(
-        [.init("open", .array(children))]
-          + (behind.map { [.init("parents", $0.json)] } ?? [])))
-  }
 }

@@ -317,12 +317,22 @@ extension Walk {
   /// Another walk that goes on where this one is, with everything it has read and not delivered.
   ///
   /// From here on they know nothing of one another. To begin anew, make a new walk of the cursor.
-  public func copy() -> Walk {
+  public func copy() -> Walk { copy(machine.withLock { $0.copy() }) }
+
+  /// Another walk, unless this one has come further than that: then a page of it is on its way to its reader.
+  func copy(at progress: WalkMachine.Progress) -> Walk? {
+    let machine = machine.withLock { $0.copy() }
+    return machine.progress == progress ? copy(machine) : nil
+  }
+
+  private func copy(_ machine: WalkMachine) -> Walk {
     Walk(
-      reader.copy(), clock: clock, machine: machine.withLock { $0.copy() },
-      open: open.withLock { $0.left },
+      reader.copy(), clock: clock, machine: machine, open: open.withLock { $0.left },
       makeBackwardReader: makeBackwardReader)
   }
+
+  /// How far the walk has come.
+  var progress: WalkMachine.Progress { machine.withLock { $0.progress } }
 }
 
 extension Walk {

@@ -185,6 +185,18 @@ struct WalkMachine: Sendable {
     return copy
   }
 
+  /// How far a walk has come: another page, or the end, makes it another value.
+  struct Progress: Hashable {
+    let pages: Int
+    let items: Int
+    let checkpoint: Position?
+  }
+
+  /// How far the walk has come.
+  var progress: Progress {
+    Progress(pages: report.pages, items: report.items, checkpoint: report.checkpoint)
+  }
+
   /// Whether a loop is running.
   var hasIterators: Bool { iterators > 0 }
 
@@ -325,7 +337,9 @@ extension WalkMachine {
         remedies: [
           Remedy(
             .end, ["emptyPage"],
-            condition: "if an empty page is the end of the listing, and no flag or total that says otherwise"),
+            condition:
+              "if an empty page is the end of the listing, and no flag or total that says otherwise"
+          ),
           Remedy(
             .init("Limits.consecutiveEmptyPages"), condition: "if the server filters that much"),
         ])

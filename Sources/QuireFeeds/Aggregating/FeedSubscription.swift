@@ -21,7 +21,7 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   public var push: FeedPush?
 
   /// Digests of the identifiers that its publisher has given to several entries, the last 256; nil without any.
-  package var sharedIdentities: [String]?
+  var sharedIdentities: [String]?
 
   /// A subscription that was not polled yet, and is due at `now`, in seconds since 1970.
   public init(

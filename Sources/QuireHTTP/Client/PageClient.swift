@@ -159,7 +159,8 @@ extension PageClient {
       body: request.body)
     let audit = auditor.map { auditor in
       { @Sendable in
-        auditor(pagination, pageSize != nil || first.hasPageSize(of: pagination), request.expectsTotal)
+        auditor(
+          pagination, pageSize != nil || first.hasPageSize(of: pagination), request.expectsTotal)
       }
     }
     return cursor(decoder, delivery, audit) {
