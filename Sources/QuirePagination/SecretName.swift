@@ -15,12 +15,12 @@ package enum SecretName {
 
   /// Words that make a name a secret's wherever they stand in it.
   private static let secrets: Set<String> = [
-    "accesskey", "accesstoken", "apikey", "apipass", "apitoken", "appid", "appkey", "assertion",
+    "accesskey", "accesstoken", "apikey", "apipass", "apitoken", "appkey", "assertion",
     "auth",
     "authkey", "authorization", "authtoken", "bearer", "clientkey", "cookie", "cred", "credential",
     "credentials", "creds", "csrf", "devkey", "hapikey", "hmac", "jsessionid", "jwt", "licensekey",
     "oauth",
-    "otp", "pass", "passcode", "passphrase", "passwd", "password", "phpsessid", "privatekey", "pwd",
+    "otp", "passcode", "passphrase", "passwd", "password", "phpsessid", "privatekey", "pwd",
     "secret", "secretkey", "sessid", "session", "sessionid", "sessiontoken", "sid", "sig",
     "signature",
     "subscriptionkey", "userkey", "userpass", "wskey",

@@ -117,12 +117,15 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
 
   /// Whether the page behind the one that is being loaded is loaded as soon as that has come: it goes whole to the
   /// consumer that waits for it.
-  var readsOn: Bool { mayReadOn && !waiters.isEmpty && buffer.hasRoom(for: limits) }
+  var readsOn: Bool {
+    mostBytesToReadOn != nil && !waiters.isEmpty && buffer.hasRoom(for: limits)
+  }
 
-  /// Whether that may be so once a consumer waits: they take whole pages, each of which makes the next one due.
-  var mayReadOn: Bool {
-    takesPages && limits.time == nil
-      && limits.threshold.isExceeded(Progress(consumed: 1, loaded: 1, lastPage: 1))
+  /// How many bytes a page may have for which that may be so once a consumer waits: they take whole pages, each of
+  /// which makes the next one due. Nil where it may not.
+  var mostBytesToReadOn: Int? {
+    let isDue = limits.threshold.isExceeded(Progress(consumed: 1, loaded: 1, lastPage: 1))
+    return takesPages && limits.time == nil && isDue ? limits.maxBytes : nil
   }
 
   // MARK: Loads

@@ -169,7 +169,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
     self.walk = walk
     // Only the walk is held: the load ends with the paginator.
     let urgency = ReadUrgency(
-      waiting.isEmpty ? .ahead : .waited, mayReadOn: machine.mayReadOn)
+      waiting.isEmpty ? .ahead : .waited, mostBytesToReadOn: machine.mostBytesToReadOn)
     if machine.readsOn { urgency.readsOn() }
     self.urgency = urgency
     let task = Task { @concurrent [weak self] in
@@ -184,6 +184,8 @@ public actor Paginator<Item: Sendable>: PageSequence {
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
     if load?.id == id { (load, urgency) = (nil, nil) }
     perform(machine.finished(id, answer, at: stopwatch.elapsed()))
+    // Its connection and its place at the host are not held for a consumer that may take its time.
+    if load == nil { walk?.leaveNext() }
   }
 
   private func publish() {

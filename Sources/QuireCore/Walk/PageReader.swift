@@ -30,6 +30,9 @@ package protocol PageReader<Item>: Sendable {
   /// Drops what is open between two reads; another read may follow all the same.
   func leave()
 
+  /// Drops what was asked for beyond the last page read: it is not read soon, after all.
+  func leaveNext()
+
   /// A hash of what is asked for at a position, the same for two that lead to the same request.
   func identity(of position: Position) -> Int
 
@@ -49,6 +52,8 @@ extension PageReader {
   func identity(of position: Position) -> Int { position.hashValue }
   /// Nothing is open between two reads.
   func leave() {}
+  /// Nothing is asked for ahead of a read.
+  package func leaveNext() {}
   /// Pages that are made of others are read whole.
   package func expect(_ known: KnownPage) {}
   /// Unknown.
@@ -72,6 +77,7 @@ extension DerivedReader {
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
   func close(at position: Position?) async { await base.close(at: position) }
   func leave() { base.leave() }
+  func leaveNext() { base.leaveNext() }
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
@@ -242,7 +248,7 @@ package final class WalkReading: Sendable {
   /// decoded: a paginator may read on at once, through no other walk, and no limit can end the walk in between.
   package static var readingOn: ReadUrgency? {
     guard let current, current.readsOn, current.outer == nil else { return nil }
-    return ReadUrgency.current.flatMap { $0.mayReadOn ? $0 : nil }
+    return ReadUrgency.current.flatMap { $0.mostBytesToReadOn == nil ? nil : $0 }
   }
 
   /// Counts bytes that came for the page that the current task reads.

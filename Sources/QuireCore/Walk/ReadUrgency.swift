@@ -28,12 +28,12 @@ package final class ReadUrgency: Sendable {
 
   private let state: Mutex<State>
 
-  /// Whether the page behind may be read at once.
-  let mayReadOn: Bool
+  /// The page behind may be read at once where this one has no more bytes; nil where it may not.
+  package let mostBytesToReadOn: Int?
 
-  package init(_ level: Level, mayReadOn: Bool = false) {
+  package init(_ level: Level, mostBytesToReadOn: Int? = nil) {
     state = Mutex(State(level: level))
-    self.mayReadOn = mayReadOn
+    self.mostBytesToReadOn = mostBytesToReadOn
   }
 
   package var level: Level { state.withLock { $0.level } }
@@ -67,7 +67,7 @@ package final class ReadUrgency: Sendable {
   }
 
   /// Makes it as urgent as what waits for it, now and later. Returns what ends that.
-  func follow(_ other: ReadUrgency?) -> Int? {
+  package func follow(_ other: ReadUrgency?) -> Int? {
     guard let other else {
       raise(to: .waited)
       return nil

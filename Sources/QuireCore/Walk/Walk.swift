@@ -94,6 +94,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// The consumer keeps pages, and has this of the one that is read next.
   package func expect(_ known: KnownPage) { reader.expect(known) }
 
+  /// The page behind the last one is not read soon.
+  func leaveNext() { reader.leaveNext() }
+
   /// Whether the walk has nothing more to give.
   var isOver: Bool { machine.withLock { $0.isOver } }
 

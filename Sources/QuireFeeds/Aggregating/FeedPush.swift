@@ -106,7 +106,8 @@ public struct FeedPush: Hashable, Sendable, Codable {
   func merged(with known: FeedPush) -> FeedPush {
     guard known.token == token else { return self }
     var push = self
-    if state == .requested, known.state == .active {
+    // One that was verified since this was requested; not the lapsed one that is requested anew.
+    if state == .requested, known.state == .active, known.leaseEnd > requested {
       (push.state, push.leaseEnd) = (.active, max(leaseEnd, known.leaseEnd))
     }
     push.lastPush = [lastPush, known.lastPush].compactMap(\.self).max()

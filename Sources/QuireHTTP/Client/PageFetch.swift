@@ -222,7 +222,7 @@ final class PageFetch<Item: Sendable> {
   func sendAhead(by urgency: ReadUrgency) {
     begin()
     attempts.begin()
-    let response = EarlyResponse(exchange)
+    let response = EarlyResponse(exchange, ReadUrgency(.ahead))
     urgency.whenReadingOn { [start = response.start] in start.resume(returning: ()) }
     early = response
   }
@@ -330,7 +330,7 @@ final class PageFetch<Item: Sendable> {
     if try engine.isRepetition(answer) { return nil }
     listing.format.bind(transfer.note?.format)
     try goOn(behind: transfer, answer)
-    if let next = transfer.continuation.next { onNext?(next) }
+    if transfer.itemCount > 0, let next = transfer.continuation.next { onNext?(next) }
     return try items ?? transfer.session.items()
   }
 
@@ -595,12 +595,23 @@ private final class EarlyResponse {
 
   /// Lets the request go out.
   let start = Suspension<Void>()
+  /// How soon it is needed, which is not as soon as the page before it.
+  private let urgency: ReadUrgency
   private let task: Task<Unchecked<Result<Exchange.Response, any Error>>, Never>
   private var result: Result<Exchange.Response, any Error>?
 
-  init(_ exchange: Exchange) {
+  init(_ exchange: Exchange, _ urgency: ReadUrgency) {
+    self.urgency = urgency
     let exchange = Unchecked(value: exchange)
-    task = Task { [start] in
+    task = ReadUrgency.$current.withValue(urgency) { [start] in
+      Self.task(exchange, start)
+    }
+  }
+
+  private static func task(
+    _ exchange: Unchecked<Exchange>, _ start: Suspension<Void>
+  ) -> Task<Unchecked<Result<Exchange.Response, any Error>>, Never> {
+    Task {
       do {
         try await start.value()
         return Unchecked(value: .success(try await exchange.value.send()))
@@ -615,7 +626,9 @@ private final class EarlyResponse {
   /// Returns once the response is there, or will not be; the request goes out now at the latest.
   func arrive() async {
     start.resume(returning: ())
-    let task = task
+    let (task, reader) = (task, ReadUrgency.current)
+    let following = urgency.follow(reader)
+    defer { reader?.ignore(following) }
     result = await withTaskCancellationHandler {
       await task.value
     } onCancel: {

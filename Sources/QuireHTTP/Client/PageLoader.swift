@@ -58,6 +58,11 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
   package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
   package func leave() { open.withLock { $0 = nil } }
+  package func leaveNext() {
+    open.withLock { open in
+      if open?.fetch.isBegun == false { open = nil }
+    }
+  }
   package func identity(of position: Position) -> Int {
     do {
       if let known = ahead.withLock({ $0 }), known.position == position {
@@ -196,7 +201,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     let isFirst = !fetch.isBegun
     do {
       if isFirst, listing.engine.indexRouteExists { try await findIndexes(for: fetch) }
-      fetch.onNext = { self.askAhead(at: $0) }
+      fetch.onNext = { [unowned fetch] in self.askAhead(at: $0, behind: fetch) }
       defer { fetch.onNext = nil }
       guard var page = try await fetch.nextPart(delivery) else { return nil }
       finish(&page, of: fetch, at: position, isFirst: isFirst)
@@ -211,8 +216,10 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// Asks for the page after the one whose items are about to be decoded, where it is read at once when they are:
   /// decoding holds up no request.
   @inline(never)
-  private func askAhead(at next: Position) {
-    guard let urgency = WalkReading.readingOn, isAskedAhead else { return }
+  private func askAhead(at next: Position, behind page: PageFetch<Item>) {
+    guard let urgency = WalkReading.readingOn, isAskedAhead,
+      page.traffic.bytes <= urgency.mostBytesToReadOn ?? 0
+    else { return }
     var head = PageHead()
     head.next = next
     listing.redactPositions(of: &head)
@@ -226,11 +233,13 @@ package final class PageLoader<Item: Sendable>: PageReader {
     fetch.sendAhead(by: urgency)
   }
 
-  /// Whether a page's request is ready as soon as its position is: not where another request or the outcome of the
-  /// page before it may change it, where it might wait for the host to come back, nor where an observer is told of
-  /// one page after the other.
+  /// Whether a page's request is ready as soon as its position is, and costs nothing where its page is not wanted
+  /// after all: not where asking makes the server forget what was not taken, where another request or the outcome of
+  /// the page before it may change it, where it might wait for the host to come back, nor where an observer is told
+  /// of one page after the other.
   private var isAskedAhead: Bool {
-    observation == nil && !listing.engine.indexRouteExists && listing.sizes?.reduced == nil
+    listing.isRepeatable && !listing.policy.handle && observation == nil
+      && !listing.engine.indexRouteExists && listing.sizes?.reduced == nil
       && listing.client.shared.configuration.retry.patience == .zero
   }
 

@@ -17,8 +17,9 @@ import Synchronization
 ///
 /// A page leaves them once it is consumed, as its consumer shows by asking for more: one on which a closure
 /// failed, that was loaded ahead, or at which a loop was left comes whole the next time. A `PagedList` has consumed
-/// what it holds, an `Export` what it has committed. Pages whose items lead a `flatMap` to other listings, and those
-/// that `Walk.previous()` gives, leave none.
+/// what it holds, an `Export` what it has committed. Pages whose items lead a `flatMap` to other listings, a child's
+/// empty ones, those that a source of your own takes from another walk, and those that `Walk.previous()` gives, leave
+/// none. Of tasks that share a walk by `Walk.next()`, one that asks shows that of the pages of all.
 ///
 /// Pages are told by their requests, secrets redacted: use one store for what one set of credentials can see.
 /// Only GET requests are conditional. Source: RFC 9110, §8.8 and §13.

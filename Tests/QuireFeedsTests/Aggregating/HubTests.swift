@@ -186,6 +186,13 @@ import Testing
     let isMeant = verified.verified(topic: "https://a.test/", lease: 5_000, at: 200)
     #expect(isMeant)
     delivered.delivered(at: 201)
+    var lapsed = subscription
+    lapsed.take(verified)
+    let again = FeedPush(
+      hub: "https://hub.test/", topic: "https://a.test/", token: "t", state: .requested,
+      requested: 6_000, leaseEnd: 5_200, lastPush: nil)
+    lapsed.take(again)
+    #expect(lapsed.push?.state == .requested && lapsed.push?.requested == 6_000)
     for answers in [[verified, delivered], [delivered, verified]] {
       var both = subscription
       for answer in answers { both.take(answer) }

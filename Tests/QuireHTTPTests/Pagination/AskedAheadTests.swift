@@ -75,11 +75,15 @@ struct AskedAheadTests {
 
   @Test(
     "14-Look-ahead: nothing is asked for that a limit, a threshold or the loop over items leaves open",
-    arguments: ["cursor", "walk of two", "items of one", "on demand", "item by item"])
+    arguments: [
+      "cursor", "walk of two", "items of one", "on demand", "item by item", "no room", "handle",
+    ])
   func asksForNothingInVain(kind: String) async throws {
     let server = CannedServer(Self.pages)
     let seen = Mutex<[Int]>([])
-    let whole = cursor(server) { number in
+    var pagination = Self.pagination
+    pagination.policy.handle = kind == "handle"
+    let whole = cursor(server, pagination: pagination) { number in
       seen.withLock { $0.append(server.requests.count) }
       return number
     }
@@ -95,6 +99,10 @@ struct AskedAheadTests {
       #expect(server.requests.count == 1)
     case "on demand":
       for try await page in Paginator(whole, threshold: .onDemand) where page.items == [2] { break }
+    case "no room":
+      for try await _ in Paginator(whole, maxBytesAhead: 0) {}
+    case "handle":
+      for try await _ in Paginator(whole) {}
     default:
       for try await _ in Paginator(whole).items {}
     }

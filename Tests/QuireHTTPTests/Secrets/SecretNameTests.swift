@@ -15,7 +15,7 @@ struct SecretNameTests {
       "signature", "X-Amz-Signature", "X-Amz-Security-Token", "X-Goog-Credential", "auth", "pwd",
       "Authorization", "Proxy-Authorization", "Cookie", "password", "passwd", "secret",
       "client_secret", "jwt", "sid", "session", "session_id", "PHPSESSID", "auth[token]",
-      "hapikey", "pass", "api_pass", "userpass", "wskey", "appid", "userkey", "otp", "sessid",
+      "hapikey", "apipass", "userpass", "wskey", "userkey", "otp", "sessid",
       "csrf",
     ])
   func secrets(_ name: String) {
@@ -25,7 +25,8 @@ struct SecretNameTests {
   @Test(
     "Words that merely contain such a name, and positions, are no secrets",
     arguments: [
-      "compass", "passenger", "bypass", "author", "authors", "keyword", "design", "signal",
+      "appid", "boarding_pass", "compass", "passenger", "bypass", "author", "authors", "keyword",
+      "design", "signal",
       "monkey", "tokens", "keys", "assigned",
       "page_token", "pageToken", "next_token", "nextToken", "NextToken", "continuation-token",
       "sync_token", "resumptionToken", "cursor", "start_key", "startKey", "last_evaluated_key",
