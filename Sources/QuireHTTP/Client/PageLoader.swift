@@ -220,11 +220,10 @@ package final class PageLoader<Item: Sendable>: PageReader {
     guard let urgency = WalkReading.readingOn, isAskedAhead,
       page.traffic.bytes <= urgency.mostBytesToReadOn ?? 0
     else { return }
-    var head = PageHead()
-    head.next = next
-    listing.redactPositions(of: &head)
-    head.belong(to: listing.identity)
-    guard let position = head.next, !SecretParameters.isMarked(position),
+    // As the page's head will have it, which is to be known again.
+    var position = listing.secrets.redact(next)
+    position.listing = listing.identity
+    guard !SecretParameters.isMarked(position),
       let destination = try? listing.destination(of: position)
     else { return }
     ahead.withLock { $0 = destination }
