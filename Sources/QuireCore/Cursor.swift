@@ -1,3 +1,5 @@
+import Synchronization
+
 /// A listing, ready to be walked: a source, where to start, and when to stop.
 ///
 /// ```swift
@@ -180,6 +182,8 @@ extension PageSequence {
       page.head.receipts.claim()
       receipts += page.head.receipts
       all += page.items
+      // Of a loop over items, which counts them as they are taken.
+      page.mark?.items.store(page.items.count, ordering: .relaxed)
     }
     receipts.give()
     return all

@@ -58,19 +58,7 @@ extension ItemSequence {
   /// All items, in order, once the last one has come: for listings that fit into memory.
   ///
   /// Throws what the loop would throw; the items before that are lost with it.
-  public func collect() async throws -> [Element] {
-    var all: [Element] = []
-    var receipts: [PageReceipt] = []
-    for try await page in pages {
-      // The caller has nothing before it has everything.
-      page.head.receipts.claim()
-      receipts += page.head.receipts
-      all += page.items
-      page.mark?.items.store(page.items.count, ordering: .relaxed)
-    }
-    receipts.give()
-    return all
-  }
+  public func collect() async throws -> [Element] { try await pages.collect() }
 }
 
 extension ItemSequence: Sendable where Pages: Sendable {}
