@@ -2,7 +2,7 @@ import Foundation
 import QuireCore
 
 /// A file that one export has open: what is committed of it, and what stands behind that.
-final class FileSession: SinkSession {
+package final class FileSession: SinkSession {
   private let sink: FileSink
   private let format: FileFormat
   private let target: String
@@ -25,12 +25,16 @@ final class FileSession: SinkSession {
   private var destination: SinkFile
   private var staged: SinkFile?
 
-  private(set) var checkpoint: Checkpoint?
+  package private(set) var checkpoint: Checkpoint?
+  /// Bytes that this session has committed.
+  package private(set) var committedBytes = 0
 
   private var content: FileContent
   /// Where the next bytes go, and the sum of those in front.
   private var end = 0
   private var sum = FileSum()
+  /// Where the bytes of this session begin.
+  private var start = 0
 
   init(_ sink: FileSink, _ format: FileFormat, _ opening: SinkOpening) throws {
     self.sink = sink
@@ -60,9 +64,15 @@ final class FileSession: SinkSession {
       close()
       throw error
     }
+    start = end
   }
 
   // MARK: What is there
+
+  /// What is committed of the file, by this session or before; nil where nothing is.
+  package var committed: FileSink.Content? {
+    isInDoubt ? sink.committed : generations.newest.map(FileSink.Content.init)
+  }
 
   private func path(_ staged: FileCommit.Staged) -> String { "\(target).quire-\(staged.rawValue)" }
 
@@ -217,7 +227,7 @@ final class FileSession: SinkSession {
 
   // MARK: Writing
 
-  func write(_ page: SinkPage) throws {
+  package func write(_ page: SinkPage) throws {
     for item in page.items {
       try content.append(item)
       // What is to be emptied keeps what it has until the first commit.
@@ -225,7 +235,7 @@ final class FileSession: SinkSession {
     }
   }
 
-  func commit(_ checkpoint: Checkpoint) throws {
+  package func commit(_ checkpoint: Checkpoint) throws {
     try flush(ends: true)
     var next = FileCommit(
       length: end, sum: sum.text, isOpen: !checkpoint.isComplete,
@@ -242,7 +252,7 @@ final class FileSession: SinkSession {
     next.closing = closing.count
     try file.sync()
     try save(next)
-    (self.checkpoint, isDirty) = (checkpoint, false)
+    (self.checkpoint, committedBytes, isDirty) = (checkpoint, end - start, false)
     if checkpoint.isComplete, let staged, let kind = next.staged {
       self.staged = nil
       defer { calls.close(staged.descriptor) }
@@ -270,9 +280,11 @@ final class FileSession: SinkSession {
     try content.take(ends: ends) { bytes in
       guard !bytes.isEmpty else { return }
       isDirty = true
-      try (staged ?? destination).write(bytes, at: end)
-      end += bytes.count
+      // First, while they are near: what is written has passed through the processor's cache.
+      var sum = sum
       sum.add(bytes)
+      try (staged ?? destination).write(bytes, at: end)
+      (end, self.sum) = (end + bytes.count, sum)
     }
   }
 
@@ -293,13 +305,13 @@ final class FileSession: SinkSession {
       // The file beside the destination begins anew.
       next = FileCommit(isOpen: true, staged: stored.staged, format: stored.format)
       next.checkpoint = stored.checkpoint
-      (end, sum) = (0, FileSum())
+      (start, end, sum) = (0, 0, FileSum())
       content.beginAnew(sink)
     } else if stored.isComplete, sink.mode == .replace, !isNew {
       // The destination stays what it is, and what is in the other file counts for nothing before its first
       // commit.
       staged = try fresh(.replacement)
-      (end, sum, isUntouched) = (0, FileSum(), false)
+      (start, end, sum, isUntouched) = (0, 0, FileSum(), false)
       content.beginAnew(sink)
       return
     }
@@ -333,7 +345,7 @@ final class FileSession: SinkSession {
     (next.staged, next.isRagged) = (.filled, false)
   }
 
-  func close() {
+  package func close() {
     // What is not committed counts for nothing; as far as that goes, it is taken out of sight as well.
     let isReplacement = staged != nil && stored.staged == nil
     if isReplacement, !isInDoubt { _ = calls.remove(path(.replacement)) }

@@ -42,15 +42,18 @@ public struct FileSink: Sink {
       self.sum = sum
       self.checkpoint = checkpoint
     }
+
+    init(_ commit: FileCommit) {
+      self.init(
+        length: commit.length, sum: commit.sum, checkpoint: commit.checkpoint?.checkpoint)
+    }
   }
 
   /// What is committed of the file by what stands beside it; nil where nothing stands there.
   package var committed: Content? {
     guard var generations = try? GenerationFile(target + ".checkpoint", calls) else { return nil }
     defer { generations.close() }
-    return generations.newest.map {
-      Content(length: $0.length, sum: $0.sum, checkpoint: $0.checkpoint?.checkpoint)
-    }
+    return generations.newest.map(Content.init)
   }
 
   /// A file at `path`.
@@ -113,8 +116,8 @@ public struct FileSink: Sink {
 
   /// The file that links lead to: what stands beside it is found by every name.
   var target: String {
-    let isThere = (try? FileManager.default.attributesOfItem(atPath: path)) != nil
-    return isLocked && isThere ? Self.resolved(path) : path
+    var status = stat()
+    return isLocked && lstat(path, &status) == 0 ? Self.resolved(path) : path
   }
 
   /// A file's path from the root with every link on the way followed, as many as Linux follows; the file itself

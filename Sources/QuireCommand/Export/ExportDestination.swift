@@ -15,7 +15,6 @@ struct ExportDestination: Sink {
   var mode: SinkMode { base?.mode ?? .once }
 
   func open(_ opening: SinkOpening) async throws -> any SinkSession {
-    let length = (base as? FileSink)?.committed?.length ?? 0
     let session: any SinkSession
     if let base {
       session = try await base.open(opening)
@@ -28,7 +27,7 @@ struct ExportDestination: Sink {
         isContinued: isContinued, opening.isStopping, record)
       return Session(
         base: session, aside: BadItemWriter(aside, meter: meter), record: record,
-        file: base as? FileSink, length: opening.restarts ? 0 : length)
+        file: base as? FileSink)
     } catch {
       await session.close()
       throw error
@@ -40,17 +39,14 @@ struct ExportDestination: Sink {
     private let aside: BadItemWriter
     private let record: WrittenRecord
     private let file: FileSink?
-    private let length: Int
 
     init(
-      base: any SinkSession, aside: BadItemWriter, record: WrittenRecord, file: FileSink?,
-      length: Int
+      base: any SinkSession, aside: BadItemWriter, record: WrittenRecord, file: FileSink?
     ) {
       self.base = base
       self.aside = aside
       self.record = record
       self.file = file
-      self.length = length
       if file != nil { record.update { $0.output = nil } }
     }
 
@@ -72,12 +68,11 @@ struct ExportDestination: Sink {
       await base.close()
       record.update { content in
         content.badItems = aside.record
-        guard let file else { return }
-        let committed = file.committed
-        content.output = committed.map {
+        guard let file, let session = base as? FileSession else { return }
+        content.output = session.committed.map {
           FileRecord(path: file.absolutePath, bytes: $0.length, checksum: $0.sum)
         }
-        content.bytes = max(0, (committed?.length ?? 0) - length)
+        content.bytes = session.committedBytes
       }
     }
   }
