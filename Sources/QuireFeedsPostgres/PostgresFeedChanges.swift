@@ -6,6 +6,8 @@ struct PostgresFeedChanges {
   let connection: PostgresConnection
 
   func apply(_ change: FeedChange) throws -> FeedEffect {
+    // What one machine notes counts for all: no later time than the database's.
+    let now = try time()
     switch change {
     case .subscribe(var subscription):
       if var known = try self.subscription(subscription.id) {
@@ -13,7 +15,7 @@ struct PostgresFeedChanges {
         known.folders = subscription.folders
         subscription = known
       }
-      try keep(subscription)
+      try keep(subscription, at: now)
     case .unsubscribe(let id):
       try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedRecord.storable(id)])
     case .polled(let poll):
@@ -23,14 +25,14 @@ struct PostgresFeedChanges {
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       for entry in poll.entries.reversed() {
-        try keep(entry, of: known.id, at: poll.time, &effect)
+        try keep(entry, of: known.id, at: min(poll.time, now), &effect)
       }
-      try keep(poll.subscription(after: effect, known: known))
+      try keep(poll.subscription(after: effect, known: known), at: now)
       return effect
     case .push(let push, let id):
       guard var known = try subscription(id) else { break }
       known.take(push)
-      try keep(known)
+      try keep(known, at: now)
     case .mark(let numbers, let isRead):
       let list = "{" + numbers.map(String.init).joined(separator: ",") + "}"
       try connection.query(
@@ -47,11 +49,22 @@ struct PostgresFeedChanges {
     ).first?.first?.map { try FeedRecord.value(of: FeedSubscription.self, $0) }
   }
 
-  private func keep(_ subscription: FeedSubscription) throws {
+  /// The database's time, in seconds since 1970.
+  private static let clock = "extract(epoch FROM statement_timestamp())::float8"
+
+  private func time() throws -> Double {
+    let row = try connection.query("SELECT \(Self.clock)").first
+    return row?.first?.flatMap { Double($0) } ?? .infinity
+  }
+
+  private func keep(_ subscription: FeedSubscription, at now: Double) throws {
+    var subscription = subscription
+    subscription.schedule.bring(backTo: now)
     let (host, schedule) = (FeedRecord.storable(subscription.host), subscription.schedule)
     let due = schedule.state == .ended ? "infinity" : "\(schedule.nextPoll)"
     try connection.query(
       """
+      WITH host AS (INSERT INTO quire_host (name) VALUES ($2) ON CONFLICT DO NOTHING)
       INSERT INTO quire_feed (id, host, due, token, body) VALUES ($1, $2, $3::float8, $4, $5)
       ON CONFLICT (id) DO UPDATE
       SET host = excluded.host, due = excluded.due, token = excluded.token, body = excluded.body
@@ -60,8 +73,6 @@ struct PostgresFeedChanges {
         FeedRecord.storable(subscription.id), host, due, subscription.push?.token,
         try FeedRecord.text(of: subscription),
       ])
-    try connection.query(
-      "INSERT INTO quire_host (name) VALUES ($1) ON CONFLICT DO NOTHING", [host])
   }
 
   private func keep(
@@ -112,6 +123,8 @@ struct PostgresFeedChanges {
 
   func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
     let lease = "\(claim.lease / .seconds(1))"
+    // By the database's clock too, which a machine may be far ahead of; a minute is for clocks that just differ.
+    let due = "due <= least($2::float8, \(Self.clock) + 60)"
     let working = try FeedRecord.text(of: claim.working.map(FeedRecord.storable).sorted())
     // In one order, so that two that renew do not wait for each other.
     try connection.query(
@@ -125,17 +138,17 @@ struct PostgresFeedChanges {
     let free = try connection.query(
       """
       SELECT h.name FROM quire_host h
-      JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE due <= $3::float8 GROUP BY host) f
+      JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE \(due) GROUP BY host) f
         ON f.host = h.name
       WHERE (h.until <= clock_timestamp() OR h.holder = $1)
-        AND h.name NOT IN (SELECT json_array_elements_text($2::json))
+        AND h.name NOT IN (SELECT json_array_elements_text($3::json))
       ORDER BY f.due, h.name LIMIT $4::bigint FOR UPDATE OF h SKIP LOCKED
-      """, [claim.holder, working, "\(claim.dueBy)", "\(claim.limit)"]
+      """, [claim.holder, "\(claim.dueBy)", working, "\(claim.limit)"]
     ).compactMap { $0[0] }
     let feeds = try connection.query(
       """
       SELECT body, host FROM quire_feed
-      WHERE host IN (SELECT json_array_elements_text($1::json)) AND due <= $2::float8
+      WHERE host IN (SELECT json_array_elements_text($1::json)) AND \(due)
       ORDER BY due, id LIMIT $3::bigint
       """, [try FeedRecord.text(of: free), "\(claim.dueBy)", "\(claim.limit)"])
     let taken = Set(feeds.compactMap { $0[1] }).sorted()

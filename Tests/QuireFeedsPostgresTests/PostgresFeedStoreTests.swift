@@ -78,6 +78,28 @@ struct PostgresFeedStoreTests {
   }
 
   @Test(
+    "17-Shared, 17-Polling: a machine whose clock is far ahead silences no feed for the others, and polls none early"
+  )
+  func clockAhead() async throws {
+    let store = PostgresFeedStore(try database())
+    let (day, ahead) = (86_400.0, Date().timeIntervalSince1970 + 31_536_000)
+    var subscription = FeedSubscription(url: "https://a.test/feed", at: 1)
+    try await store.apply(.subscribe(subscription))
+    subscription.schedule.polled(PollOutcome(.changed), at: ahead, random: 0)
+    var entry = FeedEntry()
+    entry.id = "1"
+    let poll = FeedPoll(
+      unchanged: subscription, changed: subscription, entries: [entry], time: ahead)
+    #expect(try await store.apply(.polled(poll)).added == 1)
+    let soon = Date().timeIntervalSince1970 + 2 * day
+    let kept = try #require(await store.subscriptions().first)
+    let found = try await store.entries(EntrySelection(), at: nil, limit: 1).items
+    #expect(kept.schedule.nextPoll < soon && found.allSatisfy { $0.date < soon })
+    let claim = FeedClaim(holder: "ahead", dueBy: ahead, limit: 9)
+    #expect(try await store.claim(claim).isEmpty)
+  }
+
+  @Test(
     "17-Shared: an aggregator goes on by itself after the server has crashed; one never reached is named at once"
   )
   func outage() async throws {
@@ -134,8 +156,11 @@ struct PostgresFeedStoreTests {
     let store = PostgresFeedStore(url)
     #expect(try await store.entries(EntrySelection(), at: nil, limit: 100).items.count == 40)
     // Hosts were given back: another one begins at once.
-    let free = try await store.claim(FeedClaim(holder: "other", dueBy: 1e12, limit: 100))
-    #expect(free.count == 40)
+    for number in 0..<20 {
+      try await store.apply(.subscribe(FeedSubscription(url: "https://host\(number).test/", at: 1)))
+    }
+    let free = try await store.claim(FeedClaim(holder: "other", dueBy: 10, limit: 100))
+    #expect(free.count == 20)
   }
 }
 

@@ -89,6 +89,30 @@ struct PollTests {
     #expect(schedule.nextPoll == 80_060)
   }
 
+  @Test("17-Polling: a clock that was far ahead silences no feed, and hides none of its silence")
+  func clockAhead() {
+    let (day, year) = (24 * hour, 365 * 24 * hour)
+    var schedule = PollSchedule(url: "https://a.test/")
+    schedule.polled(PollOutcome(.changed), at: year, random: 0)
+    #expect(!schedule.isDue(at: year) && !schedule.isDue(at: year - day))
+    #expect(schedule.isDue(at: 0))
+    var restored = schedule
+    restored.bring(backTo: 0)
+    #expect(restored.nextPoll == day && !restored.isDue(at: 0))
+    // The change that was seen a year from now is as old as the clock makes it, and the feed is silent since.
+    for time in [0, 2 * day] { schedule.polled(PollOutcome(.unchanged), at: time, random: 0) }
+    #expect(schedule.interval == day)
+    // What a hub tells waits neither for a Retry-After nor for the end of a minute of another year.
+    schedule.polled(PollOutcome(.failed, retryAfter: .seconds(80_000)), at: year, random: 0)
+    schedule.pushed(at: 500, lastPoll: year)
+    #expect(schedule.nextPoll == 500)
+    schedule.polled(PollOutcome(.failed, retryAfter: .seconds(604_800)), at: 500, random: 0)
+    #expect(!schedule.isDue(at: 500))
+    schedule.polled(PollOutcome(.gone), at: 600, random: 0)
+    schedule.bring(backTo: 0)
+    #expect(!schedule.isDue(at: 1e12) && schedule.nextPoll == .infinity)
+  }
+
   @Test("17-Polling, H26: Retry-After is obeyed after failures and after success, up to a week")
   func retryAfter() {
     for result in [PollOutcome.Result.failed, .unchanged] {

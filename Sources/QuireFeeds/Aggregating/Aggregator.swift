@@ -102,6 +102,8 @@ public actor Aggregator {
   private var known: [String: FeedSubscription] = [:]
   private var isLoaded = false
   private var isRunning = false
+  /// The time at which `run` looked last.
+  private var lastTime = -Double.infinity
   /// What `run` waits by.
   private var waiter: Suspension<Void>?
   /// What the store threw; it ends `run`.
@@ -248,6 +250,8 @@ public actor Aggregator {
       try await withThrowingDiscardingTaskGroup { group in
         while true {
           let now = environment.now()
+          if now < lastTime { follow(clockSetBackTo: now) }
+          lastTime = now
           try await claim(at: now, dueBy: end ?? now)
           if let end, isDone(at: end) { break }
           for id in queue.begin(at: now, dueBy: end ?? now) {
@@ -268,6 +272,12 @@ public actor Aggregator {
       try? await leave()
       throw failure ?? (Task.isCancelled ? CancellationError() : error)
     }
+  }
+
+  /// What was put off by a clock that was ahead is decided again.
+  private func follow(clockSetBackTo now: Double) {
+    queue.reopen(at: now)
+    for subscription in known.values { schedule(subscription) }
   }
 
   /// Gives hosts back to the others who work on the store.
@@ -365,7 +375,8 @@ public actor Aggregator {
     // Of a store that is shared, whose turn it is then is seen then.
     known[new.id] = shared == nil ? new : nil
     let isOver = shared != nil || new.schedule.state == .ended
-    queue.ended(new.id, host: new.host, next: isOver ? nil : new.schedule.nextPoll)
+    queue.ended(
+      new.id, host: new.host, next: isOver ? nil : new.schedule.due(by: environment.now()))
     observe(
       .polled(
         FeedPollReport(
@@ -454,6 +465,7 @@ public actor Aggregator {
 
   private func schedule(_ subscription: FeedSubscription) {
     guard subscription.schedule.state != .ended else { return }
-    queue.schedule(subscription.id, host: subscription.host, at: subscription.schedule.nextPoll)
+    let due = subscription.schedule.due(by: environment.now())
+    queue.schedule(subscription.id, host: subscription.host, at: due)
   }
 }

@@ -47,6 +47,8 @@ public struct FeedPush: Hashable, Sendable, Codable {
 
   /// The lease that is asked for: ten days, which hubs shorten as they like.
   static let lease = 864_000.0
+  /// The longest that is believed.
+  private static let longestLease = 4 * lease
   private static let day = 86_400.0
 
   /// Whether polls may be rare, for the hub tells.
@@ -63,11 +65,19 @@ public struct FeedPush: Hashable, Sendable, Codable {
     let push = FeedPush(
       hub: hub.url, topic: topic, token: token, state: .requested, requested: now, leaseEnd: now,
       lastPush: nil)
-    guard let known, known.hub == hub.url, known.topic == topic else { return push }
+    guard let known, known.hub == hub.url, known.topic == topic, !known.isAhead(of: now) else {
+      return push
+    }
     switch known.state {
     case .requested, .denied: return now - known.requested < day ? nil : push
     case .active: return known.leaseEnd - now > day ? nil : known.requestedAgain(at: now)
     }
+  }
+
+  /// Whether a clock that was far ahead has noted what is not to come for long: the hub would not be asked again,
+  /// or not be heard.
+  private func isAhead(of now: Double) -> Bool {
+    max(requested, lastPush ?? requested, leaseEnd - Self.longestLease) > now + Self.day
   }
 
   private func requestedAgain(at now: Double) -> FeedPush? {
@@ -93,7 +103,7 @@ public struct FeedPush: Hashable, Sendable, Codable {
   mutating func verified(topic: String?, lease: Double?, at now: Double) -> Bool {
     guard topic == self.topic, now - requested < Self.day || state == .active else { return false }
     state = .active
-    leaseEnd = now + min(max(lease ?? Self.lease, 60), 4 * Self.lease)
+    leaseEnd = now + min(max(lease ?? Self.lease, 60), Self.longestLease)
     return true
   }
 

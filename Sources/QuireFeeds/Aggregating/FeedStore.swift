@@ -90,7 +90,7 @@ public struct FeedPoll: Sendable {
     subscription.title = known.title
     subscription.folders = known.folders
     if let told = known.push?.lastPush, told != subscription.push?.lastPush {
-      subscription.schedule.pushed(at: told, lastPoll: time)
+      subscription.schedule.pushed(at: max(told, time), lastPoll: time)
     }
     subscription.push = known.push
     subscription.health.entries = known.health.entries + effect.added

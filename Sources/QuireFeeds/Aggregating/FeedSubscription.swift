@@ -39,8 +39,9 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// Takes what became of the subscription at the hub. What the hub has told makes the feed due, a minute after
   /// the last poll at the earliest.
   public mutating func take(_ push: FeedPush) {
-    // An answer to one hub does not undo a later request to another.
-    if let known = self.push, known.token != push.token, known.requested > push.requested { return }
+    // Only a request takes the place of another: what has come of an earlier one does not undo the later.
+    let isRequest = push.state == .requested && push.lastPush == nil
+    if let known = self.push, known.token != push.token, !isRequest { return }
     let before = self.push?.lastPush
     self.push = self.push.map(push.merged) ?? push
     if let told = self.push?.lastPush, told != before {

@@ -129,6 +129,14 @@ struct PollQueue: Sendable {
     if let next { schedule(feed, host: host, at: next) }
   }
 
+  /// The clock was set back to `now`: no host is closed for longer than its gap from then on.
+  mutating func reopen(at now: Double) {
+    for (host, state) in hosts where state.openAt > now + gap {
+      hosts[host]?.openAt = now + gap
+      offer(host)
+    }
+  }
+
   /// When something can begin that cannot now; nil where only the end of a poll can help. Where only what
   /// is in line counts, feeds whose time is still to come do not.
   func wake(after now: Double, onlyInLine: Bool = false) -> Double? {

@@ -20,7 +20,8 @@ public protocol SharedFeedStore: FeedStore {
 public struct FeedClaim: Hashable, Sendable {
   /// The aggregator, by a name that no other one has.
   public var holder: String
-  /// Feeds that are due by then, in seconds since 1970.
+  /// Feeds that are due by then, in seconds since 1970; by a store's own clock too, where it has one: machines
+  /// whose clocks differ would poll by turns.
   public var dueBy: Double
   /// How many subscriptions are wanted, at most.
   public var limit: Int
@@ -65,7 +66,9 @@ struct ClaimMachine {
 
   /// How many subscriptions to claim now; nil where it is not time, or enough are held.
   func wanted(at now: Double, holding count: Int) -> Int? {
-    now >= next || (!isDry && count < most / 2) ? max(0, most - count) : nil
+    // Where the pause lies further ahead than it lasts, the clock was set back.
+    let isTime = now >= next || next > now + Self.pause
+    return isTime || (!isDry && count < most / 2) ? max(0, most - count) : nil
   }
 
   /// What was claimed at `now`: the hosts that are held from then on.

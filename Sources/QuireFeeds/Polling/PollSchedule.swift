@@ -24,7 +24,9 @@ import QuirePagination
 ///   where the feed cannot be read there at the first poll, it moves back;
 /// - 410 is the end;
 /// - failures and 429 put the feed into the penalty box: an hour, doubled with each failure up to a day, with
-///   jitter so that feeds do not come out together.
+///   jitter so that feeds do not come out together;
+/// - a next poll that lies further ahead than these rules put one off was set by a clock that was ahead: the feed
+///   is due at once.
 public struct PollSchedule: Hashable, Sendable, Codable {
   /// Whether a feed is asked at all.
   public enum State: String, Hashable, Sendable, Codable {
@@ -77,11 +79,29 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   }
 
   /// Whether it is time to ask.
-  public func isDue(at now: Double) -> Bool { state != .ended && now >= nextPoll }
+  public func isDue(at now: Double) -> Bool { state != .ended && now >= due(by: now) }
+
+  /// When it is due by a clock that says `now`: at once where another clock was far ahead at the last poll.
+  func due(by now: Double) -> Double { isFar(nextPoll, from: now) ? -.infinity : nextPoll }
+
+  /// Brings a next poll that a clock set which was far ahead back to the longest interval from `now` on.
+  package mutating func bring(backTo now: Double) {
+    guard state != .ended, isFar(nextPoll, from: now) else { return }
+    nextPoll = allowed(from: now + rules.longest)
+  }
+
+  /// Whether a time is further ahead than anything that happens at `now` can put a poll off.
+  private func isFar(_ time: Double, from now: Double) -> Bool {
+    // No spread doubles an interval.
+    let longest = max(2 * rules.longest, retryAt == nil ? 0 : rules.longestRetryAfter)
+    return time > allowed(from: now + longest)
+  }
 
   /// Takes what came of a poll at `now`; `random`, from 0 up to 1, spreads the next one.
   public mutating func polled(_ outcome: PollOutcome, at now: Double, random: Double) {
     guard state != .ended else { return }
+    // What a clock that was ahead has taken for a change later than now would hide all until then.
+    lastChange = lastChange.map { min($0, now) }
     retryAt = outcome.retryAfter.map { now + seconds($0) }
     switch outcome.result {
     case .gone where formerURL == nil:
@@ -101,7 +121,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   /// Makes the feed due, for its hub says that it changed: a minute after the last poll at the earliest.
   mutating func pushed(at now: Double, lastPoll: Double?) {
     guard state != .ended else { return }
-    let soonest = max(now, (lastPoll ?? -.infinity) + 60, retryAt ?? -.infinity)
+    let soonest = [lastPoll.map { $0 + 60 }, retryAt].compactMap(\.self)
+      .filter { !isFar($0, from: now) }.reduce(now, max)
     nextPoll = min(nextPoll, allowed(from: soonest))
   }
 

@@ -135,6 +135,22 @@ import Testing
     #expect(try await aggregator.list().outlines.map(\.title) == ["A", "T"])
   }
 
+  @Test(
+    "17-Aggregator: a clock that was far ahead silences no feed, in this process or in the next")
+  func clockAhead() async throws {
+    let (clock, store) = (Clock(), MemoryFeedStore())
+    let web = FeedWeb { _, _ in .init(body: rssPage([1])) }
+    let first = aggregator(store, web, clock)
+    try await first.subscribe(to: "https://a.test/f")
+    for (number, jump) in [1.0, -1, 1, -1].enumerated() {
+      clock.advance(jump * 31_536_000)
+      // The last time as after a restart.
+      let aggregator = number == 3 ? aggregator(store, web, clock) : first
+      for _ in 0..<2 { try await aggregator.pollDue() }
+      #expect(web.urls.count == number + 1)
+    }
+  }
+
   /// Notes which requests leave their connection to be kept.
   private struct Line: HTTPTransport {
     let web: FeedWeb

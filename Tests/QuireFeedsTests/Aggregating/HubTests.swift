@@ -246,6 +246,29 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 3)
   }
 
+  @Test("17-Hub: a hub that was subscribed to by a clock far ahead is asked again, and heard")
+  func clockAhead() async throws {
+    let (hub, clock) = (Hub(), Clock())
+    let aggregator = aggregator(hub, clock)
+    clock.advance(31_536_000)
+    try await aggregator.subscribe(to: "https://a.test/feed")
+    try await aggregator.pollDue()
+    let early = try await token(aggregator)
+    _ = try await ask(aggregator, .get, early, question)
+    _ = try await ask(aggregator, .post, early)
+    clock.advance(-31_536_000)
+    try await aggregator.pollDue()
+    #expect(hub.forms.withLock { $0.count } == 2)
+    let late = try await token(aggregator)
+    _ = try await ask(aggregator, .get, late, question)
+    // Of the earlier subscription, nothing counts any more.
+    #expect(try await ask(aggregator, .post, early).head.status == .notFound)
+    #expect(try await ask(aggregator, .post, late).head.status == .accepted)
+    clock.advance(60)
+    try await aggregator.pollDue()
+    #expect(hub.polls.withLock { $0 } == 3)
+  }
+
   @Test("17-Hub: a hub that is out of order leaves the feed to be polled as before")
   func failing() async throws {
     let (hub, clock) = (Hub(status: 500), Clock())

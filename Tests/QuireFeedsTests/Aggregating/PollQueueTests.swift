@@ -24,6 +24,24 @@ import Testing
     #expect(queue.begin(at: 50, dueBy: 50) == ["d1"])
   }
 
+  @Test(
+    "17-Polite: a clock that was set back closes no host for longer than its gap, and holds up no claim"
+  )
+  func clockSetBack() {
+    let limits = PollingLimits(hostGap: .seconds(10))
+    var queue = PollQueue(limits: limits)
+    for feed in ["a1", "a2"] { queue.schedule(feed, host: "a", at: 0) }
+    #expect(queue.begin(at: 90_000, dueBy: 90_000) == ["a1"])
+    queue.ended("a1", host: "a", next: nil)
+    queue.reopen(at: 5)
+    #expect(queue.begin(at: 5, dueBy: 5) == [] && queue.wake(after: 5) == 15)
+    #expect(queue.begin(at: 15, dueBy: 15) == ["a2"])
+    var claims = ClaimMachine(limits: limits)
+    claims.claimed([], working: [], wanted: 8, got: 0, at: 90_000)
+    #expect(claims.wanted(at: 90_001, holding: 0) == nil)
+    #expect(claims.wanted(at: 5, holding: 0) == 64)
+  }
+
   @Test("17-Polite: a feed that is removed or put off while it waits is not polled")
   func removal() {
     var queue = PollQueue(limits: PollingLimits(hostGap: .seconds(10)))
