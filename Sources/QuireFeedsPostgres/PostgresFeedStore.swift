@@ -42,8 +42,9 @@ public struct PostgresFeedStore: SharedFeedStore {
 
   /// Takes subscriptions that are due, with their hosts; leases count by the database's clock.
   public func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
-    // An aggregator that leaves does not wait: its leases end by themselves.
-    try await database.transaction(patience: claim.lease == .zero ? .zero : nil) {
+    // An aggregator that leaves, and wants nothing, does not wait: its leases end by themselves.
+    let isLeaving = claim.limit == 0 && claim.dueBy <= 0
+    return try await database.transaction(patience: isLeaving ? .zero : nil) {
       try PostgresFeedChanges(connection: $0).claim(claim)
     }
   }

@@ -280,14 +280,15 @@ public actor Aggregator {
     for subscription in known.values { schedule(subscription) }
   }
 
-  /// Gives hosts back to the others who work on the store.
+  /// Gives hosts back to the others who work on the store, after the gap: a poll may have begun just now.
   private func leave() async throws {
     guard let shared else { return }
     for id in known.keys { queue.remove(id) }
     known = [:]
     let held = claims.release()
     guard !held.isEmpty else { return }
-    let claim = FeedClaim(holder: holder, dueBy: 0, limit: 0, lease: .zero, working: held)
+    let claim = FeedClaim(
+      holder: holder, dueBy: 0, limit: 0, lease: settings.limits.hostGap, working: held)
     // Also where the task is cancelled.
     _ = try await Task { try await shared.claim(claim) }.value
   }
@@ -303,7 +304,7 @@ public actor Aggregator {
     let working = queue.hostNames
     let claimed = try await shared.claim(
       FeedClaim(
-        holder: holder, dueBy: dueBy, limit: wanted, lease: ClaimMachine.lease, working: working))
+        holder: holder, dueBy: dueBy, limit: wanted, lease: claims.lease, working: working))
     claims.claimed(
       Set(claimed.map(\.host)), working: working, wanted: wanted, got: claimed.count, at: now)
     for subscription in claimed where !queue.contains(subscription.id) {

@@ -47,10 +47,9 @@ public struct FeedClaim: Hashable, Sendable {
 ///
 /// Times are seconds since 1970.
 struct ClaimMachine {
-  /// The lease that is asked for.
-  static let lease: Duration = .seconds(60)
-  /// Seconds of the lease within which a poll may begin: the rest is for clocks that differ, and for the gap
-  /// that the host is owed before another aggregator asks it.
+  /// The lease that is asked for: a minute, and the gap that the host is owed before another aggregator asks it.
+  let lease: Duration
+  /// Seconds of the lease within which a poll may begin: the rest is for clocks that differ.
   private static let usable = 45.0
   /// Seconds between claims where nothing more was due, in which leases are renewed too.
   private static let pause = 5.0
@@ -62,7 +61,10 @@ struct ClaimMachine {
   /// Whether nothing more was due at the last claim.
   private(set) var isDry = false
 
-  init(limits: PollingLimits) { most = limits.concurrent * 2 }
+  init(limits: PollingLimits) {
+    most = limits.concurrent * 2
+    lease = .seconds(60) + limits.hostGap
+  }
 
   /// How many subscriptions to claim now; nil where it is not time, or enough are held.
   func wanted(at now: Double, holding count: Int) -> Int? {

@@ -304,6 +304,23 @@ import Testing
     #expect(try await ids(base) == [])
   }
 
+  @Test(
+    "17-Shared, 17-Polite: a host passes to another machine after its gap, given back or not",
+    arguments: [Duration.zero, .seconds(6_000)])
+  func gapBetweenMachines(gap: Duration) async throws {
+    let (store, limits) = (SharedMemoryFeedStore(), PollingLimits(hostGap: gap))
+    let aggregator = Aggregator(
+      store: store,
+      client: PageClient(transport: FeedWeb { _, _ in .init(body: rssPage([1])) }),
+      settings: AggregatorSettings(limits: limits))
+    try await aggregator.subscribe(to: "https://a.test/f")
+    try await aggregator.pollDue()
+    let taken = await store.claim(FeedClaim(holder: "other", dueBy: 1e12, limit: 9))
+    #expect(taken.count == (gap == .zero ? 1 : 0))
+    // The lease of one that dies ends so much later.
+    #expect(ClaimMachine(limits: limits).lease == .seconds(60) + gap)
+  }
+
   /// Does something before each answer.
   private struct TakingTransport: HTTPTransport {
     let base: FeedWeb
