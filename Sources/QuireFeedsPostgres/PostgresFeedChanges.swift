@@ -9,13 +9,8 @@ struct PostgresFeedChanges {
     // What one machine notes counts for all: no later time than the database's.
     let now = try time()
     switch change {
-    case .subscribe(var subscription):
-      if var known = try self.subscription(subscription.id) {
-        known.title = subscription.title
-        known.folders = subscription.folders
-        subscription = known
-      }
-      try keep(subscription, at: now)
+    case .subscribe(let wanted):
+      try keep(wanted.kept(over: subscription(wanted.id)), at: now)
     case .unsubscribe(let id):
       try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedRecord.storable(id)])
     case .polled(let poll):

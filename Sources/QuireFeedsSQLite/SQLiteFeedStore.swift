@@ -83,13 +83,8 @@ public struct SQLiteFeedStore: FeedStore {
 
   private static func apply(_ change: FeedChange, _ database: Database) throws -> FeedEffect {
     switch change {
-    case .subscribe(var subscription):
-      if var known = try self.subscription(subscription.id, database) {
-        known.title = subscription.title
-        known.folders = subscription.folders
-        subscription = known
-      }
-      try keep(subscription, database)
+    case .subscribe(let wanted):
+      try keep(wanted.kept(over: subscription(wanted.id, database)), database)
     case .unsubscribe(let id):
       try database.execute(sql: "DELETE FROM feed WHERE id = ?", arguments: [id])
     case .polled(let poll):

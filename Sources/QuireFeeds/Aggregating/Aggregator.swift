@@ -166,18 +166,11 @@ public actor Aggregator {
   ) async throws -> FeedSubscription {
     try await load()
     _ = try Origin(url: url)
-    let now = environment.now()
-    var subscription =
-      known[url] ?? FeedSubscription(url: url, rules: settings.rules, at: now)
-    subscription.title = title
-    subscription.folders = folders
-    try await store.apply(.subscribe(subscription))
+    let wanted = FeedSubscription(
+      url: url, title: title, folders: folders, rules: settings.rules, at: environment.now())
+    try await store.apply(.subscribe(wanted.kept(over: known[url])))
     // The store has been waited for: a poll may have ended meanwhile.
-    if var latest = known[url] {
-      latest.title = title
-      latest.folders = folders
-      subscription = latest
-    }
+    let subscription = wanted.kept(over: known[url])
     if shared == nil {
       known[url] = subscription
       if !queue.contains(url) { schedule(subscription) }

@@ -86,9 +86,7 @@ public struct FeedPoll: Sendable {
   /// those of `known`: they may have changed while the poll ran. What a hub told meanwhile makes the feed due
   /// again, for it may not be in what the poll brought.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
-    var subscription = effect.added > 0 ? changed : unchanged
-    subscription.title = known.title
-    subscription.folders = known.folders
+    var subscription = known.kept(over: effect.added > 0 ? changed : unchanged)
     if let told = known.push?.lastPush, told != subscription.push?.lastPush {
       subscription.schedule.pushed(at: max(told, time), lastPoll: time)
     }
@@ -215,12 +213,7 @@ public actor MemoryFeedStore: FeedStore {
   public func apply(_ change: FeedChange) -> FeedEffect {
     switch change {
     case .subscribe(let subscription):
-      if feeds[subscription.id] == nil {
-        feeds[subscription.id] = subscription
-      } else {
-        feeds[subscription.id]?.title = subscription.title
-        feeds[subscription.id]?.folders = subscription.folders
-      }
+      feeds[subscription.id] = subscription.kept(over: feeds[subscription.id])
       return FeedEffect()
     case .unsubscribe(let id):
       feeds[id] = nil

@@ -36,6 +36,13 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     health = FeedHealth()
   }
 
+  /// What is kept where this one is subscribed to: the one that is `known`, with this one's title and folders.
+  package func kept(over known: FeedSubscription?) -> FeedSubscription {
+    guard var known else { return self }
+    (known.title, known.folders) = (title, folders)
+    return known
+  }
+
   /// Takes what became of the subscription at the hub. What the hub has told makes the feed due, a minute after
   /// the last poll at the earliest.
   public mutating func take(_ push: FeedPush) {
