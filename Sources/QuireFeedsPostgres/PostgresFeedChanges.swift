@@ -19,8 +19,10 @@ struct PostgresFeedChanges {
       guard try isHeld(known, by: poll.holder) else { return FeedEffect(isRefused: true) }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
-      for entry in poll.entries.reversed() {
-        try keep(entry, of: known.id, at: min(poll.time, now), &effect)
+      let entries = Array(poll.entries.reversed())
+      for start in stride(from: 0, to: entries.count, by: Self.batch) {
+        let batch = entries[start..<min(start + Self.batch, entries.count)]
+        try keep(batch, of: known.id, at: min(poll.time, now), &effect)
       }
       try keep(poll.subscription(after: effect, known: known), at: now)
       return effect
@@ -70,39 +72,108 @@ struct PostgresFeedChanges {
       ])
   }
 
-  private func keep(
-    _ entry: FeedEntry, of feed: String, at now: Double, _ effect: inout FeedEffect
-  ) throws {
-    var entry = entry
-    entry.raw = nil
-    let (kind, digest) = (entry.identity.kind.rawValue, entry.digest)
-    let identity = FeedRecord.storable(entry.identity.value)
-    let known = try connection.query(
-      """
-      SELECT number, digest FROM quire_entry
-      WHERE feed = $1 AND kind = $2 AND md5(identity) = md5($3)
-      """, [feed, kind, identity]
-    ).first
-    if let known, known[1] == digest { return }
-    let shown = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry)
-    let words = FeedRecord.storable(shown.searchText)
-    let body = try FeedRecord.text(of: entry)
-    if let known {
-      try connection.query(
-        "UPDATE quire_entry SET digest = $1, words = $2, body = $3 WHERE number = $4::bigint",
-        [digest, words, body, known[0]])
-      effect.changed += 1
-    } else {
-      try connection.query(
-        """
-        INSERT INTO quire_entry (feed, kind, identity, digest, date, words, body)
-        VALUES ($1, $2, $3, $4, $5::float8, $6, $7)
-        """,
-        [
-          feed, kind, identity, digest, "\(StoredEntry.date(of: entry, foundAt: now))", words, body,
-        ])
-      effect.added += 1
+  // MARK: Entries
+
+  /// How many entries go into one statement: as few statements as take little memory.
+  private static let batch = 250
+
+  /// An entry in a list of JSON that a statement reads as rows: by its key alone, or with all that is written.
+  private struct Given: Encodable {
+    let place: Int
+    let kind: String
+    let identity: String
+    /// That of the entry that is known.
+    var number: String?
+    var digest: String?
+    var date: String?
+    var words: String?
+    var body: String?
+
+    init(_ record: EntryRecord, at place: Int) {
+      (self.place, kind, identity) = (place, record.kind, record.identity)
     }
+
+    mutating func write(_ record: EntryRecord) throws {
+      (digest, words, body) = (record.digest, record.words, try record.body())
+    }
+  }
+
+  /// A list of JSON as rows of the members that are named.
+  private static func rows(_ parameter: String, _ members: String) -> String {
+    "json_to_recordset(\(parameter)::json) AS given (\(members))"
+  }
+
+  /// Keeps entries one after the other, as far as can be seen, by three statements.
+  private func keep(
+    _ entries: some Collection<FeedEntry>, of feed: String, at now: Double,
+    _ effect: inout FeedEffect
+  ) throws {
+    let records = entries.map(EntryRecord.init)
+    let keys = records.enumerated().map { Given($1, at: $0) }
+    let known = try stored(keys, of: feed)
+    var written: [Given] = []
+    // Where an entry stands there that comes again.
+    var places: [[String]: Int] = [:]
+    for (key, record) in zip(keys, records) {
+      let name = [key.kind, key.identity]
+      let place = places[name]
+      let last = place.map { written[$0] } ?? known[key.place]
+      if let last, last.digest == record.digest { continue }
+      if last == nil { effect.added += 1 } else { effect.changed += 1 }
+      var row = last ?? key
+      try row.write(record)
+      row.date = row.date ?? "\(record.date(foundAt: now))"
+      if let place {
+        written[place] = row
+      } else {
+        places[name] = written.count
+        written.append(row)
+      }
+    }
+    try insert(written.filter { $0.number == nil }, into: feed)
+    try update(written.filter { $0.number != nil })
+  }
+
+  /// Those of the keys that are known, with number and digest, by their places.
+  private func stored(_ keys: [Given], of feed: String) throws -> [Int: Given] {
+    let found = try connection.query(
+      """
+      SELECT given.place, entry.number, entry.digest
+      FROM \(Self.rows("$2", "place int, kind text, identity text"))
+      JOIN quire_entry AS entry ON entry.feed = $1 AND entry.kind = given.kind
+        AND md5(entry.identity) = md5(given.identity)
+      """, [feed, try FeedRecord.text(of: keys)])
+    var known: [Int: Given] = [:]
+    for row in found {
+      guard let place = row[0].flatMap({ Int($0) }) else { continue }
+      var key = keys[place]
+      (key.number, key.digest) = (row[1], row[2])
+      known[place] = key
+    }
+    return known
+  }
+
+  private func insert(_ rows: [Given], into feed: String) throws {
+    guard !rows.isEmpty else { return }
+    let members =
+      "place int, kind text, identity text, digest text, date float8, words text, body text"
+    try connection.query(
+      """
+      INSERT INTO quire_entry (feed, kind, identity, digest, date, words, body)
+      SELECT $1::text, kind, identity, digest, date, words, body
+      FROM \(Self.rows("$2", members)) ORDER BY place
+      """, [feed, try FeedRecord.text(of: rows)])
+  }
+
+  private func update(_ rows: [Given]) throws {
+    guard !rows.isEmpty else { return }
+    try connection.query(
+      """
+      UPDATE quire_entry AS entry
+      SET digest = given.digest, words = given.words, body = given.body
+      FROM \(Self.rows("$1", "number bigint, digest text, words text, body text"))
+      WHERE entry.number = given.number
+      """, [try FeedRecord.text(of: rows)])
   }
 
   // MARK: Leases

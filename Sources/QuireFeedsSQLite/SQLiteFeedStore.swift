@@ -92,7 +92,7 @@ public struct SQLiteFeedStore: FeedStore {
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       for entry in poll.entries.reversed() {
-        try keep(entry, of: known.id, at: poll.time, &effect, database)
+        try keep(EntryRecord(entry), of: known.id, at: poll.time, &effect, database)
       }
       try keep(poll.subscription(after: effect, known: known), database)
       return effect
@@ -146,25 +146,19 @@ public struct SQLiteFeedStore: FeedStore {
   }
 
   private static func keep(
-    _ entry: FeedEntry, of feed: String, at now: Double, _ effect: inout FeedEffect,
+    _ entry: EntryRecord, of feed: String, at now: Double, _ effect: inout FeedEffect,
     _ database: Database
   ) throws {
-    var entry = entry
-    entry.raw = nil
-    let (kind, digest) = (entry.identity.kind.rawValue, entry.digest)
-    let identity = FeedRecord.storable(entry.identity.value)
     let known = try Row.fetchOne(
       database.cachedStatement(
         sql: "SELECT number, digest FROM entry WHERE feed = ? AND kind = ? AND identity = ?"),
-      arguments: [feed, kind, identity])
-    if let known, known["digest"] == digest { return }
-    let shown = StoredEntry(number: 0, subscription: feed, date: 0, entry: entry)
-    let words = FeedRecord.storable(shown.searchText)
-    let body = try FeedRecord.text(of: entry)
+      arguments: [feed, entry.kind, entry.identity])
+    if let known, known["digest"] == entry.digest { return }
     if let known {
       try database.cachedStatement(
         sql: "UPDATE entry SET digest = ?, words = ?, body = ? WHERE number = ?"
-      ).execute(arguments: [digest, words, body, known["number"] as Int64])
+      ).execute(
+        arguments: [entry.digest, entry.words, try entry.body(), known["number"] as Int64])
       effect.changed += 1
     } else {
       try database.cachedStatement(
@@ -174,8 +168,8 @@ public struct SQLiteFeedStore: FeedStore {
           """
       ).execute(
         arguments: [
-          feed, kind, identity, digest,
-          StoredEntry.date(of: entry, foundAt: now), words, body,
+          feed, entry.kind, entry.identity, entry.digest, entry.date(foundAt: now), entry.words,
+          try entry.body(),
         ])
       effect.added += 1
     }

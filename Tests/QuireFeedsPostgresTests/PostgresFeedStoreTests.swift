@@ -78,6 +78,36 @@ struct PostgresFeedStoreTests {
   }
 
   @Test(
+    "17-Shared: a poll of many entries is kept in the publisher's order, one that comes twice once")
+  func large() async throws {
+    let store = PostgresFeedStore(try database())
+    let subscription = FeedSubscription(url: "https://a.test/feed")
+    try await store.apply(.subscribe(subscription))
+    func entry(_ number: Int, _ title: String) -> FeedEntry {
+      var entry = FeedEntry()
+      entry.id = "\(number)"
+      entry.title = FeedText(title)
+      return entry
+    }
+    func keep(_ entries: [FeedEntry]) async throws -> FeedEffect {
+      let poll = FeedPoll(
+        unchanged: subscription, changed: subscription, entries: entries, time: 5)
+      return try await store.apply(.polled(poll))
+    }
+    let all = (0..<600).map { entry($0, "first") }
+    // The publisher's last is the oldest: what stands further up is later.
+    let repeated = all + [entry(599, "old"), entry(3, "old")]
+    #expect(try await keep(repeated) == FeedEffect(added: 600, changed: 2))
+    #expect(try await keep(all) == FeedEffect())
+    let found = try await store.entries(EntrySelection(), at: nil, limit: 1_000).items
+    let expected = all.filter { $0.id != "3" } + [all[3]]
+    #expect(found.map(\.entry.id) == expected.map(\.id))
+    #expect(found.allSatisfy { $0.entry.title?.value == "first" })
+    let more = (0..<900).map { entry($0, "second") }
+    #expect(try await keep(more) == FeedEffect(added: 300, changed: 600))
+  }
+
+  @Test(
     "17-Shared, 17-Polling: a machine whose clock is far ahead silences no feed for the others, and polls none early"
   )
   func clockAhead() async throws {

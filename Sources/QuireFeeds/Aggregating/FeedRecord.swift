@@ -48,3 +48,27 @@ package enum FeedRecord {
     try RawItem(Array(text.utf8)).decode(type, with: decoder)
   }
 }
+
+/// What a database has of an entry: by what it is known and compared, and, where it is to be written, the rest.
+package struct EntryRecord: Sendable {
+  package let kind: String
+  package let identity: String
+  package let digest: String
+  private let entry: FeedEntry
+
+  package init(_ entry: FeedEntry) {
+    let known = entry.identity
+    (kind, identity) = (known.kind.rawValue, FeedRecord.storable(known.value))
+    digest = entry.digest
+    var entry = entry
+    entry.raw = nil
+    self.entry = entry
+  }
+
+  /// What it is searched by.
+  package var words: String { FeedRecord.storable(entry.searchText) }
+
+  package func date(foundAt now: Double) -> Double { StoredEntry.date(of: entry, foundAt: now) }
+
+  package func body() throws -> String { try FeedRecord.text(of: entry) }
+}

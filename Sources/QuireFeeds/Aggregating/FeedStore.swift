@@ -275,8 +275,12 @@ public actor MemoryFeedStore: FeedStore {
 
 extension StoredEntry {
   /// What is searched: title and text as plain words, in lower case.
-  public var searchText: String {
-    [entry.title?.plain, entry.text?.plain].compactMap(\.self).joined(separator: "\n").lowercased()
+  public var searchText: String { entry.searchText }
+}
+
+extension FeedEntry {
+  var searchText: String {
+    [title?.plain, text?.plain].compactMap(\.self).joined(separator: "\n").lowercased()
   }
 }
 
