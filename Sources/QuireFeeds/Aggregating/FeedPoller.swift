@@ -111,7 +111,8 @@ struct FeedPoller: Sendable {
 
   /// What is to tell an entry and stands for different ones tells nothing: a digest of each, with when and where it
   /// was published, takes its place, or one would be stored over the other. So it stays when the others are gone
-  /// from the feed: `shared` are digests of the identities that were found to be several entries'.
+  /// from the feed: `shared` are digests of the identities that were found to be several entries'. Which entries
+  /// are different, `SeenEntries` has decided: of those that are the same, one came.
   private static func tellApart(_ entries: inout [FeedEntry], _ shared: inout [String]) {
     var places: [FeedEntry.Identity: [Int]] = [:]
     for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
@@ -125,13 +126,10 @@ struct FeedPoller: Sendable {
       places.count > 1 || !known.isEmpty && known.contains(name(identity))
     }
     for (identity, places) in several.sorted(by: { $0.value[0] < $1.value[0] }) {
-      let (name, digests) = (name(identity), places.map { entries[$0].digest(withPlace: true) })
-      if !known.contains(name) {
-        guard Set(digests).count > 1 else { continue }
-        shared.append(name)
-      }
-      for (place, digest) in zip(places, digests) {
-        entries[place].id = FeedEntry.Identity(.digest, digest).text
+      let name = name(identity)
+      if !known.contains(name) { shared.append(name) }
+      for place in places {
+        entries[place].id = FeedEntry.Identity(.digest, entries[place].digest(withPlace: true)).text
       }
     }
     shared = shared.suffix(mostShared)

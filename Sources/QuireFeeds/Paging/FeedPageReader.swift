@@ -124,8 +124,8 @@ extension WalkReport.Warning.Code {
 ///
 /// Two entries are the same where identifier and address are, or identifier and text; without
 /// identifier, where address and text are. When it was published is part of an entry's text. An identifier
-/// that a page gives to different entries tells nothing: these are told by their text and address alone.
-/// Remembers hashes of the last 262,144 entries.
+/// that a page gives to different entries tells nothing: these are told by their text and address alone, and so
+/// are those of it that came before. Remembers hashes of the last 262,144 entries.
 struct SeenEntries: Sendable {
   private var keys: Set<Int> = []
   /// The keys in the order they came, to be forgotten.
@@ -134,7 +134,7 @@ struct SeenEntries: Sendable {
   /// Identifiers that a publisher gave to different entries.
   private var shared: Set<Int> = []
 
-  private static let most = 1 << 19
+  private static let most = 3 << 18
 
   /// The places of the entries that were not seen; they are seen now.
   mutating func new(in entries: [FeedEntry]) -> [Int] {
@@ -142,19 +142,21 @@ struct SeenEntries: Sendable {
     noteShared(entries, texts)
     var kept: [Int] = []
     for (place, entry) in entries.enumerated() {
-      let keys = keys(of: entry, texts[place])
-      if keys.contains(where: { self.keys.contains($0) }) { continue }
+      let (telling, others) = keys(of: entry, texts[place])
+      if telling.contains(where: { keys.contains($0) }) { continue }
       kept.append(place)
-      for key in keys { remember(key) }
+      for key in telling + others { remember(key) }
     }
     return kept
   }
 
-  private func keys(of entry: FeedEntry, _ content: Int) -> [Int] {
-    guard let id = entry.id else { return [Self.hash(1, entry.link, content)] }
+  /// The keys by any of which an entry is known, and one by which it would be, were its identifier shared.
+  private func keys(of entry: FeedEntry, _ content: Int) -> (telling: [Int], others: [Int]) {
+    guard let id = entry.id else { return ([Self.hash(1, entry.link, content)], []) }
     let text = Self.hash(2, id, content)
-    if shared.contains(Self.hash(3, id, 0)) { return [Self.hash(6, entry.link, text)] }
-    return [Self.hash(4, id, Self.hash(5, entry.link, 0)), text]
+    let own = Self.hash(6, entry.link, text)
+    if shared.contains(Self.hash(3, id, 0)) { return ([own], []) }
+    return ([Self.hash(4, id, Self.hash(5, entry.link, 0)), text], [own])
   }
 
   /// Finds identifiers that stand for several entries of a page.
@@ -182,8 +184,8 @@ struct SeenEntries: Sendable {
 
   private static func text(_ entry: FeedEntry) -> Int {
     var hasher = Hasher()
-    hasher.combine(entry.title?.value)
-    hasher.combine(entry.text?.value)
+    hasher.combine(entry.title?.value ?? "")
+    hasher.combine(entry.text?.value ?? "")
     hasher.combine(entry.published)
     for enclosure in entry.enclosures { hasher.combine(enclosure.url) }
     return hasher.finalize()
