@@ -247,6 +247,25 @@ struct HostileTests {
     )
   }
 
+  @Test(
+    "R11, 17-Html: what is an address in HTML is one for a list of one's own, and below a base of its own"
+  )
+  func addressAttributes() throws {
+    var sanitizer = HTMLSanitizer()
+    sanitizer.attributes.formUnion(["action", "data", "longdesc"])
+    for name in ["action", "data", "longdesc", "cite"] {
+      let html = "<p \(name)='javascript:x'>y</p>"
+      #expect(sanitizer.sanitize(html, base: "https://a.test/") == "<p>y</p>")
+    }
+    let document = try parsed(
+      "<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml'>"
+        + "<div xmlns='http://www.w3.org/1999/xhtml'><p xml:base='https://b.test/c/'>"
+        + "<img srcset='1.png 1x, /2.png 2x' alt='x'/></p></div></content></entry></feed>")
+    #expect(
+      document.entries[0].content?.value.contains(
+        "srcset=\"https://b.test/c/1.png 1x, https://b.test/2.png 2x\"") == true)
+  }
+
   @Test("R11: an address that would run something is no address")
   func addresses() throws {
     let document = try parsed(

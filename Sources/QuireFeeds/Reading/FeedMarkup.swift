@@ -20,9 +20,6 @@ struct FeedMarkup {
     "wbr",
   ]
 
-  /// Attributes that are addresses.
-  private static let addresses: Set<String> = ["href", "src", "cite", "longdesc", "poster", "data"]
-
   private mutating func write(
     _ part: XMLTreeNode.Content, _ scope: FeedScope, hasOwnBase: Bool
   ) {
@@ -35,9 +32,9 @@ struct FeedMarkup {
       let inner = special.isEmpty ? scope : scope.within(node)
       output += "<" + name
       for (name, value) in attributes(of: node, special) {
-        let isAddress = hasOwnBase && Self.addresses.contains(name.lowercased())
+        let absolute = hasOwnBase ? HTMLLinks.absolute(value, of: name.lowercased(), inner) : nil
         output += " \(name)=\""
-        Self.escape(isAddress ? inner.absolute(value) ?? value : value, to: &output, inValue: true)
+        Self.escape(absolute ?? value, to: &output, inValue: true)
         output += "\""
       }
       output += ">"

@@ -30,8 +30,6 @@ public struct HTMLSanitizer: Hashable, Sendable {
   /// A sanitizer with the lists above.
   public init() {}
 
-  private static let linkAttributes: Set<String> = ["href", "src", "poster", "cite", "srcset"]
-
   /// The HTML, rewritten; `base` is what relative links start from.
   public func sanitize(_ html: String, base: String? = nil) -> String {
     let scope = FeedScope(url: base)
@@ -69,7 +67,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
     output += "<" + name
     for (attribute, value) in found where attributes.contains(attribute) {
       var value = value
-      if Self.linkAttributes.contains(attribute) {
+      if HTMLLinks.attributes.contains(attribute) {
         guard let link = link(value, attribute, scope) else { continue }
         value = link
       }
@@ -123,6 +121,18 @@ public struct HTMLSanitizer: Hashable, Sendable {
 
 /// Makes links in HTML absolute, and changes nothing else.
 enum HTMLLinks {
+  /// The attributes whose values are addresses, in lower case; `srcset` has several.
+  static let attributes: Set<String> = [
+    "action", "cite", "data", "href", "longdesc", "poster", "src", "srcset",
+  ]
+
+  /// The value of one of these, with its addresses absolute; nil of any other, and where there is none.
+  static func absolute(_ value: String, of name: String, _ scope: FeedScope) -> String? {
+    guard attributes.contains(name) else { return nil }
+    return name == "srcset"
+      ? HTMLSanitizer.srcset(value) { scope.absolute($0) ?? $0 } : scope.absolute(value)
+  }
+
   static func absolute(_ html: String, base: String?) -> String {
     guard let base else { return html }
     let scope = FeedScope(url: base)
@@ -130,33 +140,26 @@ enum HTMLLinks {
     var output: [UInt8] = []
     output.reserveCapacity(input.count + 256)
     var copied = 0
-    for range in values(in: input) {
-      let value = String(decoding: input[range.range], as: UTF8.self)
+    for found in values(in: input) {
+      let value = String(decoding: input[found.range], as: UTF8.self)
       let resolved = value.utf8.contains(0x26) ? FeedText(value, kind: .html).plain : value
-      let changed =
-        range.isSet
-        ? HTMLSanitizer.srcset(resolved) { scope.absolute($0) ?? $0 } : scope.absolute(resolved)
-      guard let absolute = changed, absolute != resolved else { continue }
+      guard let absolute = Self.absolute(resolved, of: found.name, scope), absolute != resolved
+      else { continue }
       var escaped = ""
       FeedMarkup.escape(absolute, to: &escaped, inValue: true)
-      output += input[copied..<range.range.lowerBound]
-      output += range.isQuoted ? Array(escaped.utf8) : Array("\"\(escaped)\"".utf8)
-      copied = range.range.upperBound
+      output += input[copied..<found.range.lowerBound]
+      output += found.isQuoted ? Array(escaped.utf8) : Array("\"\(escaped)\"".utf8)
+      copied = found.range.upperBound
     }
     output += input[copied...]
     return String(decoding: output, as: UTF8.self)
   }
 
   private struct Value {
+    var name: String
     var range: Range<Int>
     var isQuoted: Bool
-    /// Whether it has several addresses, as `srcset` has.
-    var isSet: Bool
   }
-
-  private static let names: Set<String> = [
-    "href", "src", "srcset", "poster", "cite", "data", "action",
-  ]
 
   /// Where the values of attributes that are links stand.
   private static func values(in input: [UInt8]) -> [Value] {
@@ -204,8 +207,8 @@ enum HTMLLinks {
     { index += 1 }
     let range = valueStart..<index
     if isQuoted, index < input.count { index += 1 }
-    guard names.contains(name), !range.isEmpty else { return nil }
-    return Value(range: range, isQuoted: isQuoted, isSet: name == "srcset")
+    guard attributes.contains(name), !range.isEmpty else { return nil }
+    return Value(name: name, range: range, isQuoted: isQuoted)
   }
 }
 
