@@ -374,19 +374,8 @@ enum JSONDate {
       let minute = number(text, 14), let second = number(text, 17)
     else { return nil }
     let year = century * 100 + years
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    guard year > 1582, 1...12 ~= month, day > 0,
-      day <= (month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31),
-      hour < 24, minute < 60, second < 60
-    else { return nil }
-    // Days from 1970 to a date: years that begin in March end with the leap day.
-    let shifted = month > 2 ? year : year - 1
-    let era = shifted / 400
-    let yearOfEra = shifted % 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    let days = era * 146_097 + dayOfEra - 719_468
-    return Double(days * 86_400 + hour * 3_600 + minute * 60 + second)
+    guard year > 1582, hour < 24, second < 60 else { return nil }
+    return CivilTime.seconds(year, month, day, hour, minute, Double(second))
   }
 
   /// Two digits.

@@ -56,9 +56,7 @@ enum FeedTime {
     let total = (date.timeIntervalSince1970 * 1_000).rounded()
     // Years 0 to 9999.
     guard total >= -62_167_219_200_000, total < 253_402_300_800_000 else { return "" }
-    let milliseconds = Int(total)
-    let day = milliseconds.quotientRoundedDown(by: 86_400_000)
-    let rest = milliseconds - day * 86_400_000
+    let (day, rest) = Int(total).dividedRoundingDown(by: 86_400_000)
     let (year, month, number) = CivilTime.date(ofDay: day)
     let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { pad($0, 2) }
     let fraction = rest % 1_000 == 0 ? "" : "." + pad(rest % 1_000, 3)
@@ -69,12 +67,6 @@ enum FeedTime {
   private static func pad(_ number: Int, _ width: Int) -> String {
     let text = String(number)
     return String(repeating: "0", count: max(0, width - text.count)) + text
-  }
-}
-
-extension Int {
-  fileprivate func quotientRoundedDown(by divisor: Int) -> Int {
-    self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
   }
 }
 

@@ -243,20 +243,13 @@ public struct PollRules: Hashable, Sendable, Codable {
     }
     var hour = Int((time / 3_600).rounded(.down))
     for step in 0..<(24 * 8) {
-      // 1970 began on a Thursday.
-      let day = (hour.quotient(24) + 3).remainder(7) + 1
-      if !schedule.skipHours.contains(hour.remainder(24)), !schedule.skipDays.contains(day) {
+      let (day, hourOfDay) = hour.dividedRoundingDown(by: 24)
+      let weekday = CivilTime.weekday(ofDay: day) + 1
+      if !schedule.skipHours.contains(hourOfDay), !schedule.skipDays.contains(weekday) {
         return step == 0 ? time : Double(hour) * 3_600
       }
       hour += 1
     }
     return time
   }
-}
-
-extension Int {
-  fileprivate func quotient(_ divisor: Int) -> Int {
-    self >= 0 ? self / divisor : -((-self + divisor - 1) / divisor)
-  }
-  fileprivate func remainder(_ divisor: Int) -> Int { self - quotient(divisor) * divisor }
 }

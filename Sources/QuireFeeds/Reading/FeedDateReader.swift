@@ -1,3 +1,5 @@
+import QuirePagination
+
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
 #else
@@ -83,12 +85,11 @@ extension FeedDateReader {
       let offset = offset(text)
     else { return nil }
     let whole = century * 100 + year
-    guard
-      let seconds = CivilTime.seconds(
-        whole, month + 1, day, hour, minute, Double(second), offset: offset),
-      CivilTime.weekday(whole, month + 1, day) == weekday
+    guard let date = CivilTime.day(whole, month + 1, day),
+      CivilTime.weekday(ofDay: date) == weekday
     else { return nil }
-    return seconds
+    return CivilTime.seconds(
+      whole, month + 1, day, hour, minute, Double(second), offset: offset)
   }
 
   /// Seconds east of UTC of `GMT` and `+0200` at the end.
@@ -154,59 +155,6 @@ enum XMLSpace {
     while let first = slice.first, isSpace(first) { slice = slice.dropFirst() }
     while let last = slice.last, isSpace(last) { slice = slice.dropLast() }
     return slice
-  }
-}
-
-/// Days and seconds in the proleptic Gregorian calendar.
-enum CivilTime {
-  /// Seconds since 1970; nil for a date that does not exist. A leap second is the second after it.
-  static func seconds(
-    _ year: Int, _ month: Int, _ day: Int, _ hour: Int = 0, _ minute: Int = 0,
-    _ second: Double = 0, offset: Int = 0
-  ) -> Double? {
-    guard 0...9999 ~= year, 1...12 ~= month, day >= 1, day <= length(of: month, in: year),
-      0...24 ~= hour, hour < 24 || (minute == 0 && second == 0), 0..<60 ~= minute, 0..<61 ~= second
-    else { return nil }
-    let days = days(year, month, day)
-    return Double(days * 86_400 + hour * 3_600 + minute * 60 - offset) + second
-  }
-
-  /// Days from 1970-01-01, counting years from March.
-  static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
-  }
-
-  /// Year, month and day of a day since 1970.
-  static func date(ofDay day: Int) -> (year: Int, month: Int, day: Int) {
-    let shifted = day + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1_460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let civil = month < 10 ? month + 3 : month - 9
-    return (
-      yearOfEra + era * 400 + (civil <= 2 ? 1 : 0), civil, dayOfYear - (153 * month + 2) / 5 + 1
-    )
-  }
-
-  private static func length(of month: Int, in year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// The day of the week: 0 is Monday.
-  static func weekday(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let days = days(year, month, day) + 3
-    return ((days % 7) + 7) % 7
   }
 }
 
@@ -331,7 +279,8 @@ private struct WordDate {
       let seconds = CivilTime.seconds(
         year, month, day, time.hour, time.minute, time.second, offset: parts.zone?.seconds ?? 0)
     else { return nil }
-    let weekdayIsRight = parts.weekday.map { $0 == CivilTime.weekday(year, month, day) } ?? true
+    let weekday = CivilTime.day(year, month, day).map(CivilTime.weekday)
+    let weekdayIsRight = parts.weekday == nil || parts.weekday == weekday
     let isProper =
       parts.time != nil && parts.zone?.isInRFC822 == true && weekdayIsRight && !parts.isOdd
       && !time.isTwelveHour && parts.numbersBeforeMonth == 1 && digits != 3

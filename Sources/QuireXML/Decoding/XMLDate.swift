@@ -1,3 +1,5 @@
+import QuirePagination
+
 #if canImport(FoundationEssentials)
   import FoundationEssentials
 #else
@@ -49,10 +51,9 @@ enum XMLDate {
 
     /// Days since 1970.
     mutating func day() -> Int? {
-      guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2),
-        1...12 ~= month, day >= 1, day <= XMLDate.length(of: month, in: year)
+      guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2)
       else { return nil }
-      return XMLDate.days(year, month, day)
+      return CivilTime.day(year, month, day)
     }
 
     mutating func time() -> Double? {
@@ -82,23 +83,5 @@ enum XMLDate {
       guard let minutes = number(2), minutes < 60 else { return nil }
       return sign * (hours * 3_600 + minutes * 60)
     }
-  }
-
-  private static func length(of month: Int, in year: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
-  /// Days from 1970-01-01 in the proleptic Gregorian calendar, counting years from March.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let shifted = month > 2 ? year : year - 1
-    let era = (shifted >= 0 ? shifted : shifted - 399) / 400
-    let yearOfEra = shifted - era * 400
-    let dayOfYear = (153 * (month + (month > 2 ? -3 : 9)) + 2) / 5 + day - 1
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-    return era * 146_097 + dayOfEra - 719_468
   }
 }
