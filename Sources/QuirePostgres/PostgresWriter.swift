@@ -6,9 +6,6 @@ import QuireExport
 ///
 /// SAFETY: its variables are used in work on the connection's queue alone, which is serial.
 final class PostgresWriter: @unchecked Sendable {
-  /// How long a lost connection is tried to be made again.
-  private static let patience: TimeInterval = 120
-
   private let sink: PostgresSink
   private let restarts: Bool
   private let connection: PostgresConnection
@@ -45,7 +42,7 @@ final class PostgresWriter: @unchecked Sendable {
   /// on the way and the transaction with it.
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint) async throws {
     try await connection.run { [self] in
-      let end = Date() + Self.patience
+      let end = ContinuousClock.now + PostgresDatabase.patience
       while true {
         do {
           try transact(items, checkpoint)
@@ -70,8 +67,8 @@ final class PostgresWriter: @unchecked Sendable {
     found?.run == known?.run && found?.sequence == known?.sequence
   }
 
-  private func reconnect(until end: Date, _ reason: any Error) throws -> Bool {
-    while Date() < end {
+  private func reconnect(until end: ContinuousClock.Instant, _ reason: any Error) throws -> Bool {
+    while ContinuousClock.now < end {
       do {
         try connection.connect()
         try ledger.lock()
