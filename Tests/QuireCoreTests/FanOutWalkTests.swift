@@ -194,4 +194,16 @@ struct FanOutWalkTests {
     #expect(walk.report.warnings.map(\.code) == [.truncatedSource])
     #expect(walk.copy().report.warnings.map(\.code) == [.truncatedSource])
   }
+
+  @Test(
+    "16-Levels C-10: a listing keeps its number in warnings when a walk is left and gone on with",
+    arguments: [true, false])
+  func keepsNumbers(ordered: Bool) async throws {
+    let walk = Cursor(ScriptedSource(sizes: 3)).flatMap(concurrency: 3, ordered: ordered) { _ in
+      Cursor<Int> { _ in Page([1], total: Total(9)) }
+    }.walk()
+    while try await take(1, of: walk) != [] {}
+    let names = walk.report.warnings.map { String($0.message.prefix(9)) }
+    #expect(names.sorted() == ["Listing 1", "Listing 2", "Listing 3"])
+  }
 }

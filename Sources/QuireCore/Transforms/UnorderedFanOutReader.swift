@@ -7,7 +7,11 @@ import Synchronization
 final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// A child's listing that was begun.
   private struct Child: Sendable {
+    /// Which walk it is of all that were made. A read that was left may still end, so none has the number of
+    /// another one.
     let number: Int
+    /// Which listing it is of all that were begun, by which warnings name it.
+    let listing: Int
     var walk: Walk<Item>
     let parent: Waiting
     /// Where it goes on; nil at its start.
@@ -24,7 +28,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
 
     /// Its parent, to begin its listing once more, from where it goes on.
     var begunAnew: Waiting {
-      Waiting(item: parent.item, position: parent.position, isBegun: true, start: next)
+      Waiting(
+        item: parent.item, position: parent.position, isBegun: true, start: next, listing: listing)
     }
   }
 
@@ -35,6 +40,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     /// Whether it was begun by an earlier walk, and where it goes on then.
     var isBegun = false
     var start: Position?
+    /// Its listing's number, where this walk has begun it before.
+    var listing: Int?
   }
 
   private typealias Outcome = Result<Page<Item>?, any Error>
@@ -64,6 +71,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     var waiter: Suspension<Void>?
     /// Where the first child is to begin, of a position at the start that counts items.
     var childStart: Position?
+    /// How many walks of children were made.
+    var walks = 0
     var notes = FanOutNotes()
   }
 
@@ -104,8 +113,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     }
     if isNext { return }
     leave()
-    // Numbers are not given again: a read that was left may still end.
-    state.withLock { $0 = State(notes: $0.notes) }
+    state.withLock { $0 = State(walks: $0.walks, notes: $0.notes) }
     let places = try FanOutPlaces(position)
     var waiting: [Waiting] = []
     for place in places.open {
@@ -130,7 +138,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
         position: position, parents: parents, progress: parents.progress, waiting: left,
         behind: places.behind,
         childStart: position.value == nil ? .place(nil, items: position.itemOffset) : nil,
-        notes: $0.notes)
+        walks: $0.walks, notes: $0.notes)
     }
   }
 
@@ -191,9 +199,11 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     state.withLock { state in
       state.waiting.removeFirst()
       state.childStart = nil
+      state.walks += 1
+      let listing = parent.listing ?? state.notes.began()
       state.children.append(
         Child(
-          number: state.notes.began(), walk: walk, parent: parent, next: start,
+          number: state.walks, listing: listing, walk: walk, parent: parent, next: start,
           progress: walk.progress))
     }
   }
@@ -268,7 +278,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
   private static func remove(_ number: Int, _ state: inout State) {
     guard let index = state.children.firstIndex(where: { $0.number == number }) else { return }
     let child = state.children.remove(at: index)
-    state.notes.noteEnd(of: child.walk, "Listing \(number) of flatMap")
+    state.notes.noteEnd(of: child.walk, "Listing \(child.listing) of flatMap")
     if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
       state.notes.noteEnd(of: parents, FanOutNotes.parents)
     }
