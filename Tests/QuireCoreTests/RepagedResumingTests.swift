@@ -23,6 +23,48 @@ struct RepagedResumingTests {
     }
   }
 
+  @Test("15-Limits, 12-L16: each walk resumed under a limit on requests gets further")
+  func limitedRequests() async throws {
+    let pages = [[0, 1], [2], [], [3, 4, 5, 6], [7]]
+    for size in 1...9 {
+      let source = ScriptedSource(items: pages)
+      let cursor = Cursor(source).paged(by: size).limited(to: Limits(requests: 1))
+      var items: [Int] = []
+      var positions: [Position] = []
+      var position: Position? = .start
+      while let start = position, !positions.contains(start) {
+        positions.append(start)
+        let walk = cursor.resuming(from: start).walk()
+        do {
+          for try await page in walk { items += page.items }
+        } catch PageError.Code.limitExceeded {}
+        position = try stored(walk.report.checkpoint)
+      }
+      #expect(items == Array(0..<8) && position == nil, "pages of \(size): \(positions)")
+      #expect(source.requests.count == positions.count)
+    }
+    // Behind the last item of a page, too, where the page has nothing more to give.
+    let cursor = Cursor(pages: pages).paged(by: 3).limited(to: Limits(requests: 1))
+    let walk = cursor.resuming(from: Position(nil, itemOffset: 2)).walk()
+    #expect(try await walk.next()?.items == [])
+    #expect(await pageError { _ = try await walk.next() }?.checkpoint == 1)
+  }
+
+  @Test("C-3: what was read is delivered before too many empty pages are an error")
+  func emptyBehindItems() async throws {
+    let pages = [[0, 1], [], [], [], [], [2]]
+    let cursor = Cursor(pages: pages).paged(by: 5).limited(to: Limits(consecutiveEmptyPages: 1))
+    let walk = cursor.walk()
+    #expect(try await walk.next()?.items == [0, 1])
+    for _ in 0..<2 {
+      #expect(await pageError { _ = try await walk.next() }?.code == .limitExceeded)
+    }
+    let rest = cursor.resuming(from: try #require(walk.report.checkpoint)).walk()
+    #expect(try await rest.next()?.items == [])
+    let last = cursor.resuming(from: try #require(rest.report.checkpoint))
+    #expect(try await last.drained() == [[2]])
+  }
+
   /// One way of changing pages; all of them keep items apart by their numbers.
   private enum Step: CaseIterable {
     case map, even, none, paged, deduplicated, cached, retrying, parallel, observed

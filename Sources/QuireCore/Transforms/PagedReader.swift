@@ -27,8 +27,10 @@ final class PagedReader<Item: Sendable>: DerivedReader {
       do {
         let page = try await walk.next(isolation: #isolation)
         pending.withLock { $0.append(page) }
-      } catch let error as PageError where error.isFinal {
-        guard pending.withLock({ $0.breakOff(error) }) else { throw error }
+      } catch let error as PageError where error.isFinal && pending.withLock({ $0.isBegun }) {
+        // What was read is delivered first, and leads behind all of it: a walk that is resumed there gets further.
+        // The next page asks the walk again, which then has nothing but its error.
+        break
       }
     }
     return pending.withLock { $0.take(size) }
@@ -94,6 +96,9 @@ extension PagedReader {
       !isAtEnd && pages.reduce(0) { $0 + $1.items.count } < size
     }
 
+    /// Whether a page was read that is still to be delivered, with or without items.
+    var isBegun: Bool { !pages.isEmpty }
+
     /// Takes what the walk gave; nil is its end.
     mutating func append(_ page: Page<Item>?) {
       guard var page else {
@@ -110,15 +115,6 @@ extension PagedReader {
       warnings += page.warnings
       adjustments += page.head.adjustments
       isAtEnd = page.next == nil || page.nextFailure != nil
-    }
-
-    /// Takes an error that asking again would not help against. Returns false when there is nothing
-    /// that must be delivered before it.
-    mutating func breakOff(_ error: PageError) -> Bool {
-      guard let last = pages.last, !last.items.isEmpty else { return false }
-      isAtEnd = true
-      pages[pages.count - 1].nextFailure = error
-      return true
     }
 
     /// Gives a page of `size`, or what there is; nil when the listing ended with nothing.

@@ -102,7 +102,7 @@ struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
 
 extension Cursor {
   /// The same items in pages of `size`, whatever the size of the server's pages; only the last one
-  /// may be smaller.
+  /// may be smaller, and one behind which a safety cap or a loop ends the walk.
   ///
   /// Pages are read one after another until `size` items are there. What is left over is kept for
   /// the next page, also when reading fails: asking again goes on from there. A page carries the
