@@ -1,8 +1,9 @@
-import QuireCore
 import QuireLists
 import QuireTesting
 import TestSupport
 import Testing
+
+@testable import QuireCore
 
 @Suite("What walks remember and share", .timeLimit(.minutes(15)))
 struct RememberedPagesTests {
@@ -55,6 +56,33 @@ struct RememberedPagesTests {
     for walk in walks { _ = await walk.result }
     #expect(try await cursor.drained() == [[0]])
     #expect(cache.count == 1)
+  }
+
+  @Test("12-L17, C-9: a limit of the walk that reads a page is not shown to those that wait for it")
+  func keepsLimitsApart() async throws {
+    let (gate, reached) = (Gate(), Gate())
+    let cache = PageCache<Int>()
+    let cursor = Cursor<Int> { _ in
+      reached.openUp()
+      try await gate.wait()
+      try WalkReading.requested(2)
+      return Page([7])
+    }.cached(in: cache)
+    let limited = cursor.limited(to: Limits(requests: 1))
+    let first = Task { try await limited.drained() }
+    try await reached.wait()
+    let key = PageCache<Int>.Key(position: .start, direction: .forward)
+    guard case .wait(let waiting) = cache.lookUp(key) else {
+      Issue.record("The page is not being read.")
+      return
+    }
+    gate.openUp()
+    guard case .abandoned = try await waiting.value() else {
+      Issue.record("Another walk is told of the limit.")
+      return
+    }
+    await #expect(throws: PageError.self) { try await first.value }
+    #expect(try await cursor.drained() == [[7]])
   }
 
   @Test("12-L17: a page that was being read while the cache was cleared is not kept")

@@ -32,7 +32,7 @@ public final class PageCache<Item: Sendable>: Sendable {
   enum Outcome: Sendable {
     case read(Entry)
     case failed(any Error)
-    /// The walk that read it was cancelled: another one is to read it.
+    /// The walk that read it was cancelled, or came to a limit: another one is to read it.
     case abandoned
   }
 
@@ -86,10 +86,10 @@ extension Cursor {
   /// The same pages, each of them read once and then taken from `cache`, the last one included.
   ///
   /// Give cursors of the same listing the same cache to let them share it. Walks that come to a page
-  /// at the same time share one reading of it, its failure too; when the walk that reads is cancelled,
-  /// another one reads. A page from the cache has cost no request. Put this in front of transforms
-  /// that remember earlier pages, such as `deduplicated(by:)`: behind them, a page from the cache is
-  /// one that they have not seen.
+  /// at the same time share one reading of it, its failure too; when the walk that reads is cancelled or
+  /// comes to a limit of its own, another one reads. A page from the cache has cost no request. Put this
+  /// in front of transforms that remember earlier pages, such as `deduplicated(by:)`: behind them, a page
+  /// from the cache is one that they have not seen.
   public func cached(in cache: PageCache<Item> = PageCache()) -> Cursor<Item> {
     deriving { base, context in
       CachedReader(base: base, cache: cache, direction: context.direction)
@@ -127,7 +127,8 @@ struct CachedReader<Item: Sendable>: DerivedReader {
       cache.finish(reading, of: key, .read(page.map { .page($0) } ?? .end))
       return page
     } catch {
-      let isOwn = error is CancellationError || Task.isCancelled
+      // Others may have other limits than this walk.
+      let isOwn = error is CancellationError || Task.isCancelled || error.isLimit
       cache.finish(reading, of: key, isOwn ? .abandoned : .failed(error))
       throw error
     }

@@ -268,7 +268,7 @@ extension Walk {
 }
 
 extension Error {
-  fileprivate var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
+  var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
 }
 
 extension Walk {
