@@ -139,6 +139,22 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     return proceed(at: now)
   }
 
+  /// A limit of the whole was reached while a source was read, which has not failed: it is asked again where the
+  /// consumer asks again. Returns nil where the load does not count any more.
+  mutating func limited(_ error: PageError, by load: Load) -> Action? {
+    guard end(load) != nil else { return nil }
+    traffic = traffic + error.traffic
+    wait(load.source)
+    var action = Action()
+    guard isAwaited else { return action }
+    isAwaited = false
+    var error = error
+    error.traffic = traffic
+    traffic = WalkReport.Traffic(requests: 0)
+    action.outcome = .failure(error)
+    return action
+  }
+
   /// Time has passed.
   mutating func elapsed(at now: Duration) -> Action { proceed(at: now) }
 

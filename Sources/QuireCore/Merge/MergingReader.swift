@@ -169,10 +169,15 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
 
   private func ended(_ load: Machine.Load, throwing error: any Error) {
     let now = stopwatch.elapsed()
+    let limit = WalkReading.isOverLimit && error.isLimit ? error as? PageError : nil
     perform { state in
-      guard let action = state.machine.failed(error, by: load, at: now) else {
-        return Machine.Action()
-      }
+      let told =
+        if let limit {
+          state.machine.limited(limit, by: load)
+        } else {
+          state.machine.failed(error, by: load, at: now)
+        }
+      guard let action = told else { return Machine.Action() }
       state.loads[load.source] = nil
       return action
     }

@@ -273,6 +273,17 @@ package final class WalkReading: Sendable {
     }
   }
 
+  /// Whether a walk that the current task reads for has read or requested more than it may: then nothing else can
+  /// be read for it, either.
+  static var isOverLimit: Bool {
+    var reading = current
+    while let inner = reading {
+      if inner.allowance?.isExceeded == true { return true }
+      reading = inner.outer
+    }
+    return false
+  }
+
   /// Whether the current task is inside of a read of `walk` that goes on.
   static func isInside(_ walk: AnyObject) -> Bool {
     var reading = current

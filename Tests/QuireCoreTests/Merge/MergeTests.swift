@@ -189,6 +189,27 @@ struct Entry: Hashable, Sendable {
     #expect(walk.report.isComplete)
   }
 
+  @Test("17-Failure, 15-Limits: a limit on bytes ends the whole merge, and is no source's failure")
+  func bytes() async throws {
+    let sources = (0..<2).map { source in
+      Cursor<Int> { position in
+        let number = position?.value?.integer ?? 0
+        try WalkReading.received(bytes: 100)
+        var page = Page([2 * number + source], next: Position(integerLiteral: number + 1))
+        page.traffic = WalkReport.Traffic(bytes: 100)
+        return page
+      }
+    }
+    let merged = Cursor.merged(sources, by: \.self)
+    let walk = merged.limited(to: Limits(bytes: 450)).walk()
+    var items: [Int] = []
+    let error = await pageError { for try await page in walk { items += page.items } }
+    #expect(error?.code == .limitExceeded && items == [0, 1, 2])
+    #expect(walk.report.warnings.isEmpty && walk.report.traffic.bytes == 400)
+    let rest = merged.resuming(from: try restored(try #require(error?.checkpoint)))
+    #expect(try await rest.limited(to: Limits(items: 3)).drained() == [[3], [4], [5]])
+  }
+
   @Test(
     "17-Duplicates: of items with the same identity the first is delivered, and the others counted")
   func duplicates() async throws {
