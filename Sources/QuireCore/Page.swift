@@ -48,6 +48,16 @@ public struct Page<Item: Sendable>: Sendable {
   }
 }
 
+extension Page {
+  /// No page: the listing ended before it, by an answer that took this.
+  package static func absent(after traffic: WalkReport.Traffic) -> Page<Item> {
+    var page = Page<Item>([])
+    page.traffic = traffic
+    page.head.isAbsent = true
+    return page
+  }
+}
+
 // MARK: - What a page carries besides its items
 
 extension Page {
@@ -186,6 +196,8 @@ package struct PageHead: Sendable {
   package var nextFailure: PageError?
   package var hasMoreParts = false
   package var isUnchanged = false
+  /// Whether there is no page: the listing ended before it, and all that is known is what that answer took.
+  package var isAbsent = false
   /// By what the page can be asked for anew; only of pages that a consumer keeps.
   package var version: PageVersion?
   package var fingerprint: Int?

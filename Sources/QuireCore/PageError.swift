@@ -75,7 +75,7 @@ extension PageError.Code {
   }
 
   /// The listing ended before the page that was asked for. A source may throw it instead of
-  /// returning nil; a walk ends normally by it.
+  /// returning nil; a walk ends normally by it, and counts its `traffic`.
   public static let exhausted = Self("exhausted")
   /// A position came back that the walk had already visited.
   public static let loopDetected = Self("loopDetected")

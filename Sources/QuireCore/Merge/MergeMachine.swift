@@ -305,7 +305,9 @@ extension MergeMachine {
         hasToldFailure = true
         return .failure(failure)
       }
-      guard traffic.duplicates > 0 else { return .end }
+      guard traffic.duplicates > 0 else {
+        return traffic.requests > 0 ? .page(Page.absent(after: traffic)) : .end
+      }
       var page = Page<Item>([])
       page.traffic = traffic
       return .page(page)

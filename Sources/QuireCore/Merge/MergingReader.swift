@@ -160,6 +160,9 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
   private func ended(_ load: Machine.Load, with answer: Answer) {
     let now = stopwatch.elapsed()
     perform { state in
+      if answer.page == nil, let walk = state.walks[load.source] {
+        state.machine.traffic = state.machine.traffic + walk.takeEndTraffic()
+      }
       let action = state.machine.received(
         answer.page, isLast: answer.isLast, by: load, at: now)
       if action == nil { state.early[load.source] = answer } else { state.loads[load.source] = nil }

@@ -154,6 +154,7 @@ struct FanOutNotes: Sendable {
   mutating func noteEnd(of walk: Walk<some Sendable>, _ name: String) {
     guard walk.isOver else { return }
     walk.settle()
+    traffic = traffic + walk.takeEndTraffic()
     var report = WalkReport()
     report.warnings = warnings
     report.warn(walk.report.warnings(from: name))

@@ -53,7 +53,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     try begin(at: position)
     while true {
       try await open()
-      guard let child = state.withLock({ $0.children.first }) else { return nil }
+      guard let child = state.withLock({ $0.children.first }) else {
+        return Page.absent(after: state.withLock { $0.notes.takeTraffic() })
+      }
       if let page = try await next(of: child) {
         let inner = child.walk.checkpoint(behind: page)
         if inner != nil || !page.items.isEmpty {

@@ -103,6 +103,7 @@ extension PagedReader {
     mutating func append(_ page: Page<Item>?) {
       guard var page else {
         isAtEnd = true
+        if let walk { traffic = traffic + walk.takeEndTraffic() }
         if !pages.isEmpty { pages[pages.count - 1].next = nil }
         return
       }
@@ -117,9 +118,12 @@ extension PagedReader {
       isAtEnd = page.next == nil || page.nextFailure != nil
     }
 
-    /// Gives a page of `size`, or what there is; nil when the listing ended with nothing.
-    mutating func take(_ size: Int) -> Page<Item>? {
-      guard let last = pages.last else { return nil }
+    /// Gives a page of `size`, or what there is; an absent one when the listing ended with nothing.
+    mutating func take(_ size: Int) -> Page<Item> {
+      guard let last = pages.last else {
+        defer { traffic = WalkReport.Traffic(requests: 0) }
+        return Page.absent(after: traffic)
+      }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
       let rest = last.dropping(items: size - before)
       var result = last.withItems(Array(pages.flatMap(\.items).prefix(size)))

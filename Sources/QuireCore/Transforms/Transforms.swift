@@ -240,7 +240,7 @@ struct ObservedReader<Item: Sendable>: DerivedReader {
     defer { observe(.finished(position, direction)) }
     do {
       let page = try await base.read(at: position)
-      observe(page.map { .read($0) } ?? .ended)
+      if let page, !page.head.isAbsent { observe(.read(page)) } else { observe(.ended) }
       return page
     } catch {
       observe(.failed(error))

@@ -88,7 +88,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     try await begin(at: position)
     while true {
       try await open()
-      guard state.withLock({ !$0.children.isEmpty }) else { return nil }
+      guard state.withLock({ !$0.children.isEmpty }) else {
+        return Page.absent(after: state.withLock { $0.notes.takeTraffic() })
+      }
       startReading()
       let answer = try await nextAnswer()
       switch answer.outcome {

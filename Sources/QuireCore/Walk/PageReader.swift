@@ -12,7 +12,7 @@ package protocol PageReader<Item>: Sendable {
   associatedtype Item: Sendable
 
   /// Reads the page at `position`, without the items in front of its `itemOffset`; nil when the
-  /// listing ended before it.
+  /// listing ended before it, or `Page.absent` where it is known what that answer took.
   func read(at position: Position) async throws -> Page<Item>?
 
   /// The consumer keeps pages, and has this of the one that is read next.
@@ -159,7 +159,7 @@ struct SourceReader<Source: PageSource>: PageReader {
     do {
       return try await source.page(at: position)
     } catch let error as PageError where error.code == .exhausted {
-      return nil
+      return Page.absent(after: error.traffic)
     }
   }
 

@@ -149,15 +149,15 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private func load(
     _ position: Position, within time: Duration?, _ mark: ItemMark?
   ) async throws -> Page<Item>? {
+    let page: Page<Item>?
     do {
       try Task.checkCancellation()
-      if let page = try await read(at: position, within: time) {
-        return try received(page, mark)
-      }
+      page = try await read(at: position, within: time)
+      if let page, !page.head.isAbsent { return try received(page, mark) }
     } catch {
       throw await failed(error)
     }
-    try await finish(receivedEnd())
+    try await finish(receivedEnd(page))
     return nil
   }
 
@@ -177,8 +177,18 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   }
 
   @inline(never)
-  private func receivedEnd() -> WalkMachine.NextAction {
-    machine.withLock { $0.receivedEnd(at: stopwatch.elapsed()) }
+  private func receivedEnd(_ absent: Page<Item>?) -> WalkMachine.NextAction {
+    let traffic = absent?.traffic ?? WalkReport.Traffic(requests: 0)
+    return machine.withLock { $0.receivedEnd(after: traffic, at: stopwatch.elapsed()) }
+  }
+
+  /// What the answer took that ended the listing without a page, for the walk that reads through this one; told
+  /// once.
+  func takeEndTraffic() -> WalkReport.Traffic {
+    machine.withLock { machine in
+      defer { machine.endTraffic = WalkReport.Traffic(requests: 0) }
+      return machine.endTraffic
+    }
   }
 
   /// Reads a page; not for longer than `time`.

@@ -61,6 +61,8 @@ struct WalkMachine: Sendable {
   private var hasFetched = false
   private var closing: Position?
   private var isClosed = false
+  /// What the answer took that ended the listing without a page; a walk around this one takes it over.
+  var endTraffic = WalkReport.Traffic(requests: 0)
 
   init(
     start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
@@ -133,10 +135,14 @@ struct WalkMachine: Sendable {
     advance(after: page)
   }
 
-  /// The source says that the listing ended before the page being read.
-  mutating func receivedEnd(at now: Duration) -> NextAction {
+  /// The source says that the listing ended before the page being read, by an answer that took this.
+  mutating func receivedEnd(
+    after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0), at now: Duration
+  ) -> NextAction {
     endLoading(at: now)
     hasFetched = true
+    endTraffic = traffic
+    report.traffic = report.traffic + traffic
     report.checkpoint = nil
     return finish(exhaustion)
   }

@@ -32,7 +32,7 @@ public struct WalkReport: Sendable {
   /// Items of these, which `items` does not count.
   public package(set) var itemsBefore = 0
   /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
-  /// failed, whichever way they were read.
+  /// failed, whichever way they were read; and of an answer that ended the listing without a page.
   public package(set) var traffic = WalkReport.Traffic(requests: 0)
   /// Items a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0

@@ -49,7 +49,7 @@ final class FeedPageReader: PageReader {
       guard let page = try await base.read(at: position) else { return nil }
       return settle(page, at: position, isNumbered)
     } catch let error as PageError where isNumbered && Self.saysEnd(error) {
-      return nil
+      return Page.absent(after: error.traffic)
     }
   }
 

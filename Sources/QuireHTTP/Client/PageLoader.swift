@@ -203,7 +203,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
       if isFirst, listing.engine.indexRouteExists { try await findIndexes(for: fetch) }
       fetch.onNext = { [unowned fetch] in self.askAhead(at: $0, behind: fetch) }
       defer { fetch.onNext = nil }
-      guard var page = try await fetch.nextPart(delivery) else { return nil }
+      guard var page = try await fetch.nextPart(delivery) else {
+        return Page.absent(after: fetch.traffic)
+      }
       finish(&page, of: fetch, at: position, isFirst: isFirst)
       return page
     } catch {

@@ -163,7 +163,7 @@ final class WalkObservation: Sendable {
           page.end {
             $0.time = self.stopwatch.elapsed() - begin
             $0.traffic = result?.traffic ?? WalkReport.Traffic(requests: 0)
-            $0.isEnd = result == nil
+            $0.isEnd = result?.head.isAbsent ?? true
           }
           return result
         } catch {

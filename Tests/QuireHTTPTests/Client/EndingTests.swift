@@ -122,6 +122,33 @@ struct EndingTests {
     }
   }
 
+  @Test("C-10, H-5: an answer that ends a listing without a page counts, whatever reads it")
+  func countsEnd() async throws {
+    var pagination = byNumber
+    pagination.end = [.status([404])]
+    let parent = Cursor<Int> { _ in
+      var page = Page([0])
+      page.traffic = WalkReport.Traffic(requests: 0)
+      return page
+    }
+    let changes: [@Sendable (Cursor<Int>) -> Cursor<Int>] = [
+      { $0 }, { $0.map { $0 } }, { $0.paged(by: 1) }, { $0.paged(by: 3) }, { $0.cached() },
+      { $0.observed { _ in } }, { $0.retrying(attempts: 2) }, { $0.parallel(1) },
+      { Cursor.merged([$0], by: \.self) }, { cursor in parent.flatMap(ordered: true) { _ in cursor } },
+      { cursor in parent.flatMap(ordered: false) { _ in cursor } },
+    ]
+    for (number, change) in changes.enumerated() {
+      let server = CannedServer([page([1]), .status(404, [:], "none")])
+      let cursor = PageClient(transport: server).cursor(
+        at: "https://a.test/l", pagination: pagination, decoder: JSONPageDecoder<Int>())
+      let walk = change(cursor).walk()
+      #expect(try await walk.items.collect() == [1])
+      let traffic = walk.report.traffic
+      #expect(traffic.requests == 2 && traffic.bytes == 17, "\(number): \(traffic)")
+      #expect(walk.report.isComplete)
+    }
+  }
+
   // MARK: Totals
 
   @Test("12-L3, G10: a total that the page in hand contradicts ends nothing and is reported")
