@@ -313,6 +313,19 @@ extension Page {
     keep(0..<count)
   }
 
+  /// The page without what it has from `place` on, where that lies within it; it leads there then.
+  package func endingAt(_ place: Position) -> Page {
+    let end = items.indices.first { index in
+      let own = position(ofItem: index)
+      return own.page == place.page && own.itemOffset >= place.itemOffset
+    }
+    guard let end else { return self }
+    var page = self
+    page.cut(toItems: end)
+    page.next = place
+    return page
+  }
+
   /// The page without its first `count` items, starting where they end.
   func dropping(items count: Int) -> Page {
     guard count > 0 else { return self }

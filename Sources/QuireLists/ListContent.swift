@@ -112,7 +112,7 @@ struct ListContent<Item: Sendable>: Sendable {
 
   mutating func append(_ page: Page<Item>, _ stamp: PageStamp) {
     if !hasLoaded, pageSize == 0 { pageSize = page.items.count }
-    if !hasLoaded { onward.leading = page.previous }
+    if !hasLoaded { onward.leading = page.before }
     onward.trailing = page.next
     if back.isEmpty {
       pages.append(page)
@@ -128,7 +128,7 @@ struct ListContent<Item: Sendable>: Sendable {
   mutating func prepend(_ page: Page<Item>, _ stamp: PageStamp) {
     let isCounted = before.pages > front.count
     prepended += page.items.count
-    onward.leading = page.previous
+    onward.leading = page.before
     if front.isEmpty {
       pages.insert(page, at: 0)
       stamps.insert(stamp, at: 0)
@@ -220,6 +220,13 @@ struct ListContent<Item: Sendable>: Sendable {
     if ordinal < 0 { heldStart -= growth }
   }
 
+  /// A page that was loaded again, without what the one behind it has of the same page of the source.
+  func own(_ page: Page<Item>, at ordinal: Int) -> Page<Item> {
+    guard known.contains(ordinal + 1) else { return page }
+    let next = position(of: ordinal + 1)
+    return next.itemOffset > 0 ? page.endingAt(next) : page
+  }
+
   /// A page that was loaded again may lead elsewhere than it did: the one behind it is found there, and is
   /// stale where this one has changed. Returns the ends at which what is known leads elsewhere now.
   mutating func link(from ordinal: Int, isChanged: Bool) -> [(end: Threshold.End, to: Position?)] {
@@ -229,9 +236,9 @@ struct ListContent<Item: Sendable>: Sendable {
       onward.trailing = page.next
       ends.append((.trailing, page.next))
     }
-    if ordinal == known.lowerBound, Self.isElsewhere(page.previous, onward.leading, isChanged) {
-      onward.leading = page.previous
-      ends.append((.leading, page.previous))
+    if ordinal == known.lowerBound, Self.isElsewhere(page.before, onward.leading, isChanged) {
+      onward.leading = page.before
+      ends.append((.leading, page.before))
     }
     let neighbour = ordinal < 0 ? ordinal - 1 : ordinal + 1
     guard let target = ordinal < 0 ? page.previous : page.next else { return ends }
@@ -411,6 +418,11 @@ struct ListContent<Item: Sendable>: Sendable {
     let isNear = (-front.count...pages.count + back.count).contains(number - before.pages)
     return number < 0 || isNear || isExhausted && number > before.pages ? nil : number
   }
+}
+
+extension Page {
+  /// Where what comes before this page starts: in the same page of the source, where this one begins within it.
+  var before: Position? { position.itemOffset > 0 ? position.page : previous }
 }
 
 extension ListContent.Mark {

@@ -114,7 +114,7 @@ extension ListMachine {
       let load = running.load
       let meant = waiters.filter { isMeant($0) || self.again(for: $0) == load }.map(\.ticket)
       return wake(.failed(error), &effects) { meant.contains($0.ticket) }
-    case .page(let page, _): again = page
+    case .page(let page, _): again = content.own(page, at: ordinal)
     case .end: again.position = content.position(of: ordinal)
     }
     if isForLoop { return deliver(again, ordinal, &effects) }
@@ -247,7 +247,7 @@ extension ListMachine {
     triggers.after.answered(true)
     // The content is as long as before, so that the same offset counts again.
     if page.items.isEmpty { triggers.reset() }
-    if isFirst { content.head = page.previous == nil ? .exhausted : .open }
+    if isFirst { content.head = page.before == nil ? .exhausted : .open }
     content.tail = isLast ? .exhausted : .open
     if isLast, isEmptyListing { return settleEnd(&effects) }
     effects.events.append(isFirst ? .reloaded(page) : .appended(page))
@@ -312,7 +312,7 @@ extension ListMachine {
     self.isSame = isSame
     for page in pages { content.append(page, PageStamp(load: loads, isStale: true)) }
     trim(at: .trailing, for: content.first)
-    content.head = first.previous == nil ? .exhausted : .open
+    content.head = first.before == nil ? .exhausted : .open
     content.tail = last.next == nil ? .exhausted : .open
     effects.events.append(.reloaded(first))
     shown.settled = .content

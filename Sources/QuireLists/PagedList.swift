@@ -137,7 +137,8 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     try await call { $0.loadMore(ticket: $1) }.hasLoaded
   }
 
-  /// Loads the page before the first one, where the server says where that is.
+  /// Loads the page before the first one, where the server says where that is, or the front of the page
+  /// that the list begins within.
   ///
   /// Returns whether there is one; throws the error of the load, which loads after the last page
   /// know nothing of. Observers get by how many items all others move.

@@ -120,4 +120,41 @@ import Testing
     #expect(before?.next == 2)
     #expect(try await other.next()?.items == [1])
   }
+
+  @Test("TI-32, C-8: a walk that begins within a page reads its front before the pages before it")
+  func frontOfPage() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10)
+    let cursor = Cursor(source, from: Position(.number("2"), itemOffset: 4))
+    let walk = cursor.walk()
+    let front = try #require(try await walk.previous())
+    #expect(front.items == Array(10..<14) && front.index == -1)
+    #expect(front.position == 2 && front.next == cursor.start)
+    #expect(try await walk.previous()?.items == Array(0..<10))
+    #expect(try await walk.previous() == nil)
+    #expect(try await walk.next()?.items == Array(14..<20))
+    #expect(source.requests == [2, 1, 2])
+    // Items are counted in the source's pages, whatever a transform leaves of them.
+    #expect(try await cursor.filter { $0 % 2 == 0 }.walk().previous()?.items == [10, 12])
+    let first = Cursor(source, from: Position(nil, itemOffset: 3))
+    #expect(try await first.walk().previous()?.items == [0, 1, 2])
+    #expect(try await first.filter { $0 > 2 }.walk().previous() == nil)
+    #expect(try await first.paged(by: 2).walk().previous() == nil)
+  }
+
+  @Test("TI-32, 18-Window: a list that begins within a page shows its front, and loads it again")
+  func frontInList() async throws {
+    let source = ScriptedSource(sizes: 10, 10, 10, 10, 10)
+    let list = PagedList(
+      Cursor(source, from: Position(.number("2"), itemOffset: 4)),
+      options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    try await list.loadMore()
+    #expect(list.snapshot.canLoadBefore && list.snapshot.items == Array(14..<20))
+    while try await list.loadBefore() {}
+    #expect(list.snapshot.items == Array(0..<20))
+    while try await list.loadMore() {}
+    #expect(list.snapshot.items == Array(20..<50))
+    while try await list.loadBefore() {}
+    #expect(list.snapshot.items == Array(0..<20) && list.snapshot.loaded == 50)
+    #expect(try await list.items.collected() == Array(0..<50))
+  }
 }

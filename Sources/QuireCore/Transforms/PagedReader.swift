@@ -22,6 +22,8 @@ final class PagedReader<Item: Sendable>: DerivedReader {
         .invalidArgument, "paged(by: \(size)) cannot work; give a page size of 1 or more.",
         attempts: 0)
     }
+    // No page says what lies before it; see `Pending.take`.
+    if context.direction == .backward { return nil }
     let walk = begin(at: position)
     while pending.withLock({ $0.needsMore(for: size) }) {
       do {
@@ -49,7 +51,7 @@ final class PagedReader<Item: Sendable>: DerivedReader {
         base, clock: context.clock,
         machine: WalkMachine(
           start: position, limits: limits, repeatedPositions: base.repeatedPositions,
-          loops: LoopGuard { [base] in base.identity(of: $0) }, direction: context.direction))
+          loops: LoopGuard { [base] in base.identity(of: $0) }))
       pending = Pending(position: position, walk: walk)
       return walk
     }

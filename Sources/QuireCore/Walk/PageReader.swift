@@ -88,7 +88,7 @@ extension DerivedReader {
 package struct ReaderContext: Sendable {
   var limits: Limits
   var clock: any Clock<Duration>
-  var direction = Position.Direction.forward
+  package var direction = Position.Direction.forward
 }
 
 extension Position {
@@ -101,14 +101,24 @@ extension Position {
   }
 }
 
-/// Reads a listing against its order: what lies before a page is what comes next.
+/// Reads a listing against its order: what lies before a page is what comes next. Of the page that the walk
+/// forwards begins within, only the front lies before its start.
 struct BackwardReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
+  let start: Position
 
   func read(at position: Position) async throws -> Page<Item>? {
     guard var page = try await base.read(at: position) else { return nil }
+    if start.itemOffset > 0, position == start.page {
+      page = page.endingAt(start)
+      page.next = start
+      // A transform may have left nothing of the front, and a page that is made of others does not tell it.
+      let isFront = !page.items.isEmpty && page.position(ofItem: 0).page == position
+      if !isFront, page.previous == nil { return Page.absent(after: page.traffic) }
+    }
     page.swapDirections()
     page.nextFailure = nil
+    page.endDoubt = nil
     return page
   }
 

@@ -283,7 +283,8 @@ extension Error {
 
 extension Walk {
   /// The page before the first one read so far, and with each call the one before that; nil where
-  /// the listing begins, or where the server does not say where it goes on.
+  /// the listing begins, or where the server does not say where it goes on. Where the walk begins within
+  /// a page, the items in front of its start come first, as a page of their own.
   ///
   /// Independent of the way forward: neither moves the other. Before the first page was read, this asks for it
   /// to learn the way, which counts against no limit; the way forward asks for it again. Pages have the indices
@@ -303,11 +304,14 @@ extension Walk {
     let reader = makeBackwardReader()
     // A page that is not changed does not say what lies before it.
     reader.expect(KnownPage())
+    let start = machine.withLock { $0.start }
     let before: Position?
-    if let known = machine.withLock({ $0.before }) {
+    if start.itemOffset > 0 {
+      before = start.page
+    } else if let known = machine.withLock({ $0.before }) {
       before = known
     } else {
-      before = try await reader.read(at: machine.withLock { $0.start })?.previous
+      before = try await reader.read(at: start)?.previous
     }
     guard let before else { return nil }
     var limits = machine.withLock { $0.limits }
@@ -316,7 +320,8 @@ extension Walk {
     let machine = WalkMachine(
       start: before, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) }, direction: .backward)
-    let walk = Walk(BackwardReader(base: reader), clock: clock, machine: machine)
+    let walk = Walk(
+      BackwardReader(base: reader, start: start), clock: clock, machine: machine)
     return backward.withLock { backward in
       // Another task was faster.
       if let faster = backward { return faster }

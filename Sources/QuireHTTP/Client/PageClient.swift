@@ -185,7 +185,11 @@ extension PageClient {
       }
       return Cursor(
         clock: configuration.clock,
-        makeReader: { _ in PageLoader(listing, decoder, delivery, audit: audit?()) })
+        makeReader: { context in
+          // What lies before a page is in its last part.
+          let delivery = context.direction == .backward ? .whole : delivery
+          return PageLoader(listing, decoder, delivery, audit: audit?())
+        })
     } catch {
       return Cursor(clock: configuration.clock, page: { _ in throw error })
     }

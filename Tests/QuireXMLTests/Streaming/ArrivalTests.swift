@@ -242,6 +242,20 @@ struct ArrivalTests {
     #expect(received == [4])
   }
 
+  @Test("TI-32: a page in front of the start comes whole: its last part says what lies before it")
+  func backwards() async throws {
+    var pagination = self.pagination
+    pagination.previous = Pagination.PreviousRule(.body("//previous"))
+    let transport = FeedTransport([
+      [.bytes("<list>" + items(3...3)), .bytes(items(4...4) + "<previous>?p=1</previous></list>")],
+      [.bytes("<list>" + items(1...1)), .bytes(items(2...2) + "</list>")],
+    ])
+    let walk = cursor(transport, pagination: pagination).walk()
+    #expect(try await walk.previous()?.items == [1, 2])
+    #expect(try await walk.previous() == nil)
+    #expect(transport.urls == ["https://api.test/items", "https://api.test/items?p=1"])
+  }
+
   @Test("C-9: limits cut a part, and a limit on pages lets the page arrive")
   func limits() async throws {
     let bodies: [[FeedTransport.Piece]] = [
