@@ -108,14 +108,23 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   }
 
   /// A new walk from `start`.
-  public func walk() -> Walk<Item> {
+  public func walk() -> Walk<Item> { walk(after: nil) }
+
+  /// A walk from `start` for a consumer that has had others: limits on pages and items count those of the listing
+  /// in front of it, and all others what `other` has taken. `before` is where the page before it starts, where
+  /// that is known.
+  package func walk(
+    after other: Walk<Item>?, pages: Int = 0, items: Int = 0, before: Position?? = nil
+  ) -> Walk<Item> {
     let context = ReaderContext(limits: limits, clock: clock)
     let reader = makeReader(context)
-    let machine = WalkMachine(
+    var machine = WalkMachine(
       start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) },
       objection: reader.identity?.objection(to: start))
-    return Walk(reader, clock: clock, machine: machine) { [makeReader] in
+    machine.goOn(pages: pages, items: items, after: other?.elapsed, before: before)
+    return Walk(reader, clock: clock, machine: machine, allowance: other?.allowance) {
+      [makeReader] in
       var context = context
       context.direction = .backward
       return makeReader(context)

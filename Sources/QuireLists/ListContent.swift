@@ -60,6 +60,8 @@ struct ListContent<Item: Sendable>: Sendable {
   private(set) var before: (pages: Int, items: Int)
   /// The number of the page at the position where the list starts.
   private(set) var listStart: Int
+  /// How many pages lie between that and where the run began.
+  private let passed: Int
   /// How many items a page has, by the first one loaded where the list starts.
   private(set) var pageSize: Int
   /// Which of `pages` was navigated to last; beyond them where it was dropped.
@@ -88,6 +90,7 @@ struct ListContent<Item: Sendable>: Sendable {
     self.generation = generation
     self.run = run
     self.listStart = listStart
+    passed = start.pages - listStart
     self.pageSize = pageSize
   }
 
@@ -191,6 +194,16 @@ struct ListContent<Item: Sendable>: Sendable {
   private func count(of ordinal: Int) -> Int { mark(of: ordinal).count }
 
   func position(of ordinal: Int) -> Position { mark(of: ordinal).position }
+
+  /// A walk that begins with the page of this ordinal, and how much of the listing lies between the list's start
+  /// and it: pages that a jump has passed count as if they were as long as the first one.
+  func start(_ position: Position, at ordinal: Int) -> ListStart {
+    let between = min(first, ordinal)..<max(first, ordinal)
+    let items = between.reduce(0) { $0 + count(of: $1) }
+    return ListStart(
+      position: position, pages: passed + ordinal,
+      items: passed * pageSize + heldStart + (ordinal < first ? -items : items))
+  }
 
   /// A known page was loaded again: beside the pages held it joins them, far from them it takes their
   /// place.
@@ -477,7 +490,7 @@ public struct ListWindow: Hashable, Sendable {
   }
 }
 
-/// Where a run begins.
+/// Where a run or a walk begins.
 struct ListStart: Hashable, Sendable {
   var position: Position
   /// How many pages lie before it.

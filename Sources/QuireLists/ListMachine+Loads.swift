@@ -136,11 +136,13 @@ extension ListMachine {
     for (end, target) in ends {
       switch (end, target) {
       case (.trailing, let next?):
-        effects.continues.append((.trailing, next))
+        let from = content.start(next, at: content.known.upperBound)
+        effects.continues.append((.trailing, from, nil))
         content.tail = .open
       case (.trailing, nil): if page.nextFailure == nil { content.tail = .exhausted }
-      case (.leading, _?):
-        effects.continues.append((.leading, page.position))
+      case (.leading, let before?):
+        let from = content.start(page.position, at: ordinal)
+        effects.continues.append((.leading, from, before))
         content.head = .open
       case (.leading, nil): content.head = .exhausted
       }

@@ -54,14 +54,15 @@ struct ListMachine<Item: Sendable>: Sendable {
     /// For the caller that caused the event; nil when it waits.
     var outcome: Outcome?
     var wake: [(ticket: Int, outcome: Outcome)] = []
-    /// The load to start; `from` is where a page lies that is loaded again.
-    var start: (load: Load, id: Int, from: Position?)?
+    /// The load to start; `from` is where its walk begins, where that goes on from neither end.
+    var start: (load: Load, id: Int, from: ListStart?)?
     /// The number of the load to cancel.
     var cancel: Int?
     /// The walk of the last load takes the place of the one so far.
     var adoptsRun = false
-    /// Other walks go on at the ends of what is known, from there.
-    var continues: [(end: Threshold.End, position: Position)] = []
+    /// Other walks go on at the ends of what is known, from there; `before` is where the page in front of that
+    /// starts, where it is known.
+    var continues: [(end: Threshold.End, from: ListStart, before: Position??)] = []
     /// For observers, in this order.
     var events: [ListEvent<Item>] = []
     /// A load has ended.
@@ -162,8 +163,14 @@ struct ListMachine<Item: Sendable>: Sendable {
     loads += 1
     if !load.isBeside { isInitial = content.pages.allSatisfy(\.items.isEmpty) }
     activity = .loading(Running(load: load, id: loads, isRetry: isRetry))
-    var from: Position?
-    if case .again(let ordinal, _) = load { from = content.position(of: ordinal) }
+    var from: ListStart?
+    switch load {
+    case .again(let ordinal, _): from = content.start(content.position(of: ordinal), at: ordinal)
+    case .seek(let start):
+      let pages = start.pages - content.listStart
+      from = ListStart(position: start.position, pages: pages, items: pages * content.pageSize)
+    case .more, .before, .reload: break
+    }
     effects.start = (load, loads, from)
   }
 

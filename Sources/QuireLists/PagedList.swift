@@ -14,6 +14,9 @@ import Synchronization
 /// what is in flight. Where asking for the next page makes the server forget this one, nothing is loaded
 /// ahead.
 ///
+/// The cursor's limits on pages and items are the end of the list: what lies behind them is not loaded, nor
+/// jumped to. All others are on what the list loads until `reload()`, pages that are loaded again included.
+///
 /// Views report where they are from wherever they draw, in order, and read the snapshot at once: so this
 /// is a class with a lock, not an actor. Everything is decided under the lock and performed outside of
 /// it; observers' queues are filled under it, so that all of them see one order.
@@ -214,8 +217,11 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     _ pages: [Page<Item>], isSame: @escaping @Sendable (Page<Item>, Page<Item>) -> Bool
   ) {
     guard let first = pages.first, let last = pages.last else { return }
-    let walk = cursor.resuming(from: last.next ?? last.position).walk()
-    let walkBefore = cursor.resuming(from: first.position).walk()
+    let items = pages.reduce(0) { $0 + $1.items.count }
+    let walk = cursor.walk(
+      from: ListStart(position: last.next ?? last.position, pages: pages.count, items: items),
+      after: nil)
+    let walkBefore = cursor.walk(from: ListStart(position: first.position), after: walk)
     let decision = state.withLock { state in
       let decision = Self.decide(&state) { $0.seeded(pages, isSame: isSame) }
       if !decision.effects.events.isEmpty { (state.walk, state.walkBefore) = (walk, walkBefore) }
@@ -254,6 +260,16 @@ extension ListOptions {
     if !allows.lookAhead { (options.threshold, options.thresholdBefore) = (.onDemand, .onDemand) }
     if !allows.window { options.window = nil }
     return options
+  }
+}
+
+extension Cursor {
+  /// A walk of a list that has had others.
+  fileprivate func walk(
+    from start: ListStart, after other: Walk<Item>?, before: Position?? = nil
+  ) -> Walk<Item> {
+    resuming(from: start.position)
+      .walk(after: other, pages: start.pages, items: start.items, before: before)
   }
 }
 
@@ -378,7 +394,7 @@ extension PagedList {
       let task = state.withLock { $0.task }
       if let task, task.id == id { task.task.cancel() }
     }
-    if let (load, id, position) = effects.start { start(load, id: id, from: position) }
+    if let (load, id, from) = effects.start { start(load, id: id, from: from) }
     for notice in decision.notices { notice() }
     guard !effects.wake.isEmpty else { return }
     let woken = state.withLock { state in
@@ -387,8 +403,8 @@ extension PagedList {
     for (suspension, outcome) in woken { suspension?.resume(returning: outcome) }
   }
 
-  private func start(_ load: ListLoad, id: Int, from position: Position?) {
-    let (walk, known) = walk(for: load, from: position)
+  private func start(_ load: ListLoad, id: Int, from start: ListStart?) {
+    let (walk, known) = walk(for: load, from: start)
     walk.expect(known.map(KnownPage.init) ?? KnownPage())
     // Only the walk is held: the load ends with the list.
     let task = Task { @concurrent [weak self] in
@@ -409,22 +425,23 @@ extension PagedList {
 
   /// The walk that a load goes on with, and what is held of the page that it reads.
   private func walk(
-    for load: ListLoad, from position: Position?
+    for load: ListLoad, from start: ListStart?
   ) -> (Walk<Item>, known: Page<Item>?) {
     state.withLock { state in
-      (Self.walk(for: load, from: position, &state, cursor), state.machine.held(by: load))
+      (Self.walk(for: load, from: start, &state, cursor), state.machine.held(by: load))
     }
   }
 
   private static func walk(
-    for load: ListLoad, from position: Position?, _ state: inout State, _ cursor: Cursor<Item>
+    for load: ListLoad, from start: ListStart?, _ state: inout State, _ cursor: Cursor<Item>
   ) -> Walk<Item> {
     switch load {
     case .before where state.walkBefore != nil:
       return state.walkBefore ?? cursor.walk()
-    case .again:
-      // One page, by a walk that is not continued.
-      let walk = cursor.resuming(from: position ?? cursor.start).walk()
+    case .again, .seek:
+      // One page, by a walk that is not continued; or the first one of a run.
+      let start = start ?? ListStart(position: cursor.start)
+      let walk = cursor.walk(from: start, after: state.walk)
       state.newWalk = walk
       return walk
     case .more, .before:
@@ -433,10 +450,6 @@ extension PagedList {
       return walk
     case .reload:
       let walk = cursor.walk()
-      state.newWalk = walk
-      return walk
-    case .seek(let start):
-      let walk = cursor.resuming(from: start.position).walk()
       state.newWalk = walk
       return walk
     }
@@ -457,9 +470,15 @@ extension PagedList {
         swap(&state.walk, &left)
         state.walkBefore = nil
       }
-      for (end, position) in decision.effects.continues {
-        let walk = cursor.resuming(from: position).walk()
-        if end == .trailing { state.walk = walk } else { state.walkBefore = walk }
+      for (end, from, before) in decision.effects.continues {
+        let walk = cursor.walk(from: from, after: state.walk, before: before)
+        switch end {
+        case .leading: state.walkBefore = walk
+        case .trailing:
+          // What comes before is where it was for the walk so far.
+          state.walkBefore = state.walkBefore ?? state.walk
+          state.walk = walk
+        }
       }
       state.newWalk = nil
       if state.task?.id == id { state.task = nil }

@@ -121,6 +121,18 @@ import Testing
     #expect(try await other.next()?.items == [1])
   }
 
+  @Test("TI-32, 15-Limits: limits on requests are on both ways of a walk together")
+  func limitsBothWays() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1, 1)
+    let walk = Cursor(source, from: 3, limits: Limits(requests: 3)).walk()
+    _ = try await walk.next()
+    #expect(try await walk.previous()?.items == [1])
+    #expect(try await walk.next()?.items == [3])
+    #expect(await pageError { _ = try await walk.previous() }?.code == .limitExceeded)
+    #expect(await pageError { _ = try await walk.next() }?.code == .limitExceeded)
+    #expect(source.requests == [3, 2, 4])
+  }
+
   @Test("TI-32, C-8: a walk that begins within a page reads its front before the pages before it")
   func frontOfPage() async throws {
     let source = ScriptedSource(sizes: 10, 10, 10)

@@ -1,5 +1,6 @@
 import QuireCore
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -183,6 +184,76 @@ import Testing
     #expect(list.snapshot.items == [1, 2, 3, 3, 3, 3])
     #expect(
       [list.snapshot.itemsBefore, list.snapshot.loaded, list.snapshot.itemsAfter] == [0, 14, 8])
+  }
+
+  @Test("18-Window, C-9: limits on items and pages are the list's end, however it is read again")
+  func limitedReach() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))
+    let list = PagedList(
+      Cursor(source, limits: Limits(items: 45)),
+      options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    for _ in 0..<2 {
+      while try await list.loadMore() {}
+      #expect(list.snapshot.items == Array(20..<45) && list.snapshot.state == .exhausted)
+      while try await list.loadBefore() {}
+      #expect(list.snapshot.items == Array(0..<30))
+    }
+    #expect(try await list.items.collected() == Array(0..<45))
+    // A jump lands within them, and counts what it passes.
+    let pages = (0..<20).map { [2 * $0, 2 * $0 + 1] }
+    let far = PagedList(
+      Cursor(pages: pages, limits: Limits(pages: 6)), options: ListOptions(threshold: .onDemand))
+    try await far.loadMore()
+    #expect(try await far.navigate(to: .page(9)) == nil)
+    #expect(far.snapshot.items == [0, 1])
+    #expect(try await far.navigate(to: .page(4))?.items == [8, 9])
+    while try await far.loadMore() {}
+    #expect(far.snapshot.items == Array(8..<12) && far.snapshot.state == .exhausted)
+  }
+
+  @Test("18-Window, 15-Limits: a limit on requests counts pages that are loaded again, to a reload")
+  func limitedRequests() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))
+    let list = PagedList(
+      Cursor(source, limits: Limits(requests: 5)),
+      options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    for _ in 0..<4 { try await list.loadMore() }
+    #expect(try await list.loadBefore())
+    let error = await pageError { try await list.loadMore() }
+    #expect(error?.code == .limitExceeded && source.requests == [1, 2, 3, 4, 1])
+    #expect(try await list.reload())
+    #expect(try await list.loadMore())
+  }
+
+  @Test("18-Window, P-8: where a page that is loaded again leads elsewhere, both ends go on by it")
+  func leadsElsewhere() async throws {
+    let ends = Mutex(5...9)
+    let asked = Recorder<Int>()
+    let cursor = Cursor<Int>(from: 5) { position in
+      let number = position?.value?.integer ?? 0
+      asked.note(number)
+      let known = ends.withLock { $0 }
+      return Page(
+        [number], next: number < known.upperBound ? Position(integerLiteral: number + 1) : nil,
+        previous: number > known.lowerBound ? Position(integerLiteral: number - 1) : nil)
+    }
+    for isLeading in [false, true] {
+      ends.withLock { $0 = isLeading ? 5...9 : 3...9 }
+      let list = PagedList(
+        cursor, options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+      while try await list.loadMore() {}
+      #expect(try await list.loadBefore())
+      #expect(list.snapshot.items == [6, 7, 8])
+      ends.withLock { $0 = 3...11 }
+      if !isLeading { while try await list.loadMore() {} }
+      while try await list.loadBefore() {}
+      #expect(list.snapshot.items == [3, 4, 5])
+      // A page that has said what lies before it is not asked for that again.
+      #expect(asked.values.suffix(4) == [6, 5, 4, 3])
+      while try await list.loadMore() {}
+      #expect(list.snapshot.items == [9, 10, 11])
+      #expect(try await list.items.collected() == Array(3...11))
+    }
   }
 
   @Test("18-Window: where positions are handles that read on, nothing is dropped")

@@ -50,7 +50,8 @@ public struct Limits: Hashable, Sendable {
   }
 }
 
-/// The bytes that a walk may still read and the requests it may still send, spent as they come and go.
+/// The bytes that a walk may still read and the requests it may still send, spent as they come and go. Walks for one
+/// consumer share it.
 ///
 /// Reads that run ahead spend the allowance of the walk that began them.
 final class ReadAllowance: Sendable {
@@ -58,6 +59,7 @@ final class ReadAllowance: Sendable {
   private let spent: Atomic<Int>
   private let requestLimit: Int?
   private let requests: Atomic<Int>
+  private let pages: Mutex<WalkReport.Traffic>
 
   /// What is left of limits to a walk that has spent that; nil without such limits.
   init?(_ limits: Limits, spent: WalkReport.Traffic) {
@@ -65,7 +67,14 @@ final class ReadAllowance: Sendable {
     (limit, requestLimit) = (limits.bytes, limits.requests)
     self.spent = Atomic(spent.bytes)
     requests = Atomic(spent.requests)
+    pages = Mutex(spent)
   }
+
+  /// What pages have taken so far, those included whose source spends nothing here.
+  var taken: WalkReport.Traffic { pages.withLock { $0 } }
+
+  /// Takes note of what a page has taken, or has failed to come for.
+  func took(_ traffic: WalkReport.Traffic) { pages.withLock { $0 = $0 + traffic } }
 
   /// Whether more was read or requested than the walk may.
   var isExceeded: Bool {

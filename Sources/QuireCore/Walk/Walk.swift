@@ -35,20 +35,21 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Which walk of the process it is.
   private let number = WalkReading.newNumber()
   /// What the walk may still read and request; nil without limits on that.
-  private let allowance: ReadAllowance?
+  let allowance: ReadAllowance?
   /// The walk from the start backwards; nil until it is asked for.
   let backward = Mutex<Walk<Item>?>(nil)
 
   init(
     _ reader: any PageReader<Item>, clock: any Clock<Duration>, machine: WalkMachine,
-    open: OpenPages<Item> = OpenPages(),
+    allowance: ReadAllowance? = nil, open: OpenPages<Item> = OpenPages(),
     makeBackwardReader: (@Sendable () -> any PageReader<Item>)? = nil
   ) {
     self.reader = reader
     self.clock = clock
     self.makeBackwardReader = makeBackwardReader
     self.stopwatch = Stopwatch(clock)
-    allowance = ReadAllowance(machine.limits, spent: machine.report.traffic)
+    self.allowance =
+      allowance ?? ReadAllowance(machine.limits, spent: machine.report.traffic)
     self.machine = Mutex(machine)
     hasLeftovers = Atomic(open.hasLeftovers)
     self.open = Mutex(open)
@@ -129,7 +130,10 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   // Apart from the wait for the page, in whose frame the machine's work would lie; so are the steps below.
   @inline(never)
   private func proceed() -> WalkMachine.NextAction {
-    machine.withLock { $0.next(at: stopwatch.elapsed()) }
+    machine.withLock { machine in
+      if let allowance { machine.taken = allowance.taken }
+      return machine.next(at: stopwatch.elapsed())
+    }
   }
 
   /// The walk has nothing to load: the source is closed, and what went wrong is thrown.
@@ -170,6 +174,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
         if let refusal = machine.refusal(of: page) { throw refusal }
         machine.received(&page, at: now)
       }
+      allowance?.took(page.traffic)
       return page
     }
     guard let mark else { return try received() }
@@ -179,6 +184,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   @inline(never)
   private func receivedEnd(_ absent: Page<Item>?) -> WalkMachine.NextAction {
     let traffic = absent?.traffic ?? WalkReport.Traffic(requests: 0)
+    allowance?.took(traffic)
     return machine.withLock { $0.receivedEnd(after: traffic, at: stopwatch.elapsed()) }
   }
 
@@ -210,12 +216,15 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     let cause: any Error = Task.isCancelled ? CancellationError() : error
     let isOverAllowance = allowance?.isExceeded == true && cause.isLimit
     guard cause is Deadline.Expired || isOverAllowance else {
-      return machine.withLock { $0.failed(cause, at: stopwatch.elapsed()) }
+      let failure = machine.withLock { $0.failed(cause, at: stopwatch.elapsed()) }
+      if let failure = failure as? PageError { allowance?.took(failure.traffic) }
+      return failure
     }
     reader.leave()
     let (refusal, closing) = machine.withLock {
       $0.capped(cause as? PageError, at: stopwatch.elapsed())
     }
+    allowance?.took(refusal.traffic)
     if let closing { await close(closing) }
     return refusal
   }
@@ -288,7 +297,7 @@ extension Walk {
   ///
   /// Independent of the way forward: neither moves the other. Before the first page was read, this asks for it
   /// to learn the way, which counts against no limit; the way forward asks for it again. Pages have the indices
-  /// −1, −2 and so on. Limits on pages and items do not count these.
+  /// −1, −2 and so on. Limits on pages and items do not count these; all others are on both ways together.
   public func previous() async throws -> Page<Item>? {
     guard let walk = try await walkBackward(),
       var page = try await walk.next(isolation: nil)
@@ -317,11 +326,13 @@ extension Walk {
     var limits = machine.withLock { $0.limits }
     limits.pages = nil
     limits.items = nil
-    let machine = WalkMachine(
+    var machine = WalkMachine(
       start: before, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) }, direction: .backward)
+    machine.goOn(pages: 0, items: 0, after: elapsed, before: nil)
     let walk = Walk(
-      BackwardReader(base: reader, start: start), clock: clock, machine: machine)
+      BackwardReader(base: reader, start: start), clock: clock, machine: machine,
+      allowance: allowance)
     return backward.withLock { backward in
       // Another task was faster.
       if let faster = backward { return faster }
@@ -351,6 +362,11 @@ extension Walk {
 
   /// How far the walk has come.
   var progress: WalkMachine.Progress { machine.withLock { $0.progress } }
+
+  /// How long ago the walk began; nil where it has not.
+  var elapsed: Duration? {
+    machine.withLock { machine in machine.startedAt.map { stopwatch.elapsed() - $0 } }
+  }
 }
 
 extension Walk {

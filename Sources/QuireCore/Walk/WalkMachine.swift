@@ -50,6 +50,10 @@ struct WalkMachine: Sendable {
   var emptyPages = 0
   private var recent: RecentPages
   var startedAt: Duration?
+  /// What all walks have taken that share this one's limits; nil where there are none to be shared.
+  var taken: WalkReport.Traffic?
+  /// What of the listing lies in front of the start, which limits count, too.
+  private var passed = (pages: 0, items: 0)
   /// Where the page before the first one starts, once that was read.
   private(set) var before: Position??
   /// Whether pages stand before the first one read.
@@ -79,6 +83,14 @@ struct WalkMachine: Sendable {
       self.loops?.begin(at: start, after: visited, direction)
     }
     self.objection = Self.objection(to: limits) ?? objection
+  }
+
+  /// Goes on for a consumer that other walks have read for, so many pages and items into the listing, and so long
+  /// after the first of them began. `before` is where the page in front of the start starts, where that is known.
+  mutating func goOn(pages: Int, items: Int, after elapsed: Duration?, before: Position??) {
+    passed = (pages, items)
+    startedAt = elapsed.map { Duration.zero - $0 }
+    self.before = before
   }
 
   /// The consumer asks for the next page.
@@ -115,7 +127,7 @@ struct WalkMachine: Sendable {
     page.index = pageIndex
     startsMidway = startsMidway || page.startsMidway || before == nil && page.previous != nil
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
-    if let limit = limits.items { page.cut(toItems: limit - report.items) }
+    if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
     if !isWithinPage { report.pages += 1 }
     report.items += page.items.count
     report.traffic = report.traffic + page.traffic
@@ -222,7 +234,7 @@ struct WalkMachine: Sendable {
   var readsOn: Bool {
     guard limits.items == nil, limits.bytes == nil, limits.requests == nil, limits.duration == nil
     else { return false }
-    return limits.pages.map { report.pages + 1 < $0 } ?? true
+    return limits.pages.map { passed.pages + report.pages + 1 < $0 } ?? true
   }
 
   /// Whether the consumer would get nil now.
@@ -310,8 +322,10 @@ extension WalkMachine {
 extension WalkMachine {
   /// The caller's own limit that is reached, if one is.
   var reachedLimit: WalkReport.Limit? {
-    if let pages = limits.pages, report.pages >= pages, !isWithinPage { return .pages }
-    if let items = limits.items, report.items >= items { return .items }
+    if let pages = limits.pages, passed.pages + report.pages >= pages, !isWithinPage {
+      return .pages
+    }
+    if let items = limits.items, passed.items + report.items >= items { return .items }
     return nil
   }
 
@@ -350,19 +364,19 @@ extension WalkMachine {
             .init("Limits.consecutiveEmptyPages"), condition: "if the server filters that much"),
         ])
     }
-    if let bytes = limits.bytes, report.traffic.bytes >= bytes {
+    let taken = taken ?? report.traffic
+    if let bytes = limits.bytes, taken.bytes >= bytes {
       return PageError(
         .limitExceeded,
         """
-        The walk has read \(report.traffic.bytes) bytes of the \(bytes) it may. Resume from the \
-        checkpoint.
+        The walk has read \(taken.bytes) bytes of the \(bytes) it may. Resume from the checkpoint.
         """, remedies: [Remedy(.init("Limits.bytes"), condition: "to read more in one walk")])
     }
-    if let requests = limits.requests, report.traffic.requests >= requests {
+    if let requests = limits.requests, taken.requests >= requests {
       return PageError(
         .limitExceeded,
         """
-        The walk has sent \(report.traffic.requests.counted("request")) of the \(requests) it may. Resume \
+        The walk has sent \(taken.requests.counted("request")) of the \(requests) it may. Resume \
         from the checkpoint.
         """, remedies: [Remedy(.init("Limits.requests"), condition: "to send more in one walk")])
     }
