@@ -158,6 +158,9 @@ struct JSONItemSplitter {
   /// Where the item that is being read begins in the list.
   private var openStart: Int { (ends.last ?? 0) + 1 }
 
+  /// That item, as far as it has come; nothing between items.
+  var openItem: ArraySlice<UInt8> { list.dropFirst(openStart) }
+
   var hasItems: Bool { !ends.isEmpty }
 
   // MARK: The envelope

@@ -7,7 +7,7 @@ extension JSONPageDecoding {
     if let broken { throw broken }
     guard splitter != nil else { return DecodedItems([]) }
     guard splitter?.hasItems == true else {
-      if let fault = splitter?.fault { throw fault }
+      if let fault = splitter?.fault { throw cause(of: fault) }
       return DecodedItems([])
     }
     return try takeItems()
@@ -35,6 +35,14 @@ extension JSONPageDecoding {
     }
     document.isPage = false
     return try decode([0], in: document, from: first, withDigests: true)
+  }
+
+  /// What is wrong with a page that ends within an item, or whose item is too large: where the item is no JSON as
+  /// far as it has come, that is. Behind a stray quote all that follows looks like a part of it.
+  private func cause(of fault: PageError) -> any Error {
+    guard let splitter else { return fault }
+    let cause = Self.located(fault, in: splitter.count, splitter.openItem, itemLimits)
+    return (cause as? PageError)?.code == .truncated ? fault : cause
   }
 
   /// The error of one item by itself, with its number.
@@ -95,7 +103,8 @@ extension JSONPageDecoding {
   mutating func finishArrival() throws -> JSONDocument {
     try begin()
     guard let splitter else { preconditionFailure("A page that arrives has a splitter.") }
-    if let fault = broken ?? splitter.fault ?? splitter.truncation { throw fault }
+    if let broken { throw broken }
+    if let fault = splitter.fault ?? splitter.truncation { throw cause(of: fault) }
     let envelope = splitter.envelope
     let left = splitter.bytes - envelope.count
     let document = try JSONDocument(

@@ -134,7 +134,11 @@ struct ArrivalTests {
       (#"[{"id":1},{"id":2},{"id":"#, .truncated, "after 25 bytes"),
       (#"[{"id":1},{"id":2}"#, .truncated, "after 18 bytes"),
       (#"[{"id":1},{"id":2}]]"#, .malformed, "byte 19"),
+      (#"[{"id":1},{"id":2},{"id":3"},{"id":4}]"#, .malformed, "Item 2"),
+      (#"[{"id":1},{"id":2},{"id":"3},{"id":4}]"#, .malformed, "Item 2"),
     ] {
+      let whole = #expect(throws: PageError.self) { try decode(rows(reader), page, "") }
+      #expect(whole?.code == code, "\(page)")
       for size in [1, 5, 1_000] {
         let arrival = arrive(rows(reader), Array(page.utf8), "", slices: [size])
         #expect(arrival.items.map(\.id) == [1, 2], "\(page) by \(size)")
@@ -165,6 +169,10 @@ struct ArrivalTests {
       #expect(small.error?.code == .limitExceeded)
       #expect(small.error?.message.contains("Item 1") == true)
     }
+    let stray = arrive(
+      rows(reader), Array(#"[{"id":1"},{"id":2},{"id":3},{"id":4}]"#.utf8), "", slices: [1],
+      limits: DecodingLimits(itemBytes: 20))
+    #expect(stray.error?.code == .malformed)
     let deep = arrive(
       JSONRawPageDecoder(), Array("[[[]]]".utf8), "", slices: [1], limits: DecodingLimits(depth: 3))
     #expect(deep.items.count == 1)
