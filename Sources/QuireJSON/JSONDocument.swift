@@ -382,20 +382,38 @@ extension JSONDocument {
 
 /// Values that cannot be read, in a page that can.
 extension JSONDocument {
+  /// Which halves of escaped surrogate pairs are no flaws: the grammar allows them (RFC 8259 section 8.2).
+  enum Surrogates {
+    case none
+    /// Those in values, which cost only what reads them, as in `JSONDecoder`. Without a name, a member may be lost.
+    case inValues
+    /// All, in bytes that are passed on as they are.
+    case all
+  }
+
   /// The first flawed value in `node`, nil when there is none.
   ///
-  /// Half an escaped surrogate pair is no flaw in bytes that are passed on as they are: the grammar
-  /// allows it (RFC 8259 section 8.2). Linear in the node, but free on a page without any flaw.
-  func flaw(in node: Int, ignoringSurrogates: Bool = false) -> Int? {
+  /// Linear in the node, but free on a page without any flaw.
+  func flaw(in node: Int, ignoring surrogates: Surrogates = .none) -> Int? {
     guard hasFlaws else { return nil }
     var index = node
     let end = next(after: node)
     while index < end {
       let kind = word(at: index).kind
-      if kind.isFlawed, !(ignoringSurrogates && kind == .surrogateString) { return index }
+      if kind.isFlawed, kind != .surrogateString || !ignores(index, surrogates) { return index }
       index += kind.isContainer ? 2 : 1
     }
     return nil
+  }
+
+  private func ignores(_ node: Int, _ surrogates: Surrogates) -> Bool {
+    switch surrogates {
+    case .none: return false
+    case .inValues:
+      let next = bytes[range(of: node).upperBound...].first { $0 > 0x20 }
+      return next != UInt8(ascii: ":")
+    case .all: return true
+    }
   }
 
   /// Why the flawed value at `node` cannot be read.

@@ -18,7 +18,9 @@ struct JSONFields: FieldDecoder {
     guard let document = document as? JSONDocument else { return nil }
     guard case .node(let node) = try document.find(path), document.word(at: node).kind != .null
     else { return .some(nil) }
-    if let flaw = document.flaw(in: node) { throw document.flawError(at: flaw) }
+    if let flaw = document.flaw(in: node, ignoring: .inValues) {
+      throw document.flawError(at: flaw)
+    }
     do {
       return try JSONItemReader(decoder).values(type, of: document)(node)
     } catch let error as LocatedDecodingError {

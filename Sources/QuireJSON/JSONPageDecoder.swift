@@ -13,7 +13,8 @@ public import QuirePagination
 /// with the values and the errors that the decoder would give, but without it. Its strategies for
 /// dates, data, keys and floating-point numbers and its `userInfo` are asked for at each page and kept
 /// exactly, closures of yours included. Of a name that occurs twice in an item the first counts. A
-/// `JSONValue` in an item keeps the server's text.
+/// `JSONValue` in an item keeps the server's text. Half a surrogate pair costs an item only where its type
+/// reads that text; bytes that are no UTF-8 always do.
 ///
 /// Foundation itself decodes, at its own speed, where a decoder may do what its settings do not say: a
 /// subclass of `JSONDecoder`, `allowsJSON5`, `assumesTopLevelDictionary`. A `JSONValue` keeps its text
@@ -77,7 +78,7 @@ public struct JSONRawPageDecoder: PageDecoder {
   public func begin(_ context: DecodingContext) -> any PageDecoding<RawItem> {
     JSONPageDecoding(
       context,
-      .init(ignoresSurrogates: true) { document in { RawItem(document, node: $0) } })
+      .init(surrogates: .all) { document in { RawItem(document, node: $0) } })
   }
 }
 
@@ -173,7 +174,7 @@ extension JSONDocument: RawItemStorage {
   package func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value {
-    if let flaw = flaw(in: node) { throw flawError(at: flaw) }
+    if let flaw = flaw(in: node, ignoring: .inValues) { throw flawError(at: flaw) }
     return try JSONItemReader(decoder).value(type, at: node, in: self)
   }
 }

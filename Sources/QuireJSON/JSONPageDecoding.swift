@@ -5,8 +5,8 @@ import QuireCore
 struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   /// How items are made.
   struct Strategy: Sendable {
-    /// Whether half an escaped surrogate pair may pass.
-    var ignoresSurrogates = false
+    /// Which halves of escaped surrogate pairs may pass.
+    var surrogates = JSONDocument.Surrogates.inValues
     /// Makes, for a page, the function that makes the item of a node.
     var items: @Sendable (JSONDocument) -> (Int) throws -> Item
   }
@@ -120,10 +120,13 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
         } catch let error as CancellationError {
           throw error
         } catch {
-          let flaw = document.flaw(in: node, ignoringSurrogates: strategy.ignoresSurrogates)
+          // What fails although it might have passed has read half a surrogate pair.
+          let flaw =
+            document.flaw(in: node, ignoring: strategy.surrogates) ?? document.flaw(in: node)
           let path = flaw.map { document.pointer(to: $0, from: node) }
+          let cause = flaw.map { document.flawError(at: $0) as any Error } ?? error
           badItems.append(
-            try ItemFailure(error, at: index, path: path)
+            try ItemFailure(cause, at: index, path: path)
               .settle(context.badItems, bytes: document.bytes[document.range(of: node)]))
         }
         index += 1
@@ -138,7 +141,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   }
 
   private func check(_ node: Int, in document: JSONDocument) throws {
-    if let flaw = document.flaw(in: node, ignoringSurrogates: strategy.ignoresSurrogates) {
+    if let flaw = document.flaw(in: node, ignoring: strategy.surrogates) {
       throw document.flawError(at: flaw)
     }
   }

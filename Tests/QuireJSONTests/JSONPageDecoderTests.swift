@@ -166,6 +166,23 @@ struct JSONPageDecoderTests {
   }
 
   @Test(
+    "J5: half a surrogate pair costs nothing where the item's type does not read it",
+    arguments: TypedReader.allCases)
+  func unreadSurrogate(_ reader: TypedReader) throws {
+    let page = #"""
+      [{"id": 1, "bio": "\ud83d", "name": "Ann"}, {"id": 2, "name": "\ud83d"},
+        {"id": 3, "tags" : ["\udead" , {"\ud83d" : 1}], "name": "Cy"}]
+      """#
+    let items = try decode(reader.members, page, badItems: .collect)
+    #expect(items.items == [Member(id: 1, name: "Ann")])
+    // A name that cannot be read may be the one that a type asks for.
+    #expect(items.badItems.map(\.path) == ["/name", "/tags/1/\u{FFFD}"])
+    #expect(items.badItems.allSatisfy { $0.message.contains("surrogate") })
+    let raw = try decode(JSONRawPageDecoder(), page).items
+    #expect(try raw[0].decode(Member.self, with: reader.decoder).id == 1)
+  }
+
+  @Test(
     "J2: a number beyond the limit costs its item, not the page", arguments: TypedReader.allCases)
   func longNumber(_ reader: TypedReader) throws {
     let page = "[1, \(String(repeating: "9", count: 5_000)), 3]"
