@@ -161,7 +161,7 @@ import Testing
       }
       if let start = effects.start {
         if running != nil { return "two loads at once" }
-        running = (start.load, start.id)
+        running = (start.load, start.id, start.from?.position)
       }
       for case .changed(let old, let new) in effects.events {
         if old != state || new == old { return "\(old) → \(new) follows \(state)" }
