@@ -34,6 +34,10 @@ struct BudgetOptionTests {
     ] {
       #expect(try plan(["--rate", text]).configuration.budget.rate == rate, "\(text)")
     }
+    // Longer than a time can be.
+    let rare = try #require(
+      try plan(["--rate", "1/\(String(repeating: "9", count: 30))s"]).configuration.budget.rate)
+    #expect(rare.period == .seconds(3.2e9) && rare.time(for: 1) == .seconds(3.2e9))
     for text in ["5", "0/s", "-1/s", "x/s", "5/fortnight", "5/s,burst=0", "5/s,x=1", "/s", "inf/s"]
     {
       #expect(refusal("--rate", text).contains("--rate \(text)"), "\(text)")

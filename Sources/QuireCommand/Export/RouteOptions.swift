@@ -3,6 +3,7 @@ import QuireCurl
 import ArgumentParser
 import Foundation
 import Quire
+import QuirePagination
 
 /// `--rate N/TIME[,burst=N]`: a limit of one's own.
 enum RateOption {
@@ -18,7 +19,7 @@ enum RateOption {
     guard sides.count == 2, let count = Double(sides[0]), count > 0, count.isFinite,
       let period = period(sides[1]), parts.count <= 2
     else { throw wrong(text, option) }
-    var rate = RequestBudget.Rate(count, per: .seconds(period))
+    var rate = RequestBudget.Rate(count, per: period)
     if let more = parts.dropFirst().first {
       guard more.hasPrefix("burst="), let burst = Double(more.dropFirst(6)), burst >= 1,
         burst.isFinite
@@ -29,12 +30,12 @@ enum RateOption {
   }
 
   /// `s`, `10s`, `m`, `hour`.
-  private static func period(_ text: Substring) -> Double? {
+  private static func period(_ text: Substring) -> Duration? {
     let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count)
     guard let seconds = units[unit.isEmpty && !digits.isEmpty ? "s" : unit] else { return nil }
     let number = digits.isEmpty ? 1 : Double(digits)
-    return number.flatMap { $0 > 0 && $0.isFinite ? $0 * seconds : nil }
+    return number.flatMap { $0 > 0 && $0.isFinite ? .wait(seconds: $0 * seconds) : nil }
   }
 
   private static func wrong(_ text: String, _ option: String) -> ValidationError {

@@ -215,7 +215,7 @@ struct TokenBucket {
     let missing = min(cost, rate.burst) - level(rate, at: now)
     // Less than a millionth is an error of rounding.
     guard missing > 1e-6 else { return now }
-    return now + rate.period * (missing / rate.count)
+    return now + rate.time(for: missing)
   }
 
   mutating func take(_ cost: Double, _ rate: RequestBudget.Rate, at now: Duration) {
@@ -305,7 +305,9 @@ struct ServerWindow {
       resetAt = isSame ? min(resetAt ?? reset, reset) : isLater || resetAt == nil ? reset : resetAt
     } else if let length, isRefilled || resetAt == nil {
       resetAt = nil
-      if left < 1, let limit, limit > 0 { resetAt = now + length / limit }
+      if left < 1, let limit, limit > 0 {
+        resetAt = now + RequestBudget.Rate(limit, per: length).time(for: 1)
+      }
     }
     if isLater { knownAt = granted }
   }

@@ -30,6 +30,11 @@ public struct RequestBudget: Hashable, Sendable {
       self.period = max(.zero, period)
       self.burst = burst.isFinite ? max(1, burst) : 1e9
     }
+
+    /// How long so many take: a century at most, for a server's numbers may make more of it than a time holds.
+    package func time(for count: Double) -> Duration {
+      Duration.wait(seconds: period / .seconds(1) * count / self.count) ?? .zero
+    }
   }
 
   /// Where an answer's body says what the request cost and what is left: for APIs that count points.

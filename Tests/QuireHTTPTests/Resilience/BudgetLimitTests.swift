@@ -184,6 +184,26 @@ struct BudgetLimitTests {
       clock.now.offset >= least && clock.now.offset <= least + .seconds(15), "\(clock.now.offset)")
   }
 
+  @Test("15-Rate: numbers of a server that no time can hold make a request wait for a century")
+  func centuries() {
+    let century = Duration.seconds(3.2e9)
+    let answers: [HTTPFields] = [
+      [.init("RateLimit-Policy")!: #""a";q=1e-30;w=60"#, .init("RateLimit")!: #""a";r=0"#],
+      [.init("X-RateLimit-Limit")!: "1e-30;w=60", .init("X-RateLimit-Remaining")!: "0"],
+    ]
+    for fields in answers {
+      var machine = RateMachine()
+      machine.answered(nil, ServerAllowance(fields, now: 0), isThrottling: false, at: .zero)
+      #expect(machine.verdict(RequestBudget(), at: .zero) == .at(century, isServers: true))
+    }
+    // What a body says that a request cost.
+    let budget = RequestBudget(rate: .init(1, per: .seconds(1)))
+    var machine = RateMachine()
+    let grant = machine.grant(budget, interval: .zero, at: .zero)
+    machine.learn(ServerAllowance(), cost: 1e300, of: grant, budget, at: .zero)
+    #expect(machine.verdict(budget, at: .zero) == .at(century, isServers: false))
+  }
+
   @Test("15-Profiles: the profiles have the numbers that the guide argues")
   func profiles() {
     #expect(Timeouts.api == Timeouts())
