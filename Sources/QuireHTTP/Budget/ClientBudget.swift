@@ -331,10 +331,14 @@ final class RequestPermit: Sendable {
     budget.answered(lane, grant, allowance, isThrottling: isThrottling, atOnce: atOnce)
   }
 
-  /// Bytes of the body came.
+  /// Bytes of the body came. Once the permit is over, they are not counted: of a page that goes on behind
+  /// its first part no more is held than what arrives.
   func received(bytes: Int) {
-    state.withLock { $0.bytes += bytes }
-    budget.received(bytes: bytes)
+    let isOver = state.withLock { state in
+      if !state.isOver { state.bytes += bytes }
+      return state.isOver
+    }
+    if !isOver { budget.received(bytes: bytes) }
   }
 
   /// Nothing more comes; `wentOut` says whether the server may have counted the request.

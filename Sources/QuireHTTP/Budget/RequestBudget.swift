@@ -89,8 +89,8 @@ public struct RequestBudget: Hashable, Sendable {
   public var requestsPerHost: Int?
   /// Requests at the same time in all. Default: as many as the transport has connections for.
   public var requestsTotal: Int?
-  /// Bytes of bodies that are being read at the same time: above them no request is begun. Default
-  /// 256 MiB.
+  /// Bytes of bodies that are being read at the same time: above them no request is begun. Of a page whose
+  /// items are delivered as they arrive, those up to its first items count. Default 256 MiB.
   public var bytes = 256 << 20
   /// Whether what servers say of their limits is heeded before they refuse. Default: yes.
   public var heedsServer = true

@@ -74,6 +74,38 @@ struct BudgetLimitTests {
     #expect(try await cursor.items.collected() == Array(1...10))
   }
 
+  @Test(
+    "15-Budget, Q4: a page whose items are delivered as they arrive leaves none of its bytes counted")
+  func arrivingBytes() async throws {
+    let server = CannedServer { _, _ in
+      var head = HTTPResponse(status: .ok)
+      head.headerFields[.contentType] = "application/json"
+      let slices = ["[1,2,", String(repeating: "3,", count: 20), String(repeating: "4,", count: 20)]
+      return TransportResponse(
+        head: head, body: .slices((slices + ["5]"]).map { Array($0.utf8) }))
+    }
+    var configuration = PageClient.Configuration()
+    configuration.budget.bytes = 30
+    let client = PageClient(transport: server, configuration: configuration)
+    let cursor = client.cursor(
+      at: "https://a.test/", pagination: .linkHeader, decoder: JSONPageDecoder<Int>(),
+      delivery: .asItArrives)
+    #expect(try await cursor.items.collected().count == 43)
+    func ask() throws -> ClientBudget.Asked {
+      try client.budget.ask(
+        BudgetMachine.Request(
+          lane: .init(host: Origin(url: "https://b.test"), account: 0), walk: 1,
+          urgency: .waited, longest: .seconds(1), interval: .zero),
+        client.shared, willWait: { _ in })
+    }
+    guard case .granted(let first) = try ask(), case .granted(let second) = try ask() else {
+      Issue.record("There is room for more than one request.")
+      return
+    }
+    first.end()
+    second.end()
+  }
+
   @Test("15-Budget: of all requests to all hosts no more are on their way than the client may have")
   @SimulationActor func total() {
     let seed = UInt64.random(in: .min ... .max)
