@@ -71,8 +71,10 @@ struct SecretParameters: Sendable {
     }
   }
 
-  /// The head of a page, its positions without secrets. A server's own mark is no way on.
+  /// The head of a page, its positions without secrets. A server's own mark is no way on; where an unchanged page
+  /// leads is what was kept of it, and has our marks.
   func redact(_ head: inout PageHead) {
+    guard !head.isUnchanged else { return }
     if let next = head.next {
       head.next = Self.isMarked(next) ? nil : redact(next)
       if head.next == nil {

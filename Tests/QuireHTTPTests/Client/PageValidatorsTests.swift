@@ -189,6 +189,31 @@ struct PageValidatorsTests {
     }
   }
 
+  @Test("17-Validators, H-8: an unchanged page leads on where its link repeats a secret of the walk")
+  func secrets() async throws {
+    let first = "https://api.test/list?api_key=hunter2hunter2"
+    let second = first + "&page=2"
+    let server = CannedServer { request, _ in
+      let isFirst = request.url == first
+      let tag = isFirst ? "\"1\"" : "\"2\""
+      if request.head.headerFields[.ifNoneMatch] == tag { return .status(304, ["ETag": tag]) }
+      return .json(
+        isFirst ? #"{"items":[1],"next":"\#(second)"}"# : #"{"items":[2],"next":null}"#,
+        ["ETag": tag])
+    }
+    var client = PageClient(transport: server)
+    let validators = PageValidators()
+    client.configuration.validators = validators
+    let cursor = client.cursor(
+      at: first, pagination: Pagination(next: .body("/next"), items: "/items"),
+      decoder: JSONPageDecoder<Int>())
+    #expect(try await cursor.drained() == [[1], [2]])
+    #expect(!"\(validators.snapshot)".contains("hunter2"))
+    // Twice: what an unchanged page leaves is what was kept of it.
+    for _ in 0..<2 { #expect(try await cursor.drained() == [[], []]) }
+    #expect(server.requests.map(\.url) == [first, second, first, second, first, second])
+  }
+
   @Test("17-Validators: a page that a limit cut comes whole to the next walk")
   func cut() async throws {
     let listing = Versioned()
