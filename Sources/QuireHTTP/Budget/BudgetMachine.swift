@@ -91,7 +91,8 @@ struct BudgetMachine {
       if case .at(let time, true) = verdict, time - now > request.longest {
         return (.refused(time - now), 0)
       }
-      if verdict == .now, mayGo, host.waiting == 0, host.inFlight < host.capacity(budget) {
+      // Those of other credentials that wait while there is room wait for the server.
+      if verdict == .now, mayGo, lane.queue.isEmpty, host.inFlight < host.capacity(budget) {
         host.inFlight += 1
         return (.granted(lane.rate.grant(budget, interval: request.interval, at: now)), 1)
       }

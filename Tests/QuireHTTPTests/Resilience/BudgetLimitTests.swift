@@ -155,6 +155,33 @@ struct BudgetLimitTests {
     #expect(pages.all.values.reduce(0, +) == 100 && server.seen.withLock { $0.mostInFlight } == 2)
   }
 
+  /// A request with one of the credentials of a host.
+  private func request(_ account: Int) throws -> BudgetMachine.Request {
+    BudgetMachine.Request(
+      lane: .init(host: try Origin(url: "https://api.test"), account: account), walk: account,
+      urgency: .waited, longest: .seconds(3600), interval: .zero)
+  }
+
+  @Test("15-Budget: requests with one credential do not wait for the window of another")
+  func otherWindow() throws {
+    var machine = BudgetMachine()
+    let (budget, used, free) = (RequestBudget(), try request(1), try request(2))
+    var allowance = ServerAllowance()
+    allowance.windows = [.init(name: "a", limit: 1, remaining: 0, reset: .seconds(600))]
+    _ = machine.answered(
+      used.lane, nil, allowance, isThrottling: false, atOnce: 6, budget, isFull: false, at: .zero)
+    let first = machine.ask(used, id: 1, budget, isFull: false, at: .zero)
+    guard case .wait(let time, .limit) = first, time == .seconds(600) else {
+      Issue.record("It waits for its own window: \(first)")
+      return
+    }
+    let other = machine.ask(free, id: 2, budget, isFull: false, at: .zero)
+    guard case .granted = other else {
+      Issue.record("It has nothing to wait for: \(other)")
+      return
+    }
+  }
+
   @Test(
     "15-Rate: points that a body counts are kept like requests, and the next window is waited for",
     arguments: ["github", "shopify"])
