@@ -43,6 +43,8 @@ struct BudgetMachine {
   private struct Host {
     var lanes: [Int: (rate: RateMachine, queue: UrgencyQueue)] = [:]
     var waiting = 0
+    /// The lane that the last of those that waited was in.
+    var turn = 0
     var inFlight = 0
     /// What the transport sends at once; nil where it does not say.
     var atOnce: Int?
@@ -266,6 +268,7 @@ struct BudgetMachine {
       else { break }
       effects.granted.append((id, lane.rate.grant(budget, interval: entry.interval, at: now)))
       host.lanes[account] = lane
+      host.turn = account
       host.waiting -= 1
       host.inFlight += 1
       inFlight += 1
@@ -274,12 +277,13 @@ struct BudgetMachine {
     return effects
   }
 
-  /// The lane that may go and has the most urgent request; `wake` is when one may that may not now.
+  /// The lane that may go and has the most urgent request, of several the next one in turn; `wake` is when one may
+  /// that may not now.
   private func next(
     in host: inout Host, _ effects: inout Effects, _ wake: inout Duration?,
     _ budget: RequestBudget, at now: Duration
   ) -> Int? {
-    var best: (account: Int, urgency: ReadUrgency.Level)?
+    var best: (account: Int, rank: (ReadUrgency.Level, UInt))?
     for account in host.lanes.keys {
       guard let urgency = host.lanes[account]?.queue.first,
         let verdict = host.lanes[account]?.rate.verdict(budget, at: now)
@@ -287,9 +291,8 @@ struct BudgetMachine {
       switch verdict {
       case .afterAnswer: break
       case .now:
-        if best.map({ (urgency, account) < ($0.urgency, $0.account) }) ?? true {
-          best = (account, urgency)
-        }
+        let rank = (urgency, UInt(bitPattern: account &- host.turn &- 1))
+        if best.map({ rank < $0.rank }) ?? true { best = (account, rank) }
       case .at(let time, let isServers):
         if isServers, let refused = host.lanes[account]?.queue.takeImpatient(than: time - now) {
           effects.refused += refused.map { ($0, time - now) }

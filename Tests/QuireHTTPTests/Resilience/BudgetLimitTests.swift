@@ -182,6 +182,23 @@ struct BudgetLimitTests {
     }
   }
 
+  @Test("15-Budget, 15-Order: credentials take turns where requests wait for a place")
+  func turns() throws {
+    var machine = BudgetMachine()
+    var budget = RequestBudget()
+    budget.requestsPerHost = 1
+    let requests = [1, 1, 1, 1, 2, 2]
+    for (id, account) in requests.enumerated() {
+      _ = machine.ask(try request(account), id: id, budget, isFull: false, at: .zero)
+    }
+    var granted: [Int] = []
+    for _ in 1..<requests.count {
+      let lane = try request(requests[granted.last ?? 0]).lane
+      granted += machine.ended(lane, budget, isFull: false, at: .zero).granted.map(\.id)
+    }
+    #expect(granted == [1, 4, 2, 5, 3])
+  }
+
   @Test(
     "15-Rate: points that a body counts are kept like requests, and the next window is waited for",
     arguments: ["github", "shopify"])
