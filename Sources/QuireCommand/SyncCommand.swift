@@ -3,6 +3,7 @@ import Foundation
 import Quire
 import QuireCore
 import QuireExport
+import QuireHTTP
 import QuirePagination
 
 /// `quire sync`: the listings of a file, each into its destination, parents before children.
@@ -119,15 +120,11 @@ struct SyncCommand: AsyncParsableCommand {
       }
     }
     let line = SyncLine(log)
-    let (result, signal) = await Interruption.catching {
+    let ending = await Interruption.catching {
       try await run.run { line.tell($0) }
     }
     await shared.close()
-    if let signal {
-      Diagnostics.write("quire: stopped; the same command goes on.")
-      throw ExitStatus.interrupted(signal: signal)
-    }
-    if try !result.get() { throw ExitStatus.failed }
+    try await end(sync, ending.result, ending.signal)
   }
 
   private func run(_ sync: SyncFile) async throws {
@@ -137,13 +134,22 @@ struct SyncCommand: AsyncParsableCommand {
       file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart, lookAhead: 1
     )
     let line = SyncLine(log)
-    let (result, signal) = await Interruption.catching {
+    let ending = await Interruption.catching {
       try await run.run { line.tell($0) }
     }
-    if let signal {
-      Diagnostics.write("quire: stopped; the same command goes on.")
-      throw ExitStatus.interrupted(signal: signal)
-    }
+    try await end(sync, ending.result, ending.signal)
+  }
+
+  /// Ends the command by what came of a run.
+  private func end(
+    _ sync: SyncFile, _ result: Result<Bool, any Error>, _ signal: Int32?
+  ) async throws {
+    if signal != nil { Diagnostics.write("quire: stopped; the same command goes on.") }
+    // A token that the server has given is written before the end.
+    await Task.parting(ContinuousClock()) { [client = sync.client] in
+      await client.settleCredentials()
+    }.value
+    if let signal { throw ExitStatus.interrupted(signal: signal) }
     if try !result.get() { throw ExitStatus.failed }
   }
 }

@@ -110,6 +110,28 @@ import Testing
       "\(ending.errors)")
   }
 
+  @Test("16-Client: a refresh token that comes while a signal ends the sync is kept")
+  func keepsLastRefreshToken() async throws {
+    let gate = StallGate()
+    let server = try FaultServer { _ in
+      [.stall(until: gate), .respond("{\"access_token\":\"t\",\"refresh_token\":\"r2\"}")]
+    }
+    defer { server.stop() }
+    let place = try Place(
+      "{token: {url: '\(server.url("/token"))', form: {refresh_token: '@secret'}}}", server)
+    let secret = place.folder.appending(path: "secret")
+    try "r1\n".write(to: secret, atomically: true, encoding: .utf8)
+    let command = try Command.shell("exec $quire " + CommandLineText.quoted(["sync", place.file]))
+    try await server.received(1)
+    command.send(signal: SIGTERM)
+    await command.line { $0.contains("stopped") }
+    gate.open()
+    let ending = try await command.end()
+    #expect(ending.status == 128 + SIGTERM && ending.wasKilled, "\(ending.errors)")
+    #expect(try String(contentsOf: secret, encoding: .utf8) == "r2\n")
+    withExtendedLifetime(place) {}
+  }
+
   @Test("16-Client: a sync goes through the proxy that its file names, and keeps its rate")
   func goesThroughProxy() async throws {
     let server = try FaultServer { _ in [.respond("[{\"id\":1}]")] }

@@ -14,8 +14,8 @@ final class CredentialKeeper: Sendable {
 
   private struct State {
     var machine = CredentialMachine()
-    var waiters: [Int: [Suspension<Ticket>]] = [:]
-    var renewals: [Int: Task<Void, Never>] = [:]
+    /// Those that wait for the renewal, and those that have been cancelled meanwhile.
+    var waiters: [Suspension<Ticket>] = []
   }
 
   /// The keeper whose source is at work in this task: its own requests cannot wait for it.
@@ -70,47 +70,33 @@ final class CredentialKeeper: Sendable {
     let waiter = Suspension<Ticket>()
     let action = state.withLock { state in
       let action = decide(&state.machine)
-      switch action {
-      case .wait(let number): state.waiters[number, default: []].append(waiter)
-      case .renew(let number, let replaced):
-        state.waiters[number, default: []].append(waiter)
-        state.renewals[number] = Task { await self.renew(number, replacing: replaced, now) }
-      case .use, .fail, .giveUp: break
-      }
+      if state.machine.isRenewing { state.waiters.append(waiter) }
       return action
     }
     switch action {
     case .use(let ticket): return ticket
     case .fail(let error): throw error
     case .giveUp: return nil
-    case .wait(let number), .renew(let number, _):
-      return try await waiter.value { self.leave(number, waiter) }
+    case .renew(let replaced): Task { await renew(replacing: replaced, now) }
+    case .wait: break
     }
+    return try await waiter.value()
   }
 
-  /// A waiter was cancelled. The others go on waiting; without any, the renewal is cancelled, and the
-  /// last waiter goes when it has ended.
-  private func leave(_ number: Int, _ waiter: Suspension<Ticket>) {
-    let (isLast, renewal) = state.withLock { state -> (Bool, Task<Void, Never>?) in
-      guard let waiters = state.waiters[number], waiters.contains(where: { $0 === waiter }) else {
-        return (false, nil)
-      }
-      if waiters.count > 1 {
-        state.waiters[number]?.removeAll { $0 === waiter }
-        return (false, nil)
-      }
-      state.machine.abandoned(number)
-      return (true, state.renewals[number])
+  /// Returns when no renewal is under way.
+  func settled() async {
+    let waiter = Suspension<Ticket>()
+    let isRenewing = state.withLock { state in
+      if state.machine.isRenewing { state.waiters.append(waiter) }
+      return state.machine.isRenewing
     }
-    if isLast {
-      renewal?.cancel()
-    } else {
-      waiter.resume(throwing: CancellationError())
-    }
+    if isRenewing { _ = try? await waiter.value() }
   }
 
+  /// Ends whether a request waits for it or not: the server may have taken back what the source asked it by, such as
+  /// a refresh token, and nothing but the answer has the next one.
   private func renew(
-    _ number: Int, replacing replaced: Credential?, _ now: @Sendable () -> Double
+    replacing replaced: Credential?, _ now: @Sendable () -> Double
   ) async {
     let outcome: Result<Credential, any Error>
     do {
@@ -123,17 +109,14 @@ final class CredentialKeeper: Sendable {
     }
     let (waiters, result) = state.withLock {
       state -> ([Suspension<Ticket>], Result<Ticket, any Error>) in
-      state.renewals[number] = nil
-      let waiters = state.waiters.removeValue(forKey: number) ?? []
-      guard state.machine.flight == number else { return (waiters, .failure(CancellationError())) }
+      defer { state.waiters = [] }
       switch outcome {
       case .success(let credential):
-        let ticket = state.machine.renewed(number, credential, at: now())
-        return (waiters, ticket.map(Result.success) ?? .failure(CancellationError()))
+        return (state.waiters, .success(state.machine.renewed(credential, at: now())))
       case .failure(let error):
         let failure = self.failure(error)
-        let ticket = state.machine.failed(number, failure, at: now())
-        return (waiters, ticket.map(Result.success) ?? .failure(failure))
+        let ticket = state.machine.failed(failure, at: now())
+        return (state.waiters, ticket.map(Result.success) ?? .failure(failure))
       }
     }
     for waiter in waiters { waiter.resume(with: result) }
@@ -147,4 +130,9 @@ final class CredentialKeeper: Sendable {
       "No credential could be had for \(source.origin), and nothing was sent without one. \(message)",
       underlying: error)
   }
+}
+
+extension PageClient {
+  /// Returns when no credential is being renewed: what ends the process before might lose it.
+  package func settleCredentials() async { await configuration.keeper?.settled() }
 }

@@ -17,10 +17,10 @@ struct CredentialMachine {
   /// What a request does next.
   enum Action {
     case use(Ticket)
-    /// Wait for the renewal of this number.
-    case wait(Int)
-    /// Begin the renewal of this number, then wait for it.
-    case renew(Int, replacing: Credential?)
+    /// Wait for the renewal.
+    case wait
+    /// Begin the renewal, then wait for it.
+    case renew(replacing: Credential?)
     case fail(PageError)
     /// Take the refusal for an answer: what was refused had just been renewed.
     case giveUp
@@ -32,9 +32,8 @@ struct CredentialMachine {
   private var isRefused = false
   /// Whether the current one took the place of another, and whether the server has accepted it.
   private var (isRenewed, isAccepted) = (false, false)
-  /// The renewal under way.
-  private(set) var flight: Int?
-  private var flights = 0
+  /// Whether a renewal is under way: there is never more than one.
+  private(set) var isRenewing = false
   private var failures = 0
   private var lastFailure: PageError?
   /// What must not be shown: the last credentials, the newest first.
@@ -42,7 +41,7 @@ struct CredentialMachine {
 
   /// A request is about to go out.
   mutating func wanted(at now: Double) -> Action {
-    if let flight { return .wait(flight) }
+    if isRenewing { return .wait }
     if var ticket = current, !isRefused, now < renewal {
       ticket.failures = failures
       return .use(ticket)
@@ -53,7 +52,7 @@ struct CredentialMachine {
   /// The server answered 401 to a request that was sent with `ticket`.
   mutating func refused(_ ticket: Ticket, at now: Double) -> Action {
     guard ticket.number == current?.number else { return wanted(at: now) }
-    if let flight { return .wait(flight) }
+    if isRenewing { return .wait }
     // The renewal that this refusal asks for has been tried since.
     if ticket.failures < failures, let lastFailure { return .fail(lastFailure) }
     isRefused = true
@@ -71,20 +70,13 @@ struct CredentialMachine {
   }
 
   private mutating func start() -> Action {
-    flights += 1
-    flight = flights
-    return .renew(flights, replacing: current?.credential)
+    isRenewing = true
+    return .renew(replacing: current?.credential)
   }
 
-  /// No request waits for a renewal any more.
-  mutating func abandoned(_ number: Int) {
-    if flight == number { flight = nil }
-  }
-
-  /// A renewal gave a credential; returns what its waiters go on with, nil where it was abandoned.
-  mutating func renewed(_ number: Int, _ credential: Credential, at now: Double) -> Ticket? {
-    guard flight == number else { return nil }
-    flight = nil
+  /// The renewal gave a credential; returns what its waiters go on with.
+  mutating func renewed(_ credential: Credential, at now: Double) -> Ticket {
+    isRenewing = false
     isRenewed = current != nil
     (isRefused, isAccepted) = (false, false)
     let lifetime = credential.lifetime.map { $0 / .seconds(1) } ?? .infinity
@@ -98,10 +90,9 @@ struct CredentialMachine {
     return ticket
   }
 
-  /// A renewal failed; returns the credential in use if that is good for a while yet.
-  mutating func failed(_ number: Int, _ error: PageError, at now: Double) -> Ticket? {
-    guard flight == number else { return nil }
-    flight = nil
+  /// The renewal failed; returns the credential in use if that is good for a while yet.
+  mutating func failed(_ error: PageError, at now: Double) -> Ticket? {
+    isRenewing = false
     failures += 1
     lastFailure = error
     guard var ticket = current, !isRefused, now < end else { return nil }

@@ -27,9 +27,11 @@ public protocol CredentialSource: Sendable {
   /// A credential for the requests from now on. `refused` is the one it is to replace, which the server
   /// has refused or whose lifetime ends; nil for the first.
   ///
-  /// Called by one task at a time, which is cancelled when no request waits for it any more. What it
-  /// throws fails each request that waited, with `credentialsFailed`; the next request asks again.
-  /// Requests that it makes through the very client carry no credential.
+  /// Called by one task at a time, which is never cancelled, and whose credential is kept even where no
+  /// request waits for it any more: a server that has given another refresh token takes no older one.
+  /// Time-outs are the source's own. What it throws fails each request that waited, with
+  /// `credentialsFailed`; the next request asks again. Requests that it makes through the very client
+  /// carry no credential.
   func credential(replacing refused: Credential?) async throws -> Credential
 }
 
