@@ -45,9 +45,11 @@ public final class CurlTransport: HTTPTransport {
     self.configuration = configuration
     self.resolver = resolver
     precondition(CurlDriver.libraryIsReady, "CurlTransport: libcurl could not be initialised")
-    thread = DriverThread(name: "quire-curl") { [mailbox, ledger] in
+    let thread = DriverThread(name: "quire-curl") { [mailbox, ledger] in
       CurlDriver.run(configuration: configuration, mailbox: mailbox, ledger: ledger)
     }
+    guard let thread else { preconditionFailure("CurlTransport: the system refused a thread") }
+    self.thread = thread
   }
 
   /// Sends `request` and returns once the final response head has arrived.

@@ -200,6 +200,26 @@ struct RouteTests {
     await transport.shutdown()
   }
 
+  @Test("15-Resolver: a look-up that the system refuses a thread fails, and the next one is tried")
+  func refusedThread() async throws {
+    let address = try #require(IPAddress("127.0.0.77"))
+    let isRefused = Atomic(true)
+    let resolver = NameResolver(
+      begin: { work in
+        guard !isRefused.load(ordering: .relaxed) else { return false }
+        work()
+        return true
+      }, { _ in .addresses([address]) })
+    let error = await #expect(throws: PageError.self) {
+      try await resolver.addresses(of: "a.test", within: .seconds(600))
+    }
+    #expect(error?.code == .connectFailed)
+    #expect(resolver.threadCount == 0 && resolver.waiting == 0)
+    isRefused.store(false, ordering: .relaxed)
+    #expect(try await resolver.addresses(of: "b.test", within: .seconds(600)) == [address])
+    #expect(resolver.threadCount == 0)
+  }
+
   @Test(
     "15-Proxy: a proxy gets its own password and no field of the request's besides, and names hosts that are asked directly"
   )

@@ -21,8 +21,8 @@ final class DriverThread: Sendable {
     }
   }
 
-  /// Starts a thread that runs `body` once. The system shows at most 15 bytes of `name`.
-  init(name: String, body: @escaping @Sendable () -> Void) {
+  /// Starts a thread that runs `body` once; nil where the system refuses one. It shows at most 15 bytes of `name`.
+  init?(name: String, body: @escaping @Sendable () -> Void) {
     let work = Unmanaged.passRetained(Work(name: name, body: body))
     #if canImport(Darwin)
       var created: pthread_t?
@@ -46,7 +46,10 @@ final class DriverThread: Sendable {
           return nil
         }, work.toOpaque())
     #endif
-    precondition(status == 0, "DriverThread: the system refused a thread (error \(status))")
+    guard status == 0 else {
+      work.release()
+      return nil
+    }
     thread = Mutex(created)
   }
 

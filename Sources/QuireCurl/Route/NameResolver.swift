@@ -20,15 +20,24 @@ package final class NameResolver: Sendable {
     var waiters: [String: [Suspension<[IPAddress]>]] = [:]
   }
 
+  /// Begins a thread that does some work; false where the system refuses one.
+  typealias Begin = @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
+
   private let lookUp: Lookup
+  private let begin: Begin
   private let state: Mutex<State>
   private let threads = Atomic<Int>(0)
 
   /// A resolver; an answer is good for a minute, because names that change do so for longer.
-  package init(
+  package convenience init(
     fresh: Duration = .seconds(60), _ lookUp: @escaping Lookup = NameResolver.system
   ) {
+    self.init(fresh: fresh, begin: NameResolver.thread, lookUp)
+  }
+
+  init(fresh: Duration = .seconds(60), begin: @escaping Begin, _ lookUp: @escaping Lookup) {
     self.lookUp = lookUp
+    self.begin = begin
     state = Mutex(State(machine: ResolverMachine(fresh: fresh)))
   }
 
@@ -58,7 +67,7 @@ package final class NameResolver: Sendable {
     switch action {
     case .use(let addresses): return addresses
     case .fail: throw Self.unknown(name)
-    case .start: DriverThread(name: "quire-resolver") { [self] in work(name) }.detach()
+    case .start: start(name)
     case .wait: break
     }
     return try await wait(waiter, name, patience)
@@ -91,21 +100,33 @@ package final class NameResolver: Sendable {
     }
   }
 
+  /// Has a name looked up by a thread. Where there can be none, that has failed, and for those behind it, too.
+  private func start(_ first: String) {
+    var next: String? = first
+    while let name = next {
+      if begin({ [self] in work(name) }) { return }
+      next = found(name, .failed)
+    }
+  }
+
   /// Looks up one name after another, until none is left.
   private func work(_ first: String) {
     var next: String? = first
-    while let name = next {
-      let outcome = lookUp(name)
-      let (waiters, result) = state.withLock { state in
-        let result = state.machine.found(name, outcome, at: .now)
-        next = state.machine.next()
-        if next == nil { threads.subtract(1, ordering: .relaxed) }
-        return (state.waiters.removeValue(forKey: name) ?? [], result)
-      }
-      for waiter in waiters {
-        waiter.resume(with: result.map(Result.success) ?? .failure(Self.unknown(name)))
-      }
+    while let name = next { next = found(name, lookUp(name)) }
+  }
+
+  /// Tells those that wait what a look-up found. Returns the next name for its thread; nil where that may end.
+  private func found(_ name: String, _ outcome: ResolverMachine.Outcome) -> String? {
+    let (waiters, result, next) = state.withLock { state in
+      let result = state.machine.found(name, outcome, at: .now)
+      let next = state.machine.next()
+      if next == nil { threads.subtract(1, ordering: .relaxed) }
+      return (state.waiters.removeValue(forKey: name) ?? [], result, next)
     }
+    for waiter in waiters {
+      waiter.resume(with: result.map(Result.success) ?? .failure(Self.unknown(name)))
+    }
+    return next
   }
 
   private static func unknown(_ name: String) -> PageError {
@@ -119,6 +140,12 @@ package final class NameResolver: Sendable {
       .connectFailed,
       "The name of \(ServerText(name, limit: 80)) could not be resolved within \(patience); check the "
         + "resolver.", remedies: [.raise(.init("Timeouts.connect"))])
+  }
+
+  private static let thread: Begin = { work in
+    guard let thread = DriverThread(name: "quire-resolver", body: work) else { return false }
+    thread.detach()
+    return true
   }
 
   /// Asks the system.
