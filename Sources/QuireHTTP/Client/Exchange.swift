@@ -122,8 +122,8 @@ final class Exchange {
           try await send(hop, replays: replays)
         }
       guard let next = try redirect(by: response) else { return response }
-      // A redirect's body says nothing; reading it lets the connection be used again.
-      while try await response.body.next() != nil {}
+      // A redirect's body says nothing; reading it, where it is short, lets the connection be used again.
+      _ = await beginning(of: response)
       redirected(to: next)
       hop = next
     }
@@ -484,14 +484,14 @@ final class Exchange {
     .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
   ]
 
-  /// How much is kept of a body that explains a failure.
+  /// How much is read of a body that is no page's.
   static let longestRefusal = 64 << 10
 
   /// How long such a body is waited for.
   private static let refusalPatience = Duration.seconds(5)
 
-  /// The first 64 KiB of a body that explains a failure, or as many of them as come in time; errors
-  /// while reading it are ignored.
+  /// The first 64 KiB of a body that is no page's, such as one that explains a failure, or as many of them as come
+  /// in time; errors while reading it are ignored.
   func beginning(of response: Response) async -> [UInt8] {
     let beginning = Beginning()
     let clock = listing.client.environment.refusalClock

@@ -688,7 +688,7 @@ extension PageFetch {
     } catch let failure as RetryMachine.Failure {
       throw failure.error
     }
-    while try await response.body.next() != nil {}
+    _ = await exchange.beginning(of: response)
     guard response.head.status.kind == .successful else {
       throw PageError(.status, "The server answered \(response.head.status.words).")
     }

@@ -274,6 +274,54 @@ struct PageClientAnswerTests {
     }
   }
 
+  @Test("H-5: a redirect is followed whatever becomes of its body")
+  func redirectBodies() async throws {
+    let clock = ManualClock()
+    let slices = Mutex(0)
+    let bodies: [(isEndless: Bool, TransportBody)] = [
+      (false, TransportBody { throw PageError(.corruptEncoding, "It is no gzip.") }),
+      (
+        false,
+        TransportBody {
+          let count = slices.withLock { count in
+            count += 1
+            return count
+          }
+          guard count < 100 else { throw PageError(.limitExceeded, "It is too much.") }
+          return [UInt8](repeating: 0x20, count: 1 << 14)
+        }
+      ),
+      (
+        true,
+        TransportBody {
+          try await Gate().wait()
+          return nil
+        }
+      ),
+    ]
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    var environment = PageClient.Environment()
+    environment.refusalClock = clock
+    for (isEndless, body) in bodies {
+      let server = CannedServer { request, _ in
+        guard request.head.path == "/items" else { return .json(#"{"items":[1]}"#) }
+        var head = HTTPResponse(status: .found)
+        head.headerFields[.location] = "/moved"
+        return TransportResponse(head: head, body: body)
+      }
+      let client = PageClient(transport: server, configuration: configuration).with(environment)
+      async let items = client.cursor(of: Int.self, at: url, pagination: links).items.collect()
+      if isEndless {
+        try await clock.waitForSleepers()
+        clock.advance(by: .seconds(5))
+      }
+      #expect(try await items == [1])
+    }
+    // No more of it is read than explains a refusal.
+    #expect(slices.withLock { $0 } < 10)
+  }
+
   @Test("H-5: a POST that may have had an effect is not repeated; a refused one is")
   func unsafeMethod() async throws {
     for status in [408, 500, 502, 503, 504] {

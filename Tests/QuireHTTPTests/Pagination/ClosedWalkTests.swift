@@ -2,6 +2,7 @@ import Foundation
 import HTTPTypes
 @testable import QuireCore
 import QuireTesting
+import Synchronization
 import Testing
 
 @testable import QuireDetect
@@ -24,10 +25,12 @@ struct ClosedWalkTests {
   }
 
   private func cursor(
-    _ pagination: Pagination, _ server: CannedServer
+    _ pagination: Pagination, _ server: CannedServer,
+    onEvent: (@Sendable (PageEvent) -> Void)? = nil
   ) -> Cursor<RawItem> {
     var configuration = PageClient.Configuration()
     configuration.clock = ManualClock()
+    configuration.onEvent = onEvent
     return PageClient(transport: server, configuration: configuration).cursor(
       at: "https://es.test/idx/_search?scroll=1m", pagination: pagination, pageSize: nil,
       request: .init(method: .post, body: .json(["size": 2])), decoder: JSONRawPageDecoder())
@@ -62,6 +65,25 @@ struct ClosedWalkTests {
       #expect(error?.code == .notResumable)
       #expect(later.requests.isEmpty)
     }
+  }
+
+  @Test("12-L14: what is closed is closed, whatever becomes of the body of the answer")
+  func brokenBody() async throws {
+    let failures = Mutex(0)
+    let server = CannedServer { request, ordinal in
+      guard request.head.method == .delete else { return Self.server(request, ordinal) }
+      return TransportResponse(
+        head: HTTPResponse(status: .ok),
+        body: TransportBody { throw PageError(.truncated, "The connection was cut.") })
+    }
+    let listing = cursor(.elasticScroll, server) { event in
+      if case .closeFailed = event { failures.withLock { $0 += 1 } }
+    }
+    let walk = listing.limited(to: Limits(pages: 1)).walk()
+    for try await _ in walk {}
+    await walk.close()
+    #expect(server.requests.last?.head.method == .delete)
+    #expect(failures.withLock { $0 } == 0)
   }
 
   @Test("12-L14: a paginator says so too, and so does the checkpoint of an error")
