@@ -540,7 +540,7 @@ extension TransportBody {
         let slice = try await next()
         if let slice { onEvent(.received(bytes: slice.count)) }
         return slice
-      }, metrics: { metrics })
+      }, metrics: { metrics }, isOver: { isOver })
   }
 }
 

@@ -60,6 +60,21 @@ struct PageEventTests {
       ])
   }
 
+  @Test("a page that is there at once is one part, whether slices are events or not")
+  func parts() async throws {
+    let server = CannedServer { _, _ in
+      var head = HTTPResponse(status: .ok)
+      head.headerFields[.contentType] = "application/json"
+      return TransportResponse(head: head, body: .bytes(Array("[1,2]".utf8)))
+    }
+    let cursor = client(server, Events()).cursor(
+      at: "https://api.test/items", pagination: .linkHeader, decoder: JSONPageDecoder<Int>(),
+      delivery: .asItArrives)
+    var parts: [[Int]] = []
+    for try await page in cursor { parts.append(page.items) }
+    #expect(parts == [[1, 2]])
+  }
+
   @Test("no event holds a secret")
   func redacted() async throws {
     let server = CannedServer { request, ordinal in
