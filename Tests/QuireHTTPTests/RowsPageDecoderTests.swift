@@ -57,6 +57,27 @@ struct RowsPageDecoderTests {
     }
   }
 
+  @Test(
+    "16-Rows: lines in UTF-16 are refused, with a byte order mark or without",
+    arguments: [PageFormat.csv, .jsonLines])
+  func wideLines(format: PageFormat) throws {
+    let texts = format == .csv ? ["id,name\n1,a\n", "имя\nа\n"] : ["{\"a\":1}\n", "[1]"]
+    for text in texts {
+      for (mark, isLittle) in [("", true), ("", false), ("\u{FEFF}", true), ("\u{FEFF}", false)] {
+        let page = (mark + text).utf16.flatMap { unit -> [UInt8] in
+          let pair = [UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8)]
+          return isLittle ? pair : pair.reversed()
+        }
+        var session = try RowsPageDecoder(format, json: JSONRawPageDecoder())
+          .begin(DecodingContext(contentType: nil))
+        try session.receive(page)
+        let error = #expect(throws: PageError.self) { _ = try session.finish() }
+        #expect(error?.code == .malformed)
+        #expect(error?.message.contains("UTF-16") == true, "\(text) \(isLittle)")
+      }
+    }
+  }
+
   @Test("16-Rows: each line of JSON Lines is one value, and what is none is refused with the line")
   func lines() throws {
     for type in ["application/x-ndjson", "application/jsonl"] {

@@ -49,6 +49,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
     }
 
     mutating func finish() throws -> any PageDocument {
+      try refuseWideEncodings()
       let page = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
       bytes = []
       var text: [UInt8] = []
@@ -60,6 +61,18 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
       }
       try base.receive(text)
       return try base.finish()
+    }
+
+    /// Throws `malformed` for UTF-16 and UTF-32, in which a line or its end has a zero: taken for UTF-8, it would
+    /// make names and texts with zeros in between.
+    private func refuseWideEncodings() throws(PageError) {
+      let head = bytes.prefix(bytes.prefix { $0 != 0x0A }.count + 2)
+      guard head.contains(0) || head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
+      else { return }
+      throw PageError(
+        .malformed,
+        "The page is encoded in UTF-16 or UTF-32, and pages of lines are read in UTF-8 alone. Ask the "
+          + "server for UTF-8.")
     }
 
     mutating func itemCount() throws -> Int? { try base.itemCount() }
