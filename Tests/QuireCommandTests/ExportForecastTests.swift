@@ -40,6 +40,26 @@ struct ExportForecastTests {
     #expect(forecast(total: Total(.max, .remaining)).requests != nil)
   }
 
+  @Test("What a server counts beyond all measure takes for ever", arguments: Total.Kind.allCases)
+  func hugeTotals(kind: Total.Kind) throws {
+    var forecast = forecast(items: 1, total: Total(.max, kind), endsByEmptyPage: true)
+    #expect(forecast.requests == .max)
+    let century = Duration.seconds(3.2e9)
+    #expect(try #require(forecast.time) == century + .milliseconds(500))
+    forecast.rate = .init(1, per: century)
+    forecast.budget = RateLimitBudget(
+      [
+        .init("X-RateLimit-Limit")!: "100", .init("X-RateLimit-Remaining")!: "50",
+        .init("X-RateLimit-Reset")!: "60",
+      ], now: 0)
+    forecast.reserve = 10
+    #expect(try #require(forecast.time) >= century)
+    #expect(forecast.text.contains("requests    "))
+    forecast.bytes = 1
+    forecast.reckon(limits: Limits(bytes: .max), endsByEmptyPage: true, isResumed: false)
+    #expect(forecast.requests == .max)
+  }
+
   @Test("The caller's limits, an empty page at the end and a resumed walk change the number")
   func limits() {
     #expect(forecast(total: Total(57), endsByEmptyPage: true).requests == 7)

@@ -4,6 +4,7 @@ import Quire
 import QuireCore
 import QuireExport
 import QuireHTTP
+import QuirePagination
 
 /// What an export would do, told from its first page.
 ///
@@ -56,21 +57,23 @@ struct ExportForecast: Sendable {
   }
 
   /// How far apart requests are.
-  var pace: Duration { max(duration, interval, rate.map { $0.period / $0.count } ?? .zero) }
+  var pace: Duration { max(duration, interval, rate?.time(for: 1) ?? .zero) }
 
   /// How long so many requests wait for the server's next windows; while they are kept apart anyway, less.
   func serverWait(for count: Int) -> Duration {
     guard var budget else { return .zero }
-    budget.remaining = budget.remaining.map { max(0, $0 - reserve) }
-    budget.limit = budget.limit.map { max(1, $0 - reserve) }
-    let wait = budget.waiting(for: count)
-    return max(.zero, wait - max(.zero, pace - duration) * count)
+    // More than anybody waits for.
+    let most = 1_000_000_000
+    budget.remaining = budget.remaining.map { max(0, $0.minus(reserve)) }
+    budget.limit = budget.limit.map { min(most, max(1, $0.minus(reserve))) }
+    let wait = budget.waiting(for: min(most, count))
+    return max(.zero, wait - max(.zero, pace - duration).times(count))
   }
 
   /// How long all requests would take; nil where their number is unknown.
   var time: Duration? {
     requests.map { count in
-      duration + pace * max(0, count - 1) + serverWait(for: count - 1)
+      duration + pace.times(max(0, count - 1)) + serverWait(for: count - 1)
     }
   }
 }
@@ -87,7 +90,7 @@ extension ExportForecast {
       basis = "\(Self.words(for: total)) by \(size.counted("item")) a page"
       if total.kind == .pages { basis = Self.words(for: total) }
       if endsByEmptyPage {
-        requests = count + 1
+        requests = count.plus(1)
         basis += ", and one more, because only an empty page ends the listing"
       }
     } else {
@@ -99,8 +102,8 @@ extension ExportForecast {
       if requests ?? .max > pages { limit(to: max(1, pages), by: "--max-items") }
     }
     if let most = limits.requests, requests ?? .max > most { limit(to: most, by: "--max-requests") }
-    if let most = limits.bytes, bytes > 0, requests ?? .max > most / bytes + 1 {
-      limit(to: most / bytes + 1, by: "--max-bytes")
+    if let most = limits.bytes, bytes > 0, requests ?? .max > (most / bytes).plus(1) {
+      limit(to: (most / bytes).plus(1), by: "--max-bytes")
     }
     if let most = limits.duration, let count = requests, let all = time, all > most, count > 1 {
       let each = (all - duration) / (count - 1)
@@ -119,7 +122,7 @@ extension ExportForecast {
     guard total.value >= 0 else { return nil }
     switch total.kind {
     case .pages: return max(1, total.value)
-    case .remaining: return 1 + total.value / size + (total.value % size == 0 ? 0 : 1)
+    case .remaining: return (total.value / size + (total.value % size == 0 ? 0 : 1)).plus(1)
     case .items, .estimate, .lowerBound:
       return max(1, total.value / size + (total.value % size == 0 ? 0 : 1))
     }
@@ -206,7 +209,7 @@ extension ExportPlan {
     let said = try rule?.echo.flatMap { try page.http?.document.value(at: $0)?.integer }
     // What a description knows as the server's own size was not asked for.
     let asked = pageSize ?? (known == rule?.standard ? nil : known)
-    let came = page.items.count + page.badItems.count + start.itemOffset
+    let came = (page.items.count + page.badItems.count).plus(start.itemOffset)
     let isFewer = page.next != nil && asked.map { came < $0 } ?? false
     let saysFewer = said.flatMap { said in asked.map { said < $0 } } ?? false
     let isLowered = pageSize.flatMap { size in rule?.max.map { $0 < size } } ?? false

@@ -106,9 +106,16 @@ extension Int {
 }
 
 extension Duration {
-  /// A time to wait as a server gave it, from nothing to a century, which is longer than any limit;
-  /// nil for what is no number.
+  /// A century, which is longer than any limit.
+  private static let longest = 3.2e9
+
+  /// A time to wait as a server gave it, from nothing to a century; nil for what is no number.
   package static func wait(seconds: Double) -> Duration? {
-    seconds.isNaN ? nil : .seconds(min(max(seconds, 0), 3.2e9))
+    seconds.isNaN ? nil : .seconds(min(max(seconds, 0), longest))
+  }
+
+  /// So many times as long, a century at most.
+  package func times(_ count: Int) -> Duration {
+    self / .seconds(1) * Double(count) < Self.longest ? self * count : .seconds(Self.longest)
   }
 }
