@@ -143,7 +143,7 @@ final class ExportRun {
     }
     if let recovery = page.http?.recovery { report.recoveries.append(recovery) }
     if let part = page.metadata[MissingItems.self] {
-      next.missing = (next.missing ?? 0) + part.count
+      next.missing = (next.missing ?? 0).plus(part.count)
     }
     next.pages += 1
     next.items += page.items.count
@@ -201,7 +201,7 @@ final class ExportRun {
     next.missing = missing ?? next.missing
     guard let missing = next.missing else { return report.end = .complete }
     report.end = .truncationSuspected(
-      declared: declared ?? missing + (next.received ?? next.items))
+      declared: declared ?? missing.plus(next.received ?? next.items))
     // What is there, and lacks less, is not given for it.
     guard let standing = next.standing, missing > standing else { return }
     (next.position, next.fellShort) = (next.start, true)

@@ -99,7 +99,7 @@ final class SplitSource: PageSource {
       place.inner = inner
     } else if found.nextFailure == nil {
       let total = try found.declared(by: split) ?? found.total
-      missing += place.received.flatMap { total?.missing(after: $0) } ?? 0
+      missing = missing.plus(place.received.flatMap { total?.missing(after: $0) } ?? 0)
       await open.close()
       place.finishPart(split)
     }
@@ -275,7 +275,7 @@ extension Page {
     if let declared = try declared(by: split) { return declared.value > cap }
     switch total?.kind {
     case .items, .lowerBound, .estimate: return total.map { $0.value > cap } ?? false
-    case .remaining: return total.map { $0.value + items.count > cap } ?? false
+    case .remaining: return total.map { $0.value.plus(items.count) > cap } ?? false
     case .pages, nil: return false
     }
   }

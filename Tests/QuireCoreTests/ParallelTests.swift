@@ -68,6 +68,15 @@ import Testing
     #expect(try await nowhere.parallel(8).drained() == [[1], [2], [3]])
   }
 
+  @Test("P-9: of pages beyond all measure a window's worth is read ahead, too")
+  func hugeTotal() async throws {
+    let cursor = Cursor<Int>.numbered(clock: ManualClock()) { number in
+      NumberedPage([number], totalPages: .max)
+    }
+    let limited = cursor.parallel(3).limited(to: Limits(pages: 5))
+    #expect(try await limited.drained() == [[1], [2], [3], [4], [5]])
+  }
+
   @Test("P-9: a page that fails fails in its turn, after all before it, and is tried again")
   func errorsInTurn() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 1, count: 10))

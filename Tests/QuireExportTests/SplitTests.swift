@@ -104,6 +104,27 @@ struct SplitTests {
     }
   }
 
+  @Test("16-Parts, 16-Short: parts that declare items beyond all measure fall short by as many")
+  func hugeTotals() async throws {
+    func listing(_ total: Total, _ split: Split) -> Cursor<RawItem> {
+      Cursor.partitioned(by: split) { part in
+        Cursor { _ in
+          var page = Page<RawItem>([try RawItem(Array("{\"id\":\(part.lower)}".utf8))])
+          page.total = total
+          return page
+        }
+      }
+    }
+    let sink = MemorySink()
+    let report = try await Export(listing(Total(.max), .keys(0..<3, every: 1)), to: sink).run()
+    #expect(!report.isComplete && sink.items.count == 3)
+    #expect(report.checkpoint?.missing == Int.max)
+    // Halved, for there is more behind the first page than the server gives.
+    var split = Split.keys(0..<2, every: 2)
+    split.cap = 10
+    #expect(try await listing(Total(.max, .remaining), split).collect().count == 2)
+  }
+
   @Test("16-Parts: a position holds so many digests at most, and says so of a part that gave more")
   func boundsDigests() async throws {
     let server = Server(keys: Array(0..<12_000), cap: 11_000, size: 1_000)

@@ -67,9 +67,10 @@ struct NumberedSource<Item: Sendable>: PageSource {
 
   func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
     let number = position?.value?.integer ?? first
-    var last = number + count
-    if let total, total.kind == .pages { last = min(last, first + total.value - 1) }
-    return last > number ? (number + 1...last).map(Position.init(integerLiteral:)) : []
+    var left = count
+    // A server may count more pages than there are numbers.
+    if let total, total.kind == .pages { left = min(left, total.value - (number - first + 1)) }
+    return left > 0 ? (number + 1...number + left).map(Position.init(integerLiteral:)) : []
   }
 }
 
