@@ -77,7 +77,8 @@ final class CredentialKeeper: Sendable {
     case .use(let ticket): return ticket
     case .fail(let error): throw error
     case .giveUp: return nil
-    case .renew(let replaced): Task { await renew(replacing: replaced, now) }
+    // What the walk that asks first may read, and how soon, is no matter of a renewal for all.
+    case .renew(let replaced): Task.detached { await self.renew(replacing: replaced, now) }
     case .wait: break
     }
     return try await waiter.value()

@@ -272,6 +272,23 @@ struct CredentialTests {
     #expect(server.requests.map(Self.token) == [nil, "secret-token"])
   }
 
+  @Test("12-A7: the limits of the walk that begins a renewal are none of the renewal")
+  func limits() async throws {
+    let server = CannedServer { request, _ in
+      request.url.hasSuffix("/token")
+        ? .json(#"{"access":"\#(String(repeating: "x", count: 1_000))"}"#)
+        : .json(#"{"items":[1]}"#)
+    }
+    let plain = PageClient(transport: server)
+    let source = BearerTokenSource(for: "https://api.test") { _ in
+      _ = try await plain.response(to: PageRequest(url: "https://api.test/token"))
+      return .bearer("token")
+    }
+    let cursor = cursor(client(server, source)).limited(to: Limits(bytes: 100, requests: 1))
+    #expect(try await cursor.items.collect() == [1])
+    #expect(server.requests.map(Self.token) == [nil, "token"])
+  }
+
   @Test("Our own source of credentials keeps the promises of the door")
   func conformance() async throws {
     let count = Shared(0)
