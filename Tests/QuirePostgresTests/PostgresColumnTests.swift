@@ -63,6 +63,8 @@ import Testing
         ["9007199254740993", "0.123456789012345678901234"]
       ),
       (["1e3", "1"], "numeric", ["1000", "1"]), (["1e999999"], "text", ["1e999999"]),
+      (["1.5e-9223372036854775808"], "text", ["1.5e-9223372036854775808"]),
+      (["0e-20000"], "text", ["0e-20000"]), (["0.0"], "numeric", ["0.0"]),
     ])
   func widens(values: [String], type: String, rows: [String]) async throws {
     for together in [true, false] {

@@ -138,14 +138,14 @@ package struct NumberText {
       if index < text.count {
         let written = String(decoding: text[(index + 1)...], as: UTF8.self)
         // One beyond all that can be held is as good as any other such.
-        exponent += Int(written) ?? (written.hasPrefix("-") ? -1 << 40 : 1 << 40)
+        let power = Int(written) ?? (written.hasPrefix("-") ? .min : .max)
+        exponent += min(max(power, -1 << 40), 1 << 40)
       }
       while digits.last == UInt8(ascii: "0") {
         digits.removeLast()
         exponent += 1
       }
       digits = Array(digits.drop { $0 == UInt8(ascii: "0") })
-      if digits.isEmpty { (exponent, isNegative) = (0, false) }
     }
   }
 }
