@@ -18,8 +18,9 @@ final class PageFeed: Sendable {
   }
 
   private struct State: Sendable {
-    /// What has come while nothing waited.
-    var ready: Event?
+    /// What has come while nothing waited, in order: a page, and perhaps the end behind it.
+    var ready: [Event] = []
+    /// The wait for what comes next, where nothing is ready. It is resumed by what takes it from here.
     var waiter: Suspension<Event>?
     /// The producer's wait until a page is wanted.
     var demand = Suspension<Void>()
@@ -54,10 +55,7 @@ final class PageFeed: Sendable {
   func next(by due: Duration?) async -> Event {
     let waiter = Suspension<Event>()
     let ready = state.withLock { state -> Event? in
-      if let ready = state.ready {
-        state.ready = nil
-        return ready
-      }
+      guard state.ready.isEmpty else { return state.ready.removeFirst() }
       state.waiter = waiter
       if !state.isAsked {
         state.isAsked = true
@@ -128,17 +126,17 @@ final class PageFeed: Sendable {
       }
       // The next page is asked for before this one is committed.
       page.head.receipts.claim()
-      state.withLock { ($0.demand, $0.isAsked) = (Suspension(), false) }
       deliver(.page(page))
     }
   }
 
   private func deliver(_ event: Event) {
     let waiter = state.withLock { state -> Suspension<Event>? in
+      (state.demand, state.isAsked) = (Suspension(), false)
       defer { state.waiter = nil }
+      if state.waiter == nil { state.ready.append(event) }
       return state.waiter
     }
-    // The waiter may have left in the same moment.
-    if waiter?.resume(returning: event) != true { state.withLock { $0.ready = event } }
+    waiter?.resume(returning: event)
   }
 }
