@@ -104,7 +104,7 @@ struct IncrementMachine {
   mutating func take(_ items: [RawItem]) throws -> (new: [RawItem], isOver: Bool) {
     var new: [RawItem] = []
     for item in items {
-      guard let value = try item.value(at: increment.field), value != .null else {
+      guard let value = try item.valueIfUnicode(at: increment.field), value != .null else {
         new.append(item)
         continue
       }
@@ -114,7 +114,7 @@ struct IncrementMachine {
         new.append(item)
         continue
       }
-      guard let key = try item.value(at: path) else {
+      guard let key = try item.valueOrText(at: path) else {
         throw SinkError(.unfit, "An item has nothing at \(path.place), where its key should be.")
       }
       var sum = FileSum()

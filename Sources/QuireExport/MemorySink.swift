@@ -81,7 +81,7 @@ public final class MemorySink: Sink {
   }
 
   private func check(_ item: RawItem, _ key: PagePath) throws {
-    guard try item.value(at: key) == nil else { return }
+    guard try item.compact(at: key) == nil else { return }
     throw SinkError(.unfit, "An item has nothing at \(key.place), where its key should be.")
   }
 
@@ -111,7 +111,7 @@ public final class MemorySink: Sink {
     var places: [JSONValue: Int] = [:]
     var unique: [[UInt8]?] = []
     for change in items.map(Change.item) + changes {
-      let value = try RawItem(change.bytes).value(at: key) ?? .null
+      let value = try RawItem(change.bytes).valueOrText(at: key) ?? .null
       switch (change, places[value]) {
       case (.deletion, let place?):
         unique[place] = nil

@@ -220,7 +220,8 @@ struct SplitDigests: Sendable {
   mutating func take(_ items: [RawItem], by key: PagePath?) throws -> [RawItem] {
     var new: [RawItem] = []
     for item in items {
-      let bytes = try key.map { Array("\(try item.value(at: $0) ?? .null)".utf8) } ?? item.compact
+      let bytes =
+        try key.map { Array("\(try item.valueOrText(at: $0) ?? .null)".utf8) } ?? item.compact
       let digest = FNV1a(bytes).value
       let isNew = !digests.contains(digest)
       if isNew || end == nil { new.append(item) }

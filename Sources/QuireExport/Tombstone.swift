@@ -21,7 +21,7 @@ public struct Tombstone: Hashable, Sendable {
   }
 
   func marks(_ item: RawItem) throws -> Bool {
-    guard let found = try item.value(at: path) else { return false }
+    guard let found = try item.valueOrText(at: path) else { return false }
     if let value { return found == value }
     switch found {
     case .null, .bool(false), .number("0"): return false

@@ -106,9 +106,19 @@ extension JSONDocument: RawItemStorage {
     return try value(of: found)
   }
 
-  package func members(of node: Int) throws -> [(name: String, node: Int)]? {
+  package func compact(at path: PagePath, of node: Int) throws -> [UInt8]? {
+    guard case .node(let found) = try find(path, from: node) else { return nil }
+    var text: [UInt8] = []
+    appendCompact(found, to: &text)
+    return text
+  }
+
+  package func members(of node: Int) -> [(name: String, node: Int)]? {
     guard word(at: node).kind == .object else { return nil }
-    return try names(of: node).map { (try text(at: $0), $0 + 1) }
+    return names(of: node).map { name -> (name: String, node: Int) in
+      let written = bytes[word(at: name).content]
+      return ((try? text(at: name)) ?? String(decoding: written, as: UTF8.self), name + 1)
+    }
   }
 
   package var indexesMembers: Bool { true }

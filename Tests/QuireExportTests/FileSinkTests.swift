@@ -118,6 +118,21 @@ func raw(_ text: String) -> RawItem {
     #expect(folder.text("a.csv") == "name,who,user.id\r\n'=1+1,x,-5\r\n'-,,\r\n")
   }
 
+  @Test("16-Files: half a surrogate pair stays as the server wrote it, in cells and in names")
+  func keepsHalfPairs() async throws {
+    let folder = try Folder()
+    let line = #"{"id":1,"title":"a\ud83d","b\ud83d":2,"o":{ "t": "\ud83d" }}"#
+    let title = "\"\"\"a\\ud83d\"\"\""
+    let object = "\"{\"\"t\"\":\"\"\\ud83d\"\"}\""
+    _ = try await export([[line]], to: FileSink(folder("found.csv")))
+    #expect(folder.text("found.csv") == "id,title,b\\ud83d,o\r\n1,\(title),2,\(object)\r\n")
+    _ = try await export(
+      [[line]], to: FileSink(folder("chosen.csv"), columns: ["title", "o", "t=/o/t"]))
+    #expect(
+      folder.text("chosen.csv")
+        == "title,o,t\r\n\(title),\(object),\(title.replacing("a", with: ""))\r\n")
+  }
+
   @Test("16-Files: a file and its checkpoint are their owner's alone")
   func isPrivate() async throws {
     let folder = try Folder()

@@ -212,6 +212,27 @@ struct TombstoneTests {
     #expect(sink.items == [#"{"id":1,"gone":false}"#, #"{"id":3,"n":2}"#])
   }
 
+  @Test("16-Changes, 16-Increment: half a surrogate pair in what items are told by stops no export")
+  func takesHalfPairs() async throws {
+    let lines = [#"{"id":"a\ud83d","t":1}"#, #"{"id":2,"t":"\ud83d"}"#]
+    for sink in [MemorySink(key: "/id"), MemorySink(mode: .append)] {
+      for _ in 0..<2 {
+        try await Export(to: sink, increment: Increment("/t", key: "/id")) { _ in
+          Cursor(listing([lines]))
+        }.run()
+      }
+      // What has no value to be told by comes again.
+      #expect(sink.items == lines + (sink.mode == .append ? [lines[1]] : []))
+    }
+    let sink = MemorySink(key: "/id")
+    for gone in ["null", #""\ud83d""#] {
+      var export = Export(Cursor(listing([[#"{"id":"a\ud83d","gone":\#(gone)}"#]])), to: sink)
+      export.deleted = Tombstone("/gone")
+      try await export.run()
+      #expect(sink.items.count == (gone == "null" ? 1 : 0))
+    }
+  }
+
   @Test("16-Changes: a sink without a key holds what came, as it came")
   func keeps() async throws {
     let sink = MemorySink()

@@ -156,6 +156,16 @@ struct SplitTests {
     }
   }
 
+  @Test("16-Parts: half a surrogate pair in a key stops no walk")
+  func takesHalfPairs() async throws {
+    var split = Split.keys(0..<2, every: 1)
+    split.key = "/key"
+    let cursor = Cursor.partitioned(by: split) { part in
+      Cursor { _ in Page([raw(#"{"key":"\ud83d","part":\#(part.lower)}"#)]) }
+    }
+    #expect(try await cursor.collect().count == 2)
+  }
+
   @Test("16-Parts: a part that cannot be halved any more is an error behind what came of it")
   func gives() async throws {
     let server = Server(keys: Array(repeating: 50, count: 20), cap: 6)

@@ -140,6 +140,18 @@ import Testing
       ])
   }
 
+  @Test("16-Table: half a surrogate pair in a chosen column or in a key is kept as it was written")
+  func keepsHalfPairs() async throws {
+    let tables = try Tables()
+    let sink = tables.sink(key: "/u/id", columns: ["title", "o"])
+    let line = #"{"u":{"id":"a\ud83d"},"title":"x\ud83d","o":{ "t": "\ud83d" },"more":1}"#
+    for _ in 0..<2 { try await tables.write(sink, [line]) }
+    #expect(
+      try tables.rows(#"SELECT "u/id", title, o, _rest FROM t"#) == [
+        "a\u{FFFD}|x\u{FFFD}|" + #"{"t":"\ud83d"}|{"u/id":"a\ud83d","title":"x\ud83d"}"#
+      ])
+  }
+
   @Test(
     "16-Table: items that are no objects are the column value, and chosen members the only ones")
   func takesScalars() async throws {

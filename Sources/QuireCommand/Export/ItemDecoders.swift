@@ -37,6 +37,14 @@ private struct VerbatimItem: RawItemStorage {
   func appendCompact(_ node: Int, to output: inout [UInt8]) { output += bytes }
   func value(of node: Int) throws -> JSONValue { try JSONValue(parsing: bytes) }
 
+  func value(at path: PagePath, of node: Int) throws -> JSONValue? {
+    try RawItem(Array(bytes)).value(at: path)
+  }
+
+  func compact(at path: PagePath, of node: Int) throws -> [UInt8]? {
+    try RawItem(Array(bytes)).compact(at: path)
+  }
+
   func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value {

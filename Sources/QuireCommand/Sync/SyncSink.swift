@@ -90,7 +90,7 @@ struct SyncValues: Sendable {
   let source: SyncSource
 
   /// For each item of a page what the descendants need of it, and, through it, of its ancestors, as one text;
-  /// a value that is not there is null.
+  /// a value that is not there, or that no address could have, is null.
   func all(of page: SinkPage) throws -> [String] {
     guard !wanted.isEmpty else { return [] }
     let above: JSONValue =
@@ -100,7 +100,7 @@ struct SyncValues: Sendable {
         JSONValue.Member(
           SyncSource.name(of: placeholder, for: listing.name),
           placeholder.listing == nil
-            ? try item.value(at: placeholder.path) ?? .null
+            ? try item.valueIfUnicode(at: placeholder.path) ?? .null
             : above[SyncSource.name(of: placeholder, for: listing.parent)] ?? .null)
       }
       return "\(JSONValue.object(members))"

@@ -351,7 +351,7 @@ final class SyncSource: Sendable {
   /// The item with the members that it gets.
   private func with(_ parent: SyncState.Parent, _ item: RawItem) throws -> RawItem {
     guard !listing.with.isEmpty else { return item }
-    for (name, path) in given where try item.value(at: path) != nil {
+    for (name, path) in given where try item.compact(at: path) != nil {
       throw PageError(
         .invalidArgument,
         "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "

@@ -52,7 +52,7 @@ struct TableRows {
     if let chosen {
       for (index, path) in chosen.enumerated() {
         if index > 0 { output.append(delimiter) }
-        if let value = try item.value(at: path) { append(value, to: &output) }
+        if let value = try item.valueOrText(at: path) { append(value, to: &output) }
       }
     } else {
       try appendFound(item, to: &output)
@@ -69,7 +69,7 @@ struct TableRows {
 
   /// An item that is no object is a cell of its own.
   private func members(of item: RawItem) throws -> [(name: String, value: RawItem)] {
-    if let members = try item.members() { return members }
+    if let members = item.members() { return members }
     guard item.bytes.first == UInt8(ascii: "{") else { return [("value", item)] }
     // An item of another format is JSON by its bytes alone.
     return try RawItem(Array(item.bytes)).members() ?? [("value", item)]

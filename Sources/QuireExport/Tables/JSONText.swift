@@ -1,3 +1,6 @@
+package import QuireCore
+package import QuirePagination
+
 /// What a JSON string says, from what stands between its quotes (RFC 8259, section 7). The page was checked.
 package enum JSONText {
   /// Appends the text as UTF-8. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8 stay.
@@ -122,6 +125,28 @@ package enum JSONText {
     case UInt8(ascii: "r"): 0x0D
     case UInt8(ascii: "t"): 0x09
     default: letter
+    }
+  }
+}
+
+/// Half a surrogate pair is no character that a value could have, though JSON has room for it (RFC 8259, section
+/// 8.2): an export goes on with the text as the server wrote it.
+extension RawItem {
+  /// What is at a path; of what has half a surrogate pair in it, its JSON text.
+  func valueOrText(at path: PagePath) throws -> JSONValue? {
+    do {
+      return try value(at: path)
+    } catch let error as PageError where error.code == .malformed {
+      return try compact(at: path).map { .string(String(decoding: $0, as: UTF8.self)) }
+    }
+  }
+
+  /// What is at a path; nil also for what has half a surrogate pair in it.
+  package func valueIfUnicode(at path: PagePath) throws -> JSONValue? {
+    do {
+      return try value(at: path)
+    } catch let error as PageError where error.code == .malformed {
+      return nil
     }
   }
 }

@@ -57,8 +57,8 @@ package struct TableShape: Sendable {
     }
     var members: [(String, ArraySlice<UInt8>)] = []
     for (name, path) in extras where isObject || !path.steps.isEmpty {
-      guard let value = try item.value(at: path) else { throw Self.unfit(path) }
-      members.append((name, ArraySlice(value.description.utf8)))
+      guard let value = try item.compact(at: path) else { throw Self.unfit(path) }
+      members.append((name, value[...]))
     }
     guard let columns else {
       guard isObject else { return try RawItem(Self.object(of: members + [("value", item.bytes)])) }
@@ -70,8 +70,7 @@ package struct TableShape: Sendable {
       return try RawItem(text)
     }
     for column in columns {
-      let value = try item.value(at: column.path) ?? .null
-      members.append((column.name, ArraySlice(value.description.utf8)))
+      members.append((column.name, try item.compact(at: column.path)?[...] ?? Self.null))
     }
     return try RawItem(Self.object(of: members))
   }
@@ -85,11 +84,15 @@ package struct TableShape: Sendable {
     }
     var members: [(String, ArraySlice<UInt8>)] = []
     for (name, path) in zip(keyNames, key.paths) {
-      guard let value = try item.value(at: path), value != .null else { throw Self.unfit(path) }
-      members.append((name, ArraySlice(value.description.utf8)))
+      guard let value = try item.compact(at: path)?[...], value != Self.null else {
+        throw Self.unfit(path)
+      }
+      members.append((name, value))
     }
     return try RawItem(Self.object(of: members))
   }
+
+  private static let null = ArraySlice("null".utf8)
 
   private static func object(of members: [(String, ArraySlice<UInt8>)]) -> [UInt8] {
     var text = [UInt8(ascii: "{")]

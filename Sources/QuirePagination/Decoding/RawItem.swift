@@ -18,9 +18,12 @@ package protocol RawItemStorage: Sendable {
   func markup(of node: Int) -> [UInt8]?
   /// What is at a path below the item; nil where there is nothing. Throws as `value(of:)`.
   func value(at path: PagePath, of node: Int) throws -> JSONValue?
+  /// The bytes of what is at a path below the item, without white space between tokens; nil where there is
+  /// nothing.
+  func compact(at path: PagePath, of node: Int) throws -> [UInt8]?
   /// The members of an object, in order, each by its name and the node of its value; nil where the item is
-  /// none. Throws `malformed` for a name that is no Unicode.
-  func members(of node: Int) throws -> [(name: String, node: Int)]?
+  /// none. A name that is no Unicode is as it was written, escapes included.
+  func members(of node: Int) -> [(name: String, node: Int)]?
   /// Whether an object's members can be visited.
   var indexesMembers: Bool { get }
   /// Shows each member of an object, in order, then calls `finish`; false where the item is none. What
@@ -42,6 +45,11 @@ extension RawItemStorage {
   /// Found in the whole item's value.
   package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
     try value(of: node).value(at: path)
+  }
+
+  /// Written anew from the value.
+  package func compact(at path: PagePath, of node: Int) throws -> [UInt8]? {
+    try value(at: path, of: node).map { Array($0.description.utf8) }
   }
 
   /// Nil: most items are JSON.
@@ -128,10 +136,16 @@ public struct RawItem: Sendable, CustomStringConvertible {
     try storage.value(at: path, of: node)
   }
 
+  /// The bytes of what is at a path, as `compact` gives those of the item: of text that is no Unicode, too. Throws
+  /// `shape` as `value(at:)` does.
+  package func compact(at path: PagePath) throws -> [UInt8]? {
+    try storage.compact(at: path, of: node)
+  }
+
   /// The members of an object, in order, without a copy of their bytes; nil where the item is no object,
   /// and where its page has no index of them, as one of XML has none.
-  package func members() throws -> [(name: String, value: RawItem)]? {
-    try storage.members(of: node)?.map { ($0.name, RawItem(storage, node: $0.node)) }
+  package func members() -> [(name: String, value: RawItem)]? {
+    storage.members(of: node)?.map { ($0.name, RawItem(storage, node: $0.node)) }
   }
 
   /// Shows each member of an object, in order, then calls `finish`, until which the bytes live; false where
