@@ -262,7 +262,13 @@ package final class FileSession: SinkSession {
 
   private func save(_ next: FileCommit) throws(SinkError) {
     isInDoubt = true
-    try generations.save(next)
+    do throws(SinkError) {
+      try generations.save(next)
+    } catch {
+      // What is too long is refused before it is written.
+      isInDoubt = error.code != .unsupported
+      throw error
+    }
     isInDoubt = false
     stored = next
   }

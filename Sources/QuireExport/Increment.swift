@@ -19,7 +19,9 @@ public struct Increment: Sendable {
   /// A value that grows with every change: a time (RFC 3339), a number, or a text that sorts.
   public var field: PagePath
   /// What tells items apart; nil where the sink does that, by a key of its own, and items of the overlap take
-  /// the place of themselves. Without it, nothing is held of them.
+  /// the place of themselves. Without it, nothing is held of them. With it, each checkpoint has key, value and
+  /// digest of every item within the look-back, of this run and of the one before; one beside a file has at most
+  /// 16 MiB.
   public var key: PagePath?
   /// How far behind the greatest value the next run begins, for servers whose clocks or indexes lag. Numbers
   /// count seconds since 1970, or milliseconds beyond 10¹¹. Default: nothing.

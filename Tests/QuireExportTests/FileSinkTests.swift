@@ -171,6 +171,27 @@ func raw(_ text: String) -> RawItem {
     try await refused(folder.text("a.jsonl") + "x", .notOurs)
   }
 
+  @Test("K6, 16-Files: a checkpoint too long to be read again is refused, and the last one stays")
+  func refusesLongCheckpoint() async throws {
+    let folder = try Folder()
+    let sink = FileSink(folder("a.json"))
+    let session = try sink.open(SinkOpening())
+    var checkpoint = Checkpoint(sequence: 1)
+    try await session.write(SinkPage([raw("1")]))
+    try await session.commit(checkpoint)
+    checkpoint.sequence = 2
+    checkpoint.memory = .string(String(repeating: "a", count: 17 << 20))
+    try await session.write(SinkPage([raw("2")]))
+    await #expect { try await session.commit(checkpoint) } throws: {
+      SinkError.Code.unsupported ~= $0
+    }
+    await session.close()
+    #expect(folder.text("a.json") == "[\n1\n]\n")
+    let again = try sink.open(SinkOpening())
+    #expect(again.checkpoint?.sequence == 1)
+    await again.close()
+  }
+
   @Test("16-Files: what no export wrote is neither emptied nor continued unless that is asked for")
   func keepsForeignFiles() async throws {
     let folder = try Folder()

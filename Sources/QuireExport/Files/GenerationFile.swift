@@ -38,7 +38,8 @@ struct GenerationFile {
 
   private mutating func read(_ file: SinkFile) throws(SinkError) {
     let size = try file.size
-    guard size <= Self.largest else {
+    // Slots of twice the longest line, as `replace` makes them.
+    guard size <= 4 * Self.longest else {
       throw SinkError(.damaged, "\(path) has \(size) bytes, far more than a checkpoint has.")
     }
     slotSize = max(4096, size / 2)
@@ -71,13 +72,23 @@ struct GenerationFile {
     }
   }
 
-  /// Positions are small; this is no checkpoint any more.
-  private static let largest = 64 << 20
+  /// The longest line: positions are small, and so is what an increment keeps of its items.
+  private static let longest = 16 << 20
 
   /// Makes a generation the newest; it survives a loss of power when this returns.
+  ///
+  /// Throws `SinkError` with the code `.unsupported`, and leaves the file as it is, for one that is too long to be
+  /// read again.
   mutating func save(_ commit: FileCommit) throws(SinkError) {
     var line = Seal.file.close(Entry(number: number + 1, commit: commit))
     line.append(0x0A)
+    guard line.count <= Self.longest else {
+      throw SinkError(
+        .unsupported,
+        "The checkpoint that belongs into \(path) has \(line.count) bytes, more than \(Self.longest): what was "
+          + "committed before stays. An increment with a key keeps what is as new as its look-back: make that "
+          + "shorter, or write to a database.")
+    }
     if let file, line.count <= slotSize {
       line += repeatElement(0, count: slotSize - line.count)
       try file.write(line, at: (number + 1) % 2 * slotSize)
