@@ -22,6 +22,8 @@ final class ExportRun {
   /// The receipts of pages that are not committed.
   private var receipts: [PageReceipt] = []
   private var increment: IncrementMachine?
+  /// Where the server says that later changes begin, as it is stored.
+  private var changes: JSONValue?
 
   init(_ export: Export, _ stop: ExportStop) {
     self.export = export
@@ -134,12 +136,11 @@ final class ExportRun {
     let bytes = page.items.reduce(0) { $0 + $1.bytes.count }
     machine.wrote(bytes: bytes, items: page.items.count, at: stopwatch.elapsed())
     next.position = page.checkpoint
-    next.memory = increment?.memory ?? next.memory
     count(page)
     if export.readsChanges,
       let resume = page.metadata[ChangesPlace.self]?.position ?? page.http?.resume
     {
-      next.memory = ExportStart.memory(of: resume)
+      changes = ExportStart.memory(of: resume)
     }
     if let recovery = page.http?.recovery { report.recoveries.append(recovery) }
     if let part = page.metadata[MissingItems.self] {
@@ -170,6 +171,7 @@ final class ExportRun {
 
   private func commit(to session: any SinkSession) async throws {
     next.sequence += 1
+    next.memory = changes ?? increment?.memory ?? next.memory
     try await session.commit(next)
     machine.committed()
     receipts.give()

@@ -58,8 +58,9 @@ struct IncrementMachine {
   private var most = 1_024
   /// That place, by the greatest value; nil until it is needed.
   private var nextSince: JSONValue?
-  /// The same as the last run left them.
-  private var before: [JSONValue: Known] = [:]
+  /// The same as the last run left them, and as that is stored.
+  private let before: [JSONValue: Known]
+  private let storedBefore: JSONValue
   /// When the run began, in seconds since 1970.
   private let began: Double
 
@@ -80,17 +81,17 @@ struct IncrementMachine {
     since = memory?["since"]
     greatest = memory?["greatest"]
     recent = Self.known(memory?["recent"])
-    before = Self.known(memory?["before"])
+    before = isNewRun ? recent : Self.known(memory?["before"])
+    storedBefore = Self.stored(before)
     let lastBegan = memory?["began"].flatMap { Double($0.description) } ?? now
     began = isNewRun ? now : lastBegan
     guard isNewRun else { return }
     since = try greatest.map { value throws(SinkError) in
       try Self.start(of: value, increment, lastBegan)
     }
-    before = recent
   }
 
-  /// What is stored with the checkpoint.
+  /// What is stored with the checkpoint: made anew from all that is known, so for commits and not for pages.
   var memory: JSONValue {
     var members: [JSONValue.Member] = []
     if let since { members.append(.init("since", since)) }
@@ -98,7 +99,7 @@ struct IncrementMachine {
     members.append(.init("began", .number("\(began)")))
     members.append(.init("scope", .string(increment.scope ?? increment.field.text)))
     members.append(.init("recent", Self.stored(seenAgain)))
-    members.append(.init("before", Self.stored(before)))
+    members.append(.init("before", storedBefore))
     return .object(members)
   }
 
@@ -151,9 +152,11 @@ struct IncrementMachine {
   }
 
   private static func stored(_ known: [JSONValue: Known]) -> JSONValue {
-    .array(
-      known.map { JSONValue.array([$0.key, $0.value.value, .string($0.value.digest)]) }
-        .sorted { $0.description < $1.description })
+    let entries = known.map { key, known in
+      let entry: JSONValue = .array([key, known.value, .string(known.digest)])
+      return (text: entry.description, entry: entry)
+    }
+    return .array(entries.sorted { $0.text < $1.text }.map(\.entry))
   }
 
   private static func known(_ stored: JSONValue?) -> [JSONValue: Known] {
