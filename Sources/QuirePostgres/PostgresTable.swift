@@ -26,12 +26,12 @@ struct PostgresTable {
     applied = exists ? stored : nil
     var foreign: [String] = []
     if let applied {
-      let names = Set(applied.map(\.name))
+      let names = Set(applied.map { Array($0.name.utf8) })
       foreign = try connection.query(
         """
         SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
         """, [name.quotedName]
-      ).compactMap { $0[0] }.filter { !names.contains($0) }
+      ).compactMap { $0[0] }.filter { !names.contains(Array($0.utf8)) }
     }
     machine = TableColumns(
       sink.shape, in: .postgres, limit: 300, stored: stored, foreign: foreign)
@@ -71,8 +71,8 @@ struct PostgresTable {
         DROP TABLE _quire_page
         """)
     }
-    let taken = Set(keyNames)
-    let others = machine.columns.map(\.name.quotedName).filter { !taken.contains($0) }
+    let others = machine.columns.indices.filter { !machine.isKey($0) }
+      .map { machine.columns[$0].name.quotedName }
     let change = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     try connection.execute(
       """
@@ -101,7 +101,9 @@ struct PostgresTable {
 
   /// The type of a column; a key needs one that has an order, which JSON has not.
   private func declaration(_ column: TableColumns.Column) -> String {
-    let isKey = machine.key.contains { machine.columns[$0.place].name == column.name }
+    let isKey = machine.key.contains {
+      machine.columns[$0.place].name.utf8.elementsEqual(column.name.utf8)
+    }
     return isKey && column.type == .json ? "text" : column.type.postgresName
   }
 

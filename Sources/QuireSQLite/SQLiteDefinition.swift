@@ -71,29 +71,20 @@ struct SQLiteDefinition {
     _ column: String, _ old: String, as new: String, in sql: String
   ) throws(SinkError) -> String {
     let bytes = Array(sql.utf8)
-    // The table's name can hold a bracket, in its quotes.
-    var index = skipped(bytes, upTo: UInt8(ascii: "("), from: 0)
-    while index < bytes.count {
-      let start = index + 1
-      let end = skipped(bytes, upTo: UInt8(ascii: ","), from: start)
-      let definition = String(decoding: bytes[start..<end], as: UTF8.self)
-      let words = definition.drop { $0.isWhitespace }
-      let name = column.quotedName
-      if words.lowercased().hasPrefix(name.lowercased() + " ")
-        || words.lowercased().hasPrefix(name.lowercased() + ")")
-        || words.lowercased() == name.lowercased()
-      {
-        let rest = words.dropFirst(name.count)
-        let type = rest.drop { $0.isWhitespace }
-        guard type.lowercased().hasPrefix(old.lowercased()) else { break }
-        let kept = type.dropFirst(old.count)
-        let written =
-          "\(name) \(new)\(old.isEmpty && !kept.isEmpty && kept.first != ")" ? " " : "")"
-        return String(decoding: bytes[..<start], as: UTF8.self)
-          + definition.prefix(definition.count - words.count) + written + kept
-          + String(decoding: bytes[end...], as: UTF8.self)
+    let dialect = TableDialect.sqlite
+    let (name, type) = (dialect.folded(column.quotedName.utf8), dialect.folded(old.utf8))
+    for place in definitions(in: bytes) {
+      let words = bytes[place].drop { $0 <= 0x20 }
+      let behind = words.dropFirst(name.count)
+      guard dialect.folded(words.prefix(name.count)) == name, behind.first ?? 0x20 <= 0x20 else {
+        continue
       }
-      index = end
+      let rest = behind.drop { $0 <= 0x20 }
+      guard dialect.folded(rest.prefix(type.count)) == type else { break }
+      let kept = rest.dropFirst(type.count)
+      return String(decoding: bytes[..<words.startIndex], as: UTF8.self)
+        + "\(column.quotedName) \(new)\(type.isEmpty && !kept.isEmpty ? " " : "")"
+        + String(decoding: bytes[kept.startIndex...], as: UTF8.self)
     }
     throw SinkError(
       .unsupported,
@@ -102,7 +93,20 @@ struct SQLiteDefinition {
         + "anew.")
   }
 
-  /// Where a byte comes next that is in no quotes and, behind the first bracket, in no brackets.
+  /// Where the definitions of a table's columns stand, in order; those of its constraints follow.
+  private static func definitions(in sql: [UInt8]) -> [Range<Int>] {
+    // The table's name can hold a bracket, in its quotes.
+    var index = skipped(sql, upTo: UInt8(ascii: "("), from: 0)
+    var places: [Range<Int>] = []
+    while index < sql.count, places.isEmpty || sql[index] == UInt8(ascii: ",") {
+      let start = index + 1
+      index = skipped(sql, upTo: UInt8(ascii: ","), from: start)
+      places.append(start..<index)
+    }
+    return places
+  }
+
+  /// Where a byte comes next that is in no quotes, brackets or comments; where these brackets end, if it does not.
   private static func skipped(_ bytes: [UInt8], upTo byte: UInt8, from start: Int) -> Int {
     var index = start
     var depth = 0
@@ -110,9 +114,17 @@ struct SQLiteDefinition {
       let current = bytes[index]
       if current == byte, depth == 0 { return index }
       switch current {
-      case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"):
+      case UInt8(ascii: "\""), UInt8(ascii: "'"), UInt8(ascii: "`"), UInt8(ascii: "["):
+        let end = current == UInt8(ascii: "[") ? UInt8(ascii: "]") : current
         index += 1
-        while index < bytes.count, bytes[index] != current { index += 1 }
+        while index < bytes.count, bytes[index] != end { index += 1 }
+      case UInt8(ascii: "-") where bytes[index...].starts(with: "--".utf8):
+        while index < bytes.count, bytes[index] != UInt8(ascii: "\n") { index += 1 }
+      case UInt8(ascii: "/") where bytes[index...].starts(with: "/*".utf8):
+        index += 2
+        while index < bytes.count, !bytes[index...].starts(with: "*/".utf8) { index += 1 }
+        index += 1
+      case UInt8(ascii: ")") where depth == 0: return index
       case UInt8(ascii: "("): depth += 1
       case UInt8(ascii: ")"): depth -= 1
       default: break

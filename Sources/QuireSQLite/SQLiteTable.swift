@@ -32,10 +32,8 @@ struct SQLiteTable {
       sqlite3_limit(connection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     var foreign: [String] = []
     if let stored, exists {
-      let names = Set(stored.map(\.name))
-      foreign = try String.fetchAll(
-        database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [name]
-      ).filter { !names.contains($0) }
+      let names = Set(stored.map { Array($0.name.utf8) })
+      foreign = try Self.columns(of: name, database).filter { !names.contains(Array($0.utf8)) }
       applied = stored
     }
     machine = TableColumns(
@@ -139,14 +137,20 @@ struct SQLiteTable {
       (\(repeatElement("?", count: names.count).joined(separator: ", ")))
       """
     guard !keyNames.isEmpty else { return sql }
-    let keys = Set(keyNames)
-    let others = names.filter { !keys.contains($0) }.map { "\($0) = excluded.\($0)" }
+    let others = names.indices.filter { !machine.isKey($0) }
+      .map { "\(names[$0]) = excluded.\(names[$0])" }
     sql += " ON CONFLICT (\(keyNames.joined(separator: ", "))) DO "
     return sql
       + (others.isEmpty ? "NOTHING" : "UPDATE SET \(others.joined(separator: ", "))")
   }
 
   // MARK: Tables
+
+  /// The names of all columns of a table, in order.
+  private static func columns(of table: String, _ database: Database) throws -> [String] {
+    try String.fetchAll(
+      database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [table])
+  }
 
   static func drop(_ name: String, _ database: Database) throws {
     let kind = try database.viewExists(name) ? "VIEW" : "TABLE"

@@ -17,7 +17,7 @@ final class TableLock {
     // One database has one lock file, whatever it is called.
     let resolved = URL(fileURLWithPath: database).resolvingSymlinksInPath().path
     path = resolved + "-quire"
-    let hash = FNV1a(table.lowercased().utf8).value
+    let hash = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard opened >= 0 else {

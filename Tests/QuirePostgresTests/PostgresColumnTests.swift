@@ -36,6 +36,21 @@ import Testing
         == ["1|2024-01-01|x", "2|2024-01-01|y"])
   }
 
+  @Test("16-Table: names of PostgreSQL's columns that differ in how an accent is written are two")
+  func tellsNamesApart() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(key: "/id")
+    try await schema.write(sink, [#"{"id":1,"e\#u{301}":"a"}"#])
+    try schema.rows("ALTER TABLE t ADD COLUMN \u{E9} text")
+    try await schema.write(sink, [#"{"id":1,"e\#u{301}":"b","\#u{E9}":"c"}"#])
+    #expect(try schema.rows("SELECT * FROM t") == ["1|b|null|c"])
+    let keyed = schema.sink("k", key: "/\u{E9}")
+    for value in ["a", "b"] {
+      try await schema.write(keyed, [#"{"\#u{E9}":1,"e\#u{301}":"\#(value)"}"#])
+    }
+    #expect(try schema.rows("SELECT * FROM k") == ["1|b"])
+  }
+
   @Test(
     "H-8: of an address that cannot be taken apart nothing is quoted",
     arguments: [

@@ -104,6 +104,22 @@ import Testing
       ])
   }
 
+  @Test("16-Table: names that differ in an accent's case or in how it is written are two columns")
+  func tellsNamesApart() async throws {
+    for (other, name) in [("\u{C9}", "\u{E9}"), ("e\u{301}", "\u{E9}")] {
+      let tables = try Tables()
+      try await tables.write(
+        tables.sink(), [#"{"\#(other)":1,"\#(name)":1}"#], [#"{"\#(name)":"x"}"#])
+      #expect(try tables.columns() == ["\(other) INTEGER", "\(name) TEXT"])
+      #expect(try tables.rows("SELECT * FROM t") == ["i1|1", "null|x"])
+      let keyed = tables.sink("k", key: TableKey([try PagePath("/\(name)")]))
+      for value in ["a", "b"] {
+        try await tables.write(keyed, [#"{"\#(name)":1,"\#(other)":"\#(value)"}"#])
+      }
+      #expect(try tables.rows("SELECT * FROM k") == ["i1|b"])
+    }
+  }
+
   @Test(
     "16-Table: more members than SQLite has columns are kept as JSON, in the column of the rest")
   func keepsRest() async throws {

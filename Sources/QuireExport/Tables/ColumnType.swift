@@ -52,6 +52,11 @@ package struct TableDialect: Sendable {
     self.holdsNUL = holdsNUL
   }
 
+  /// A name as the database compares it.
+  package func folded(_ name: some Sequence<UInt8>) -> [UInt8] {
+    name.map { foldsCase && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
+  }
+
   /// The type of one value.
   @inline(__always)
   package func type(of member: RawMember) -> ColumnType {

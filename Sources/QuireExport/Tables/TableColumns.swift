@@ -48,8 +48,8 @@ package struct TableColumns: Sendable {
     self.limit = limit
     keepsAll = shape.columns == nil
     followers = [(-1, [])]
-    for name in foreign + Array(dialect.reserved) { taken.insert(folded(name)) }
-    for name in [Self.rest, shape.item] { taken.formUnion(name.map { [folded($0)] } ?? []) }
+    let own = [Self.rest, shape.item].compactMap(\.self)
+    for name in foreign + own + dialect.reserved { taken.insert(dialect.folded(name.utf8)) }
     for column in stored ?? [] { add(column) }
     key = zip(shape.key?.paths ?? [], shape.keyNames).map {
       KeyPart(path: $0, place: place(ofNew: $1))
@@ -161,7 +161,7 @@ package struct TableColumns: Sendable {
 
   @discardableResult
   private mutating func add(_ column: Column) -> Int {
-    taken.insert(folded(column.name))
+    taken.insert(dialect.folded(column.name.utf8))
     columns.append(column)
     followers.append((-1, []))
     if let member = column.member { places[Array(member.utf8)] = columns.count - 1 }
@@ -176,18 +176,12 @@ package struct TableColumns: Sendable {
     name = name.cut(to: dialect.longestName)
     var candidate = name
     var number = 2
-    while taken.contains(folded(candidate)) {
+    while taken.contains(dialect.folded(candidate.utf8)) {
       let ending = "_\(number)"
       candidate = name.cut(to: dialect.longestName - ending.utf8.count) + ending
       number += 1
     }
     return candidate
-  }
-
-  private func folded(_ name: String) -> [UInt8] {
-    dialect.foldsCase
-      ? name.utf8.map { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
-      : Array(name.utf8)
   }
 }
 
