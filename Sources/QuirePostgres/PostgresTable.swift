@@ -25,12 +25,13 @@ struct PostgresTable {
     self.connection = connection
     applied = exists ? stored : nil
     var foreign: [String] = []
-    if let applied {
-      let names = Set(applied.map { Array($0.name.utf8) })
+    if let stored {
+      // What is staged comes into the table itself: names that others have taken there are taken here, too.
+      let names = Set(stored.map { Array($0.name.utf8) })
       foreign = try connection.query(
         """
         SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
-        """, [name.quotedName]
+        """, [sink.table.quotedName]
       ).compactMap { $0[0] }.filter { !names.contains(Array($0.utf8)) }
     }
     machine = TableColumns(

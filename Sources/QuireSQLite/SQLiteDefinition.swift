@@ -1,11 +1,24 @@
 import GRDB
 import QuireExport
 
-/// Changes the declared types of a table's columns in place, which SQLite has no statement for.
+/// What a table's definition says of its columns; gives them other types, for which SQLite has no statement.
 ///
 /// Source: "Making Other Kinds Of Table Schema Changes" in SQLite's description of `ALTER TABLE`.
 struct SQLiteDefinition {
   let table: String
+
+  /// The definitions of the columns as they were written, in order; those of the table's constraints follow.
+  func columns(_ database: Database) throws -> [String] {
+    let sql = Array((try text(database) ?? "").utf8)
+    return Self.definitions(in: sql).map { String(decoding: sql[$0], as: UTF8.self) }
+  }
+
+  private func text(_ database: Database) throws -> String? {
+    try String.fetchOne(
+      database,
+      sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
+      arguments: [table])
+  }
 
   /// Widens columns, and makes texts of what those hold that become `TEXT`.
   func widen(
@@ -45,12 +58,7 @@ struct SQLiteDefinition {
   private func declare(
     _ changes: [(name: String, old: ColumnType, new: ColumnType)], _ database: Database
   ) throws {
-    guard
-      var sql = try String.fetchOne(
-        database,
-        sql: "SELECT sql FROM sqlite_master WHERE type = 'table' AND name = ? COLLATE NOCASE",
-        arguments: [table])
-    else { return }
+    guard var sql = try text(database) else { return }
     for change in changes {
       sql = try Self.declaring(
         change.name, change.old.declaration, as: change.new.declaration, in: sql)

@@ -31,10 +31,12 @@ struct SQLiteTable {
       sqlite3_limit(connection, SQLITE_LIMIT_COLUMN, -1),
       sqlite3_limit(connection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     var foreign: [String] = []
-    if let stored, exists {
+    if let stored {
+      // What is staged takes the table's place: names that others have taken there are taken here, too.
       let names = Set(stored.map { Array($0.name.utf8) })
-      foreign = try Self.columns(of: name, database).filter { !names.contains(Array($0.utf8)) }
-      applied = stored
+      foreign = try Self.columns(of: sink.table, database)
+        .filter { !names.contains(Array($0.utf8)) }
+      if exists { applied = stored }
     }
     machine = TableColumns(
       sink.shape, in: .sqlite, limit: Int(limit) - foreign.count, stored: stored, foreign: foreign)
@@ -157,9 +159,17 @@ struct SQLiteTable {
     try database.execute(sql: "DROP \(kind) IF EXISTS \(name.quotedName)")
   }
 
-  /// Gives the table the name of another, which goes; indexes and triggers of that one are made anew.
+  /// Gives the table the name of another, which goes; the columns that others have added to that one, its indexes
+  /// and triggers are made anew.
   mutating func takePlace(of other: String, _ database: Database) throws {
     row = nil
+    let own = Set(machine.columns.map { TableDialect.sqlite.folded($0.name.utf8) })
+    let columns = zip(
+      try Self.columns(of: other, database), try SQLiteDefinition(table: other).columns(database))
+    for (column, definition) in columns
+    where !own.contains(TableDialect.sqlite.folded(column.utf8)) {
+      try database.execute(sql: "ALTER TABLE \(name.quotedName) ADD COLUMN \(definition)")
+    }
     let definitions = try String.fetchAll(
       database,
       sql: """

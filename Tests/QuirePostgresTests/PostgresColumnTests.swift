@@ -51,6 +51,21 @@ import Testing
     #expect(try schema.rows("SELECT * FROM k") == ["1|b"])
   }
 
+  @Test("16-Replace: a run that replaces keeps the columns and indexes that its user has added")
+  func replacesAroundForeignColumns() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(mode: .replace)
+    try await schema.write(sink, [#"{"id":1}"#])
+    try schema.rows("ALTER TABLE t ADD COLUMN note text DEFAULT 'mine'; CREATE INDEX i ON t (note)")
+    for run in 2...3 {
+      try await schema.write(sink, [#"{"id":\#(run)}"#], [#"{"id":0,"note":"x"}"#])
+      #expect(
+        try schema.rows("SELECT id, note, note_2 FROM t ORDER BY id DESC")
+          == ["\(run)|mine|null", "0|mine|x"])
+    }
+    #expect(try schema.rows("SELECT indexname FROM pg_indexes WHERE indexname = 'i'") == ["i"])
+  }
+
   @Test(
     "H-8: of an address that cannot be taken apart nothing is quoted",
     arguments: [

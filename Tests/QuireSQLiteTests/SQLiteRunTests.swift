@@ -76,6 +76,27 @@ import Testing
     }
   }
 
+  @Test("16-Replace: a run that replaces keeps the columns and indexes that its user has added")
+  func keepsForeignColumns() async throws {
+    let tables = try Tables()
+    let sink = tables.sink(mode: .replace)
+    try await tables.write(sink, [#"{"a":1}"#])
+    try tables.execute(
+      """
+      ALTER TABLE t ADD COLUMN [no, te] TEXT DEFAULT 'it''s, (mine';
+      ALTER TABLE t ADD COLUMN twice /* a, once more */ AS (a * 2);
+      CREATE INDEX mine ON t (twice, [no, te])
+      """)
+    for run in 2...3 {
+      try await tables.write(sink, [#"{"a":\#(run)}"#], [#"{"a":0,"TWICE":"x"}"#])
+      #expect(
+        try tables.rows(#"SELECT a, "no, te", twice, twice_2 FROM t"#)
+          == ["i\(run)|it's, (mine|i\(2 * run)|null", "i0|it's, (mine|i0|x"])
+      #expect(try tables.rows("SELECT name FROM pragma_index_list('t')") == ["mine"])
+    }
+    #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
+  }
+
   @Test("16-Exact: to begin anew takes away what was there with the first commit, not before")
   func restarts() async throws {
     let tables = try Tables()
