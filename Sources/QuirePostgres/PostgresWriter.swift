@@ -53,18 +53,15 @@ final class PostgresWriter: @unchecked Sendable {
             try? connection.execute("ROLLBACK")
             throw error
           }
-          // The answer to a commit may be what was lost; one that takes all away can be repeated.
-          if !restarts || isRestarted, isSame(try ledger.read()?.checkpoint, checkpoint) {
+          // The answer to a commit may be what was lost; one that takes all away can be repeated. Another export
+          // may have committed meanwhile, too, as often as this one.
+          if !restarts || isRestarted, try ledger.read()?.checkpoint.bytes == checkpoint.bytes {
             (committed, isRestarted) = (checkpoint, true)
             return
           }
         }
       }
     }
-  }
-
-  private func isSame(_ found: Checkpoint?, _ known: Checkpoint?) -> Bool {
-    found?.run == known?.run && found?.sequence == known?.sequence
   }
 
   private func reconnect(until end: ContinuousClock.Instant, _ reason: any Error) throws -> Bool {
@@ -88,7 +85,7 @@ final class PostgresWriter: @unchecked Sendable {
     let record = try ledger.read(locking: true)
     // The fence: an export that lost its lock, and does not know it yet, must not write over another's.
     if !restarts || isRestarted {
-      guard isSame(record?.checkpoint, committed) else {
+      guard record?.checkpoint == committed else {
         throw SinkError(
           .inUse, "Another export has written to the table \(sink.table) meanwhile: this one ends.")
       }

@@ -104,6 +104,33 @@ import Testing
     #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["0", "1", "2"])
   }
 
+  @Test("16-Exact: what another export has committed meanwhile is not taken for one's own commit")
+  func knowsItsCommit() async throws {
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let schema = Schema(url: server.url())
+    func commit(
+      _ session: any SinkSession, _ number: Int, _ item: String, at position: Position
+    ) async throws {
+      try await session.write(SinkPage([try RawItem(Array(item.utf8))]))
+      var checkpoint = Checkpoint(sequence: number)
+      checkpoint.position = position
+      try await session.commit(checkpoint)
+    }
+    let session = try await schema.sink().open(SinkOpening())
+    try await commit(session, 1, #"{"a":1}"#, at: "p")
+    // Its lock goes with its connection.
+    try server.crash()
+    let other = try await schema.sink().open(SinkOpening())
+    try await commit(other, 2, #"{"a":2}"#, at: "of the other")
+    await other.close()
+    await #expect { try await commit(session, 2, #"{"a":3}"#, at: "q") } throws: {
+      SinkError.Code.inUse ~= $0
+    }
+    await session.close()
+    #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["1", "2"])
+  }
+
   @Test(
     "16-Sinks: a table of PostgreSQL keeps the promises of every sink, whatever its mode",
     arguments: [SinkMode.once, .append, .replace, .upsert])
