@@ -46,8 +46,8 @@ package final class PostgresConnection: @unchecked Sendable {
     guard Self.isWellFormed(target) else {
       throw SinkError(
         .writeFailed,
-        "The address of the database cannot be taken apart. Write @ : / ? # % in a user's name or a password "
-          + "as %40 %3A %2F %3F %23 %25.")
+        "The address of the database cannot be taken apart. In a URL, write @ : / ? # % in a user's name or a "
+          + "password as %40 %3A %2F %3F %23 %25; in a list of keywords, put what has blanks in '.")
     }
     // Of words that come twice, libpq takes the last: the caller's. A server that is gone without a word is
     // noticed within a minute, and not after hours.
@@ -66,12 +66,19 @@ package final class PostgresConnection: @unchecked Sendable {
     try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
   }
 
-  /// Whether an address has one host for each port, and no escape is broken: what libpq quotes of others may be
-  /// a part of the password.
+  /// Whether libpq can take an address apart, and each of its hosts has a port that is one: what libpq quotes of
+  /// others may be a part of the password.
   private static func isWellFormed(_ target: String) -> Bool {
-    guard let start = target.range(of: "://")?.upperBound else { return true }
+    let isURL = ["postgres://", "postgresql://"].contains { target.hasPrefix($0) }
+    // A database's name alone, as libpq takes it.
+    guard isURL || target.contains("=") else { return !target.contains("://") }
+    var message: UnsafeMutablePointer<CChar>?
+    let options = PQconninfoParse(target, &message)
+    PQfreemem(message)
+    PQconninfoFree(options)
+    guard options != nil else { return false }
+    guard isURL, let start = target.range(of: "://")?.upperBound else { return true }
     let rest = target[start...]
-    guard rest.isPercentEncodedWell else { return false }
     // As libpq takes it apart: a user and a password end at the first @ in front of any slash.
     let user = rest.firstIndex { $0 == "@" || $0 == "/" }.flatMap { rest[$0] == "@" ? $0 : nil }
     let hosts = (user.map { rest[rest.index(after: $0)...] } ?? rest)
@@ -204,14 +211,4 @@ package final class PostgresConnection: @unchecked Sendable {
 extension String {
   /// An SQL name that is this text.
   var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
-}
-
-extension Substring {
-  /// Whether two hexadecimal digits follow each percent sign.
-  fileprivate var isPercentEncodedWell: Bool {
-    split(separator: "%", omittingEmptySubsequences: false).dropFirst().allSatisfy { part in
-      let digits = part.prefix(2)
-      return digits.count == 2 && digits.allSatisfy(\.isHexDigit)
-    }
-  }
 }

@@ -71,13 +71,23 @@ import Testing
     arguments: [
       "postgres://u:SECRET/x@127.0.0.1:1/db", "postgres://u:x%zzSECRET@127.0.0.1:1/db",
       "postgres://u:x@SECRET@127.0.0.1:1/db", "postgres://127.0.0.1:1/db?password=SECRET%zz",
-      "postgresql://u:1:SEC/RET@127.0.0.1:1/db",
+      "postgresql://u:1:SEC/RET@127.0.0.1:1/db", "postgress://u:SECRET@127.0.0.1:1/db",
+      "host=127.0.0.1 port=1 password=my SECRET", "host=127.0.0.1 port=1 password='my SECRET",
+      "host=127.0.0.1 port=1 password=my SEC=RET",
     ])
   func quotesNoPassword(url: String) async throws {
     let sink = PostgresSink(url, table: "t")
     let error = await #expect(throws: SinkError.self) { try await sink.write([["{}"]]) }
     let words = "\(try #require(error))"
     #expect(words.contains("cannot be taken apart") && !words.contains("SEC"), "\(words)")
+  }
+
+  @Test("H-8: a password in keywords may be any text in quotes, and is not quoted either")
+  func takesPassword() async throws {
+    let sink = PostgresSink("host=127.0.0.1 port=1 password='x://a:SECRET b'", table: "t")
+    let error = await #expect(throws: SinkError.self) { try await sink.write([["{}"]]) }
+    let words = "\(try #require(error))"
+    #expect(words.contains("cannot be connected to") && !words.contains("SEC"), "\(words)")
   }
 
   @Test(
