@@ -29,7 +29,8 @@ public struct Split: Hashable, Sendable {
   public var cap: Int?
   /// Where a page says how many items the part has, for descriptions that do not say it; used with `cap`.
   public var total: PagePath?
-  /// What tells items apart when a part is halved after some of it came; nil for their whole content.
+  /// What tells items apart when a part is halved after some of it came; nil for their whole content, by which those
+  /// that are alike come as often as the server has them.
   public var key: PagePath?
 
   package init(_ range: Range<Int64>, every step: Int64, isTime: Bool) {

@@ -161,7 +161,7 @@ extension SplitSource.Place {
         underlying: error)
     }
     let middle = part.lowerBound + Int64(part.count) / 2
-    seen.end = max(seen.end ?? part.upperBound, part.upperBound)
+    seen.halve(upTo: part.upperBound)
     parts.replaceSubrange(0..<1, with: [part.lowerBound..<middle, middle..<part.upperBound])
     (inner, received) = (nil, 0)
   }
@@ -208,32 +208,60 @@ struct SplitDigests: Sendable {
   /// bytes each.
   static let most = 10_000
 
-  private var digests: Set<UInt64> = []
+  /// Of items that come again in what is left of a part that was halved, each with how often; by a key, which tells
+  /// items apart, of all that came, and once.
+  private var before: [UInt64: Int] = [:]
+  /// Of items of the part at hand, which come again where that is halved; none by a key.
+  private var part: [UInt64: Int] = [:]
+  /// How many both are.
+  private var count = 0
   /// Whether all are known.
   private(set) var isWhole = true
   /// The end of the greatest part that was halved: behind it nothing came twice.
-  var end: Int64?
+  private(set) var end: Int64?
 
   init() {}
 
-  /// The items that have not come before.
+  /// The items that have not come before. Without a key items may be alike, and each that came before is left out
+  /// once.
   mutating func take(_ items: [RawItem], by key: PagePath?) throws -> [RawItem] {
     var new: [RawItem] = []
     for item in items {
       let bytes =
         try key.map { Array("\(try item.valueOrText(at: $0) ?? .null)".utf8) } ?? item.compact
       let digest = FNV1a(bytes).value
-      let isNew = !digests.contains(digest)
-      if isNew || end == nil { new.append(item) }
-      if digests.count < Self.most { digests.insert(digest) } else { isWhole = false }
+      let known = before[digest]
+      if end == nil || known == nil { new.append(item) }
+      if key == nil, end != nil, let known {
+        before[digest] = known > 1 ? known - 1 : nil
+        count -= 1
+      }
+      guard key == nil || known == nil else { continue }
+      guard count < Self.most else {
+        isWhole = false
+        continue
+      }
+      count += 1
+      if key == nil { part[digest, default: 0] += 1 } else { before[digest] = 1 }
     }
     return new
   }
 
-  /// A part begins: within one that was halved, all is still needed.
+  /// The part at hand is halved: all that it has given comes again.
+  mutating func halve(upTo upper: Int64) {
+    before.merge(part) { $0 + $1 }
+    part = [:]
+    end = max(end ?? upper, upper)
+  }
+
+  /// A part begins: within one that was halved, what came before that is still needed.
   mutating func begin(at lower: Int64) {
-    if let end, lower < end { return }
-    self = SplitDigests()
+    guard let end, lower < end else {
+      self = SplitDigests()
+      return
+    }
+    count -= part.values.reduce(0, +)
+    part = [:]
   }
 
   // MARK: Stored
@@ -242,25 +270,42 @@ struct SplitDigests: Sendable {
     guard let value else { return }
     end = value["end"]?.integer.map(Int64.init)
     isWhole = value["whole"]?.boolean ?? true
-    let bytes = Array(Data(base64Encoded: value["digests"]?.string ?? "") ?? Data())
-    for start in stride(from: 0, to: bytes.count - 7, by: 8) {
-      digests.insert(bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) })
-    }
+    before = Self.digests(value["digests"])
+    part = Self.digests(value["part"])
+    count = before.values.reduce(0, +) + part.values.reduce(0, +)
   }
 
   /// Nil where nothing has to be known.
   func value(isWithinPart: Bool) -> JSONValue? {
-    guard isWithinPart, !digests.isEmpty else { return nil }
-    var bytes = Data(capacity: 8 * digests.count)
-    for digest in digests.sorted() {
-      for shift in stride(from: 56, through: 0, by: -8) {
-        bytes.append(UInt8(truncatingIfNeeded: digest >> UInt64(shift)))
-      }
-    }
-    var members: [JSONValue.Member] = [.init("digests", .string(bytes.base64EncodedString()))]
+    guard isWithinPart, count > 0 else { return nil }
+    var members: [JSONValue.Member] = []
+    if !before.isEmpty { members.append(.init("digests", Self.text(before))) }
+    if !part.isEmpty { members.append(.init("part", Self.text(part))) }
     if let end { members.append(.init("end", .number("\(end)"))) }
     if !isWhole { members.append(.init("whole", false)) }
     return .object(members)
+  }
+
+  private static func digests(_ stored: JSONValue?) -> [UInt64: Int] {
+    var digests: [UInt64: Int] = [:]
+    let bytes = Array(Data(base64Encoded: stored?.string ?? "") ?? Data())
+    for start in stride(from: 0, to: bytes.count - 7, by: 8) {
+      digests[bytes[start..<start + 8].reduce(0) { $0 << 8 | UInt64($1) }, default: 0] += 1
+    }
+    return digests
+  }
+
+  /// Each as often as it counts.
+  private static func text(_ digests: [UInt64: Int]) -> JSONValue {
+    var bytes = Data()
+    for (digest, count) in digests.sorted(by: { $0.key < $1.key }) {
+      for _ in 0..<count {
+        for shift in stride(from: 56, through: 0, by: -8) {
+          bytes.append(UInt8(truncatingIfNeeded: digest >> UInt64(shift)))
+        }
+      }
+    }
+    return .string(bytes.base64EncodedString())
   }
 }
 

@@ -185,6 +185,22 @@ struct SplitFailureTests {
     }
   }
 
+  @Test("C-8, 16-Parts: items that are alike come as often as the server has them, halved or not")
+  func keepsEqualItems() async throws {
+    for refusal in Refusal.allCases {
+      for way in Way.allCases {
+        for number in 0..<16 {
+          let server = Server(
+            keys: (0..<40).flatMap { [$0, $0, $0] }, range: 0..<40, step: 20, cap: 12, size: 5,
+            refusal: refusal, faults: Faults(number: number))
+          for keys in try await way.keys(of: server.all(), UInt64(number)) {
+            #expect(keys == server.keys, "request \(number), \(way), \(refusal)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("C-1, C-6, C-8, 16-Parts: pages that fail at random lose no item, and none comes twice")
   func failsAtRandom() async throws {
     let seed = UInt64.random(in: 0 ... .max)
