@@ -146,7 +146,8 @@ enum SnakeCase {
         continue
       }
       key[length] = !hasWords ? byte : isWordStart ? uppercased(byte) : lowercased(byte)
-      isWordStart = false
+      // A word begins behind a digit, too: `is_2fa_on` is `is2FaOn`.
+      isWordStart = byte &- UInt8(ascii: "0") < 10
       length += 1
     }
     for _ in end..<name.count {

@@ -237,6 +237,38 @@ struct TypedDifferentialTests {
     }
   }
 
+  @Test("14-Typed: names of letters, digits and underscores are converted as JSONDecoder does it")
+  func convertedNames() {
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    let (plain, others) = (Array("aZbq09_2x__"), Array("a_2-'. :/Zé9ßŉ"))
+    var names = [
+      "is_2fa_enabled", "is_b2b_customer", "use_i18n", "_a1b_2c3d_", "x_1", "x__9y", "it_isn't_so",
+      "mac_osX.v2a", "h264_4KVideo", String(repeating: "a1_", count: 30) + "b2c",
+    ]
+    for round in 0..<2_000 {
+      let letters = round.isMultiple(of: 3) ? others : plain
+      names.append(String((0...random.below(14)).map { _ in letters[random.below(letters.count)] }))
+    }
+    for start in stride(from: 0, to: names.count, by: 8) {
+      let members = names[start..<min(start + 8, names.count)].map { "\"\($0)\":\($0.utf8.count)" }
+      let document = "{\(members.joined(separator: ","))}"
+      expectSame(AllMembers.self, document, .snake, "(seed \(seed))")
+    }
+  }
+
+  /// Asks for each name that the decoder says there is.
+  private struct AllMembers: Decodable {
+    let found: [String]
+
+    init(from decoder: any Decoder) throws {
+      let container = try decoder.container(keyedBy: JSONName.self)
+      found = try container.allKeys.map {
+        "\($0.stringValue)=\(try container.decode(Int.self, forKey: $0))"
+      }.sorted()
+    }
+  }
+
   @Test("14-Typed: dates in every form, close to every bound")
   func dates() {
     let texts = [
