@@ -50,6 +50,8 @@ public struct JSONReader: ~Copyable {
   /// The first name that was not read yet, where all before it were; and the end of the names.
   private var unread: Int
   private let end: Int
+  /// A bit for each of the names before `unread`.
+  private var namesRead: UInt64 = 0
 
   /// Where to note a number that does not fit, which its error has no path to.
   private let unfit: JSONUnfitNumber
@@ -81,14 +83,19 @@ public struct JSONReader: ~Copyable {
   /// The value of a member; nil when there is none.
   private mutating func find(_ name: StaticString) -> Int? {
     let (start, length) = (name.utf8Start, name.utf8CodeUnitCount)
-    var place = unread
+    let bit: UInt64 = 1 &<< UInt64(JSONMemberTable.signature(start, length))
+    // A name may be asked for twice, and stand twice in the page: the first counts.
+    var place = namesRead & bit == 0 ? unread : node + 2
     var isOdd = false
     while place < end {
       let word = word(at: place)
       if word.isKind(.string) || word.isKind(.unicodeString) {
         if JSONItemContext.equal(bytes + word.offset, word.length, start, length) {
           if isOdd { return findAgain(name) }
-          if place == unread { unread = next(after: place + 1) }
+          if place == unread {
+            unread = next(after: place + 1)
+            namesRead |= bit
+          }
           return place + 1
         }
       } else {
@@ -96,10 +103,10 @@ public struct JSONReader: ~Copyable {
       }
       place = next(after: place + 1)
     }
-    return isOdd || unread > node + 2 ? findAgain(name) : nil
+    return isOdd ? findAgain(name) : nil
   }
 
-  /// Looks among all names: one may be asked for twice, or be written with escapes.
+  /// Looks among all names: one may be written with escapes.
   @inline(never)
   private func findAgain(_ name: StaticString) -> Int? {
     let wanted = Array(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))

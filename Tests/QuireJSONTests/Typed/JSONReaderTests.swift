@@ -97,6 +97,37 @@ struct JSONReaderTests {
   }
 
   @Test(
+    "14-Reading: of a name that stands twice the first counts, however often it is asked for",
+    arguments: [
+      #"{"id":1,"id":2,"name":"a","name":"b","id":3}"#,
+      #"{"x":0,"id":1,"name":"a","id":2,"name":"b"}"#,
+      #"{"name":"a","id":1,"id":2,"name":3}"#, #"{"\u0069d":1,"id":2,"name":"a","name":4}"#,
+      #"{"id":1,"\u0069d":2,"id":3,"name":"a"}"#,
+    ])
+  func repeated(object: String) throws {
+    struct Asking: JSONReadable {
+      let isThere: Bool
+      let ids: [Int]
+      let number: Int?
+      let name: String
+
+      init(from json: inout JSONReader) throws {
+        isThere = json.has("id")
+        let first = try json.integer("id")
+        number = try? json.integer("name")
+        name = try json.string("name")
+        ids = [first, try json.integer("id")]
+      }
+    }
+    let items = try decode(JSONReadablePageDecoder<Asking>(), "[\(object)]").items
+    let item = try #require(items.first)
+    #expect(item.isThere)
+    #expect(item.ids == [1, 1])
+    #expect(item.number == nil)
+    #expect(item.name == "a")
+  }
+
+  @Test(
     "14-Untyped: values of an item are found by names, numbers and paths, and are nil otherwise")
   func untyped() throws {
     let text = #"""
