@@ -24,6 +24,9 @@ final class JSONItemContext {
   private struct State {
     /// What a path starts below: the item, or the value of a decoder of its own.
     var root = 0
+    /// Makes the keys that lead to a value within an item. They are walked to only where they are asked for:
+    /// a list may have a million of such values.
+    var above: (() -> [any CodingKey])?
     /// The keys from the item to the value whose decoder is in use.
     var path: [Step] = []
     /// Numbers the steps, so that a decoder that outlives its value notices.
@@ -60,17 +63,19 @@ final class JSONItemContext {
     (ownDepth, outerDepth, main) = (0, 0, nil)
   }
 
-  /// A context for one value that `keys` lead to.
-  convenience init(_ document: JSONDocument, _ options: JSONDecodingOptions, keys: [any CodingKey])
-  {
+  /// A context for one value within an item, which the keys from `above` lead to.
+  convenience init(
+    _ document: JSONDocument, _ options: JSONDecodingOptions, item: Int,
+    above: @escaping () -> [any CodingKey]
+  ) {
     self.init(document, options)
-    state.pointee.path = keys.map { Step(key: $0, serial: 0) }
+    state.pointee.root = item
+    state.pointee.above = above
   }
 
   /// The value that the keys of this context lead to.
   func decode<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
-    let depth = state.pointee.path.count
-    return try lent { try decode(type, at: node, in: JSONPlace(depth: depth, serial: 0)) }
+    try lent { try decode(type, at: node, in: .root) }
   }
 
   /// Calls `body` while the page is lent.
@@ -88,6 +93,7 @@ final class JSONItemContext {
   static func settle(_ context: inout JSONItemContext) {
     guard !isKnownUniquelyReferenced(&context) else { return }
     context.page.pointee.keep(context.document.index)
+    if let keys = context.state.pointee.above?() { context.state.pointee.above = { keys } }
   }
 
   deinit {
@@ -196,8 +202,12 @@ final class JSONItemContext {
   private func elsewhere<Result>(
     _ node: Int, _ keys: [any CodingKey], _ body: (JSONValueDecoder) throws -> Result
   ) throws -> Result {
-    let saved = state.pointee.path
-    defer { state.pointee.path = saved }
+    let (path, above) = (state.pointee.path, state.pointee.above)
+    defer {
+      state.pointee.path = path
+      state.pointee.above = above
+    }
+    state.pointee.above = nil
     state.pointee.serial &+= 1
     state.pointee.path = keys.map { Step(key: $0, serial: state.pointee.serial) }
     return try body(
@@ -223,7 +233,8 @@ final class JSONItemContext {
   /// page.
   func codingPath(of place: JSONPlace, node: Int) -> [any CodingKey] {
     guard isCurrent(place) else { return document.keys(to: node, from: state.pointee.root) }
-    return state.pointee.path.prefix(place.depth).map(\.key)
+    let keys = state.pointee.path.prefix(place.depth).map(\.key)
+    return state.pointee.above.map { $0() + keys } ?? keys
   }
 
   /// The keys that lead to the value whose decoder is in use; a nested container has none.
@@ -260,23 +271,43 @@ struct JSONPlace {
 }
 
 extension JSONDocument {
-  /// The names and numbers that lead from `ancestor` to `node`.
-  func keys(to node: Int, from ancestor: Int) -> [any CodingKey] {
-    var keys: [any CodingKey] = []
-    var place = ancestor
-    while place < node, let (key, child) = self.key(of: node, in: place) {
-      keys.append(key)
-      place = child
-    }
-    return keys
+  /// A child on the way to a value: an element, or the name of a member.
+  struct Step {
+    let container: Int
+    var child: Int
+    var index = 0
   }
 
-  private func key(of node: Int, in container: Int) -> (any CodingKey, Int)? {
-    if word(at: container).kind == .object {
-      let name = names(of: container).first { node < next(after: $0 + 1) }
-      return name.map { (JSONKey((try? text(at: $0)) ?? "\u{FFFD}"), $0 + 1) }
+  /// The names and numbers that lead from `ancestor` to the value at `node`.
+  func keys(to node: Int, from ancestor: Int) -> [any CodingKey] {
+    var way: [Step] = []
+    return keys(to: node, from: ancestor, along: &way)
+  }
+
+  /// As above, and from the way to an earlier value on, which becomes the way to this one: all values of a
+  /// list, in order, cost the time of one walk over it.
+  func keys(to node: Int, from ancestor: Int, along way: inout [Step]) -> [any CodingKey] {
+    var keys: [any CodingKey] = []
+    var place = ancestor
+    while place < node, word(at: place).isContainer, node < next(after: place) {
+      let isObject = word(at: place).kind == .object
+      var step = Step(container: place, child: place + 2)
+      let known = keys.count < way.count ? way[keys.count] : step
+      if known.container == place, known.child <= node { step = known }
+      // The value of a name stands behind it.
+      place = step.child + (isObject ? 1 : 0)
+      while next(after: place) <= node {
+        step.child = next(after: place)
+        step.index += 1
+        place = step.child + (isObject ? 1 : 0)
+      }
+      if keys.count < way.count { way[keys.count] = step } else { way.append(step) }
+      if isObject {
+        keys.append(JSONKey((try? text(at: step.child)) ?? "\u{FFFD}"))
+      } else {
+        keys.append(JSONIndexKey(step.index))
+      }
     }
-    return elements(of: container).enumerated().first { node < next(after: $0.element) }
-      .map { (JSONIndexKey($0.offset), $0.element) }
+    return keys
   }
 }

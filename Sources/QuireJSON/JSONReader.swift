@@ -53,15 +53,14 @@ public struct JSONReader: ~Copyable {
   /// A bit for each of the names before `unread`.
   private var namesRead: UInt64 = 0
 
-  /// Where to note a number that does not fit, which its error has no path to.
-  private let unfit: JSONUnfitNumber
+  private let notes: JSONReaderNotes
 
   fileprivate init(
     _ document: JSONDocument, _ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>,
-    item: Int, node: Int, _ unfit: JSONUnfitNumber
+    item: Int, node: Int, _ notes: JSONReaderNotes
   ) {
     (self.bytes, self.tape) = (bytes, tape)
-    self.unfit = unfit
+    self.notes = notes
     self.document = document
     self.item = item
     self.node = node
@@ -254,7 +253,7 @@ public struct JSONReader: ~Copyable {
   }
 
   private func read<Value: JSONReadable>(_ type: Value.Type, at node: Int) throws -> Value {
-    var reader = JSONReader(document, bytes, tape, item: item, node: node, unfit)
+    var reader = JSONReader(document, bytes, tape, item: item, node: node, notes)
     return try Value(from: &reader)
   }
 
@@ -268,13 +267,15 @@ public struct JSONReader: ~Copyable {
     guard let options = JSONDecodingOptions(JSONDecoder()) else {
       return try JSONDecoder().decode(type, at: node, in: document)
     }
-    var context = JSONItemContext(
-      document, options, keys: document.keys(to: node, from: item))
+    let (page, root, shared) = (document, item, notes)
+    var context = JSONItemContext(page, options, item: root) {
+      shared.keys(to: node, from: root, in: page)
+    }
     do {
       defer { JSONItemContext.settle(&context) }
       return try context.decode(type, at: node)
     } catch {
-      unfit.node = context.unfitNumber
+      notes.unfitNumber = context.unfitNumber
       throw error
     }
   }
@@ -287,13 +288,13 @@ public struct JSONReader: ~Copyable {
     return .keyNotFound(
       JSONKey(name.description),
       .init(
-        codingPath: document.keys(to: node, from: item),
+        codingPath: notes.keys(to: node, from: item, in: document),
         debugDescription: "No value associated with key \(name)."))
   }
 
   @inline(never)
   private func mismatch(_ type: Any.Type, _ node: Int) -> DecodingError {
-    let path = document.keys(to: node, from: item)
+    let path = notes.keys(to: node, from: item, in: document)
     let kind = word(at: node).kind
     if kind == .null, type != Bool.self {
       return .valueNotFound(
@@ -310,9 +311,16 @@ public struct JSONReader: ~Copyable {
   }
 }
 
-/// The number of a page that did not fit its type. Used by one task at a time.
-final class JSONUnfitNumber {
-  var node: Int?
+/// What the readers of one page share. Used by one task at a time.
+final class JSONReaderNotes {
+  /// The number that did not fit its type: its error has no path to it.
+  var unfitNumber: Int?
+  /// The way to the last value that an error was about: a type may go on behind each of them.
+  private var way: [JSONDocument.Step] = []
+
+  func keys(to node: Int, from item: Int, in document: JSONDocument) -> [any CodingKey] {
+    document.keys(to: node, from: item, along: &way)
+  }
 }
 
 /// Decodes pages of JSON into items that read themselves from the index.
@@ -335,17 +343,17 @@ public struct JSONReadablePageDecoder<Item: JSONReadable>: PageDecoder {
     JSONPageDecoding(
       context,
       .init { document in
-        let unfit = JSONUnfitNumber()
+        let notes = JSONReaderNotes()
         return { node in
-          unfit.node = nil
+          notes.unfitNumber = nil
           do {
             return try document.index.withPointers { bytes, tape in
-              var reader = JSONReader(document, bytes, tape, item: node, node: node, unfit)
+              var reader = JSONReader(document, bytes, tape, item: node, node: node, notes)
               return try Item(from: &reader)
             }
           } catch let error as DecodingError {
             throw error.located(
-              in: document, node, by: .useDefaultKeys, unfitNumber: unfit.node)
+              in: document, node, by: .useDefaultKeys, unfitNumber: notes.unfitNumber)
           }
         }
       })

@@ -1,10 +1,11 @@
 import Foundation
 import QuireCore
-import QuireJSON
 import QuirePagination
 import QuireTesting
 import QuireXML
 import Testing
+
+@testable import QuireJSON
 
 /// Items that read themselves, and values of items without a type.
 @Suite("Reading without Decodable")
@@ -125,6 +126,43 @@ struct JSONReaderTests {
     #expect(item.ids == [1, 1])
     #expect(item.number == nil)
     #expect(item.name == "a")
+  }
+
+  @Test("14-Reading, D-4: the way to a value is walked for errors alone, and on from the last one")
+  func way() throws {
+    let text = #"[[0,"x",1],{"a":1,"b":[2,"y",{"c":3,"d":[]}],"e":{}},4,[[],[5,[6,7]]]]"#
+    let document = try JSONDocument(Array(text.utf8))
+    let options = try #require(JSONDecodingOptions(JSONDecoder()))
+    var walks = 0
+    let context = JSONItemContext(document, options, item: 0) {
+      walks += 1
+      return [JSONKey("above")]
+    }
+    func values(in node: Int) -> [Int] {
+      let children = Array(document.elements(of: node)) + document.names(of: node).map { $0 + 1 }
+      return [node] + children.flatMap { values(in: $0) }
+    }
+    let nodes = values(in: 0)
+    #expect(try context.decode([JSONValue].self, at: 0).count == 4)
+    #expect(walks == 0)
+    let error = try #require(throws: DecodingError.self) {
+      try context.decode([Int].self, at: nodes[1])
+    }
+    guard case .typeMismatch(_, let found) = error else {
+      Issue.record("\(error)")
+      return
+    }
+    #expect(found.codingPath.map(\.stringValue) == ["above", "Index 1"])
+    #expect(walks == 1)
+
+    let seed = UInt64.random(in: 0...UInt64.max)
+    var random = SeededGenerator(seed: seed)
+    var steps: [JSONDocument.Step] = []
+    for node in nodes + nodes.reversed() + (nodes + nodes).shuffled(using: &random) {
+      let keys = document.keys(to: node, from: 0, along: &steps)
+      let pointer = keys.map { "/" + ($0.intValue.map(String.init) ?? $0.stringValue) }.joined()
+      #expect(pointer == document.pointer(to: node, from: 0), "seed \(seed)")
+    }
   }
 
   @Test(
