@@ -157,12 +157,11 @@ extension JSONDocument {
   /// A document in which the items are the elements of lists, and those lists: this one where that
   /// is what they are.
   ///
-  /// Throws as `lists(of:)` does, and `limitExceeded` for columns whose names make the items many
-  /// times as large as the page. Copies the items where it makes a document of its own.
-  func arranged(
-    for selector: Pagination.Items, limits: DecodingLimits = .api
-  ) throws -> (document: JSONDocument, lists: [Int]) {
-    var composer = ItemComposer(self, limits)
+  /// Throws as `lists(of:)` does, and `limitExceeded` for more or larger items than the page may have,
+  /// and for columns whose names make the items many times as large as the page. Copies the items where
+  /// it makes a document of its own.
+  func arranged(for selector: Pagination.Items) throws -> (document: JSONDocument, lists: [Int]) {
+    var composer = ItemComposer(self)
     switch selector.arrangement {
     case .lists:
       let found = try lists(of: selector)
@@ -202,14 +201,12 @@ private struct ItemComposer {
   private static let growth = 64
 
   private let source: JSONDocument
-  private let limits: DecodingLimits
   private var output: [UInt8] = [UInt8(ascii: "[")]
   private var count = 0
 
-  init(_ source: JSONDocument, _ limits: DecodingLimits) {
-    self.source = source
-    self.limits = limits
-  }
+  init(_ source: JSONDocument) { self.source = source }
+
+  private var limits: DecodingLimits { source.index.limits }
 
   /// The written items, indexed.
   consuming func document() throws -> JSONDocument {
@@ -282,9 +279,13 @@ private struct ItemComposer {
   }
 
   private mutating func addItem(_ write: (inout ItemComposer) throws -> Void) throws {
+    guard count < limits.items else { throw limits.tooManyItems() }
     if count > 0 { output.append(UInt8(ascii: ",")) }
-    count += 1
+    let start = output.count
     try write(&self)
+    let size = output.count - start
+    guard size <= limits.itemBytes else { throw limits.tooLarge(item: count, bytes: size) }
+    count += 1
     guard output.count / Self.growth <= source.end + (1 << 10) else {
       throw PageError(
         .limitExceeded,

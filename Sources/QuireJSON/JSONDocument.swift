@@ -59,7 +59,7 @@ public struct JSONDocument: PageDocument {
       }
     }
     if let fault { throw fault.pageError(in: bytes[..<end], shift) }
-    index = JSONIndex(bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws)
+    index = JSONIndex(bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, limits: limits)
   }
 
   private init(_ index: JSONIndex) { self.index = index }
@@ -69,7 +69,8 @@ public struct JSONDocument: PageDocument {
     guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
     var document = JSONDocument(
       JSONIndex(
-        bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, forgotten: (list, count)))
+        bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, limits: index.limits,
+        forgotten: (list, count)))
     document.isPage = false
     return document
   }
@@ -78,7 +79,7 @@ public struct JSONDocument: PageDocument {
   static let null = JSONDocument(
     JSONIndex(
       bytes: Array("null".utf8) + repeatElement(0, count: JSONScanner.padding), end: 4,
-      tape: [JSONWord(.null, at: 0, length: 4).bits], hasFlaws: false))
+      tape: [JSONWord(.null, at: 0, length: 4).bits], hasFlaws: false, limits: .api))
 
   /// The value at `path`, or nil where there is none. An explicit null is `.null`.
   ///
@@ -153,15 +154,18 @@ final class JSONIndex: Sendable {
   let tape: [UInt64]
   /// Whether any value on the tape is flawed.
   let hasFlaws: Bool
+  /// What the page may cost, and items that are composed of its parts.
+  let limits: DecodingLimits
 
   /// The list of the items, and how many it had, where they were delivered as they arrived.
   let forgotten: (list: Int, count: Int)?
 
   init(
-    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool,
+    bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool, limits: DecodingLimits,
     forgotten: (list: Int, count: Int)? = nil
   ) {
     self.forgotten = forgotten
+    self.limits = limits
     self.bytes = bytes
     self.end = end
     self.tape = tape

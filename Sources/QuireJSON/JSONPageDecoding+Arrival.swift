@@ -18,7 +18,7 @@ extension JSONPageDecoding {
     guard let batch = splitter?.takeItems() else { return DecodedItems([]) }
     let first = handedOut
     handedOut += batch.ends.count
-    guard handedOut <= context.limits.items else { throw Self.tooMany(context.limits.items) }
+    guard handedOut <= context.limits.items else { throw context.limits.tooManyItems() }
     var document: JSONDocument
     do {
       document = try batch.document(batchLimits)

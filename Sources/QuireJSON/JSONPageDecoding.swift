@@ -80,7 +80,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
       preconditionFailure(
         "A page was asked for its items before finish(), which makes the document.")
     }
-    let found = try page.arranged(for: context.items, limits: context.limits)
+    let found = try page.arranged(for: context.items)
     try checkLimits(found.lists, in: found.document)
     arranged = found
     return found
@@ -149,26 +149,32 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   private func checkLimits(_ lists: [Int], in document: JSONDocument) throws {
     let count = document.itemCount(of: lists)
     guard count <= context.limits.items else {
-      throw Self.tooMany(context.limits.items, count)
+      throw context.limits.tooManyItems(count)
     }
     for (index, node) in lists.lazy.flatMap({ document.elements(of: $0) }).enumerated() {
       let size = document.range(of: node).count
       guard size <= context.limits.itemBytes else {
-        throw PageError(
-          .limitExceeded,
-          """
-          Item \(index) of the page, counted from 0, has \(size) bytes, more than \
-          \(context.limits.itemBytes).
-          """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
+        throw context.limits.tooLarge(item: index, bytes: size)
       }
     }
   }
+}
 
-  static func tooMany(_ limit: Int, _ count: Int? = nil) -> PageError {
+extension DecodingLimits {
+  /// The error of a page with too many items, of which `count` is known or not.
+  func tooManyItems(_ count: Int? = nil) -> PageError {
     PageError(
       .limitExceeded,
-      "The page holds \(count.map { "\($0) items, " } ?? "")more than \(limit)\(count == nil ? " items" : ""). Ask "
+      "The page holds \(count.map { "\($0) items, " } ?? "")more than \(items)\(count == nil ? " items" : ""). Ask "
         + "for smaller pages.", remedies: [.raise(.init("DecodingLimits.items"))])
+  }
+
+  /// The error of an item that is too large.
+  func tooLarge(item index: Int, bytes: Int) -> PageError {
+    PageError(
+      .limitExceeded,
+      "Item \(index) of the page, counted from 0, has \(bytes) bytes, more than \(itemBytes).",
+      remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 }
 

@@ -158,6 +158,25 @@ struct JSONItemSelectionTests {
       try decode(JSONRawPageDecoder(), page, .columns(.root))
     }
     #expect(error?.code == .limitExceeded)
+    for (limits, name) in [
+      (DecodingLimits(items: 10), "DecodingLimits.items"),
+      (DecodingLimits(itemBytes: 1_000), "DecodingLimits.itemBytes"),
+    ] {
+      let early = #expect(throws: PageError.self) {
+        try decode(JSONRawPageDecoder(), page, .columns(.root), limits: limits)
+      }
+      #expect(early?.remedies == [.raise(.init(name))], "\(early as Any)")
+    }
+  }
+
+  @Test("What a page may hold is what the items composed of its parts may hold")
+  func composedLimits() throws {
+    let deep = String(repeating: "[", count: 150) + String(repeating: "]", count: 150)
+    let page = Array("{\"a\":[0,\(deep)],\"b\":[1,2]}".utf8)
+    let document = try JSONDocument(page, limits: DecodingLimits(depth: 200))
+    #expect(try document.value(at: "/b", inLastItemOf: .columns(.root)) == 2)
+    let small = try JSONDocument(page, limits: DecodingLimits(depth: 200, items: 1))
+    #expect(throws: PageError.self) { try small.values(at: "/b", inItemsOf: .columns(.root)) }
   }
 
   @Test("The last member and the last row are last items")
