@@ -99,9 +99,9 @@ package struct JSONLimitGuard {
     let isFine =
       depth <= limits.depth && events <= limits.events
       && events - eventsBefore <= max(limits.items, Self.fewest)
-      && bytes - tokenStart <= limits.itemBytes + 2
+      && bytes - tokenStart - 2 <= limits.itemBytes
       && !(depth >= 2 && isListInObject
-        && (items > limits.items || bytes - itemStart > limits.itemBytes + 1))
+        && (items > limits.items || bytes - itemStart - 1 > limits.itemBytes))
     return isFine ? nil : error
   }
 

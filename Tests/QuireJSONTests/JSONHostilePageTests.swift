@@ -71,4 +71,27 @@ struct JSONHostilePageTests {
     #expect(throws: Never.self) { try JSONDocument(page, limits: DecodingLimits(events: 6)) }
     #expect(throws: PageError.self) { try JSONDocument(page, limits: DecodingLimits(events: 5)) }
   }
+
+  @Test(
+    "D-4: no limit ends the program, however high it is raised",
+    arguments: [PageDelivery.whole, .asItArrives])
+  func highestLimits(delivery: PageDelivery) throws {
+    let limits = DecodingLimits(
+      depth: .max, items: .max, itemBytes: .max, numberLength: .max, events: .max)
+    let bytes = page(#"{"meta":{"n":[1.50]},"items":[{"a":[1,"x"]},{"a":[]}],"next":null}"#)
+    var limitGuard = JSONLimitGuard(limits)
+    try limitGuard.receive(bytes)
+    var decoding = try JSONRawPageDecoder().begin(
+      DecodingContext(items: "/items", limits: limits, delivery: delivery))
+    var count = 0
+    for byte in bytes {
+      try decoding.receive([byte])
+      count += try decoding.readyItems().count
+    }
+    _ = try decoding.finish()
+    count += try decoding.items().count
+    #expect(count == 2)
+    let document = try JSONDocument(bytes, limits: limits)
+    #expect(try document.values(at: "/n", inItemsOf: .columns("/meta")) == [.number("1.50")])
+  }
 }

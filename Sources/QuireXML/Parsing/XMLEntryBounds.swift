@@ -10,6 +10,8 @@ struct XMLEntryBounds {
   let most: Int
   /// Bytes that one of them may have.
   let bytes: Int
+  /// Records that one of them may have.
+  private let mostRecords: Int
   /// Whether entries may lie on the third level, within a channel.
   var hasChannels = false
   /// The level of entries at this place; that of the root element is 1.
@@ -28,6 +30,7 @@ struct XMLEntryBounds {
   init(_ limits: DecodingLimits) {
     most = limits.items
     bytes = limits.itemBytes
+    mostRecords = max(limits.items, Self.others).times(2)
   }
 
   /// Takes note of an element that is opened; false where there are too many.
@@ -37,8 +40,7 @@ struct XMLEntryBounds {
   ) -> Bool {
     if depth > self.depth {
       if depth == self.depth + 1 { parts += 1 }
-      return parts <= max(most / 8, Self.others)
-        && records - self.records <= 2 * max(most, Self.others)
+      return parts <= max(most / 8, Self.others) && records - self.records <= mostRecords
     }
     if depth == 2 {
       counts.second += 1

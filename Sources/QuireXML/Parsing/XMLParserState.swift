@@ -150,7 +150,7 @@ struct XMLParserState {
   mutating func declare(
     _ count: Int, _ pairs: UnsafeMutablePointer<UnsafePointer<xmlChar>?>
   ) {
-    guard Int(context.pointee.nsNr) <= limits.namespaces * 2, count <= limits.attributes else {
+    guard Int(context.pointee.nsNr) / 2 <= limits.namespaces, count <= limits.attributes else {
       return fail(
         .limit(
           what: "namespaces in scope", limit: limits.namespaces, property: "XMLLimits.namespaces"))

@@ -109,7 +109,7 @@ struct XMLPieceScanner {
 
   private mutating func tag(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     var index = max(searched, start + 1)
-    let stop = min(bytes.count, start + limits.tagBytes)
+    let stop = start + min(bytes.count - start, limits.tagBytes)
     while index < stop {
       let byte = bytes[index]
       if byte == UInt8(ascii: "<") {
@@ -159,18 +159,18 @@ struct XMLPieceScanner {
     _ construct: Construct, in bytes: UnsafeBufferPointer<UInt8>, from start: Int, opening: Int,
     until closing: StaticString, limit: Int
   ) -> Piece {
-    let longest = limit + opening + closing.utf8CodeUnitCount
+    let content = start + opening + closing.utf8CodeUnitCount
     let from = max(searched, start + opening)
     if let end = Self.end(of: closing, in: bytes, from: from) {
-      return end - start > longest ? .tooLong(construct) : .until(end)
+      return end - content > limit ? .tooLong(construct) : .until(end)
     }
     searched = max(from, bytes.count - closing.utf8CodeUnitCount + 1)
-    return bytes.count - start > longest ? .tooLong(construct) : .more
+    return bytes.count - content > limit ? .tooLong(construct) : .more
   }
 
   /// A document type ends with the first `>` outside brackets, quotes and comments. It is short.
   private func doctype(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
-    let text = bytes[start..<min(bytes.count, start + limits.doctypeBytes)]
+    let text = bytes[start..<start + min(bytes.count - start, limits.doctypeBytes)]
     let waiting = bytes.count - start > limits.doctypeBytes ? Piece.tooLong(.doctype) : .more
     var quote: UInt8 = 0
     var isInSubset = false

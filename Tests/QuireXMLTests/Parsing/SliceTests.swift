@@ -22,6 +22,34 @@ struct SliceTests {
     #expect(try events(of: bytes.map { [$0] }) == whole)
   }
 
+  @Test("D-4: no limit ends the program, however high it is raised")
+  func highestLimits() throws {
+    let limits = XMLLimits(
+      attributes: .max, namespaces: .max, tagBytes: .max, commentBytes: .max, doctypeBytes: .max,
+      nameBytes: .max, textBytes: .max)
+    let decoding = DecodingLimits(
+      depth: .max, items: .max, itemBytes: .max, numberLength: .max, events: .max)
+    for page in Pages.all {
+      let bytes = Array(page.utf8)
+      for boundsEntries in [false, true] {
+        let parser = try XMLPushParser(
+          limits: limits, decoding: decoding, boundsEntries: boundsEntries)
+        for byte in bytes { try parser.receive([byte]) }
+        try parser.finish()
+        #expect(parser.takeIndex().events == (try events(of: [bytes])))
+      }
+    }
+    for delivery in [PageDelivery.whole, .asItArrives] {
+      var session = try XMLRawPageDecoder(limits: limits).begin(
+        DecodingContext(items: "/r/i", limits: decoding, delivery: delivery))
+      try session.receive(Array("<r><i a='1'>x</i><i/></r>".utf8))
+      var count = try session.readyItems().count
+      _ = try session.finish()
+      count += try session.items().count
+      #expect(count == 2)
+    }
+  }
+
   @Test("X10: pages longer than a piece give the same events however they are cut")
   func longPages() throws {
     let text = String(repeating: "é]]&amp;中 ", count: 3_000)
