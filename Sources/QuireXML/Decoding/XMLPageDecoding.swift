@@ -15,6 +15,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   private var nodes: [Int]?
   /// Items delivered before the page was whole, bad ones included.
   private var handedOut = 0
+  /// Bytes that its bad items have beyond `growth` times their own.
+  private var excess = 0
   /// Whether the page turned out to be broken: once its items are delivered, the next call throws.
   private var isBroken = false
 
@@ -110,9 +112,10 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
         items.append(try make(number))
         digests?.append(Self.digest(CollectionOfOne(node), in: index))
       } catch let failure as XMLItemFailure {
-        badItems.append(
-          try failure.settle(
-            context.badItems, number: handedOut + number, item: node, in: index, places: &places))
+        let item = try failure.settle(
+          context.badItems, number: handedOut + number, item: node, in: index, places: &places)
+        try checkGrowth(item.bytes.count, of: Int(index.record(node).length))
+        badItems.append(item)
       }
     }
     handedOut += nodes.count
@@ -139,6 +142,20 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     if Int(index.record(node).length) > context.limits.itemBytes {
       throw tooLarge(handedOut + number, "at \(index.place(of: node)), ")
     }
+  }
+
+  /// Each bad item has a copy of the namespaces around it: no honest page grows by more.
+  private static var growth: Int { 64 }
+
+  private mutating func checkGrowth(_ bytes: Int, of ownBytes: Int) throws {
+    excess += bytes - Self.growth * ownBytes
+    guard excess > context.limits.itemBytes else { return }
+    throw PageError(
+      .limitExceeded,
+      """
+      With the namespaces around them, the bad items of the page are more than \(Self.growth) times \
+      as large as they are in it.
+      """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 
   private func tooLarge(_ number: Int, _ place: String = "") -> PageError {

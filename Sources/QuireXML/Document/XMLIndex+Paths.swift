@@ -376,9 +376,8 @@ struct XMLItemMatcher {
   mutating func closed() { states.removeLast() }
 
   private func fit(of entry: XMLNameTable.Entry) -> UInt64 {
-    let name = XMLIndex.Name(entry)
     var fits: UInt64 = 0
-    for (number, step) in steps.enumerated() where name.matches(step.name) { fits |= 1 << number }
+    for (number, step) in steps.enumerated() where entry.matches(step.name) { fits |= 1 << number }
     return fits
   }
 }

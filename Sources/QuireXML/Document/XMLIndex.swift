@@ -14,10 +14,11 @@ final class XMLIndex: @unchecked Sendable {
     /// The name as the page writes it.
     var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 
-    init(_ entry: XMLNameTable.Entry) {
+    /// `namespace` is one text for all names in it: each copy may have thousands of bytes.
+    init(_ entry: XMLNameTable.Entry, namespace: String?) {
       local = String(xmlChars: entry.local)
       prefix = entry.prefix.map(String.init(xmlChars:))
-      namespace = entry.namespace.map(String.init(namespace:))
+      self.namespace = namespace
     }
   }
 

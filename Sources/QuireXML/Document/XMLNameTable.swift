@@ -1,4 +1,5 @@
 import CXML2
+import QuirePagination
 
 /// Numbers the names of a document. libxml2 keeps every name once, so that comparing addresses is
 /// comparing names.
@@ -10,6 +11,16 @@ struct XMLNameTable {
     var namespace: UnsafePointer<xmlChar>?
     /// Bytes of `prefix:local`.
     var length: UInt32
+
+    /// Whether this is what a path asks for.
+    func matches(_ wanted: XMLPath.Name) -> Bool {
+      switch wanted {
+      case .any: true
+      case .local(let local, let namespace):
+        String(xmlChars: self.local) == local
+          && (namespace == nil || namespace == self.namespace.map(String.init(namespace:)) ?? "")
+      }
+    }
   }
 
   private(set) var entries = XMLBuffer<Entry>(capacity: 64)

@@ -41,9 +41,12 @@ struct XMLItemTracker {
     matcher.closed()
   }
 
-  /// Whether the items are worth copying what stays behind. A page that has much besides its items
-  /// would otherwise cost the square of its length.
-  func isWorthTaking(at end: Int) -> Bool { cost <= 16 << 10 || end - start >= cost }
+  /// Whether the items are worth copying what stays behind, and so many bytes of `names`. A page that has
+  /// much besides its items would otherwise cost the square of its length.
+  func isWorthTaking(at end: Int, copying names: Int) -> Bool {
+    let cost = cost + names
+    return cost <= 16 << 10 || end - start >= cost
+  }
 
   /// The items that are whole were taken.
   mutating func took(_ rest: XMLTape.Rest) {
@@ -73,8 +76,7 @@ extension XMLTape {
       }
       let bytes = UnsafeBufferPointer(
         start: values.base + Int(record.start), count: Int(record.length))
-      return bytes.elementsEqual(value.utf8)
-        && XMLIndex.Name(names.entries.base[record.name]).matches(wanted)
+      return bytes.elementsEqual(value.utf8) && names.entries.base[record.name].matches(wanted)
     }
   }
 }

@@ -99,7 +99,11 @@ struct XMLParserState {
     let number = names.number(local, prefix, namespace)
     tape.open(number, at: startOfTag(Int(names.entries.base[Int(number)].length)))
     if entries != nil { checkEntries(local) }
-    if depth > depthLimit || tape.records.count > recordLimit || !hasRoot { checkElement(local) }
+    if depth > depthLimit || tape.records.count > recordLimit || !hasRoot
+      || names.entries.count > limits.nameBytes
+    {
+      checkElement(local)
+    }
   }
 
   @inline(never)
@@ -120,6 +124,13 @@ struct XMLParserState {
           what: "elements, attributes and texts", limit: eventLimit,
           property: "DecodingLimits.events"))
     }
+    // Of names that share their parts libxml2 counts the parts, once; each has a byte at least.
+    if names.entries.count > limits.nameBytes { fail(tooManyNames) }
+  }
+
+  private var tooManyNames: XMLFault.Reason {
+    .limit(
+      what: "bytes of distinct names", limit: limits.nameBytes, property: "XMLLimits.nameBytes")
   }
 
   @inline(__always)
@@ -283,11 +294,7 @@ extension XMLParserState {
     case XML_ERR_USER_STOP.rawValue: return
     case XML_ERR_DOCUMENT_END.rawValue where hasRoot && depth == 0: return reportTrailing()
     case XML_ERR_DOCUMENT_END.rawValue: fail(.truncated, at: tape.source.count)
-    case XML_ERR_NO_MEMORY.rawValue:
-      fail(
-        .limit(
-          what: "bytes of distinct names", limit: limits.nameBytes, property: "XMLLimits.nameBytes")
-      )
+    case XML_ERR_NO_MEMORY.rawValue: fail(tooManyNames)
     default: fail(.malformed(Self.words(of: error)))
     }
   }

@@ -17,6 +17,8 @@ final class XMLPushParser {
   /// The names so far, as text.
   private var names: [XMLIndex.Name] = []
   private var quotedNames: [[UInt8]] = []
+  /// Their namespaces, by libxml2's addresses: it keeps each once.
+  private var namespaces: [UnsafePointer<xmlChar>: String] = [:]
 
   /// libxml2's own tables; made once, before two threads could.
   private static let library: Void = xmlInitParser()
@@ -146,8 +148,11 @@ final class XMLPushParser {
   /// come of the page since the last time; nil when there is none, or, but for `all`, when it is
   /// better to wait for more of them.
   func takeItems(all: Bool = false) -> (index: XMLIndex, nodes: [Int])? {
+    // The index of the items before may still have the names that were there then.
+    let hasNewNames = state.pointee.names.entries.count > names.count
+    let copied = hasNewNames ? names.count * MemoryLayout<XMLIndex.Name>.stride : 0
     guard let items = state.pointee.items, items.whole.count > 0,
-      all || items.isWorthTaking(at: state.pointee.tape.source.count)
+      all || items.isWorthTaking(at: state.pointee.tape.source.count, copying: copied)
     else { return nil }
     let nodes = wholeItems
     let fed = state.pointee.fed
@@ -196,12 +201,20 @@ final class XMLPushParser {
   private func index(of tape: XMLTape) -> XMLIndex {
     let entries = state.pointee.names.entries
     for number in names.count..<entries.count {
-      let name = XMLIndex.Name(entries.base[number])
+      let entry = entries.base[number]
+      let name = XMLIndex.Name(entry, namespace: entry.namespace.map(text(ofNamespace:)))
       names.append(name)
       quotedNames.append(XMLMapping.quoted(name.qualified))
     }
     return XMLIndex(
       tape, names: names, quotedNames: quotedNames, repairs: state.pointee.repairs)
+  }
+
+  private func text(ofNamespace namespace: UnsafePointer<xmlChar>) -> String {
+    if let known = namespaces[namespace] { return known }
+    let text = String(namespace: namespace)
+    namespaces[namespace] = text
+    return text
   }
 
   private func check() throws(XMLFault) {

@@ -197,6 +197,21 @@ struct TypedItemTests {
     #expect(large?.message.contains("Item 1") == true)
   }
 
+  @Test("D-3, D-4: bad items that are nothing beside the namespaces around them end the page")
+  func growth() throws {
+    let namespace = "urn:" + String(repeating: "u", count: 10_000)
+    let page = "<r xmlns='\(namespace)'>" + String(repeating: "<i>x</i>", count: 100) + "</r>"
+    var limits = DecodingLimits.api
+    let collected = try items(Int.self, page, badItems: .collect, limits: limits).badItems
+    #expect(collected.count == 100)
+    #expect(collected.allSatisfy { $0.bytes.count > 10_000 })
+    limits.itemBytes = 100_000
+    let error = #expect(throws: PageError.self) {
+      try items(Int.self, page, badItems: .collect, limits: limits)
+    }
+    #expect(error?.remedies == [.raise(.init("DecodingLimits.itemBytes"))])
+  }
+
   @Test(
     "dates of XML Schema are read, and nothing else",
     arguments: [

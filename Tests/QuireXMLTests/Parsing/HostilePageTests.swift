@@ -191,6 +191,25 @@ struct HostilePageTests {
     #expect(handed < 1 << 20)
   }
 
+  @Test("X8, D-4: a namespace is kept once for all names in it, and names are counted, too")
+  func namespaceOfNames() throws {
+    let uri = "urn:" + String(repeating: "u", count: 60_000)
+    let page = "<r xmlns='\(uri)'>" + (0..<500).map { "<n\($0)/>" }.joined() + "</r>"
+    var copies: Set<UInt> = []
+    for case var namespace? in try XMLDocument(Array(page.utf8)).index.names.map(\.namespace) {
+      namespace.withUTF8 { _ = copies.insert(UInt(bitPattern: $0.baseAddress)) }
+    }
+    #expect(copies.count == 1)
+
+    let elements = (0..<400).map { "<a\($0 % 20) xmlns='u\($0 / 20)'/>" }.joined()
+    let many = Array("<r>\(elements)</r>".utf8)
+    #expect(try XMLDocument(many, limits: XMLLimits(nameBytes: 500)).nameCount > 400)
+    let error = #expect(throws: PageError.self) {
+      try XMLDocument(many, limits: XMLLimits(nameBytes: 300))
+    }
+    #expect(error?.remedies == [.raise(.init("XMLLimits.nameBytes"))])
+  }
+
   @Test("X9: text, CDATA, comments and instructions end at their limits")
   func longContent() throws {
     let long = String(repeating: "0123456789abcdef", count: (9 << 20) / 16)

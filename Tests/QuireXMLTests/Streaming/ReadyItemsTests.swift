@@ -177,6 +177,20 @@ struct ReadyItemsTests {
     #expect(error?.message.contains("line 1002, column ") == true, "\(error?.message ?? "")")
   }
 
+  @Test("D-4: items with new names come in larger parts: each part has all names before it")
+  func newNames() throws {
+    let matcher = try #require(XMLItemMatcher("/list/item"))
+    let parser = try XMLPushParser(items: matcher)
+    try parser.receive(Array("<list>".utf8))
+    var parts: [XMLIndex] = []
+    for number in 0..<2_000 {
+      try parser.receive(Array("<item><n\(number)/></item>".utf8))
+      if let part = parser.takeItems() { parts.append(part.index) }
+    }
+    #expect(1..<1_000 ~= parts.count)
+    #expect(parser.takeItems(all: true)?.nodes.isEmpty == false)
+  }
+
   @Test("the index of a page does not grow with its items, nor with the space between them")
   func memory() throws {
     let matcher = try #require(XMLItemMatcher("/list/item"))
