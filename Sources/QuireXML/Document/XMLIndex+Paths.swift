@@ -36,7 +36,7 @@ extension XMLIndex {
       elements = first(steps.popFirst(), in: context)
     }
     for case .element(let name, let predicates) in steps {
-      let test = NameTest(name, in: self)
+      let test = NameTest(name, in: self, for: span(of: context))
       elements = elements.flatMap { select(children(of: $0).filter(test.passes), predicates) }
     }
     return Matches(elements: elements.sorted(), tail: tail)
@@ -54,7 +54,7 @@ extension XMLIndex {
       if case .element(let node) = context { return [node] }
       return [0]
     }
-    let test = NameTest(name, in: self)
+    let test = NameTest(name, in: self, for: span(of: context))
     switch context {
     case .document: return select([0].filter(test.passes), predicates)
     case .element(let node): return select(children(of: node).filter(test.passes), predicates)
@@ -64,8 +64,8 @@ extension XMLIndex {
   private func descendants(
     of context: Context, _ name: XMLPath.Name, _ predicates: [XMLPath.Predicate]
   ) -> [Int] {
-    let test = NameTest(name, in: self)
     let span = span(of: context)
+    let test = NameTest(name, in: self, for: span)
     if !predicates.contains(where: \.isPositional) {
       let below = context.isDocument ? span : span.dropFirst()
       return below.filter { node in
@@ -136,19 +136,23 @@ extension XMLIndex {
     names[records[node].name].matches(wanted)
   }
 
-  /// A name test for many nodes: each name of the page is compared once.
+  /// A name test for the nodes of a span. Each name of the page is compared once, unless there are more
+  /// names than nodes: a path may be followed from each of many items.
   private struct NameTest {
     private let index: XMLIndex
+    private let wanted: XMLPath.Name
     private let isWanted: [Bool]
 
-    init(_ wanted: XMLPath.Name, in index: XMLIndex) {
+    init(_ wanted: XMLPath.Name, in index: XMLIndex, for span: Range<Int>) {
       self.index = index
-      isWanted = index.names.map { $0.matches(wanted) }
+      self.wanted = wanted
+      isWanted = span.count < index.names.count ? [] : index.names.map { $0.matches(wanted) }
     }
 
     func passes(_ node: Int) -> Bool {
       let record = index.records[node]
-      return record.kind == .element && isWanted[record.name]
+      guard record.kind == .element else { return false }
+      return isWanted.isEmpty ? index.matches(wanted, node) : isWanted[record.name]
     }
   }
 }

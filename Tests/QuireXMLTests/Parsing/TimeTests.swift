@@ -140,6 +140,15 @@ struct TimeTests {
     }
   }
 
+  @Test("D-4 X17: twice the items with names of their own cost a path at most 2.5 times the time")
+  func itemPaths() throws {
+    try expectLinear { factor in
+      let items = (0..<400 * factor).map { "<b><n\($0)/><c>1</c></b>" }
+      let document = try XMLDocument(Array("<a>\(items.joined())</a>".utf8))
+      return { _ = try document.values(at: "//c", inItemsOf: "/a/b") }
+    }
+  }
+
   @Test("what grows with the square of its size is told from what grows with it")
   func oracle() throws {
     let work = { (steps: Int) in
