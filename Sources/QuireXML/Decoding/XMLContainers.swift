@@ -33,9 +33,7 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    guard let value = present(key) else { return nil }
-    defer { context.leave(value, in: node) }
-    return try context.decode(type, value)
+    try present(key).map { try context.decode(type, found: $0) }
   }
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
@@ -238,11 +236,15 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
   var count: Int? { nil }
   var isAtEnd: Bool { node == nil }
 
-  private mutating func next(_ type: Any.Type) throws -> XMLValue {
+  /// Reads the next element, which stays the next one until it was decoded, as with `JSONDecoder`.
+  private mutating func next<Result>(
+    _ type: Any.Type, _ read: (XMLValue) throws -> Result
+  ) throws -> Result {
     guard let found = node else {
       throw DecodingError.valueNotFound(
         type, .init(codingPath: codingPath, debugDescription: "The list is at its end."))
     }
+    let result = try read(XMLValue(node: found, role: .whole))
     currentIndex += 1
     switch source {
     case .siblings: node = context.sibling(of: found)
@@ -251,33 +253,38 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
       while next < end, context.index.records[next].kind != .element { next += 1 }
       node = next < end ? next : nil
     }
-    return XMLValue(node: found, role: .whole)
+    return result
   }
 
   mutating func decodeNil() -> Bool {
     guard let node, context.isNil(XMLValue(node: node, role: .whole)) else { return false }
-    _ = try? next(Never.self)
+    _ = try? next(Never.self) { _ in }
     return true
   }
 
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
-    let value = try next(type)
-    return try context.decode(type, value)
+    let context = context
+    return try next(type) { try context.decode(type, $0) }
   }
 
   mutating func nestedContainer<Key: CodingKey>(
     keyedBy type: Key.Type
   ) throws -> KeyedDecodingContainer<Key> {
-    let value = try next([String: Any].self)
-    return try XMLValueDecoder(context: context, value: value).container(keyedBy: type)
+    let context = context
+    return try next([String: Any].self) {
+      try XMLValueDecoder(context: context, value: $0).container(keyedBy: type)
+    }
   }
 
   mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
-    let value = try next([Any].self)
-    return try XMLValueDecoder(context: context, value: value).unkeyedContainer()
+    let context = context
+    return try next([Any].self) {
+      try XMLValueDecoder(context: context, value: $0).unkeyedContainer()
+    }
   }
 
   mutating func superDecoder() throws -> any Decoder {
-    XMLValueDecoder(context: context, value: try next((any Decoder).self))
+    let context = context
+    return try next((any Decoder).self) { XMLValueDecoder(context: context, value: $0) }
   }
 }

@@ -6,10 +6,10 @@
 
 /// How the elements of a page become types of yours.
 ///
-/// A key names a child element or, where there is none, an attribute; `@name` names an attribute
-/// only. Names match local names with any prefix; a key `dc:title` matches the namespace that
-/// `namespaces` gives for `dc`, or else the name as the page writes it. Elements of one name become
-/// an array, one or none of them too. `#text` is an element's own text.
+/// A key names a child element, the first of several, or, where there is none, an attribute; `@name`
+/// names an attribute only. Names match local names with any prefix; a key `dc:title` matches the
+/// namespace that `namespaces` gives for `dc`, or else the name as the page writes it. Elements of one
+/// name become an array, one or none of them too. `#text` is an element's own text.
 ///
 /// Text stays as it is in a `String`, and is read without white space around it as anything else. An
 /// element without attributes and content counts as nil where a value is optional, and so does one

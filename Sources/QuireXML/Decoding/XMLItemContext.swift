@@ -13,14 +13,35 @@ final class XMLItemContext {
   let options: XMLDecodingOptions
   let numberLength: Int
   /// The item being decoded: paths in errors start below it.
-  var item = 0
+  var item = 0 {
+    didSet { if !crowds.isEmpty { crowds = [:] } }
+  }
   /// Where the last error showed.
   var failedNode: Int?
 
   /// Fields mostly come in the order in which types ask for them: the search for the next one starts
-  /// behind the last one.
-  private var hintParent = -1
-  private var hint = 0
+  /// behind the last one, unless one that was passed may have the name.
+  private struct Hint {
+    var parent = -1
+    var next = 0
+    /// How many elements were passed, and the bits of their names.
+    var passed = 0
+    var bits: UInt64 = 0
+  }
+
+  private var hint = Hint()
+
+  /// The elements in one that has many, by name.
+  private struct Crowd {
+    /// The first of each local name.
+    var first: [String: Int] = [:]
+    /// All, in order, by the group of their names.
+    var all: [Int: [Int]] = [:]
+  }
+
+  /// Beyond so many elements, they are looked up by name: a list may be asked for each of a million.
+  private static let few = 128
+  private var crowds: [Int: Crowd] = [:]
 
   init(_ index: XMLIndex, _ options: XMLDecodingOptions, numberLength: Int) {
     self.index = index
@@ -33,18 +54,49 @@ final class XMLItemContext {
   /// The value for a key within an element; nil when there is none.
   func find(_ key: String, in node: Int) -> XMLValue? {
     let key = name(for: key)
-    let start = node + 1
-    let end = Int(index.records[node].next)
-    let middle = hintParent == node && hint < end ? hint : start
-    var attribute: Int?
-    if let element = scan(for: key, middle, end, &attribute)
-      ?? scan(for: key, start, middle, &attribute)
-    {
-      hintParent = node
-      hint = Int(index.records[element].next)
-      return XMLValue(node: element, role: .member)
+    if let element = firstElement(key, in: node) { return XMLValue(node: element, role: .member) }
+    let attribute = index.attributes(of: node).first {
+      index.names[index.records[$0].name].local == key
     }
     return attribute.map { XMLValue(node: $0, role: .attribute) } ?? findSpecial(key, in: node)
+  }
+
+  /// The first element of a local name directly within another.
+  private func firstElement(_ key: String, in node: Int) -> Int? {
+    if !crowds.isEmpty, let crowd = crowds[node] { return crowd.first[key] }
+    let bits = XMLIndex.Name.bits(of: key)
+    var place = hint
+    if place.parent != node || place.bits & bits != 0 { place = Hint(parent: node, next: node + 1) }
+    let end = Int(index.records[node].next)
+    while place.next < end {
+      let found = place.next
+      let record = index.records[found]
+      place.next = Int(record.next)
+      guard record.kind == .element else { continue }
+      guard place.passed < Self.few else { return crowd(in: node).first[key] }
+      place.passed += 1
+      let own = index.names[record.name].bits
+      place.bits |= own
+      if own & bits != 0, index.names[record.name].local == key {
+        if hint.parent != node || hint.passed < place.passed { hint = place }
+        return found
+      }
+    }
+    return nil
+  }
+
+  private func crowd(in node: Int) -> Crowd {
+    if let known = crowds[node] { return known }
+    var crowd = Crowd()
+    for child in index.children(of: node) {
+      let name = index.name(of: child)
+      if crowd.all[name.group]?.append(child) == nil {
+        crowd.all[name.group] = [child]
+        if crowd.first[name.local] == nil { crowd.first[name.local] = child }
+      }
+    }
+    crowds[node] = crowd
+    return crowd
   }
 
   /// The name that is looked for where a type asks for a key.
@@ -69,26 +121,12 @@ final class XMLItemContext {
     return value
   }
 
-  /// Moves the hint behind a decoded value, however much of it the decoder read.
-  func leave(_ value: XMLValue, in node: Int) {
-    hintParent = node
-    hint = Int(index.records[value.node].next)
-  }
-
-  @inline(__always)
-  private func scan(for key: String, _ start: Int, _ end: Int, _ attribute: inout Int?) -> Int? {
-    var node = start
-    while node < end {
-      let record = index.records[node]
-      switch record.kind {
-      case .element: if index.names[record.name].local == key { return node }
-      case .attribute, .composedAttribute:
-        if attribute == nil, index.names[record.name].local == key { attribute = node }
-      case .text, .composedText, .space, .composedSpace, .namespace: break
-      }
-      node = Int(record.next)
-    }
-    return nil
+  /// Decodes a value that was found by a key. The search for the next one goes on behind it, however much of
+  /// it the decoder read.
+  func decode<T: Decodable>(_ type: T.Type, found value: XMLValue) throws -> T {
+    let hint = hint
+    defer { self.hint = hint }
+    return try decode(type, value)
   }
 
   private func findSpecial(_ key: String, in node: Int) -> XMLValue? {
@@ -115,22 +153,26 @@ final class XMLItemContext {
 
   /// The next element behind `node` that has its name; nil behind the last one.
   func sibling(of node: Int) -> Int? {
-    let end = Int(index.records[Int(index.records[node].parent)].next)
-    let name = index.records[node].name
+    let parent = Int(index.records[node].parent)
+    let group = self.group(of: node)
+    let end = Int(index.records[parent].next)
     var next = Int(index.records[node].next)
-    while next < end {
+    var passed = 0
+    while next < end, passed < Self.few {
       let record = index.records[next]
-      if record.kind == .element, isSame(record.name, name) { return next }
+      if record.kind == .element {
+        if index.names[record.name].group == group { return next }
+        passed += 1
+      }
       next = Int(record.next)
     }
-    return nil
+    guard next < end else { return nil }
+    let all = crowd(in: parent).all[group] ?? []
+    let place = all.place(of: node + 1)
+    return place < all.count ? all[place] : nil
   }
 
-  private func isSame(_ name: Int, _ other: Int) -> Bool {
-    if name == other { return true }
-    let (one, two) = (index.names[name], index.names[other])
-    return one.local == two.local && one.namespace == two.namespace
-  }
+  private func group(of node: Int) -> Int { index.names[index.records[node].name].group }
 
   // MARK: Nothing
 
@@ -222,10 +264,14 @@ extension XMLItemContext {
   /// The number of an element among those of its name; nil when it is the only one.
   private func position(of node: Int) -> Int? {
     let parent = Int(index.records[node].parent)
-    let name = index.records[node].name
-    let same = index.children(of: parent).lazy.filter { self.index.records[$0].name == name }
-    guard same.prefix(2).reduce(0, { count, _ in count + 1 }) > 1 else { return nil }
-    return same.prefix { $0 < node }.reduce(0) { count, _ in count + 1 }
+    let group = self.group(of: node)
+    var all = Array(index.children(of: parent).prefix(Self.few + 1))
+    if all.count > Self.few {
+      all = crowd(in: parent).all[group] ?? []
+    } else {
+      all.removeAll { self.group(of: $0) != group }
+    }
+    return all.count > 1 ? all.place(of: node) : nil
   }
 
   func mismatch(
@@ -252,6 +298,18 @@ extension XMLItemContext {
       .init(
         codingPath: codingPath(to: node),
         debugDescription: "There is neither an element nor an attribute \"\(sought)\"."))
+  }
+}
+
+extension [Int] {
+  /// Where a number is, or would be, among these, which are in order.
+  fileprivate func place(of number: Int) -> Int {
+    var (start, end) = (startIndex, endIndex)
+    while start < end {
+      let middle = (start + end) / 2
+      if self[middle] < number { start = middle + 1 } else { end = middle }
+    }
+    return start
   }
 }
 

@@ -47,8 +47,7 @@ extension XMLItemContext {
       guard type is any XMLListType.Type else { throw missing(key, in: node) }
       return try T(from: XMLValueDecoder(context: self, value: XMLValue(node: node, role: .list)))
     }
-    defer { leave(value, in: node) }
-    return try decode(type, value)
+    return try decode(type, found: value)
   }
 
   func decode<T: Decodable>(_ type: T.Type, _ value: XMLValue) throws -> T {

@@ -10,15 +10,32 @@ final class XMLIndex: @unchecked Sendable {
     let local: String
     let prefix: String?
     let namespace: String?
+    /// The number of the page's first name that differs from this one in its prefix at most.
+    let group: Int
+    /// See `bits(of:)`.
+    let bits: UInt64
 
     /// The name as the page writes it.
     var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 
     /// `namespace` is one text for all names in it: each copy may have thousands of bytes.
-    init(_ entry: XMLNameTable.Entry, namespace: String?) {
+    init(_ entry: XMLNameTable.Entry, namespace: String?, group: Int) {
       local = String(xmlChars: entry.local)
       prefix = entry.prefix.map(String.init(xmlChars:))
       self.namespace = namespace
+      self.group = group
+      bits = Self.bits(of: local)
+    }
+
+    /// Bits of which equal local names share one, and others seldom do: one for a name of ASCII, and all for
+    /// others, which may be equal in several spellings.
+    static func bits(of local: String) -> UInt64 {
+      var sum: UInt8 = 0
+      for byte in local.utf8 {
+        guard byte < 0x80 else { return .max }
+        sum = sum &* 31 &+ byte
+      }
+      return 1 &<< UInt64(sum)
     }
   }
 

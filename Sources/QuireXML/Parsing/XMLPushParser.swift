@@ -19,6 +19,13 @@ final class XMLPushParser {
   private var quotedNames: [[UInt8]] = []
   /// Their namespaces, by libxml2's addresses: it keeps each once.
   private var namespaces: [UnsafePointer<xmlChar>: String] = [:]
+  /// The first of the names that differ in their prefix alone.
+  private var groups: [NameWithoutPrefix: Int] = [:]
+
+  private struct NameWithoutPrefix: Hashable {
+    let local: UnsafePointer<xmlChar>
+    let namespace: UnsafePointer<xmlChar>?
+  }
 
   /// libxml2's own tables; made once, before two threads could.
   private static let library: Void = xmlInitParser()
@@ -202,7 +209,11 @@ final class XMLPushParser {
     let entries = state.pointee.names.entries
     for number in names.count..<entries.count {
       let entry = entries.base[number]
-      let name = XMLIndex.Name(entry, namespace: entry.namespace.map(text(ofNamespace:)))
+      let key = NameWithoutPrefix(local: entry.local, namespace: entry.namespace)
+      let group = groups[key] ?? number
+      groups[key] = group
+      let name = XMLIndex.Name(
+        entry, namespace: entry.namespace.map(text(ofNamespace:)), group: group)
       names.append(name)
       quotedNames.append(XMLMapping.quoted(name.qualified))
     }

@@ -149,6 +149,43 @@ struct TimeTests {
     }
   }
 
+  @Test("D-4: twice the elements cost fields, lists and failed attempts at most 2.5 times the time")
+  func fields() throws {
+    struct Skipped: Decodable {}
+    struct Attempts: Decodable {
+      init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: XMLKey.self)
+        var list = try fields.nestedUnkeyedContainer(forKey: XMLKey(stringValue: "b"))
+        while !list.isAtEnd {
+          if (try? list.decode(Int.self)) == nil { _ = try list.decode(Skipped.self) }
+        }
+      }
+    }
+    struct Within: Decodable {
+      init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: XMLKey.self)
+        for key in fields.allKeys {
+          let inner = try fields.nestedContainer(keyedBy: XMLKey.self, forKey: key)
+          _ = inner.contains(XMLKey(stringValue: "none"))
+        }
+      }
+    }
+    func expectLinearItem<Item: Decodable>(
+      _ type: Item.Type, _ count: Int, _ elements: @escaping (Int) -> String
+    ) throws {
+      try expectLinear("\(type)") { factor in
+        let page = "<a>\((0..<count * factor).map(elements).joined())</a>"
+        let index = try XMLDocument(Array(page.utf8)).index
+        return { _ = try XMLItem(index: index, node: 0).decode(type) }
+      }
+    }
+    try expectLinearItem(Attempts.self, 4_000) { _ in "<b>x</b>" }
+    try expectLinearItem(Within.self, 1_000) { "<n\($0)/>" }
+    try expectLinearItem([String: [Int]].self, 1_000) {
+      "<n\($0 / 4)>1</n\($0 / 4)><n\($0)>2</n\($0)>"
+    }
+  }
+
   @Test("what grows with the square of its size is told from what grows with it")
   func oracle() throws {
     let work = { (steps: Int) in
