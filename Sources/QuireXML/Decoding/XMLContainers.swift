@@ -51,19 +51,19 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try context.double(value(key))
+    try context.float(type, value(key))
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try present(key).map(context.double)
+    try present(key).map { try context.float(type, $0) }
   }
 
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    Float(try context.double(value(key)))
+    try context.float(type, value(key))
   }
 
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try present(key).map { Float(try context.double($0)) }
+    try present(key).map { try context.float(type, $0) }
   }
 
   // MARK: Within
@@ -169,6 +169,22 @@ extension XMLKeyedContainer {
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
     try context.present(key, in: node).map { try context.integer(type, $0) }
   }
+
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
+    try context.integer(type, context.value(key, in: node))
+  }
+
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try context.present(key, in: node).map { try context.integer(type, $0) }
+  }
 }
 
 /// A single value.
@@ -181,8 +197,8 @@ struct XMLSingleValueContainer: SingleValueDecodingContainer {
   func decodeNil() -> Bool { context.isNil(value) }
   func decode(_ type: String.Type) throws -> String { try context.string(value) }
   func decode(_ type: Bool.Type) throws -> Bool { try context.bool(value) }
-  func decode(_ type: Double.Type) throws -> Double { try context.double(value) }
-  func decode(_ type: Float.Type) throws -> Float { Float(try context.double(value)) }
+  func decode(_ type: Double.Type) throws -> Double { try context.float(type, value) }
+  func decode(_ type: Float.Type) throws -> Float { try context.float(type, value) }
   func decode(_ type: Int.Type) throws -> Int { try context.integer(type, value) }
   func decode(_ type: Int8.Type) throws -> Int8 { try context.integer(type, value) }
   func decode(_ type: Int16.Type) throws -> Int16 { try context.integer(type, value) }
@@ -193,6 +209,8 @@ struct XMLSingleValueContainer: SingleValueDecodingContainer {
   func decode(_ type: UInt16.Type) throws -> UInt16 { try context.integer(type, value) }
   func decode(_ type: UInt32.Type) throws -> UInt32 { try context.integer(type, value) }
   func decode(_ type: UInt64.Type) throws -> UInt64 { try context.integer(type, value) }
+  func decode(_ type: Int128.Type) throws -> Int128 { try context.integer(type, value) }
+  func decode(_ type: UInt128.Type) throws -> UInt128 { try context.integer(type, value) }
   func decode<T: Decodable>(_ type: T.Type) throws -> T { try context.decode(type, value) }
 }
 
@@ -265,6 +283,17 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
   mutating func decode<T: Decodable>(_ type: T.Type) throws -> T {
     let context = context
     return try next(type) { try context.decode(type, $0) }
+  }
+
+  /// The protocol has these by name, and the library's refuse.
+  mutating func decode(_ type: Int128.Type) throws -> Int128 {
+    let context = context
+    return try next(type) { try context.integer(type, $0) }
+  }
+
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 {
+    let context = context
+    return try next(type) { try context.integer(type, $0) }
   }
 
   mutating func nestedContainer<Key: CodingKey>(

@@ -347,23 +347,27 @@ extension XMLItemContext {
     return result
   }
 
-  func double(_ value: XMLValue) throws -> Double {
-    try checkScalar(value, Double.self)
-    let result = withBytes(of: value) { bytes -> Double? in
+  func float<Number: BinaryFloatingPoint & LosslessStringConvertible>(
+    _ type: Number.Type, _ value: XMLValue
+  ) throws -> Number {
+    try checkScalar(value, type)
+    let result = withBytes(of: value) { bytes -> Number? in
       let text = XMLText.trimmed(bytes)
       guard text.count <= numberLength else { return nil }
       switch String(decoding: text, as: UTF8.self) {
-      case "INF", "+INF": return .infinity
-      case "-INF": return -.infinity
-      case "NaN": return .nan
+      case "INF", "+INF": return Number.infinity
+      case "-INF": return -Number.infinity
+      case "NaN": return Number.nan
       case let text:
         let isNumber = text.utf8.allSatisfy {
           0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0)
         }
-        return isNumber ? Double(text) : nil
+        // What is too large for the type becomes infinite.
+        guard isNumber, let number = Number(text), number.isFinite else { return nil }
+        return number
       }
     }
-    guard let result else { throw mismatch(Double.self, value) }
+    guard let result else { throw mismatch(type, value) }
     return result
   }
 
@@ -384,7 +388,7 @@ extension XMLItemContext {
     case .iso8601:
       guard let date = XMLDate.parse(text) else { throw mismatch(Date.self, value) }
       return date
-    case .secondsSince1970: return Date(timeIntervalSince1970: try double(value))
+    case .secondsSince1970: return Date(timeIntervalSince1970: try float(Double.self, value))
     case .custom(let read): return try read(text)
     }
   }
@@ -413,7 +417,7 @@ extension XMLItemContext {
     let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
     // Decimal takes what a text begins with for the number, and ignores the rest.
     guard text.utf8.count <= numberLength, Self.isDecimal(text),
-      let decimal = Decimal(string: text)
+      let decimal = Decimal(string: text), decimal.isFinite
     else { throw mismatch(Decimal.self, value) }
     return decimal
   }

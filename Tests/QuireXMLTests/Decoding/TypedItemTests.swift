@@ -125,6 +125,7 @@ struct TypedItemTests {
       ("1.10", true), (" -.5 ", true), ("+3.", true), ("2.5E+3", true), ("1,5", false),
       ("1.234,56", false), ("12 EUR", false), ("1 000", false), ("1.2.3", false), ("0x10", false),
       ("--1", false), (".", false), ("1e", false), ("", false), ("NaN", false),
+      ("1e999", false),
     ])
   func decimals(text: String, isNumber: Bool) throws {
     func read() throws -> Decimal? { try items(Decimal.self, "<r><i>\(text)</i></r>").items.first }
@@ -180,6 +181,63 @@ struct TypedItemTests {
     ])
   func numbers(page: String) {
     #expect(throws: PageError.self) { try items(UInt8.self, page) }
+  }
+
+  @Test("D-1: integers of 128 bits are read alone, as fields and in lists")
+  func wideIntegers() throws {
+    struct Wide: Decodable, Sendable, Equatable {
+      var a: Int128
+      var b: UInt128?
+      var c: UInt128?
+      var list: [Int128]
+      var others: [UInt128?]
+    }
+    struct Pair: Decodable, Sendable {
+      let first: Int128
+      let second: UInt128?
+
+      init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        first = try list.decode(Int128.self)
+        second = try list.decodeIfPresent(UInt128.self)
+      }
+    }
+    let page = """
+      <r><i a='-170141183460469231731687303715884105728'>\
+      <b>340282366920938463463374607431768211455</b><list>1</list><list>-2</list>\
+      <others>3</others><others/></i></r>
+      """
+    #expect(
+      try items(Wide.self, page).items
+        == [Wide(a: .min, b: .max, c: nil, list: [1, -2], others: [3, nil])])
+    #expect(try items(Int128.self, "<r><i> 5 </i></r>").items == [5])
+    #expect(throws: PageError.self) { try items(UInt128.self, "<r><i>-1</i></r>") }
+    let pair = try items(Pair.self, "<r><i><x>-1</x><y>2</y></i></r>").items.first
+    #expect(pair?.first == -1)
+    #expect(pair?.second == 2)
+  }
+
+  @Test("D-1: a number too large for its type is an error; INF and NaN are written")
+  func largeNumbers() throws {
+    struct Field: Decodable, Sendable { var f: Float? }
+    func read<Number: Decodable & Sendable>(_ type: Number.Type, _ text: String) throws -> Number? {
+      try items(type, "<r><i><f>\(text)</f></i></r>", at: "//f").items.first
+    }
+    #expect(try read(Float.self, "3.4e38") == Float(3.4e38))
+    #expect(try read(Double.self, "1e300") == 1e300)
+    #expect(try read(Double.self, "1e-400") == 0)
+    #expect(try read(Float.self, "-INF") == -Float.infinity)
+    #expect(try read(Double.self, "INF") == Double.infinity)
+    #expect(try read(Double.self, "NaN")?.isNaN == true)
+    for text in ["1e39", "-1e300", "1e999"] {
+      #expect(throws: PageError.self) { try read(Float.self, text) }
+      #expect(throws: PageError.self) {
+        try items(Field.self, "<r><i><f>\(text)</f></i></r>")
+      }
+    }
+    for text in ["1e309", "-1e999"] {
+      #expect(throws: PageError.self) { try read(Double.self, text) }
+    }
   }
 
   @Test("D-4: too many items, and items too large, end the page")
