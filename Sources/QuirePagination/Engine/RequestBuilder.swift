@@ -220,7 +220,7 @@ struct RequestBuilder: Sendable {
     request.method = method
     request.url = try target(of: href)
     if !merges {
-      request.headerFields = request.headerFields.filtered { Self.ours.contains($0.name) }
+      request.headerFields = request.headerFields.filtered { isOurs($0.name) }
     }
     try setHeaders(description["headers"], in: &request)
     request.body = body(description["body"], merges: merges)
@@ -235,7 +235,13 @@ struct RequestBuilder: Sendable {
     return request
   }
 
-  /// What is ours to say, whatever a page describes.
+  /// Whether a field is ours to say, whatever a page describes. A closure may add a secret that the
+  /// first request lacks, such as a session's.
+  private func isOurs(_ name: HTTPField.Name) -> Bool {
+    Self.ours.contains(name)
+      || SecretName.matches(name.rawName) && (!isCustom || base.headerFields.contains(name))
+  }
+
   private static let ours: Set<HTTPField.Name> = [
     .authorization, .proxyAuthorization, .cookie, .accept, .acceptLanguage, .userAgent,
   ]
@@ -247,7 +253,7 @@ struct RequestBuilder: Sendable {
     let forbidden = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"]
     for member in members {
       let field = try RequestEditor.field(member.name)
-      guard !Self.ours.contains(field), !forbidden.contains(field.canonicalName) else { continue }
+      guard !isOurs(field), !forbidden.contains(field.canonicalName) else { continue }
       request.headerFields[field] = member.value.plainText
     }
   }

@@ -49,6 +49,25 @@ struct CustomNextTests {
     #expect(rest.unplayed.isEmpty)
   }
 
+  @Test("T11, T29: a closure's requests have the caller's key, and no secret elsewhere")
+  func keys() async throws {
+    let (key, session) = (HTTPField.Name("X-Api-Key")!, HTTPField.Name("X-Session")!)
+    let server = CannedServer([.json("[1]"), .json("[2]"), .json("[3]")])
+    let cursor = PageClient(transport: server).cursor(
+      of: Int.self, at: "https://n.test/1", items: "",
+      policy: Pagination.Policy(links: .allow(["other.test"])),
+      request: PageClient.RequestOptions(headers: [key: "s3cret-key"])
+    ) { page in
+      if page.url.hasSuffix("/3") { return nil }
+      let link = page.url.hasSuffix("/1") ? "/2" : "https://other.test/3"
+      return NextPage(PageRequest(url: link, headerFields: [key: "another", session: "opened"]))
+    }
+    for try await _ in cursor {}
+    let sent = server.requests.map(\.head.headerFields)
+    #expect(sent.map { $0[key] } == ["s3cret-key", "s3cret-key", nil])
+    #expect(sent.map { $0[session] } == [nil, "opened", nil])
+  }
+
   @Test("T11: a closure's link is subject to the policy, and what it throws follows the page")
   func failures() async throws {
     let client = PageClient(transport: CannedServer([.json("[1]")]))
