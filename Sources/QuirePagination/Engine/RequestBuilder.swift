@@ -86,6 +86,7 @@ struct RequestBuilder: Sendable {
       request = try editor.request()
     }
     try keepBodyHome(request)
+    try keepMethod(request)
     return request
   }
 
@@ -124,6 +125,21 @@ struct RequestBuilder: Sendable {
         "The next link would take the request's body from \(home) to \(origin.shown). If that is right, "
           + "start a walk there.")
     }
+  }
+
+  /// Throws `refusedLink` for a POST that a parameter makes a method which changes something, as
+  /// Rails, Laravel and others let it.
+  private func keepMethod(_ request: PageRequest) throws(PageError) {
+    guard request.method == .post else { return }
+    var names = RequestEditor(request).query.pairs.filter { $0.name == "_method" }
+      .map { PercentEncoding.decode($0.encoded) }
+    if case .json(let body) = request.body { names += [body["_method"]?.plainText ?? ""] }
+    guard let name = names.first(where: { ["DELETE", "PATCH", "PUT"].contains($0.uppercased()) })
+    else { return }
+    throw PageError(
+      .refusedLink,
+      "The next link asks by \"_method\" for the method \(name). Links are followed by POST and by "
+        + "methods that only read.")
   }
 
   // MARK: Carried values
@@ -232,6 +248,7 @@ struct RequestBuilder: Sendable {
     try send(bookmark.carried, in: &editor)
     request = try editor.request()
     try keepBodyHome(request)
+    try keepMethod(request)
     return request
   }
 
@@ -250,13 +267,21 @@ struct RequestBuilder: Sendable {
     _ headers: JSONValue?, in request: inout PageRequest
   ) throws(PageError) {
     guard case .object(let members)? = headers else { return }
-    let forbidden = ["host", "content-length", "transfer-encoding", "connection", "upgrade", "te"]
     for member in members {
       let field = try RequestEditor.field(member.name)
-      guard !isOurs(field), !forbidden.contains(field.canonicalName) else { continue }
+      guard !isOurs(field), !Self.forbidden.contains(field.canonicalName),
+        !field.canonicalName.hasPrefix("proxy-")
+      else { continue }
       request.headerFields[field] = member.value.plainText
     }
   }
+
+  /// What no page says: fields of the connection, and those that make another method of a request.
+  private static let forbidden: Set<String> = [
+    "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "te",
+    "trailer", "transfer-encoding", "upgrade", "x-http-method", "x-http-method-override",
+    "x-method-override",
+  ]
 
   private func body(_ body: JSONValue?, merges: Bool) -> PageRequest.Body {
     guard merges, case .json(.object(var members)) = base.body else {
