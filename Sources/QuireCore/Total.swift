@@ -28,3 +28,22 @@ public struct Total: Hashable, Codable, Sendable {
     self.kind = kind
   }
 }
+
+// Arithmetic for numbers that came from a server or a checkpoint: it stops at the ends of the range
+// instead of trapping.
+extension Int {
+  package func plus(_ other: Int) -> Int {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? (other > 0 ? .max : .min) : sum
+  }
+
+  package func minus(_ other: Int) -> Int {
+    let (difference, overflow) = subtractingReportingOverflow(other)
+    return overflow ? (other > 0 ? .min : .max) : difference
+  }
+
+  package func times(_ other: Int) -> Int {
+    let (product, overflow) = multipliedReportingOverflow(by: other)
+    return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+  }
+}

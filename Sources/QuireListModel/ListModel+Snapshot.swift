@@ -179,11 +179,13 @@ extension ListModel.Snapshot {
     let rest: Int? =
       switch list.total?.kind {
       case .items, .estimate:
-        list.total.map { $0.value - list.itemsBefore - list.count }
+        list.total.map { $0.value.minus(list.itemsBefore).minus(list.count) }
       case .remaining: list.total?.value
       case .lowerBound, .pages, nil: nil
       }
-    return rest.map { max($0, list.itemsAfter) } ?? (list.itemsAfter > 0 ? list.itemsAfter : nil)
+    // Views add it to other numbers, and servers say what they like.
+    let bounded = rest.map { min(max($0, list.itemsAfter), 1 << 40) }
+    return bounded ?? (list.itemsAfter > 0 ? list.itemsAfter : nil)
   }
 
   /// How many rows there are, with those that stand for what is known to come.
@@ -198,7 +200,7 @@ extension ListModel.Snapshot {
   func itemInRun(atRow row: Int) -> Int {
     let index = row - expectedBefore
     if index < 0 { return heldInRun.lowerBound + index }
-    if index >= items.count { return heldInRun.upperBound + index - items.count }
+    if index >= items.count { return heldInRun.upperBound.plus(index - items.count) }
     let (ordinal, offset) = items.index.find(index)
     let chunk = ordinal - items.index.ordinals.lowerBound
     guard chunk < list.pages.count else { return heldInRun.lowerBound }

@@ -187,6 +187,13 @@ import Testing
     let remaining = ListModel(Cursor(ScriptedSource([page])), options: .byHand)
     try await remaining.loadMore()
     #expect(remaining.snapshot.expectedAfter == 7)
+    // Whatever a server says, a view can add it up.
+    for total in [Total(.max, .remaining), Total(.max), Total(.min)] {
+      page.total = total
+      let model = ListModel(Cursor(ScriptedSource([page])), options: .byHand)
+      try await model.loadMore()
+      #expect(model.snapshot.rowCount >= 1 && model.snapshot.rowCount < Int.max / 2)
+    }
   }
 
   // MARK: Windows and rows

@@ -1,4 +1,5 @@
 package import HTTPTypes
+import QuireCore
 import QuirePagination
 
 #if canImport(FoundationEssentials)
@@ -128,9 +129,9 @@ package struct RateLimitBudget: Hashable, Sendable {
     let first = wait ?? .zero
     guard let remaining, let reset, count > remaining else { return first }
     guard let limit, limit > 0 else { return max(first, reset) }
-    let windows = (count.minus(remaining) + limit - 1) / limit
+    let windows = count.minus(remaining).plus(limit - 1) / limit
     // Where it is not said how long a window is, none so far was shorter than what is left of this one.
-    return max(first, reset + (window ?? reset) * max(0, windows - 1))
+    return max(first, reset + (window ?? reset) * min(max(0, windows - 1), 1 << 30))
   }
 }
 

@@ -1,3 +1,4 @@
+import QuireCore
 import QuirePagination
 
 /// How a secret is percent-encoded in a URL, told without the secret.

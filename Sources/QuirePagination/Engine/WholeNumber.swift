@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Whole numbers as servers spell them: `40`, `40.0`, `4e1`, `"1,234"`, `"1 234"`.
 enum WholeNumber {
   /// The number; nil for anything else, such as `40.5`, and in a text for what could be meant in two
@@ -83,25 +85,6 @@ enum WholeNumber {
 
   private static func isDigit(_ byte: UInt8) -> Bool {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
-  }
-}
-
-// Arithmetic for numbers that came from a server or a checkpoint: it stops at the ends of the range
-// instead of trapping.
-extension Int {
-  package func plus(_ other: Int) -> Int {
-    let (sum, overflow) = addingReportingOverflow(other)
-    return overflow ? (other > 0 ? .max : .min) : sum
-  }
-
-  package func minus(_ other: Int) -> Int {
-    let (difference, overflow) = subtractingReportingOverflow(other)
-    return overflow ? (other > 0 ? .min : .max) : difference
-  }
-
-  package func times(_ other: Int) -> Int {
-    let (product, overflow) = multipliedReportingOverflow(by: other)
-    return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
   }
 }
 
