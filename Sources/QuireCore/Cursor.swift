@@ -93,10 +93,10 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// What walks make of a position that comes back; see `PageSource.repeatedPositions`.
   package var repeatedPositions: Position.Repetition { probe.repeatedPositions }
 
-  /// Where up to `count` pages behind the one at `position` start; see
-  /// `PageSource.positions(after:total:count:)`.
-  package func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    probe.positions(after: position, total: total, count: count)
+  /// Where the page starts that comes `count` behind the one at `position`; nil where that cannot be
+  /// told without reading. See `PageSource.positions(after:total:count:)`.
+  package func position(_ count: Int, after position: Position, total: Total?) -> Position? {
+    probe.positions(after: position, total: total, pages: count...count).first
   }
 
   /// By what the listing is known from others; nil where nothing is known.

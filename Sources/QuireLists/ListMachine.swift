@@ -105,8 +105,8 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   var options: ListOptions
   let start: Position
-  /// Where pages behind a position start, as far as the source can tell; pure.
-  private let positions: @Sendable (Position, Total?, Int) -> [Position]
+  /// Where the page starts that comes so many behind a position, where the source can tell; pure.
+  private let position: @Sendable (Int, Position, Total?) -> Position?
   var activity = Activity.idle
   var content: Content
   var waiters: [Waiter] = []
@@ -124,11 +124,11 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   init(
     start: Position = .start, options: ListOptions = ListOptions(),
-    positions: @escaping @Sendable (Position, Total?, Int) -> [Position] = { _, _, _ in [] }
+    position: @escaping @Sendable (Int, Position, Total?) -> Position? = { _, _, _ in nil }
   ) {
     self.start = start
     self.options = options
-    self.positions = positions
+    self.position = position
     content = Content(ListStart(position: start))
     triggers = Triggers(
       after: ThresholdLatch(options.threshold),
@@ -258,9 +258,10 @@ struct ListMachine<Item: Sendable>: Sendable {
       let number = content.distantPage(for: command), number >= content.listStart
     else { return nil }
     let count = number - content.listStart
-    let known = count == 0 ? [start] : positions(start, content.pages.last?.total, count)
-    guard let position = known.last, known.count >= count else { return nil }
-    return ListStart(position: position, pages: number, items: number * content.pageSize)
+    let known: Position? = count == 0 ? start : position(count, start, content.pages.last?.total)
+    // Pages that come are added to what is reckoned.
+    let items = min(number.times(content.pageSize), Int.max / 2)
+    return known.map { ListStart(position: $0, pages: number, items: items) }
   }
 
   // MARK: Loading by hand
@@ -353,6 +354,11 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// Another page is to be shown. Commands are served in order.
   mutating func navigate(_ command: PageCommand, ticket: Int) -> Effects {
     var effects = Effects()
+    // Whatever the listing is: other numbers are added to it.
+    guard command.isPossible else {
+      effects.outcome = .end
+      return effects
+    }
     waiters.append(Waiter(ticket: ticket, wish: .navigate(command)))
     serveNavigations(&effects)
     demandLoad(&effects)

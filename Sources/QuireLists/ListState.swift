@@ -174,6 +174,14 @@ public enum PageCommand: Hashable, Sendable {
   case page(Int)
   /// The page that has the item with this number.
   case item(Int)
+
+  /// Whether a listing may have so many pages or items.
+  var isPossible: Bool {
+    switch self {
+    case .page(let number), .item(let number): number < 1 << 40
+    case .next, .previous: true
+    }
+  }
 }
 
 extension ListSnapshot.Content {

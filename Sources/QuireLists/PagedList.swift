@@ -57,7 +57,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     stopwatch = Stopwatch(cursor.clock)
     let machine = Machine(
       start: cursor.start, options: options.allowed(allows),
-      positions: cursor.positions(after:total:count:))
+      position: cursor.position(_:after:total:))
     state = Mutex(State(machine: machine))
   }
 

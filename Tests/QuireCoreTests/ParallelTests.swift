@@ -179,6 +179,14 @@ import Testing
     try await source.wait { $0.running == 0 }
   }
 
+  @Test("P-9: a total of pages that no number holds bounds nothing")
+  func endlessTotal() async throws {
+    let cursor = Cursor.numbered(from: 5) { number in
+      number > 9 ? nil : NumberedPage([number], totalPages: .max)
+    }
+    #expect(try await cursor.parallel(3).items.collected() == [5, 6, 7, 8, 9])
+  }
+
   @Test("P-9: pages that lead elsewhere than was guessed are followed")
   func wrongGuesses() async throws {
     struct Odd: PageSource {

@@ -53,10 +53,9 @@ import Testing
         options: ListOptions(
           threshold: seed % 3 == 0 ? .standard : .onDemand, onReload: policies[Int(seed / 2 % 4)],
           window: window)
-      ) { position, _, count in
-        let start = position.value?.integer ?? Self.start
-        let positions = (1...max(1, count)).map { start + $0 * Self.size }
-        return positions.filter { $0 < Self.count }.map(Position.init(integerLiteral:))
+      ) { count, position, _ in
+        let start = (position.value?.integer ?? Self.start) + count * Self.size
+        return start < Self.count ? Position(integerLiteral: start) : nil
       }
     }
 

@@ -32,8 +32,8 @@ import Testing
     var delivered: [Int] = []
 
     init(_ policy: ListOptions.ReloadPolicy, isAddressable: Bool) {
-      machine = Machine(options: ListOptions(onReload: policy)) { _, _, count in
-        isAddressable ? (1...max(1, count)).map { Position(integerLiteral: $0 + 1) } : []
+      machine = Machine(options: ListOptions(onReload: policy)) { count, _, _ in
+        isAddressable ? Position(integerLiteral: count + 1) : nil
       }
     }
 

@@ -526,6 +526,24 @@ import Testing
     #expect(try await list.loadMore() == false)
   }
 
+  @Test("CP-25: a page of any number is one request away, and one that no listing has is none")
+  func seeksFar() async throws {
+    let numbers = Recorder<Int>()
+    let cursor = Cursor.numbered { number in
+      numbers.note(number)
+      return number > 3_000_000_000 ? nil : NumberedPage([number], isLast: false)
+    }
+    let list = PagedList(cursor, options: ListOptions(threshold: .onDemand))
+    try await list.loadMore()
+    #expect(try await list.navigate(to: .page(2_000_000_000))?.items == [2_000_000_001])
+    #expect(list.snapshot.itemsBefore == 2_000_000_000)
+    #expect(try await list.navigate(to: .page(4_000_000_000)) == nil)
+    for command in [PageCommand.page(.max), .item(.max)] {
+      #expect(try await list.navigate(to: command) == nil)
+    }
+    #expect(numbers.values == [1, 2_000_000_001, 4_000_000_001])
+  }
+
   // MARK: Options
 
   @Test("Options that cannot work are refused by whatever is called first")

@@ -39,11 +39,14 @@ extension Cursor {
     from first: Int = 1, limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
     page: @escaping @Sendable (_ number: Int) async throws -> NumberedPage<Item>?
   ) -> Cursor {
-    Cursor(NumberedSource(first: first, fetch: page), limits: limits, clock: clock)
+    let source = NumberedSource(first: first, fetch: page)
+    return Cursor(
+      limits: limits, clock: clock,
+      makeReader: { _ in NumberedReader(base: SourceReader(source: source), first: first) })
   }
 }
 
-/// Pages by number. All positions are known in advance, but not how many exist.
+/// Pages by number.
 struct NumberedSource<Item: Sendable>: PageSource {
   let first: Int
   let fetch: @Sendable (Int) async throws -> NumberedPage<Item>?
@@ -52,25 +55,34 @@ struct NumberedSource<Item: Sendable>: PageSource {
     let number = position?.value?.integer ?? first
     guard let answer = try await fetch(number) else { return nil }
     var page = Page(
-      answer.items, previous: number > first ? Position(integerLiteral: number - 1) : nil)
+      answer.items, previous: number > first ? Position(integerLiteral: number.minus(1)) : nil)
     let isLast: Bool
     switch answer.end {
     case .isLast(let last): isLast = last
     case .pagesRemaining(let count): isLast = count < 1
     case .totalPages(let count):
-      isLast = number - first + 1 >= count
+      isLast = number.minus(first).plus(1) >= count
       page.total = Total(count, .pages)
     }
-    if !isLast { page.next = Position(integerLiteral: number + 1) }
+    if !isLast { page.next = Position(integerLiteral: number.plus(1)) }
     return page
   }
+}
 
-  func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
-    let number = position?.value?.integer ?? first
-    var left = count
-    // A server may count more pages than there are numbers.
-    if let total, total.kind == .pages { left = min(left, total.value - (number - first + 1)) }
-    return left > 0 ? (number + 1...number + left).map(Position.init(integerLiteral:)) : []
+/// Reads pages by number: all positions are known in advance, but not how many exist.
+struct NumberedReader<Item: Sendable>: DerivedReader {
+  let base: any PageReader<Item>
+  let first: Int
+
+  func read(at position: Position) async throws -> Page<Item>? {
+    try await base.read(at: position)
+  }
+
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    let number = position.value?.integer ?? first
+    let declared = total.flatMap { $0.kind == .pages ? first.plus($0.value) : nil } ?? .max
+    return pages.map { number.plus($0) }.filter { $0 < declared }
+      .map(Position.init(integerLiteral:))
   }
 }
 
@@ -102,7 +114,8 @@ struct ArraySource<Item: Sendable>: PageSource {
 
   func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
     let index = position?.value?.integer ?? 0
-    return pages.indices.dropFirst(index + 1).prefix(count).map(Position.init(integerLiteral:))
+    return pages.indices.dropFirst(max(0, index.plus(1))).prefix(count)
+      .map(Position.init(integerLiteral:))
   }
 }
 
@@ -120,7 +133,7 @@ extension Cursor {
     Cursor(limits: limits, clock: clock) { position in
       let offset = position?.value?.integer ?? 0
       let (items, total) = try await page(offset)
-      let end = offset + items.count
+      let end = offset.plus(items.count)
       var page = Page(items, total: Total(total))
       if end >= total { return page }
       if items.isEmpty {

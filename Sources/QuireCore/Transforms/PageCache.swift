@@ -143,8 +143,8 @@ struct CachedReader<Item: Sendable>: DerivedReader {
     return page
   }
 
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    base.positions(after: position, total: total, count: count)
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> {

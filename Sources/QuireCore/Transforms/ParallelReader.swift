@@ -75,7 +75,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       var room = state.window.width - state.ahead.count
       if let pages { room = min(room, pages - state.window.launches) }
       if room > 0, base.allowsLookAhead {
-        for next in base.positions(after: last, total: state.total, count: room).prefix(room) {
+        let known = base.positions(after: last, total: state.total, pages: 1...room)
+        for next in known.prefix(room) {
           state.ahead.append(launch(next, &state))
         }
       }

@@ -91,8 +91,8 @@ struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
 
   func expect(_ known: KnownPage) { base.expect(known) }
 
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    base.positions(after: position, total: total, count: count)
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> {
@@ -193,8 +193,8 @@ struct RetryingReader<Item: Sendable>: DerivedReader {
     return (error as? PageError)?.isFinal != true
   }
 
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    base.positions(after: position, total: total, count: count)
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> {
@@ -248,8 +248,8 @@ struct ObservedReader<Item: Sendable>: DerivedReader {
     }
   }
 
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    base.positions(after: position, total: total, count: count)
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> {

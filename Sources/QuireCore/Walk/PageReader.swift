@@ -21,8 +21,9 @@ package protocol PageReader<Item>: Sendable {
   /// Frees what the source holds; see `PageSource.close(at:)`.
   func close(at position: Position?) async
 
-  /// Where the pages behind the one at `position` start; see `PageSource`.
-  func positions(after position: Position, total: Total?, count: Int) -> [Position]
+  /// Where the pages start that come so many behind the one at `position`, from 1 on; see
+  /// `PageSource`.
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position]
 
   /// A reader that goes on from here by itself; one without state is its own copy.
   func copy() -> any PageReader<Item>
@@ -57,7 +58,9 @@ extension PageReader {
   /// Pages that are made of others are read whole.
   package func expect(_ known: KnownPage) {}
   /// Unknown.
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    []
+  }
   /// Unknown.
   var identity: ListingIdentity? { nil }
   /// Nothing.
@@ -173,9 +176,12 @@ struct SourceReader<Source: PageSource>: PageReader {
     }
   }
 
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    source.positions(
-      after: position.value == nil ? nil : position.page, total: total, count: count)
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    // A source lists all of them from the first one on.
+    guard pages.lowerBound <= 100_000 else { return [] }
+    let known = source.positions(
+      after: position.value == nil ? nil : position.page, total: total, count: pages.upperBound)
+    return Array(known.dropFirst(pages.lowerBound - 1))
   }
 
   func close(at position: Position?) async { await source.close(at: position?.page) }
@@ -200,8 +206,8 @@ struct OwnedReader<Item: Sendable>: DerivedReader {
 
   func expect(_ known: KnownPage) { base.expect(known) }
 
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] {
-    base.positions(after: position, total: total, count: count)
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> { OwnedReader(makeBase) }

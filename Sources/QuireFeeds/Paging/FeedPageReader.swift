@@ -104,7 +104,9 @@ final class FeedPageReader: PageReader {
 
   func copy() -> any PageReader<FeedEntry> { FeedPageReader(copying: self) }
   func leave() { base.leave() }
-  func positions(after position: Position, total: Total?, count: Int) -> [Position] { [] }
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    []
+  }
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
   func close(at position: Position?) async { await base.close(at: position) }
   func identity(of position: Position) -> Int { base.identity(of: position) }

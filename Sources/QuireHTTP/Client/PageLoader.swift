@@ -82,10 +82,12 @@ package final class PageLoader<Item: Sendable>: PageReader {
     audit?.warnings(end) ?? []
   }
 
-  package func positions(after position: Position, total: Total?, count: Int) -> [Position] {
+  package func positions(
+    after position: Position, total: Total?, pages: ClosedRange<Int>
+  ) -> [Position] {
     guard listing.isRepeatable else { return [] }
     return listing.engine.positions(
-      after: position.value == nil ? nil : position, total: total, count: count)
+      after: position.value == nil ? nil : position, total: total, pages: pages)
   }
 
   // MARK: Pages

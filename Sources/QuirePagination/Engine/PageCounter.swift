@@ -84,11 +84,11 @@ struct PageCounter: Sendable {
 
   // MARK: Pages not yet requested
 
-  /// The positions of up to `count` pages behind the one at `position`, where the description counts
-  /// and nothing of a page is needed to count on; as far as `total` goes, if the server declared
-  /// one.
+  /// The positions of the pages that come so many behind the one at `position`, where the
+  /// description counts and nothing of a page is needed to count on; as far as `total` goes, if the
+  /// server declared one, and numbers do.
   func positions(
-    after position: Position?, total: Total?, count: Int
+    after position: Position?, total: Total?, pages: ClosedRange<Int>
   ) -> [Position] {
     guard routes.count == 1, let start = start(of: routes[0]) else { return [] }
     let bookmark = position.flatMap { try? Bookmark($0) }
@@ -96,12 +96,12 @@ struct PageCounter: Sendable {
     switch routes[0].next {
     case .offset(let first, let step):
       guard let size = size(of: step) else { return [] }
-      let offsets = (1...max(1, count)).map { number.plus(size.times($0)) }
-      return offsets.filter { isBefore(total, items: $0.minus(first)) }
+      let offsets = pages.map { number.plus(size.times($0)) }
+      return offsets.filter { $0 < .max && isBefore(total, items: $0.minus(first)) }
         .map { self.position(Bookmark(.offset($0)), behind: bookmark) }
     case .pageNumber(let first, nil):
-      let pages = (1...max(1, count)).map { number.plus($0) }
-      return pages.compactMap { self.bookmark(ofPage: $0, first: first, total: total) }
+      let numbers = pages.map { number.plus($0) }.filter { $0 < .max }
+      return numbers.compactMap { self.bookmark(ofPage: $0, first: first, total: total) }
         .map { self.position($0, behind: bookmark) }
     default:
       return []

@@ -168,9 +168,9 @@ extension PaginationEngine {
   }
 
   package func positions(
-    after position: Position?, total: Total?, count: Int
+    after position: Position?, total: Total?, pages: ClosedRange<Int>
   ) -> [Position] {
-    counter.positions(after: position, total: total, count: count)
+    counter.positions(after: position, total: total, pages: pages)
   }
 
   /// The rule for which all items of a page must be known before any is delivered; nil without one.

@@ -1,3 +1,4 @@
+import QuireCore
 import QuirePagination
 
 /// Tells while a feed is read whether it has more entries than it may, or an entry more parts or bytes: all of
