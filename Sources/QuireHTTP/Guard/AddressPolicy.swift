@@ -30,6 +30,8 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
     return address.bits >> shift == first.bits >> shift
   }
 
+  fileprivate var isSingle: Bool { length == first.width }
+
   /// The first address, and how many bits count.
   public var description: String { "\(first)/\(length)" }
 }
@@ -47,7 +49,7 @@ public struct AddressPolicy: Hashable, Sendable {
   private enum Reach: Hashable, Sendable { case standard, global, everything }
 
   private var reach: Reach
-  /// Networks that may be reached besides.
+  /// Networks that may be reached besides; see `allowing(_:)`.
   public var networks: [AddressNetwork] = []
   /// The only ports that may be reached; nil for any. Default nil.
   public var ports: Set<Int>?
@@ -65,7 +67,8 @@ public struct AddressPolicy: Hashable, Sendable {
 
   private init(reach: Reach) { self.reach = reach }
 
-  /// This policy, and these networks.
+  /// This policy, and these networks; of the metadata services in them only one that is named by its
+  /// very address.
   public func allowing(_ networks: [AddressNetwork]) -> AddressPolicy {
     var policy = self
     policy.networks += networks
@@ -81,7 +84,7 @@ public struct AddressPolicy: Hashable, Sendable {
     }
     let scope = address.scope
     if reach == .everything { return nil }
-    if networks.contains(where: { $0.contains(address) }) {
+    if networks.contains(where: { $0.contains(address) && (scope != .metadata || $0.isSingle) }) {
       // As good as public: other private ones are not.
       if isHome { home.reached(isPublic: true) }
       return nil

@@ -122,6 +122,21 @@ struct AddressGuardTests {
     #expect(try AddressNetwork("fd12::/16").contains(#require(IPAddress("fd12:1::9"))))
   }
 
+  @Test("R9, R11: with a network no metadata service in it may be reached, unless that is named")
+  func metadata() async throws {
+    for (network, host) in [
+      ("fd00::/8", "fd00:ec2::254"), ("100.64.0.0/10", "100.100.100.200"),
+      ("169.254.169.254/31", "169.254.169.254"), ("::/0", "::ffff:169.254.169.254"),
+    ] {
+      let server = { redirect(to: host.contains(":") ? "[\(host)]" : host) }
+      var policy = AddressPolicy.standard.allowing([try AddressNetwork(network)])
+      let refused = await error(client(server(), policy), at: "http://api.test/")
+      #expect(refused?.code == .refusedAddress, "\(host)")
+      policy = policy.allowing([try AddressNetwork(host)])
+      #expect(await error(client(server(), policy), at: "http://api.test/") == nil, "\(host)")
+    }
+  }
+
   @Test("R12: where ports are named, no other one is asked")
   func ports() async {
     var policy = AddressPolicy.publicOnly
