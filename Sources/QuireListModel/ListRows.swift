@@ -104,7 +104,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     for (index, item) in items.enumerated() {
       let id = id(item)
       if let page = home[id] {
-        if page == ordinal {
+        if page == ordinal || others[id]?.contains(ordinal) == true {
           repeated.insert(index)
         } else {
           others[id, default: []].append(ordinal)

@@ -111,6 +111,16 @@ import Testing
     #expect(model.shown == "0 1 2 3")
   }
 
+  @Test("18-Window: an item that a page lists twice is shown once where that page comes to show it")
+  func twiceInWindow() async throws {
+    let source = rows([[0, 1], [1, 1, 2, 1], [3], [4]])
+    let model = ListModel(source, ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    for _ in 0..<4 { try await model.loadMore() }
+    #expect(model.shown == "1 2 3 4")
+    try await model.loadBefore()
+    #expect(model.shown == "0 1 2 3")
+  }
+
   // MARK: What stands where no item is
 
   @Test(
