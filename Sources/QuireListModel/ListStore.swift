@@ -78,18 +78,22 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
 /// Keeps what a list loads, page by page, one after the other.
 @MainActor final class ListKeeper<Item: Sendable> {
   private let store: any ListStore<Item>
-  /// Which load brought each of the pages kept, and of which listing.
+  /// Which load brought each of the pages that are kept or about to be, and of which listing.
   private var kept: [Int] = []
   private var generation = 0
-  private var last: Task<Void, Never>?
+  private var waiting: [(page: StoredPage<Item>, index: Int, isLast: Bool)] = []
+  private var writer: Task<Void, Never>?
   private(set) var error: (any Error)?
 
   init(_ store: any ListStore<Item>) { self.store = store }
 
-  /// The pages that the store has; none where it fails.
+  /// The pages that the store has, as far as each leads to the next; none where it fails.
   func restore() async -> [Page<Item>] {
     do {
-      let pages = try await store.pages().map(\.page)
+      let stored = try await store.pages()
+      // A program may have ended before all pages of another listing were kept.
+      let links = zip(stored, stored.dropFirst()).prefix { $0.next == $1.position }
+      let pages = stored.prefix(links.count + 1).map(\.page)
       kept = pages.map { _ in 0 }
       return pages
     } catch {
@@ -121,17 +125,26 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
   }
 
   private func write(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {
-    last = Task { [store, last] in
-      await last?.value
+    waiting.append((page, index, isLast))
+    if writer == nil { writer = Task { await writeAll() } }
+  }
+
+  /// Where a page cannot be kept, none behind it is: they come again with what the list has next.
+  private func writeAll() async {
+    while !waiting.isEmpty {
+      let (page, index, isLast) = waiting.removeFirst()
       do {
         try await store.keep(page, at: index, isLast: isLast)
         error = nil
       } catch {
         self.error = error
+        waiting.removeAll { $0.index >= index }
+        kept = Array(kept.prefix(index))
       }
     }
+    writer = nil
   }
 
   /// Waits until everything is kept.
-  func settle() async { await last?.value }
+  func settle() async { await writer?.value }
 }

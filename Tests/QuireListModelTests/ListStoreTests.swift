@@ -117,6 +117,54 @@ import Testing
     #expect(model.snapshot.storeError as? ScriptedFailure == ScriptedFailure("write"))
   }
 
+  @Test("18-Store: behind a page that could not be kept none is, until it is")
+  func failsForATime() async throws {
+    actor Failing: ListStore {
+      var kept: [StoredPage<Row>] = []
+      var refused: Int?
+      func refuse(_ index: Int?) { refused = index }
+      func pages() -> [StoredPage<Row>] { kept }
+      func keep(_ page: StoredPage<Row>, at index: Int, isLast: Bool) throws {
+        if index == refused { throw ScriptedFailure() }
+        kept = kept.prefix(index) + [page] + (isLast ? [] : kept.dropFirst(index + 1))
+      }
+      var ids: [Int] { kept.flatMap { $0.items.map(\.id) } }
+    }
+    let store = Failing()
+    let model = ListModel(Cursor(rows([[0], [1], [2], [3]])), options: .byHand, store: store)
+    try await model.loadMore()
+    await store.refuse(1)
+    for _ in 0..<2 {
+      try await model.loadMore()
+      await model.settleStore()
+      #expect(await store.ids == [0])
+      #expect(model.snapshot.storeError != nil)
+    }
+    // Of a new listing, too, nothing is kept in part behind pages of the old one.
+    await store.refuse(0)
+    try await model.reload()
+    try await model.loadMore()
+    await model.settleStore()
+    #expect(await store.ids == [0])
+    await store.refuse(nil)
+    for _ in 0..<2 { try await model.loadMore() }
+    await model.settleStore()
+    #expect(await store.ids == [0, 1, 2, 3])
+    #expect(model.snapshot.storeError == nil)
+  }
+
+  @Test("18-Store: what is restored has no gap, whatever a store has")
+  func restoresToTheGap() async throws {
+    let source = rows([[0, 1], [2, 3], [4, 5]])
+    var kept = try await stored(3, of: source).pages()
+    kept.remove(at: 1)
+    let model = ListModel(Cursor(source), options: .byHand, store: MemoryListStore(kept))
+    try await model.start()
+    #expect(model.shown == "0 1")
+    try await model.loadMore()
+    #expect(model.shown == "0 1 2 3")
+  }
+
   @Test("18-Store: a window stores every page that came, and restores no more than it holds")
   func window() async throws {
     let source = rows((0..<6).map { [$0] })
