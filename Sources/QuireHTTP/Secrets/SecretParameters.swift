@@ -9,9 +9,11 @@ import Synchronization
 /// where a position repeats a secret of the first request, anywhere and however it is
 /// percent-encoded, it has a mark instead, and the next request, in this process or another, has the
 /// secret again, spelled as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which
-/// no URL does; a server that sends one is refused, and it becomes a secret only on its way home.
+/// no URL does; a server that sends one is refused, and it becomes a secret only on its way home. What
+/// was a number has a mark of its own in front.
 struct SecretParameters: Sendable {
   private static let mark = "<secret:"
+  private static let numberMark = "<secret:#>"
 
   /// In the order in which they were found: of several with one id the first is the present one.
   private let all: [Secret]
@@ -238,13 +240,32 @@ struct SecretParameters: Sendable {
     return position
   }
 
-  private static func rewrite(_ value: JSONValue, _ change: (String) -> String) -> JSONValue {
+  private static func rewrite(
+    _ value: JSONValue, depth: Int = 0, _ change: (String) -> String
+  ) -> JSONValue {
     switch value {
-    case .string(let text): .string(change(text))
-    case .array(let elements): .array(elements.map { rewrite($0, change) })
+    case .string(let text) where text.utf8.starts(with: numberMark.utf8):
+      return number(change(String(text.dropFirst(numberMark.count))))
+    case .string(let text):
+      return .string(change(text))
+    case .number(let text):
+      // Those of the position itself count items and pages.
+      let changed = depth > 1 ? change(text) : text
+      return changed == text ? value : .string(numberMark + changed)
+    case .array(let elements):
+      return .array(elements.map { rewrite($0, depth: depth + 1, change) })
     case .object(let members):
-      .object(members.map { .init(change($0.name), rewrite($0.value, change)) })
-    case .null, .bool, .number: value
+      return .object(
+        members.map { .init(change($0.name), rewrite($0.value, depth: depth + 1, change)) })
+    case .null, .bool:
+      return value
+    }
+  }
+
+  /// A text that stands for a number; another secret may be none.
+  private static func number(_ text: String) -> JSONValue {
+    if case .number(let number)? = try? JSONValue(parsing: text) { .number(number) } else {
+      .string(text)
     }
   }
 }

@@ -71,6 +71,27 @@ struct SecretParametersTests {
     #expect(error?.code == .invalidArgument)
   }
 
+  @Test("H-8: a secret that is a number is in no position, and is a number again in the request")
+  func numbers() throws {
+    func secrets(_ key: JSONValue) -> SecretParameters {
+      SecretParameters(
+        Secret.all(in: PageRequest(url: "https://g.test/", body: .json(["api_key": key])), [:]))
+    }
+    let position = Position([
+      "request": ["href": "/2", "body": ["api_key": 12345678, "ids": [.number("-12345678"), 7]]],
+      "seen": 12345678,
+    ])
+    let stored = secrets(12345678).redact(position)
+    #expect(stored.value?["request"]?.description.contains("2345") == false)
+    #expect(stored.value?["seen"] == 12345678)
+    #expect(try secrets(12345678).restore(stored) == position)
+    // With another key the walk goes on as that is written.
+    let renewed = try secrets("n3w-key").restore(stored).value?["request"]?["body"]
+    let expected: JSONValue = ["api_key": "n3w-key", "ids": ["-n3w-key", 7]]
+    #expect(renewed == expected)
+    #expect(throws: PageError.self) { try SecretParameters([]).restore(stored) }
+  }
+
   @Test("H-8: a server cannot ask for a secret by its mark")
   func forgedMarks() {
     for value in [
