@@ -29,8 +29,8 @@ public struct Total: Hashable, Codable, Sendable {
   }
 }
 
-// Arithmetic for numbers that came from a server or a checkpoint: it stops at the ends of the range
-// instead of trapping.
+// Arithmetic for numbers that came from a server, a checkpoint or a view: it stops at the ends of the
+// range instead of trapping.
 extension Int {
   package func plus(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
@@ -45,5 +45,10 @@ extension Int {
   package func times(_ other: Int) -> Int {
     let (product, overflow) = multipliedReportingOverflow(by: other)
     return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
+  }
+
+  /// The whole part of a number, as far as there is one; 0 for what is none.
+  package init(clamping number: Double) {
+    self = Int(exactly: number.rounded(.towardZero)) ?? (number > 0 ? .max : number < 0 ? .min : 0)
   }
 }

@@ -46,8 +46,8 @@ public struct Split: Hashable, Sendable {
 
   /// Windows of time, of whole seconds: from the first second to the one that `range` ends in.
   public static func times(_ range: Range<Date>, every window: Duration) -> Split {
-    let lower = Int64(range.lowerBound.timeIntervalSince1970.rounded(.down))
-    let upper = Int64(range.upperBound.timeIntervalSince1970.rounded(.up))
+    let lower = Int64(Int(clamping: range.lowerBound.timeIntervalSince1970.rounded(.down)))
+    let upper = Int64(Int(clamping: range.upperBound.timeIntervalSince1970.rounded(.up)))
     return Split(lower..<max(lower, upper), every: window.components.seconds, isTime: true)
   }
 

@@ -90,6 +90,7 @@ struct ExportForecastTests {
     #expect(budget([("RateLimit-Limit", "100, 100;w=60")])?.limit == 100)
     #expect(budget([("Retry-After", "2")])?.waiting(for: 1) == .seconds(2))
     #expect(budget([("X-RateLimit-Remaining", "many")]) == nil && budget([]) == nil)
+    #expect(budget([("RateLimit", "limit=nan, remaining=nan")]) == nil)
     #expect(budget([("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "1e300")]) != nil)
   }
 

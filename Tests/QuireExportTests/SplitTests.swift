@@ -188,6 +188,8 @@ struct SplitTests {
       return Cursor { _ in Page([]) }
     }
     #expect(try await cursor.collect().isEmpty)
+    let (first, last) = (Date(timeIntervalSince1970: -1e300), Date(timeIntervalSince1970: 1e300))
+    #expect(Split.times(first..<last, every: .seconds(60)).ranges(atMost: 2).count == 2)
     #expect(
       parts.texts == [
         "2023-11-14T22:13:20Z 2023-11-14T22:14:19Z 2023-11-14T22:14:20Z",

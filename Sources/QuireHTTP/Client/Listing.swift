@@ -54,7 +54,7 @@ package final class Listing: Sendable {
     isRepeatable = first.method.isSafe || pagination.request.isQuery
     homeAddress = IPAddress(home.host)
     health = client.budget.health(of: home)
-    interval = .seconds(pagination.policy.pacing.interval)
+    interval = Duration.wait(seconds: pagination.policy.pacing.interval) ?? .zero
     sizes = pagination.size?.send == nil ? nil : engine.pageSize.map(PageSizes.init)
     account = Self.account(client.shared.configuration.keeper, home, ownSecrets)
     for notice in engine.notices { client.shared.emit(.warning, .adjusted(notice)) }

@@ -117,7 +117,7 @@ package struct RateLimitBudget: Hashable, Sendable {
     wait = allowance.wait
     if let tightest = allowance.tightest {
       limit = tightest.limit.flatMap(Int.init(exactly:))
-      remaining = tightest.remaining.map { Int(min($0, 1e15)) }
+      remaining = tightest.remaining.flatMap { Int(exactly: min($0, 1e15).rounded(.down)) }
       (reset, window) = (tightest.reset, tightest.length)
     }
     if limit == nil, remaining == nil, wait == nil { return nil }

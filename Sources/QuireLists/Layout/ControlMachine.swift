@@ -1,3 +1,5 @@
+import QuireCore
+
 /// Decides what a control shows and when it starts. One event, one answer; time is an argument.
 struct ControlMachine: Hashable, Sendable {
   enum Kind: Hashable { case refresh, loadMore, loadBefore }
@@ -160,7 +162,7 @@ public enum ControlState: Hashable, Sendable {
 
   /// Which of `count` frames shows a progress; the last one from 1 on.
   public static func frame(at progress: Double, of count: Int) -> Int {
-    max(0, min(Int(progress * Double(count)), count - 1))
+    max(0, min(Int(clamping: progress * Double(count)), count - 1))
   }
 }
 

@@ -1,3 +1,5 @@
+import QuireCore
+
 /// The pages of some content in a viewport, along one axis: offsets of the view to pages and back.
 public struct PageGeometry: Hashable, Sendable {
   /// How long a page is. When it is not positive there are no pages.
@@ -16,7 +18,7 @@ public struct PageGeometry: Hashable, Sendable {
   /// How many pages the content has; the last one may be shorter.
   public var pageCount: Int {
     guard page > 0, viewport.content > 0 else { return 0 }
-    return Int((viewport.content / page).rounded(.up))
+    return Int(clamping: (viewport.content / page).rounded(.up))
   }
 
   /// The offset at which a page rests; not clamped to the content.
@@ -43,8 +45,7 @@ public struct PageGeometry: Hashable, Sendable {
   public func page(ofContentAt start: Double) -> Int { index((start / page).rounded(.down)) }
 
   private func index(_ wanted: Double) -> Int {
-    let last = pageCount - 1
-    return last > 0 ? Int(min(max(wanted, 0), Double(last))) : 0
+    min(max(Int(clamping: wanted), 0), max(pageCount - 1, 0))
   }
 
   /// The offset at which a page rests without showing what lies behind the content.
@@ -56,15 +57,16 @@ public struct PageGeometry: Hashable, Sendable {
   /// when there is no such page.
   public func items(ofPage index: Int) -> Range<Int>? {
     guard index >= 0, index < pageCount else { return nil }
-    let end = Int(viewport.content)
-    return min(Int(Double(index) * page), end)..<min(Int(Double(index + 1) * page), end)
+    let end = Int(clamping: viewport.content)
+    let bounds = [index, index + 1].map { min(Int(clamping: Double($0) * page), end) }
+    return bounds[0]..<bounds[1]
   }
 
   /// What is visible at an offset, where each item is one unit long.
   public func visibleItems(at offset: Double) -> Range<Int> {
     let start = min(max(0, offset + viewport.leading), viewport.content)
     let end = min(max(start, offset + viewport.extent - viewport.trailing), viewport.content)
-    return Int(start.rounded(.down))..<Int(end.rounded(.up))
+    return Int(clamping: start.rounded(.down))..<Int(clamping: end.rounded(.up))
   }
 }
 

@@ -37,6 +37,20 @@ struct PacerTests {
     #expect(try await walk(Pagination.Pacing(), pages) == .zero)
   }
 
+  @Test("A pace that is no number stops no walk, nor does a server's limit of next to nothing")
+  func oddNumbers() async throws {
+    for interval in [Double.nan, -1] {
+      #expect(try await walk(Pagination.Pacing(interval: interval), pages) == .zero)
+    }
+    let fields = [
+      "X-RateLimit-Limit": "1e-300", "X-RateLimit-Remaining": "0", "X-RateLimit-Window": "10",
+    ]
+    let server = CannedServer([.json("[1]", fields)])
+    let cursor = PageClient(transport: server).cursor(
+      of: Int.self, at: "https://a.test/", pagination: .linkHeader)
+    #expect(try await cursor.drained() == [[1]])
+  }
+
   @Test("V103: a page whose body asks to wait is delivered, and then waited for")
   func backoff() async throws {
     #expect(try await walk(Pagination.Pacing(backoff: "/wait"), pages) == .seconds(2))

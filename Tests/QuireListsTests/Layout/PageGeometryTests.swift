@@ -178,9 +178,19 @@ import Testing
     #expect(geometry.pageCount == 0)
     #expect(geometry.currentIndex(at: 50) == 0)
     #expect(geometry.nearestIndex(at: 50) == 0)
+    let screenful = PageAxis(.absolute(100)).geometry(in: Viewport(content: 1000, extent: 100))
     let zero = PageAxis(.absolute(0)).geometry(in: covered)
     #expect(zero.pageCount == 0)
     #expect(zero.currentIndex(at: 50) == 0)
+    for number in [Double.infinity, -.infinity, .nan, 1e300, 1e-300] {
+      #expect(screenful.currentIndex(at: number) == (number > 1 ? 9 : 0))
+      #expect(screenful.visibleItems(at: number).upperBound <= 1000)
+      let odd = PageAxis(.absolute(number == 1e-300 ? number : 1)).geometry(
+        in: Viewport(content: number == 1e-300 ? 1000 : number, extent: number))
+      #expect(odd.pageCount == (number > 0 ? Int.max : 0))
+      #expect(odd.nearestIndex(at: 0) == 0 && odd.visibleItems(at: 0).lowerBound <= 0)
+      #expect(odd.items(ofPage: 0)?.lowerBound == (number > 0 ? 0 : nil))
+    }
   }
 
   @Test("CP-13: the current index rounds down, the nearest one rounds, both are clamped")

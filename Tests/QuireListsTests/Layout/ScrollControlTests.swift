@@ -452,6 +452,8 @@ import Testing
     #expect(!ControlState.loading.isReleasing)
     let texts = [ControlState.none, .releasing(progress: 0.5), .loading].map(\.description)
     #expect(texts == ["None", "Releasing: 0.5", "Loading"])
+    let odd: [Double] = [0.5, 2, -1, .infinity, -.infinity, .nan]
+    #expect(odd.map { ControlState.frame(at: $0, of: 8) } == [4, 7, 0, 7, 0, 0])
   }
 
   @Test("IN-25: a log is off by default, and has a line for each state when it is on")
