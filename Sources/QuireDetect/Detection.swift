@@ -99,14 +99,6 @@ public struct DetectedPagination: Sendable {
 }
 
 extension DetectedPagination {
-  /// The same description where it counts pages from 0 in place of 1; nil for others.
-  var countedFromZero: DetectedPagination? {
-    guard case .pageNumber(1, let echo) = pagination.next else { return nil }
-    var counted = pagination
-    counted.next = .pageNumber(first: 0, from: echo)
-    return composed(counted)
-  }
-
   /// The same description without the total that says that its first page is the last, where pages or items are
   /// counted: what is taken for the total may be that of the page. nil for others.
   var beyondTotal: DetectedPagination? {
@@ -120,7 +112,7 @@ extension DetectedPagination {
   }
 
   /// The candidate with a description that is no preset's, not checked yet.
-  private func composed(_ pagination: Pagination) -> DetectedPagination {
+  func composed(_ pagination: Pagination) -> DetectedPagination {
     DetectedPagination(
       preset: nil, items: nil, pagination: pagination, confidence: confidence, evidence: evidence,
       doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: pagination.swift,

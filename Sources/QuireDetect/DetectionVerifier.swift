@@ -40,10 +40,8 @@ struct DetectionVerifier<Item: Sendable> {
       }
       guard var check = try await check(candidate.pagination, &pages) else { continue }
       var checked = candidate
-      if check.isFromZero, let other = candidate.countedFromZero,
-        let again = try await self.check(other.pagination, &pages)
-      {
-        (checked, check) = (other, again)
+      if let other = check.instead, let again = try await self.check(other, &pages) {
+        (checked, check) = (candidate.composed(other), again)
       }
       checked.check = check.result
       switch check.result.result {
@@ -74,8 +72,8 @@ struct DetectionVerifier<Item: Sendable> {
   /// What came of one check.
   private struct Check {
     var result: SecondPageCheck
-    /// Whether it was refuted because pages are counted from 0.
-    var isFromZero = false
+    /// The description that counts as the server does, where this one was refuted for counting otherwise.
+    var instead: Pagination?
   }
 
   /// Checks one description; nil when no more may be checked. What descriptions ask for alike is asked
@@ -102,12 +100,13 @@ struct DetectionVerifier<Item: Sendable> {
         guard pages.left > 0 else { return nil }
         pages.left -= 1
       }
-      if let number = firstNumber(engine) {
-        let answer = try? await answer(to: number.request, at: number.position, pagination, &pages)
+      if let other = otherCount(pagination, engine, itemCount: followed.counts[0]),
+        let probe = try? engine.request(at: other.position)
+      {
+        let answer = try? await answer(to: probe, at: other.position, pagination, &pages)
         if let answer, followed.brings(othersIn: answer) {
-          var check = done(
-            .refuted, "Page 1 is another page than the one without a number: pages count from 0.")
-          check.isFromZero = true
+          var check = done(.refuted, other.words)
+          check.instead = other.pagination
           return check
         }
       }
@@ -138,16 +137,31 @@ struct DetectionVerifier<Item: Sendable> {
     }
   }
 
-  /// The request for page 1, where a description that counts pages from 1 only supposes so.
-  private func firstNumber(
-    _ engine: PaginationEngine
-  ) -> (request: PageRequest, position: Position)? {
-    guard !isPageOne, engine.routes.count == 1, let route = engine.routes.first,
-      case .pageNumber(1, _) = route.next.root, !engine.startsMidway,
-      RequestEditor(engine.first).value(at: route.send) == nil
-    else { return nil }
-    let position = Bookmark(.page(1)).position
-    return (try? engine.request(at: position)).map { ($0, position) }
+  /// How a server may count that does not count as a description supposes: pages from 0 and not from 1, or
+  /// pages and not items. What is at the position tells: if that has none of the first page's items, it does.
+  private func otherCount(
+    _ pagination: Pagination, _ engine: PaginationEngine, itemCount: Int
+  ) -> (pagination: Pagination, position: Position, words: String)? {
+    guard !engine.startsMidway else { return nil }
+    var other = pagination
+    switch pagination.next {
+    case .pageNumber(1, let echo):
+      guard !isPageOne, RequestEditor(engine.first).value(at: engine.routes[0].send) == nil else {
+        return nil
+      }
+      other.next = .pageNumber(first: 0, from: echo)
+      return (
+        other, Bookmark(.page(1)).position,
+        "Page 1 is another page than the one without a number: pages count from 0."
+      )
+    case .offset(let first, .itemsReturned) where itemCount > 1:
+      other.next = .pageNumber(first: first)
+      return (
+        other, Bookmark(.offset(first + 1)).position,
+        "What is at \(first + 1) is another page than the first: pages are counted, and not items."
+      )
+    default: return nil
+    }
   }
 
   private func describe(_ request: PageRequest, _ pagination: Pagination) throws -> String {

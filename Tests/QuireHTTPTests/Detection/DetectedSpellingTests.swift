@@ -88,7 +88,8 @@ struct DetectedSpellingTests {
       ("<Get startIndex='0' max='2'><x/></Get>", "<Get startIndex='2' max='2'><x/></Get>"),
     ] {
       let asked = try await asked(page, request: .init(method: .post, body: .xml(request)))
-      #expect(asked.first == "\(next)/things", "\(asked)")
+      // Of an offset it is asked first whether it counts items.
+      #expect(asked.prefix(2).contains("\(next)/things"), "\(asked)")
     }
     let token = "<rocks><rock><id>1</id></rock><rock><id>2</id></rock><next>abcxyz</next></rocks>"
     let asked = try await asked(

@@ -97,6 +97,22 @@ struct PeculiarListing: Sendable {
     .init(name: "pages from 0, and nothing says so", isFound: true) { request in
       .json(items((request.number("page") ?? 0) * size))
     },
+    .init(
+      name: "an offset that counts pages", url: "https://api.test/things?offset=0", isFound: true
+    ) { .json(items(($0.number("offset") ?? 0) * 3, count: 3)) },
+    .init(name: "an offset that counts pages, from 1, and is repeated", isFound: true) { request in
+      let page = request.number("offset") ?? 1
+      return .json(
+        "{\"offset\":\(page),\"total\":\(count),\"items\":\(items((page - 1) * 3, count: 3))}")
+    },
+    .init(
+      name: "an offset that counts pages, and two are all there are",
+      url: "https://api.test/things?offset=0", isFound: true
+    ) { request in
+      let page = request.number("offset") ?? 0
+      return .json(
+        "{\"total\":\(count),\"items\":\(items(page * 40, count: page < 2 ? 40 : 0))}")
+    },
     .init(name: "a token that goes by \"offset\", which also counts", isFound: false) { request in
       let start = request.number("offset") ?? start(request.query["resume"])
       return .json("{\"items\":\(items(start)),\"next\":\(token(start))}")
