@@ -96,11 +96,14 @@ struct DetectorSign: Hashable {
     return signs
   }
 
-  /// Whether a name that no preset knows is that of a continuation, as `continue_from` is.
+  /// Whether a name that no preset knows is that of a continuation, as `continue_from` and
+  /// `next_collection_link` are.
   private static func leadsOn(_ name: String) -> Bool {
     let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
+    let ends = ["cursor", "href", "link", "token", "uri", "url"]
     return starts.contains(where: name.hasPrefix) || name.hasSuffix("continuation")
       || name.hasSuffix("resumptiontoken")
+      || name.hasPrefix("next") && ends.contains(where: name.hasSuffix)
   }
 
   /// How much a description loses that does not account for it.

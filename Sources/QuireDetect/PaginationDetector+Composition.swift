@@ -103,7 +103,8 @@ extension PaginationDetector {
       let alike = isKnown ? [] : [Pagination.Placement.query(plain)]
       let usual = Array(own.prefix(2))
       let others = writesCapitals ? capitalized + usual : usual + capitalized
-      return Self.unique(there + alike + others + own.dropFirst(2) + [.query(plain)])
+      return Self.unique(
+        there + counters(at: sign.value) + alike + others + own.dropFirst(2) + [.query(plain)])
     }
   }
 
@@ -164,12 +165,30 @@ extension PaginationDetector {
 
   // MARK: Counters
 
-  /// Numbered pages and offsets, where the answer has no continuation.
+  /// Numbered pages and offsets, where the answer has no continuation: the likeliest of each, then others.
   private func counters(_ items: Pagination.Items) -> [Pagination] {
-    [
-      numbered(items, first: firstPage, pageParameter),
-      counted(items, first: firstOffset, offsetParameter),
-    ] + repeatedPageParameters.map { numbered(items, first: firstPage, $0) }
+    let beside = parametersBesideSize
+    let pages = [pageParameter] + repeatedParameters(of: .page) + beside.filter(numbersPages)
+    let offsets =
+      [offsetParameter] + repeatedParameters(of: .offset) + beside.filter { !numbersPages($0) }
+    let numbered = Self.unique(pages).map { self.numbered(items, first: firstPage, $0) }
+    let counted = Self.unique(offsets).map { self.counted(items, first: firstOffset, $0) }
+    return [numbered[0], counted[0]] + numbered.dropFirst() + counted.dropFirst()
+  }
+
+  private func numbersPages(_ placement: Pagination.Placement) -> Bool {
+    vocabulary.pageNumbers.places[placement] != nil
+  }
+
+  /// Where a number goes that follows on the one by which the page says where it is: Ghost has `"next": 2`
+  /// beside `"page": 1`, and takes `page`.
+  private func counters(at value: JSONValue?) -> [Pagination.Placement] {
+    guard let number = value?.integer else { return [] }
+    let pages = echoes(of: .page).compactMap { $0.value?.integer }
+    if pages.contains(number &- 1) || pages.isEmpty && number == 2 { return [pageParameter] }
+    let count = outline.likelyList(vocabulary)?.count ?? 0
+    let starts = echoes(of: .offset).compactMap { $0.value?.integer }
+    return starts.contains(number &- count) ? [offsetParameter] : []
   }
 
   /// What pages are numbered by from `first`, to the end that the answer tells.
@@ -283,7 +302,7 @@ extension PaginationDetector {
       explained.formUnion(trait.names)
       if trait.role.isFoundation, !isWeak { fit.isFounded = true }
       if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
-      if trait.role == .items, information >= Weights.distinct { fit.isDistinct = true }
+      if trait.role.isOfPage, information >= Weights.distinct { fit.isDistinct = true }
       if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
     case .blank:
       fit.score += Weights.share(of: trait.role) * information * Weights.blank
@@ -304,6 +323,9 @@ extension DescriptionTrait {
 }
 
 extension DescriptionTrait.Role {
+  /// Whether it says what the page holds, and not how the next one is asked for.
+  fileprivate var isOfPage: Bool { self == .items || self == .total || self == .pages }
+
   /// Whether it says how a listing continues or ends.
   var isFoundation: Bool {
     switch self {

@@ -63,7 +63,14 @@ extension PaginationDetector {
     }
     fit.isAsked = isAsked(pagination)
     settle(engine, in: &fit)
-    if case .next(let request) = fit.outcome, hasPlaceholder(request) { return nil }
+    guard case .next(let request) = fit.outcome else { return fit }
+    if hasPlaceholder(request) { return nil }
+    if counts, preset?.isGeneric ?? true, pagination.routes.count == 1,
+      parametersBesideSize.contains(pagination.routes[0].send)
+    {
+      fit.score += Weights.besideSize
+      fit.evidence.append("the request's page size has a name that goes with the parameter")
+    }
     return fit
   }
 
@@ -234,7 +241,7 @@ struct DetectorFit {
   var itemCount = 0
   /// Whether the answer itself says how it goes on or ends, so that nothing is guessed.
   var isFounded = false
-  /// Whether its items are where hardly any other description looks.
+  /// Whether its items or its total are where hardly any other description looks.
   var isDistinct = false
   /// Whether it has no items, while the page has a list that it does not look at.
   var isMisplaced = false

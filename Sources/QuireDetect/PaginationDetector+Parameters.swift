@@ -61,16 +61,7 @@ extension PaginationDetector {
 
   // MARK: Descriptions
 
-  /// Names of parameters that may count or hold the key of the last item, besides those of presets.
-  private static let startNames: Set<String> = [
-    "begin", "firstresult", "from", "index", "pageoffset", "pos", "position", "since", "skipcount",
-    "start",
-    "startat", "startposition", "startrow",
-  ]
-  /// Names of parameters that number pages, besides those of presets and of what answers repeat.
-  private static let pageParameters: Set<String> = [
-    "curpage", "current", "p", "pageid", "pageno", "pagenr", "pagenum", "pg", "pn",
-  ]
+  /// Names of parameters that may hold the key of the last item.
   private static let keyNames: Set<String> = [
     "after", "afterid", "from", "fromid", "idabove", "lastid", "lastkey", "lastseen", "marker",
     "minid", "since", "sinceid", "start", "startafter",
@@ -82,12 +73,10 @@ extension PaginationDetector {
     for parameter in parameters {
       let number = Int(parameter.value.plainText)
       if let number, number >= 0 {
-        if vocabulary.pageNames.contains(parameter.name)
-          || Self.pageParameters.contains(parameter.name)
-        {
+        if vocabulary.pageNames.contains(parameter.name) {
           found.append(numbered(items, first: number == 0 ? 0 : 1, parameter.placement))
-        } else if vocabulary.offsetNames.contains(parameter.name)
-          || Self.startNames.contains(parameter.name)
+        } else if vocabulary.offsetNames.contains(parameter.name),
+          !Self.isSize(number, named: parameter.name)
         {
           found.append(counted(items, first: number == 1 ? 1 : 0, parameter.placement))
         }
@@ -122,6 +111,10 @@ extension PaginationDetector {
     }
   }
 
+  /// Whether a number that could be where a page starts is how many items are asked for: with some servers
+  /// lists begin at `first=0`, with others `first=20` is a size.
+  static func isSize(_ number: Int, named name: String) -> Bool { name == "first" && number > 0 }
+
   /// What identifies an item of the page, as a path below it.
   private func lastKey(of items: Pagination.Items, isNumber: Bool) -> PagePath? {
     guard case .path(let list) = items, !answer.document.isXML else { return nil }
@@ -133,6 +126,18 @@ extension PaginationDetector {
         && (!isNumber || node.value?.integer != nil)
     }
     return keys.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
+  }
+
+  /// Where counters go that presets have beside a page size of the name that the request gives its own by,
+  /// as `first` beside `max`; none where the answer itself says something of how it goes on.
+  var parametersBesideSize: [Pagination.Placement] {
+    let says = signs.contains { $0.kind == .flag || $0.leadsOn && $0.value != nil }
+    guard !says, !repeatsItsStart else { return [] }
+    let places = parameters.flatMap { parameter -> [Pagination.Placement] in
+      guard case .query = parameter.placement, parameter.value.count ?? 0 > 0 else { return [] }
+      return vocabulary.besideSize[parameter.spelled]?.ranked ?? []
+    }
+    return Array(places.prefix(3))
   }
 
   /// Whether a description continues by a parameter of the request, and the answer has no continuation.

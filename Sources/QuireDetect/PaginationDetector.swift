@@ -86,16 +86,18 @@ struct PaginationDetector {
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
-  /// How well the variants of a preset fit, which are found by their names. Those of generic presets
-  /// differ in names of parameters, of which an answer says nothing.
+  /// How well the variants of a preset fit, which are found by their names. Those of generic presets differ
+  /// in names of parameters, of which an answer says nothing: they fit where the page has what hardly any
+  /// other description looks for.
   private func variants(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
-    preset.isGeneric
-      ? []
-      : preset.variants.compactMap { name, pagination in
-        var fit = fit(of: pagination.fitted(to: answer.request), preset: preset.preset)
-        fit?.variant = name
-        return (fit?.itemCount ?? 0) > 0 ? fit : nil
-      }
+    preset.variants.compactMap { name, pagination in
+      if preset.isGeneric, !pagination.next.isCounter { return nil }
+      guard var fit = fit(of: pagination.fitted(to: answer.request), preset: preset.preset),
+        fit.itemCount > 0, fit.isDistinct || !preset.isGeneric
+      else { return nil }
+      fit.variant = name
+      return fit
+    }
   }
 
   /// How well a preset fits with its items at another place.
@@ -286,7 +288,7 @@ extension DetectorSign {
 /// by `offset`.
 extension PaginationDetector {
   /// How a description counts.
-  private enum Count { case offset, page }
+  enum Count { case offset, page }
 
   /// Judges a description that counts by whether the page says that it starts where the description
   /// has it start, and by what name.
@@ -316,8 +318,11 @@ extension PaginationDetector {
     }
   }
 
+  /// Whether the page says where it starts.
+  var repeatsItsStart: Bool { !echoes(of: .page).isEmpty || !echoes(of: .offset).isEmpty }
+
   /// The values by which the page may say where it starts.
-  private func echoes(of kind: Count) -> [PageOutline.Node] {
+  func echoes(of kind: Count) -> [PageOutline.Node] {
     let names = kind == .offset ? vocabulary.offsetNames : vocabulary.pageNames
     return outline.nodes.filter { node in
       node.kind == .scalar && !node.isInList && node.value?.integer != nil
@@ -330,12 +335,14 @@ extension PaginationDetector {
     parameter(among: vocabulary.pageNumbers, echoes: echoes(of: .page)) ?? .query("page")
   }
 
-  /// Parameters of the names by which the answer gives the number of its page, where the request has none of
-  /// them.
-  var repeatedPageParameters: [Pagination.Placement] {
+  /// Parameters of the names by which the answer says where its page is, alone and in brackets behind the
+  /// name of what they stand in, where the request has none of them: Strapi has `"pagination": {"page": 1}`,
+  /// and takes `pagination[page]`.
+  func repeatedParameters(of kind: Count) -> [Pagination.Placement] {
     guard answer.request.body == .none else { return [] }
-    return echoes(of: .page).prefix(2).map(Self.parameter)
-      .filter { $0 != pageParameter && sent.value(at: $0) == nil }
+    let echoes = echoes(of: kind).prefix(2)
+    return (echoes.map(Self.parameter) + echoes.compactMap(Self.nestedParameter))
+      .filter { sent.value(at: $0) == nil }
   }
 
   /// The parameter of the name by which an answer repeats it; attributes have theirs behind an `@`.
@@ -343,9 +350,17 @@ extension PaginationDetector {
     .query(echo.name.hasPrefix("@") ? String(echo.name.dropFirst()) : echo.name)
   }
 
+  private static func nestedParameter(_ echo: PageOutline.Node) -> Pagination.Placement? {
+    guard let around = echo.path.split(separator: "/").dropLast().last,
+      PaginationVocabulary.normal(String(around)).hasPrefix("pag"), !echo.name.hasPrefix("@")
+    else { return nil }
+    return .query("\(around)[\(echo.name)]")
+  }
+
   /// Where offsets go, as far as request and answer tell.
   var offsetParameter: Pagination.Placement {
-    parameter(among: vocabulary.offsets, echoes: echoes(of: .offset)) ?? .query("offset")
+    parameter(among: vocabulary.offsets, echoes: echoes(of: .offset))
+      ?? repeatedParameters(of: .offset).first ?? .query("offset")
   }
 
   /// The parameter that the request already has of those that presets count by, or else that the
@@ -354,7 +369,11 @@ extension PaginationDetector {
     among sends: PaginationVocabulary.Sends, echoes: [PageOutline.Node]
   ) -> Pagination.Placement? {
     let ranked = sends.ranked
-    if let there = ranked.first(where: { sent.value(at: $0)?.integer != nil }) { return there }
+    let there = ranked.first { placement in
+      guard let number = sent.value(at: placement)?.integer else { return false }
+      return !Self.isSize(number, named: PaginationVocabulary.normal(placement.parameter ?? ""))
+    }
+    if let there { return there }
     guard answer.request.body == .none else { return nil }
     let names = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
     let echo = echoes.first { names.contains(PaginationVocabulary.normal($0.name)) }

@@ -58,10 +58,16 @@ struct PaginationVocabulary: Sendable {
   /// Where page numbers and offsets go.
   private(set) var pageNumbers = Sends()
   private(set) var offsets = Sends()
-  /// Names by which answers repeat the number of their page.
-  private(set) var pageNames: Set<String> = ["currentpage", "pageindex", "pagenumber"]
-  /// Names by which answers repeat where they start.
-  private(set) var offsetNames: Set<String> = []
+  /// Where either goes in the query, by the name that the page size has there, as it is spelled: `first`
+  /// beside `max`.
+  private(set) var besideSize: [String: Sends] = [:]
+  /// Names by which requests and answers number pages: those of presets, and others.
+  private(set) var pageNames: Set<String> = [
+    "curpage", "current", "currentpage", "p", "pageid", "pageindex", "pageno", "pagenr", "pagenum",
+    "pagenumber", "pg", "pn", "startpage",
+  ]
+  /// Names by which they say where a page starts: those of presets, and those made of words for it.
+  private(set) var offsetNames = PaginationVocabulary.composedOffsetNames()
   /// Names of parameters that tokens go to.
   private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
   private var frequencies: [DescriptionTrait: Int] = [:]
@@ -99,9 +105,7 @@ struct PaginationVocabulary: Sendable {
       let description = entry.preset.pagination.example.fitted(to: PageRequest(url: ""))
       for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
       for route in description.routes { learn(route) }
-      for route in entry.preset.variants.flatMap(\.routes) where route.next.isCounter {
-        learn(route)
-      }
+      learnSize(of: description)
       for path in description.items.paths { lists.formUnion(Self.names(of: path)) }
       for case .flag(let rule) in description.end {
         let vote = rule.continuesWhile ? 1 : -1
@@ -114,6 +118,15 @@ struct PaginationVocabulary: Sendable {
         }
       }
     }
+    for variant in presets.flatMap(\.variants) {
+      let description = variant.example.fitted(to: PageRequest(url: ""))
+      for route in description.routes where route.next.isCounter { learn(route) }
+      learnSize(of: description)
+      // What a variant alone looks for is as rare as what one preset does.
+      for atom in description.traits.flatMap(\.atoms) where frequencies[atom] == nil {
+        frequencies[atom] = 1
+      }
+    }
     flags = flagVotes.mapValues { $0 >= 0 }
     totals = totalVotes.compactMapValues { votes in
       votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
@@ -124,6 +137,35 @@ struct PaginationVocabulary: Sendable {
     }
     pageNames.formUnion(pageNumbers.places.keys.compactMap(\.parameter).map(Self.normal))
     offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normal))
+    offsetNames.subtract(pageNames)
+  }
+
+  /// Where a page starts is said by one of a few words, alone or beside one for what is counted:
+  /// `rowStart`, `firstResult`, `start_at`, `pagination[start]`.
+  private static func composedOffsetNames() -> Set<String> {
+    let things = [
+      "", "display", "idisplay", "item", "page", "pagination", "record", "result", "row",
+    ]
+    let words = ["begin", "first", "from", "index", "offset", "pos", "position", "skip", "start"]
+    let ends = [
+      "", "at", "count", "from", "index", "item", "number", "position", "record", "result", "row",
+    ]
+    var names: Set<String> = []
+    for thing in things {
+      for word in words {
+        for end in ends { names.insert(thing + word + end) }
+      }
+    }
+    return names
+  }
+
+  /// Takes note of what counts beside the page size.
+  private mutating func learnSize(of description: Pagination) {
+    guard case .query(let name, _)? = description.size?.send else { return }
+    for route in description.routes where route.next.isCounter {
+      guard case .query = route.send else { continue }
+      Self.learn(route, in: &besideSize[name, default: Sends()])
+    }
   }
 
   private mutating func learn(_ route: Pagination.Route) {

@@ -38,7 +38,7 @@ struct RequestPlaceholder: Hashable {
   private init?(_ text: String, _ vocabulary: PaginationVocabulary) {
     let name = PaginationVocabulary.normal(text)
     self.text = text
-    if vocabulary.pageNames.contains(name) || name == "p" {
+    if vocabulary.pageNames.contains(name) {
       (kind, first) = (.page, 1)
     } else if let start = vocabulary.start(ofPlaceholder: text) {
       (kind, first) = (.offset, .number(String(start)))

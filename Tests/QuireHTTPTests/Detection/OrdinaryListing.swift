@@ -6,8 +6,8 @@ import QuireCore
 @testable import QuireJSON
 @testable import QuirePagination
 
-/// A listing of 25 things as many a service has one that nobody made a preset for: it heeds its own
-/// parameters and no others.
+/// A listing of 25 things as many a service has one, most of which nobody made a preset for: it heeds its
+/// own parameters and no others.
 struct OrdinaryListing: Sendable {
   /// What comes before a page and what it holds.
   struct Slice {
@@ -71,7 +71,9 @@ extension OrdinaryListing {
     start.map { "https://api.test/things?\(parameter)=\($0)" }
   }
 
-  static let all: [OrdinaryListing] = [
+  static let all = unnamed + services + frameworks + offsets
+
+  private static let unnamed: [OrdinaryListing] = [
     .init(name: "offset and limit, repeated", parameter: .offset("offset")) {
       "{\"offset\":\($0.start),\"limit\":10,\"total\":25,\"items\":\($0.things)}"
     },
@@ -126,4 +128,110 @@ extension OrdinaryListing {
         + "<things>\($0.elements)</things></list>"
     },
   ]
+
+  // MARK: Services, as their documentation has them
+
+  private static let services: [OrdinaryListing] = [
+    .init(name: "Strapi", parameter: .page("pagination[page]")) {
+      "{\"data\":\($0.things),\"meta\":{\"pagination\":{\"page\":\($0.number),\"pageSize\":10,"
+        + "\"pageCount\":3,\"total\":25}}}"
+    },
+    .init(
+      name: "Strapi, with a page size", parameter: .page("pagination[page]"),
+      query: "?pagination[pageSize]=10"
+    ) {
+      "{\"data\":\($0.things),\"meta\":{\"pagination\":{\"page\":\($0.number),\"pageSize\":10,"
+        + "\"pageCount\":3,\"total\":25}}}"
+    },
+    .init(
+      name: "Strapi, by start and limit", parameter: .offset("pagination[start]"),
+      query: "?pagination[limit]=10"
+    ) {
+      "{\"data\":\($0.things),\"meta\":{\"pagination\":{\"start\":\($0.start),\"limit\":10,"
+        + "\"total\":25}}}"
+    },
+    .init(
+      name: "Strapi, asked for a start", parameter: .offset("pagination[start]"),
+      query: "?pagination[start]=0"
+    ) { "{\"data\":\($0.things),\"meta\":{}}" },
+    .init(name: "npm's search", parameter: .offset("from"), query: "?text=thing") {
+      let objects = $0.list { "{\"package\":{\"name\":\"thing-\($0)\"},\"searchScore\":1}" }
+      return "{\"objects\":\(objects),\"total\":25,\"time\":\"Wed Jan 25 2017\"}"
+    },
+    .init(name: "Launchpad", parameter: .offset("ws.start")) {
+      let entries = $0.list { "{\"self_link\":\"https://api.test/things/\($0)\",\"id\":\($0)}" }
+      let next = link("ws.size=10&ws.start", $0.next).map { ",\"next_collection_link\":\"\($0)\"" }
+      return "{\"start\":\($0.start),\"total_size\":25\(next ?? ""),\"entries\":\(entries)}"
+    },
+    .init(name: "Ghost", parameter: .page("page"), query: "?key=1") {
+      let next = $0.next == nil ? "null" : "\($0.number + 1)"
+      return "{\"posts\":\($0.things),\"meta\":{\"pagination\":{\"page\":\($0.number),"
+        + "\"limit\":10,\"pages\":3,\"total\":25,\"next\":\(next),\"prev\":null}}}"
+    },
+    .init(name: "a number of the next page alone", parameter: .page("page")) {
+      "{\"things\":\($0.things),\"next\":\($0.next == nil ? "null" : "\($0.number + 1)")}"
+    },
+    .init(name: "SonarQube's components", parameter: .page("p"), query: "?qualifiers=TRK") {
+      let components = $0.list { "{\"key\":\"k\($0)\",\"name\":\"Thing \($0)\"}" }
+      return "{\"paging\":{\"pageIndex\":\($0.number),\"pageSize\":10,\"total\":25},"
+        + "\"components\":\(components)}"
+    },
+    .init(name: "SonarQube's issues", parameter: .page("p")) {
+      let issues = $0.list { "{\"key\":\"k\($0)\",\"message\":\"Thing \($0)\"}" }
+      return "{\"total\":25,\"p\":\($0.number),\"ps\":10,\"paging\":{\"pageIndex\":\($0.number),"
+        + "\"pageSize\":10,\"total\":25},\"issues\":\(issues),\"components\":[{\"key\":\"c\"}]}"
+    },
+    .init(name: "Keycloak", parameter: .offset("first"), query: "?first=0&max=10") { $0.things },
+    .init(name: "Keycloak, with a page size alone", parameter: .offset("first"), query: "?max=10") {
+      $0.things
+    },
+    .init(name: "CircleCI", parameter: .token("page-token"), query: "?org-slug=gh/x") {
+      "{\"next_page_token\":\(text($0.next)),\"items\":\($0.things)}"
+    },
+  ]
+
+  private static let frameworks: [OrdinaryListing] = [
+    .init(name: "Spring HATEOAS", parameter: .token("at")) {
+      let next = link("at", $0.next).map { ",\"next\":{\"href\":\"\($0)\"}" } ?? ""
+      return "{\"_embedded\":{\"things\":\($0.things)},\"_links\":{\"self\":{\"href\":\"/\"}"
+        + "\(next)},\"page\":{\"size\":10,\"totalElements\":25,\"totalPages\":3,"
+        + "\"number\":\($0.number - 1)}}"
+    },
+    .init(name: "JSON:API", parameter: .token("page[offset]")) {
+      let next = link("page%5Boffset%5D", $0.next).map { "\"\($0)\"" } ?? "null"
+      return "{\"data\":\($0.things),\"links\":{\"self\":\"/\",\"next\":\(next)}}"
+    },
+    .init(name: "OData", parameter: .token("$skiptoken")) {
+      let next = link("$skiptoken", $0.next).map { ",\"@odata.nextLink\":\"\($0)\"" } ?? ""
+      return "{\"@odata.context\":\"https://api.test/$metadata\",\"value\":\($0.things)\(next)}"
+    },
+    .init(name: "Hydra", parameter: .token("at")) {
+      let next = link("at", $0.next).map { ",\"hydra:next\":\"\($0)\"" } ?? ""
+      return "{\"hydra:totalItems\":25,\"hydra:member\":\($0.things),"
+        + "\"hydra:view\":{\"@id\":\"/things\"\(next)}}"
+    },
+    .init(name: "Django REST framework", parameter: .token("at")) {
+      let next = link("at", $0.next).map { "\"\($0)\"" } ?? "null"
+      return "{\"count\":25,\"next\":\(next),\"previous\":null,\"results\":\($0.things)}"
+    },
+  ]
+
+  // MARK: Offsets by every name
+
+  private static let offsets: [OrdinaryListing] = [
+    "rowStart", "fromIndex", "startIndex", "startAt", "firstResult", "first", "skip", "$skip",
+    "_start", "offset", "first_row", "recordOffset", "iDisplayStart", "StartRow",
+  ].flatMap { name in
+    [
+      OrdinaryListing(
+        name: "\(name), asked for", parameter: .offset(name), query: "?\(name)=0"
+      ) { "{\"items\":\($0.things),\"count\":25}" },
+      OrdinaryListing(
+        name: "\(name), asked for, and a list", parameter: .offset(name), query: "?\(name)=0"
+      ) { $0.things },
+      OrdinaryListing(name: "\(name), repeated", parameter: .offset(name)) {
+        "{\"\(name)\":\($0.start),\"items\":\($0.things),\"total\":25}"
+      },
+    ]
+  }
 }

@@ -13,7 +13,7 @@ struct OrdinaryListingTests {
   private let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
 
   @Test(
-    "Listings without a preset are detected and verified by three checks, and then read to the end",
+    "Ordinary listings are detected and verified by three checks, and then read to the end",
     arguments: OrdinaryListing.all.map(\.name))
   func found(name: String) async throws {
     let listing = try #require(OrdinaryListing.all.first { $0.name == name })
@@ -24,13 +24,14 @@ struct OrdinaryListingTests {
     let tried = detection.candidates.map { "\($0.swift) \($0.check?.explanation ?? "-")" }
     let best = try #require(detection.best, "\(tried)")
     #expect(best.confidence == .verified, "\(tried)")
-    var count = 0
+    var items: [[UInt8]] = []
     for try await page in client.cursor(
       at: listing.url, pagination: best.pagination, decoder: decoder)
     {
-      count += page.items.count
+      items += page.items.map(\.compact)
     }
-    #expect(count == OrdinaryListing.total, "\(best.swift)")
+    #expect(items.count == OrdinaryListing.total, "\(best.swift)")
+    #expect(Set(items).count == OrdinaryListing.total, "\(best.swift)")
   }
 
   /// What one page shows, without a request.
@@ -96,6 +97,17 @@ struct OrdinaryListingTests {
     #expect(
       try detection(#"{"page":0,"total":9,"rocks":[{"a":1}]}"#).candidates.first?.swift
         .contains(".pageNumber(first: 0)") == true)
+  }
+
+  @Test("A page size goes with what presets have beside it, and a `first` that is one is no offset")
+  func besideSize() throws {
+    func sends(_ query: String) throws -> [Pagination.Placement] {
+      try detection(#"[{"a":1},{"a":2}]"#, "https://api.test/l?" + query)
+        .candidates.map(\.pagination.send)
+    }
+    #expect(try sends("max=2").contains(.query("first")))
+    #expect(try sends("first=0").first == .query("first"))
+    #expect(try !sends("first=20").contains(.query("first")))
   }
 
   @Test("Finding one of several places tells as much as finding it where it is the only one")
