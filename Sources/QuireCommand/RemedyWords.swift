@@ -9,11 +9,15 @@ struct RemedyWords {
   /// Whether a preset or a file describes the listing, so that --next, --send and --end cannot be given:
   /// then the member of the description is named.
   var isDescribed = false
+  /// Whether --total says where the total is, and not --end or the description.
+  var namesTotal = true
   /// The options of the command: no other one is advised. nil for those of all commands.
   private var options: Set<String>?
 
   /// Words for options of any command.
-  init(isDescribed: Bool = false) { self.isDescribed = isDescribed }
+  init(isDescribed: Bool = false, namesTotal: Bool = true) {
+    (self.isDescribed, self.namesTotal) = (isDescribed, namesTotal)
+  }
 
   /// Words for the options of a command, as its help has them.
   init(for command: any ParsableCommand.Type, isDescribed: Bool = false) {
@@ -60,6 +64,8 @@ struct RemedyWords {
         : "correct \"\(member)\" in the description"
     }
     switch setting {
+    case .total where values.isEmpty && !namesTotal:
+      return isDescribed ? "correct \"total\" in the description" : "correct --end"
     case .position: return values.map { Self.starts[$0] ?? $0 }.joined(separator: " or ")
     case .allowsPlainHTTP: return "use --allow-plain-http"
     case .addresses: return "name their networks by --addresses allow:NETWORK"

@@ -92,7 +92,8 @@ struct FoundLists: Sendable {
     if isXML, isNamed {
       paths = Self.elements(insteadOf: items.paths.compactMap(\.xml), among: nodes)
     } else if !isXML, items.absentMeansEmpty {
-      paths = nodes.filter { $0.kind == .list && $0.count > 0 }.map(\.path)
+      paths = nodes.filter { $0.kind == .list && $0.count > 0 }
+        .sorted { $0.count > $1.count }.map(\.path)
     } else {
       return nil
     }

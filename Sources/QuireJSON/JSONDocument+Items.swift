@@ -119,19 +119,21 @@ extension JSONDocument {
   /// Names the arrays near the root, which the items may be.
   private var foundArrays: String {
     if word(at: 0).kind == .array { return "The page itself is an array." }
-    let paths = arraysNearRoot().map { ServerText($0).description }
+    let paths = arraysNearRoot().map { ServerText($0.pointer).description }
     return paths.isEmpty
       ? "There is no array near the root."
       : "Found arrays at \(paths.joined(separator: ", "))."
   }
 
   private var itemsRemedy: Remedy? {
-    word(at: 0).kind == .array ? Remedy(.items, [""]) : .items(at: arraysNearRoot())
+    if word(at: 0).kind == .array { return Remedy(.items, [""]) }
+    // What stands beside the items, such as the headers of a table, is shorter than they are.
+    return .items(at: arraysNearRoot().sorted { $0.count > $1.count }.map { $0.pointer })
   }
 
-  /// The pointers of at most five arrays, at most three names deep, nearest first.
-  private func arraysNearRoot() -> [String] {
-    var result: [String] = []
+  /// The pointers of at most five arrays, at most three names deep, nearest first, and their lengths.
+  private func arraysNearRoot() -> [(pointer: String, count: Int)] {
+    var result: [(pointer: String, count: Int)] = []
     var level = [(node: 0, pointer: "")]
     var budget = 1_000
     for _ in 0..<3 {
@@ -145,7 +147,8 @@ extension JSONDocument {
           below.append((name + 1, pointer + PagePath.pointer(to: String(text.prefix(100)))))
         }
       }
-      result += below.filter { word(at: $0.node).kind == .array }.map(\.pointer)
+      result += below.filter { word(at: $0.node).kind == .array }
+        .map { (pointer: $0.pointer, count: word(at: $0.node).length) }
       level = below
     }
     return Array(result.prefix(5))

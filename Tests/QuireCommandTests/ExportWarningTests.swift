@@ -68,6 +68,28 @@ struct ExportWarningTests {
     }
   }
 
+  @Test("A total that its pages contradict is to be corrected where it was said")
+  func wrongTotal() async throws {
+    let server = try FaultServer { request in
+      let items = request.target.contains("at=") ? "[]" : "[1, 2]"
+      return [.respond("{\"data\": \(items), \"total\": 1}")]
+    }
+    defer { server.stop() }
+    let description = TemporaryFile(
+      "{\"next\": \"offset\", \"send\": {\"query\": \"at\"}, \"items\": \"/data\", "
+        + "\"end\": [{\"total\": \"/total\"}, \"emptyPage\"], \"total\": \"/total\"}")
+    let options = ["--next", "offset", "--send", "query:at", "--items", "/data", "--end", "empty"]
+    for (way, advice) in [
+      (options + ["--end", "total:/total"], "Correct --end."),
+      (options + ["--total", "/total"], "Correct --total."),
+      (["--pagination", description.path], "Correct \"total\" in the description."),
+    ] {
+      let ending = try await Command.quire(["export", server.url()] + way)
+      #expect(ending.status == 0 && ending.lines == ["1", "2"], "\(ending.errors)")
+      #expect(ending.errors.contains("ended nothing. \(advice)\n"), "\(ending.errors)")
+    }
+  }
+
   @Test("Pages without items where an optional path finds nothing are warned of, with their lists")
   func wrongItems() async throws {
     let description = TemporaryFile(
@@ -76,6 +98,12 @@ struct ExportWarningTests {
     let said = try await warnings("{\"records\": [1], \"next\": null}", arguments)
     let words = "no item at \"/items\" in 1 page; found arrays at /records."
     #expect(said == ["warning: \(words) Use --items '/records'."])
+    let table = "{\"headers\": [1], \"rows\": [1, 2], \"next\": null}"
+    #expect(
+      try await warnings(table, arguments) == [
+        "warning: no item at \"/items\" in 1 page; found arrays at /rows, /headers. "
+          + "Use --items '/rows' or --items '/headers'."
+      ])
     for page in ["{\"next\": null}", "{\"next\": null, \"items\": [], \"others\": [1]}"] {
       #expect(try await warnings(page, arguments).isEmpty)
     }

@@ -143,6 +143,24 @@ struct RemedyWordsTests {
     #expect(RemedyWords().line(error) == "Too fast. Say it by --page-size. [throttled]")
   }
 
+  @Test("Where a counted page is not found, the error says how to take that for the end")
+  func behindLastPage() async throws {
+    let server = try FaultServer { request in
+      request.target.contains("page=2")
+        ? [.respond("{}", status: "404 Not Found")] : [.respond("[1, 2]")]
+    }
+    defer { server.stop() }
+    let pages = ["--next", "page", "--send", "query:page", "--end", "empty"]
+    let advice = "If that is how the listing ends, use --end status:404."
+    let failed = try await Command.quire(["export", server.url("/list")] + pages)
+    #expect(failed.status == 1 && failed.errors.contains(advice), "\(failed.errors)")
+    let first = try await Command.quire(["export", server.url("/list?page=2")] + pages)
+    #expect(first.status == 1 && !first.errors.contains("--end"), "\(first.errors)")
+    let ended = try await Command.quire(
+      ["export", server.url("/list")] + pages + ["--end", "status:404"])
+    #expect(ended.status == 0 && ended.lines == ["1", "2"], "\(ended.errors)")
+  }
+
   @Test(
     "12-Documents: a repeated cursor names the description's member, or the option where one is")
   func repeatedCursor() async throws {

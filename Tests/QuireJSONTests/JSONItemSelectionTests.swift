@@ -39,6 +39,15 @@ struct JSONItemSelectionTests {
       error?.description.contains(
         #"no items at "/items". Found arrays at /members, /data, /meta/tags, /meta/a~1b/deep. "#
           + #"Use .items(at: "/members")."#) == true, "\(error as Any)")
+    let table = #expect(throws: PageError.self) {
+      try items(
+        #"{"dimensionHeaders": [{}], "metricHeaders": [{}], "rows": [{}, {}], "rowCount": 2}"#,
+        "/items")
+    }
+    #expect(
+      table?.description.contains(
+        #"arrays at /dimensionHeaders, /metricHeaders, /rows. Use .items(at: "/rows")."#) == true,
+      "\(table as Any)")
     let root = #expect(throws: PageError.self) { try items("[1]", "/items") }
     #expect(
       root?.description.contains(#"The page itself is an array. Use .items(at: "")."#) == true)

@@ -36,7 +36,7 @@ struct ExportPlan: Sendable {
   init(_ command: ExportCommand) throws {
     url = try command.request.absoluteURL()
     pagination = try PaginationOption.description(command)
-    words = RemedyWords(isDescribed: command.next == nil)
+    words = RemedyWords(isDescribed: command.next == nil, namesTotal: command.total != nil)
     format = command.format.format
     isRaw = command.raw
     pageSize = try Self.positive(command.pageSize, "--page-size")

@@ -117,6 +117,12 @@ extension RetryMachine.Failure {
         ? " A credential that was just renewed is refused as well: check what the source gives."
         : " The client's credentials are for \(keeper.source.origin), and were not sent elsewhere."
     }
+    // A page that is counted may not be there because the one before it was the last.
+    let counts = listing.engine.routes.contains { $0.next.isCounter }
+    if counts, !isFirst, [404, 416].contains(status.code) {
+      error.remedies.append(
+        Remedy(.end, ["status:\(status.code)"], condition: "if that is how the listing ends"))
+    }
     error.underlying = HTTPFailure(response: response)
     let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
     // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
