@@ -108,6 +108,9 @@ struct DetectionText {
     lines += check(best)
     lines.append("")
     if saved == nil, words(best) == nil { lines.append("first    \(savingCommand)") }
+    if let opening = best.pagination.exampleOpening {
+      lines.append("change   \(opening) in \(saved ?? "listing.json"): it is an example")
+    }
     lines += ["command  \(command(best))", "swift    \(swift(best))"]
     if !best.alternatives.isEmpty {
       lines.append("same     \(best.alternatives.joined(separator: ", "))")
@@ -155,7 +158,8 @@ struct DetectionText {
   }
 
   private func swift(_ candidate: DetectedPagination) -> String {
-    let listing = "at: \(shownURL.debugDescription), pagination: \(candidate.swift)"
+    let opening = candidate.pagination.exampleOpening.map { ".opening(at: \($0))" } ?? ""
+    let listing = "at: \(shownURL.debugDescription), pagination: \(candidate.swift)\(opening)"
     return "client.cursor(of: Item.self, \(listing)\(requestSwift))"
   }
 
@@ -189,6 +193,7 @@ struct DetectionText {
 
   /// The options that say the description; nil where only a file can.
   private func words(_ candidate: DetectedPagination) -> [String]? {
+    guard candidate.pagination.exampleOpening == nil else { return nil }
     let options: [String]
     if let preset = candidate.preset {
       options = ["--preset", preset] + (candidate.items.map { ["--items", $0.text] } ?? [])

@@ -23,6 +23,9 @@ struct PresetsCommand: ParsableCommand {
       let pagination = try PaginationOption.preset(name)
       let preset = Pagination.presets.first { $0.name == name || $0.aliases.contains(name) }
       print(notes ? preset.map(Self.notes) ?? "" : pagination.json)
+      if !notes, let opening = pagination.exampleOpening {
+        Diagnostics.write("quire: \(opening) in \"open\" is an example: write your own address.")
+      }
     } else if markdown {
       print(Self.tables)
     } else if notes {
@@ -67,6 +70,11 @@ struct PresetsCommand: ParsableCommand {
     let others = [names("the same as", \.sameNames), names("made of", \.otherNames)]
     return (families + others).joined(separator: "\n\n")
   }
+}
+
+extension Pagination {
+  /// What a preset requests before the first page, in quotes: the caller's own index belongs in it.
+  var exampleOpening: String? { policy.open?.url?.debugDescription }
 }
 
 extension Pagination.Preset {

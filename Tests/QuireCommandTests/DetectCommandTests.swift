@@ -103,6 +103,34 @@ struct DetectCommandTests {
     #expect(!all.output.contains("not tried") && !all.output.contains("Try --checks"))
   }
 
+  @Test("A preset that opens something of the caller's own is printed with what is to be changed")
+  func opening() async throws {
+    let server = try FaultServer { request in
+      let isSecond = String(decoding: request.body, as: UTF8.self).contains("search_after")
+      let hits = (isSecond ? [3] : [1, 2]).map { "{\"_id\":\"\($0)\",\"sort\":[\($0)]}" }
+      return [
+        .respond(
+          "{\"pit_id\":\"p\",\"timed_out\":false,\"hits\":{\"total\":{\"value\":3,"
+            + "\"relation\":\"eq\"},\"hits\":[\(hits.joined(separator: ","))]}}")
+      ]
+    }
+    defer { server.stop() }
+    let body = "{\"size\":2,\"sort\":[{\"t\":\"asc\"}],\"pit\":{\"id\":\"p\"}}"
+    let ending = try await Command.quire(["detect", server.url("/_search"), "--data", body])
+    #expect(ending.output.hasPrefix("elastic: verified\n"), "\(ending.output)\(ending.errors)")
+    for words in [
+      "change   \"index/_pit?keep_alive=1m\" in listing.json: it is an example\n",
+      " --pagination listing.json ",
+      "pagination: .elastic.opening(at: \"index/_pit?keep_alive=1m\"),",
+    ] {
+      #expect(ending.output.contains(words), "\(ending.output)")
+    }
+    #expect(ending.lines.contains { $0.hasPrefix("first    quire detect ") }, "\(ending.output)")
+    let preset = try await Command.quire(["presets", "elastic"])
+    #expect(preset.errors.contains("\"index/_pit?keep_alive=1m\""), "\(preset.errors)")
+    #expect(try Pagination(json: preset.output).policy == Pagination.elastic.policy)
+  }
+
   @Test("A second page that repeats the first is said to, and its preset is no more than a guess")
   func repeating() async throws {
     let server = try FaultServer { _ in
