@@ -159,8 +159,19 @@ struct DetectionText {
 
   private func swift(_ candidate: DetectedPagination) -> String {
     let opening = candidate.pagination.exampleOpening.map { ".opening(at: \($0))" } ?? ""
-    let listing = "at: \(shownURL.debugDescription), pagination: \(candidate.swift)\(opening)"
+    let pagination = candidate.swift + opening + formatSwift
+    let listing = "at: \(shownURL.debugDescription), pagination: \(pagination)"
     return "client.cursor(of: Item.self, \(listing)\(requestSwift))"
+  }
+
+  /// What says that pages are lines or a table, where that was said on the command line and may be said by
+  /// nothing else.
+  private var formatSwift: String {
+    switch format.format {
+    case .jsonl: ".formats([.jsonLines])"
+    case .csv: ".formats([.csv])"
+    case .auto, .json, .xml: ""
+    }
   }
 
   /// The argument for a request that is no plain GET; what its body holds is left out.

@@ -77,8 +77,9 @@ extension PaginationDetector {
   /// Whether the answer is in one of a description's formats.
   private func isAmong(_ formats: [PageFormat]) -> Bool {
     if answer.document.isXML { return formats.isEmpty || formats.contains(.xml) }
-    // Tables are read as JSON is.
-    return formats != [.xml] || !(answer.document is JSONDocument)
+    guard answer.document is JSONDocument, !formats.isEmpty else { return true }
+    // A walk by a preset whose pages are JSON would take lines of it for a page that is broken.
+    return rowsFormat.map(formats.contains) ?? (formats != [.xml])
   }
 
   // MARK: Items

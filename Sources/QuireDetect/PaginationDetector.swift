@@ -245,6 +245,13 @@ extension PaginationDetector {
     return words
   }
 
+  /// What the answer says to be, where that is lines or a table: they are read as a list of JSON is.
+  var rowsFormat: PageFormat? {
+    MediaType.format(of: answer.headerFields[.contentType]).flatMap {
+      $0.isSelfDelimiting ? nil : $0
+    }
+  }
+
   private var mediaType: String {
     let type = answer.headerFields[.contentType]?.prefix { $0 != ";" }
     return type.map { " with \(ServerText($0, limit: 80))" } ?? ""
@@ -254,7 +261,8 @@ extension PaginationDetector {
     guard let root = outline.nodes.first else { return "The page could not be looked through." }
     if answer.document.isXML { return "The page is XML, its root \(Self.quoted(root.name))." }
     switch root.kind {
-    case .list: return "The page is a list of \(root.count)."
+    case .list:
+      return "The page is \(rowsFormat.map { "\($0.words), " } ?? "")a list of \(root.count)."
     case .scalar: return "The page is a single value."
     case .object:
       let names = outline.nodes.filter { $0.depth == 1 }.prefix(12).map { Self.quoted($0.name) }

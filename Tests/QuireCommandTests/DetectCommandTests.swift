@@ -142,6 +142,26 @@ struct DetectCommandTests {
     #expect(ending.output.contains("drf: The second page repeats the first"), "\(ending.output)")
   }
 
+  @Test("Lines that only the command line calls so are called so in Swift and in the command, too")
+  func lines() async throws {
+    let server = try FaultServer { request in
+      let isSecond = request.target.contains("page=2")
+      let link = isSecond ? [] : [("Link", "</rocks?page=2>; rel=\"next\"")]
+      return [
+        .respond(
+          isSecond ? "{\"n\":3}\n" : "{\"n\":1}\n{\"n\":2}\n",
+          headers: [("Content-Type", "text/plain")] + link)
+      ]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["detect", server.url("/rocks"), "--format", "jsonl"])
+    #expect(ending.output.contains(".formats([.jsonLines])"), "\(ending.output)")
+    let line = try #require(ending.lines.first { $0.hasPrefix("command  quire export ") })
+    let export = try await Command.shell("\"$quire\" \(line.dropFirst("command  quire ".count))")
+      .end()
+    #expect(export.lines == ["{\"n\":1}", "{\"n\":2}", "{\"n\":3}"], "\(export.errors)")
+  }
+
   @Test("A description that is no preset's is printed in words, which run as they are")
   func printedWords() async throws {
     let server = try FaultServer { request in

@@ -278,7 +278,7 @@ public enum PageFormat: String, Hashable, Sendable, CaseIterable {
   case jsonLines
 
   /// The name in a sentence.
-  var words: String {
+  package var words: String {
     switch self {
     case .json: "JSON"
     case .xml: "XML"

@@ -177,6 +177,30 @@ struct DetectionTests {
     #expect(!detection.candidates.contains { $0.preset == "recurlyV2" })
   }
 
+  @Test("JSON Lines are called so, and read to their end by what is found: by no preset of JSON")
+  func jsonLines() async throws {
+    let server = CannedServer { [url = self.url] request, _ in
+      let type = ["Content-Type": "application/x-ndjson"]
+      if request.url.contains("page=2") { return .status(200, type, "{\"id\":3}\n") }
+      let link = "<\(url)?page=2>; rel=\"next\", <\(url)?page=2>; rel=\"last\""
+      return .status(
+        200, type.merging(["Link": link]) { $1 }, "{\"id\":1}\n{\"id\":2}\n")
+    }
+    let client = PageClient(transport: server)
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    let detection = try await client.detect(at: url, decoder: decoder)
+    #expect(detection.observations.contains("The page is JSON Lines, a list of 2."))
+    let best = try #require(detection.best, "\(detection)")
+    #expect(best.confidence == .verified && !best.pagination.formats.contains(.json))
+    var count = 0
+    for try await page in client.cursor(
+      at: url, pagination: best.pagination, decoder: decoder)
+    {
+      count += page.items.count
+    }
+    #expect(count == 3)
+  }
+
   @Test("A bare list is a guess until the second page says otherwise")
   func bareList() async throws {
     let (unchecked, _) = try await detect(get(url, #"[{"name":1},{"name":2}]"#), checks: 0)
