@@ -192,6 +192,10 @@ struct ContinuationFinder: Sendable {
         try answer.document.values(at: path, inItemsOf: items)
           .compactMap { $0?.isBlank == false ? $0 : nil }
           .max { $0.isLess(than: $1) }
+      case .transformed(.lastItem(let path), .jsonText):
+        // As JSON, null and an empty text are keys like any other, as those of CouchDB's views may be.
+        try answer.document.value(at: path, inLastItemOf: items)
+          .map { JSONValue.string($0.description) }
       case .transformed(let source, .formDecoded(when: let condition?))
       where try !answer.matches(condition, items: items):
         try token(source, in: answer)
