@@ -271,7 +271,8 @@ extension ExportOutcome {
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }
       return "The server declared \(declared) items and delivered \(declared - missing). "
-        + "Items may be missing: compare the page size with the server's maximum, or run again."
+        + "Items may be missing: compare the page size with the server's maximum, run again, or narrow "
+        + "a search of which it gives only so many results."
         + (isKept
           ? " What the destination held stays: the same command reads all anew, and --restart takes what comes."
           : "")

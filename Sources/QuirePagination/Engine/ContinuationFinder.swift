@@ -71,6 +71,7 @@ struct ContinuationFinder: Sendable {
     if !isBackward, flag != .more,
       try judge.isEnd(answer, next: next, itemCount: itemCount, counts, &result)
     {
+      result.nextFailure = try judge.window(behind: answer, result.total)
       return
     }
     if case .offset(let offset) = next.target, judge.isStandstill(next, after: answer) {

@@ -121,8 +121,10 @@ struct DescriptionCheck {
     let countsPages = routes.map(\.next).contains {
       if case .pageNumber = $0.root { true } else { false }
     }
+    // What links themselves have of the number of pages says how many there are, and their last one ends.
+    let isOfLinks = if case .linkQueryItem = total.source { true } else { false }
     switch total.kind {
-    case .pages where !countsPages:
+    case .pages where !countsPages && !isOfLinks:
       throw Self.failure("A number of pages can only end a walk that counts pages.")
     case .items where !counts, .estimate where !counts:
       throw Self.failure(

@@ -23,14 +23,17 @@ struct EndJudge: Sendable {
     case silent
   }
 
-  /// The description's total with what an answer says; nil where it says none, or a number that the
-  /// page itself contradicts.
+  /// The description's total with what an answer says, or else one that ends the walk; nil where it says
+  /// none, or a number that the page itself contradicts.
   func total(
     in answer: PageAnswer, itemCount: Int, warnings: inout [WalkReport.Warning]
   ) throws -> Total? {
-    guard let source = pagination.total, let total = try reader.total(source, in: answer) else {
-      return nil
+    guard let own = pagination.total else { return nil }
+    var found = try reader.total(own, in: answer)
+    for source in reader.totalSources where found == nil {
+      found = try reader.total(source, in: answer)
     }
+    guard let total = found else { return nil }
     // Estimates are wrong by nature, and a lower bound is right with more.
     let isContradicted =
       if case .contradicted = verdict(on: total, answer: answer, next: nil, itemCount: itemCount) {
@@ -217,6 +220,24 @@ struct EndJudge: Sendable {
   var endsByAnswer: Bool {
     pagination.policy.failure.contains { $0.kind == .empty }
       || pagination.end.contains { if case .status = $0 { true } else { false } }
+  }
+
+  /// Why more exists behind a number of pages that ended the walk, where so many pages of the size that the
+  /// answer names do not hold as many items as it says there are: the server pages no further.
+  func window(behind answer: PageAnswer, _ total: Total?) throws -> PageError? {
+    guard let total, total.kind == .estimate, let echo = pagination.size?.echo,
+      let size = try answer.value(at: .body(echo), items: pagination.items)?.count, size > 0
+    else { return nil }
+    for source in reader.totalSources where source.kind == .pages {
+      guard let pages = try reader.total(source, in: answer)?.value,
+        pages.times(size) < total.value
+      else { continue }
+      return PageError(
+        .resultWindowExceeded,
+        "The server gives \(pages.counted("page")) of \(size.counted("item")), and says that there "
+          + "are about \(total.value.counted("item")). Narrow the query.")
+    }
+    return nil
   }
 
   /// Doubts about an end that the page told by leading nowhere.

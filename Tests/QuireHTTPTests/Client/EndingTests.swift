@@ -187,6 +187,30 @@ struct EndingTests {
     #expect(run.declared == nil)
   }
 
+  @Test("A search that gives fewer results than it has is not whole, by links and by page numbers")
+  func withheld() async {
+    let next = "<https://a.test/l?page=2>"
+    let link = ["Link": "\(next); rel=\"next\", \(next); rel=\"last\""]
+    func found(_ items: String) -> String { "{\"total_count\":5,\"items\":\(items)}" }
+    let linked = await run(
+      .github, [.status(200, link, found("[1,2]")), .json(found("[3,4]"))])
+    #expect(linked.pages == [[1, 2], [3, 4]] && linked.error == nil)
+    #expect(linked.declared == 5)
+    // A list has no count of its items: its links say how many pages there are.
+    let list = await run(.github, [.status(200, link, "[1,2]"), .json("[3]")])
+    #expect(list.declared == nil && list.report.total == Total(2, .pages))
+    var numbered = byNumber
+    numbered.end = [.pages("/pages"), .emptyPage]
+    numbered.total = Pagination.TotalSource("/hits", .estimate)
+    numbered.size = Pagination.PageSize(.query("size"), echo: "/size")
+    let ends: [(Int, PageError.Code?)] = [(4, nil), (5, .resultWindowExceeded)]
+    for (hits, code) in ends {
+      let rest = "\"pages\":2,\"size\":2,\"hits\":\(hits)"
+      let capped = await run(numbered, [page([1, 2], rest), page([3, 4], rest)])
+      #expect(capped.pages == [[1, 2], [3, 4]] && capped.error?.code == code, "\(hits)")
+    }
+  }
+
   @Test("12-L4: an empty page is no end where a count, a number of pages or a flag says more")
   func emptyInTheMiddle() async {
     for (rule, rest) in [
