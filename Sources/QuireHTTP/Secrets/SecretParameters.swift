@@ -264,7 +264,9 @@ struct SecretParameters: Sendable {
 
   /// A text that stands for a number; another secret may be none.
   private static func number(_ text: String) -> JSONValue {
-    if case .number(let number)? = try? JSONValue(parsing: text) { .number(number) } else {
+    if case .number(let number)? = try? JSONValue(parsing: text) {
+      .number(number)
+    } else {
       .string(text)
     }
   }

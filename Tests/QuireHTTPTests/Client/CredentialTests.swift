@@ -132,7 +132,8 @@ struct CredentialTests {
     #expect(server.requests.count == 51)
   }
 
-  @Test("12-A7: who stops waiting leaves the renewal to the others, and the last to the next request")
+  @Test(
+    "12-A7: who stops waiting leaves the renewal to the others, and the last to the next request")
   func cancelledWaiters() async throws {
     let gate = Gate()
     let server = CannedServer { request, _ in

@@ -189,7 +189,8 @@ struct PageValidatorsTests {
     }
   }
 
-  @Test("17-Validators, H-8: an unchanged page leads on where its link repeats a secret of the walk")
+  @Test(
+    "17-Validators, H-8: an unchanged page leads on where its link repeats a secret of the walk")
   func secrets() async throws {
     let first = "https://api.test/list?api_key=hunter2hunter2"
     let second = first + "&page=2"

@@ -75,12 +75,15 @@ struct BudgetLimitTests {
   }
 
   @Test(
-    "15-Budget, Q4: a page whose items are delivered as they arrive leaves none of its bytes counted")
+    "15-Budget, Q4: a page whose items are delivered as they arrive leaves none of its bytes counted"
+  )
   func arrivingBytes() async throws {
     let server = CannedServer { _, _ in
       var head = HTTPResponse(status: .ok)
       head.headerFields[.contentType] = "application/json"
-      let slices = ["[1,2,", String(repeating: "3,", count: 20), String(repeating: "4,", count: 20)]
+      let slices = [
+        "[1,2,", String(repeating: "3,", count: 20), String(repeating: "4,", count: 20),
+      ]
       return TransportResponse(
         head: head, body: .slices((slices + ["5]"]).map { Array($0.utf8) }))
     }
