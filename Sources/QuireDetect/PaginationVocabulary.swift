@@ -105,7 +105,8 @@ struct PaginationVocabulary: Sendable {
       let description = entry.preset.pagination.example.fitted(to: PageRequest(url: ""))
       for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
       for route in description.routes { learn(route) }
-      learnSize(of: description)
+      // What only one API calls so is a sign of that API.
+      if entry.isGeneric { learnSize(of: description) }
       for path in description.items.paths { lists.formUnion(Self.names(of: path)) }
       for case .flag(let rule) in description.end {
         let vote = rule.continuesWhile ? 1 : -1
@@ -118,13 +119,15 @@ struct PaginationVocabulary: Sendable {
         }
       }
     }
-    for variant in presets.flatMap(\.variants) {
-      let description = variant.example.fitted(to: PageRequest(url: ""))
-      for route in description.routes where route.next.isCounter { learn(route) }
-      learnSize(of: description)
-      // What a variant alone looks for is as rare as what one preset does.
-      for atom in description.traits.flatMap(\.atoms) where frequencies[atom] == nil {
-        frequencies[atom] = 1
+    for preset in presets {
+      for variant in preset.variants {
+        let description = variant.example.fitted(to: PageRequest(url: ""))
+        for route in description.routes where route.next.isCounter { learn(route) }
+        if preset.isGeneric { learnSize(of: description) }
+        // What a variant alone looks for is as rare as what one preset does.
+        for atom in description.traits.flatMap(\.atoms) where frequencies[atom] == nil {
+          frequencies[atom] = 1
+        }
       }
     }
     flags = flagVotes.mapValues { $0 >= 0 }
