@@ -251,7 +251,7 @@ struct ExportCommand: AsyncParsableCommand {
     }
     do {
       _ = try result.get()
-    } catch let error as FileInUse {
+    } catch let error as SinkError where error.code == .inUse {
       Diagnostics.write("quire: \(error)")
       throw ExitStatus.failed
     }
@@ -265,7 +265,7 @@ struct ExportCommand: AsyncParsableCommand {
       let (result, signal) = await Interruption.catching { try await plan.forecast() }
       if let signal { throw ExitStatus.interrupted(signal: signal) }
       try await result.get().publish(report: plan.files.report)
-    } catch let error as FileInUse {
+    } catch let error as SinkError where error.code == .inUse {
       Diagnostics.write("quire: \(error)")
       throw ExitStatus.failed
     } catch let error as PageError {

@@ -74,7 +74,7 @@ struct SyncCommand: AsyncParsableCommand {
     if plan || status {
       let status = SyncStatus(
         file: sync, known: try await known(sync, shared),
-        isRunning: shared == nil ? SyncLock.isHeld(sync.statePath) : nil)
+        isRunning: shared == nil ? FileLock.isHeld(Self.lockPath(sync)) : nil)
       return print(plan ? status.plan(only: only) : status.table)
     }
     if let shared {
@@ -128,7 +128,7 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   private func run(_ sync: SyncFile) async throws {
-    let lock = try SyncLock(sync.statePath)
+    let lock = try Self.lock(sync)
     defer { withExtendedLifetime(lock) {} }
     let run = SyncRun(
       file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart, lookAhead: 1
@@ -152,32 +152,19 @@ struct SyncCommand: AsyncParsableCommand {
     if let signal { throw ExitStatus.interrupted(signal: signal) }
     if try !result.get() { throw ExitStatus.failed }
   }
-}
 
-/// The right to run a sync, which one process has at a time.
-private final class SyncLock {
-  private let descriptor: Int32
+  private static func lockPath(_ sync: SyncFile) -> String { sync.statePath + "-lock" }
 
-  init(_ statePath: String) throws {
-    let path = statePath + "-lock"
-    descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else {
-      throw ValidationError("\(path) cannot be written: \(String(cString: strerror(errno))).")
-    }
-    if case .held(let process) = FileLock.take(descriptor) {
-      Diagnostics.write(
-        "quire: \(statePath): another sync, process \(process), is running. Nothing was requested.")
+  /// The right to run a sync, which one process has at a time.
+  private static func lock(_ sync: SyncFile) throws -> FileClaim {
+    do throws(SinkError) {
+      return try FileClaim(lockPath(sync)) { other in
+        "\(sync.statePath): another sync, \(other), is running. Nothing was requested."
+      }
+    } catch {
+      guard error.code == .inUse else { throw ValidationError(error.message) }
+      Diagnostics.write("quire: \(error)")
       throw ExitStatus.failed
     }
-  }
-
-  deinit { close(descriptor) }
-
-  /// Whether a process has it.
-  static func isHeld(_ statePath: String) -> Bool {
-    let descriptor = open(statePath + "-lock", O_RDWR | O_CLOEXEC)
-    guard descriptor >= 0 else { return false }
-    defer { close(descriptor) }
-    return FileLock.isHeld(descriptor)
   }
 }

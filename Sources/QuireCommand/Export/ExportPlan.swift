@@ -195,9 +195,7 @@ extension ExportPlan {
   /// Throws what made an opening impossible; a destination that failed later is in the outcome.
   func refuse(_ error: any Error, _ report: ExportReport = ExportReport()) throws {
     switch error {
-    case is ValidationError, is FileInUse: throw error
-    case let error as SinkError where error.code == .inUse:
-      throw FileInUse(message: "\(error)")
+    case is ValidationError, SinkError.Code.inUse: throw error
     case let error as SinkError
     where [.notOurs, .otherRequest, .damaged].contains(error.code):
       let sink = files.sink as? FileSink

@@ -15,47 +15,38 @@ final class OutputFile {
   let lockFailure: Int32?
   /// Whether it was made here and nothing is in it yet.
   var isNew: Bool
+  /// Keeps it from other writers, and open; nil for what is no regular file, and for standard output.
+  private let claim: FileClaim?
   /// Reads what is in it. Kept open, for closing any descriptor of a file gives up its lock.
   private var reader: Int32?
 
   /// Opens `path`, or takes standard output where it is nil; `option` is for messages.
   ///
-  /// What is made here is nobody's but the user's: items may be private, and positions are. A pipe
-  /// that nobody reads yet is waited for; a cancelled wait throws `CancellationError`. Throws
-  /// `OutputFailure` for a file that cannot be opened, and `FileInUse` for one that another export
-  /// writes.
+  /// A pipe that nobody reads yet is waited for; a cancelled wait throws `CancellationError`. Throws
+  /// `OutputFailure` for a file that cannot be opened, and `SinkError` with `inUse` for one that another
+  /// export writes.
   init(
     _ option: String, path: String?, appending: Bool,
     isStopping: @escaping @Sendable () -> Bool = { false }
   ) async throws {
     self.path = path
     name = path.map { "\(option) \($0)" } ?? "standard output"
+    isNew = false
     guard let path else {
-      descriptor = STDOUT_FILENO
-      (isFile, isNew) = (Self.isRegular(descriptor), false)
+      (descriptor, claim) = (STDOUT_FILENO, nil)
+      isFile = Self.isRegular(descriptor)
       lockFailure = isFile ? try Self.lock(descriptor, named: name) : nil
       return
     }
-    while true {
-      let (opened, isNew) = try await Self.open(path, appending: appending, isStopping)
-      guard Self.isRegular(opened) else {
-        (descriptor, isFile, self.isNew, lockFailure) = (opened, false, false, nil)
-        return
-      }
-      let failure: Int32?
-      do {
-        failure = try Self.lock(opened, named: name)
-      } catch {
-        close(opened)
-        throw error
-      }
-      // Another export may have put a new file in its place, or taken its own away, before the lock
-      // was ours.
-      if FileIdentity(descriptor: opened) == FileIdentity(path: path) {
-        (descriptor, isFile, self.isNew, lockFailure) = (opened, true, isNew, failure)
-        return
-      }
-      close(opened)
+    let mode = O_WRONLY | (appending ? O_APPEND : 0)
+    var status = stat()
+    if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+      descriptor = try await Self.openStream(path, mode, isStopping)
+      (isFile, lockFailure, claim) = (false, nil, nil)
+    } else {
+      let claim = try Self.claim(path, mode, named: name)
+      (descriptor, lockFailure, isNew) = (claim.descriptor, claim.lockFailure, claim.isNew)
+      (isFile, self.claim) = (true, claim)
     }
   }
 
@@ -63,7 +54,7 @@ final class OutputFile {
     guard let path else { return }
     if isNew, FileIdentity(descriptor: descriptor) == FileIdentity(path: path) { unlink(path) }
     if let reader { close(reader) }
-    close(descriptor)
+    if claim == nil { close(descriptor) }
   }
 
   /// Takes from others what they may do with a file that was there before.
@@ -105,17 +96,15 @@ final class OutputFile {
     }
   }
 
-  private static func open(
-    _ path: String, appending: Bool, _ isStopping: @Sendable () -> Bool
-  ) async throws -> (Int32, isNew: Bool) {
-    // Opening a pipe for writing would wait for a reader, and could not be cancelled.
-    let mode = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | (appending ? O_APPEND : 0)
+  private static func openStream(
+    _ path: String, _ mode: Int32, _ isStopping: @Sendable () -> Bool
+  ) async throws -> Int32 {
     while true {
-      let created = Foundation.open(path, mode | O_EXCL, 0o600)
-      let descriptor = created >= 0 ? created : Foundation.open(path, mode, 0o600)
+      // Opening a pipe for writing would wait for a reader, and could not be cancelled.
+      let descriptor = Foundation.open(path, mode | O_CLOEXEC | O_NONBLOCK)
       if descriptor >= 0 {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
-        return (descriptor, created >= 0)
+        return descriptor
       }
       let reason = errno
       var status = stat()
@@ -133,30 +122,23 @@ final class OutputFile {
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
 
+  private static func claim(_ path: String, _ mode: Int32, named name: String) throws -> FileClaim {
+    do throws(SinkError) {
+      return try FileClaim(path, mode: mode) { FileClaim.inUse(name, by: $0) }
+    } catch {
+      guard let reason = error.reason else { throw error }
+      throw OutputFailure(reason: reason, path: path)
+    }
+  }
+
   /// Locks the file, and returns why that is not possible where no file of its kind can be locked.
-  private static func lock(_ descriptor: Int32, named name: String) throws(FileInUse) -> Int32? {
+  private static func lock(_ descriptor: Int32, named name: String) throws(SinkError) -> Int32? {
     switch FileLock.take(descriptor) {
     case .taken: return nil
-    case .held(let process): throw FileInUse(name: name, process: process)
+    case .held(let other): throw SinkError(.inUse, FileClaim.inUse(name, by: other))
     case .unsupported(let reason): return reason
     }
   }
-}
-
-/// Another export writes the file.
-struct FileInUse: Error, CustomStringConvertible {
-  let description: String
-
-  /// Another process has it; 0 where the system does not tell which.
-  init(name: String, process: pid_t) {
-    let other = process > 0 ? "process \(process)" : "another process"
-    description =
-      "\(name): another export, \(other), is writing to it: the two would repeat items and tear "
-      + "lines. Wait for it, end it, or write to another file. Nothing was requested."
-  }
-
-  /// As a sink says it.
-  init(message: String) { description = message }
 }
 
 /// `--report`: where the report goes.

@@ -136,7 +136,7 @@ struct OutputFiles: Sendable {
   }
 
   /// The report's file, where it is one: it is replaced in the end, and only kept from others now. Throws
-  /// a usage error where it cannot be written, `FileInUse` where another export writes it, and
+  /// a usage error where it cannot be written, `SinkError` where another export writes it, and
   /// `CancellationError` where the wait for a pipe's reader was cancelled.
   func openReport() async throws -> OutputFile? {
     guard let path = reportPath else {

@@ -1,4 +1,4 @@
-package import Foundation
+import Foundation
 import Synchronization
 
 /// The right to write a file, which one export has at a time. Advisory: nothing but Quire looks at it.
@@ -9,8 +9,8 @@ import Synchronization
 package enum FileLock: Equatable {
   /// It is ours now.
   case taken
-  /// Another process has it; 0 where the system does not tell which.
-  case held(by: pid_t)
+  /// Another process has it, named as far as the system tells which: "process 12".
+  case held(by: String)
   /// This file system has no locks; the system's error number.
   case unsupported(Int32)
 
@@ -26,14 +26,19 @@ package enum FileLock: Equatable {
       default: return .unsupported(errno)
       }
       var other = wholeFile
-      guard fcntl(descriptor, F_GETLK, &other) == 0 else { return .held(by: 0) }
-      if other.l_type != Int16(F_UNLCK) { return .held(by: max(other.l_pid, 0)) }
+      guard fcntl(descriptor, F_GETLK, &other) == 0 else { break }
+      if other.l_type != Int16(F_UNLCK) {
+        return .held(by: other.l_pid > 0 ? "process \(other.l_pid)" : "another process")
+      }
     }
-    return .held(by: 0)
+    return .held(by: "another process")
   }
 
-  /// Whether another process has the lock of the file that is open as `descriptor`.
-  package static func isHeld(_ descriptor: Int32) -> Bool {
+  /// Whether another process has the lock of the file at `path`.
+  package static func isHeld(_ path: String) -> Bool {
+    let descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { return false }
+    defer { close(descriptor) }
     var other = wholeFile
     return fcntl(descriptor, F_GETLK, &other) == 0 && other.l_type != Int16(F_UNLCK)
   }
@@ -43,22 +48,28 @@ package enum FileLock: Equatable {
   }
 }
 
-/// A file that is open for one export alone, in this process and beside others.
-final class FileClaim: Sendable {
+/// A file that is open for one writer alone, in this process and beside others.
+package final class FileClaim: Sendable {
   /// The files of this process that are claimed: a record lock does not keep a process from itself.
   private static let claimed = Mutex<Set<[UInt64]>>([])
 
-  let descriptor: Int32
+  package let descriptor: Int32
   /// Whether the file was made here.
-  let isNew: Bool
+  package let isNew: Bool
+  /// The system's error number where no file of its kind can be locked; nil where it was.
+  package let lockFailure: Int32?
   private let identity: [UInt64]
 
-  /// Opens the file for reading and writing, makes it where it is not there, and locks it.
+  /// Opens the file, makes it where it is not there, and locks it; `mode` is for reading and writing by default.
+  /// `inUse` says that another writer, such as "process 12", has it; by default that one is an export.
   ///
   /// What is made here is its owner's alone: items may be private. Throws `SinkError`.
-  init(_ path: String) throws(SinkError) {
-    let claim = Self.claimed.withLock { Self.claim(path, among: &$0) }
-    (descriptor, isNew, identity) = try claim.get()
+  package init(
+    _ path: String, mode: Int32? = nil, inUse: ((_ other: String) -> String)? = nil
+  ) throws(SinkError) {
+    let mode = mode ?? O_RDWR
+    let claim = Self.claimed.withLock { Self.claim(path, mode, inUse, among: &$0) }
+    (descriptor, isNew, lockFailure, identity) = try claim.get()
   }
 
   deinit {
@@ -68,27 +79,37 @@ final class FileClaim: Sendable {
     }
   }
 
-  private typealias Claimed = (Int32, isNew: Bool, identity: [UInt64])
+  /// That another export writes to what a message calls `name`.
+  package static func inUse(_ name: String, by other: String) -> String {
+    "\(name): another export, \(other), is writing to it: the two would repeat items and tear "
+      + "lines. Wait for it, end it, or write to another file. Nothing was requested."
+  }
+
+  private typealias Claimed = (Int32, isNew: Bool, lockFailure: Int32?, identity: [UInt64])
 
   private static func claim(
-    _ path: String, among claimed: inout Set<[UInt64]>
+    _ path: String, _ mode: Int32, _ inUse: ((String) -> String)?,
+    among claimed: inout Set<[UInt64]>
   ) -> Result<Claimed, SinkError> {
+    func refusal(_ other: String) -> SinkError {
+      SinkError(.inUse, inUse?(other) ?? Self.inUse(path, by: other))
+    }
     while true {
       // Opening it would be closed again, and that takes the lock from the export that has it.
       if let identity = identity(of: path), claimed.contains(identity) {
-        return .failure(inUse(path, by: "another one of this program"))
+        return .failure(refusal("another one of this program"))
       }
-      let flags = O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK
+      let flags = mode | O_CREAT | O_CLOEXEC | O_NONBLOCK
       let created = open(path, flags | O_EXCL, 0o600)
       let descriptor = created >= 0 ? created : open(path, flags, 0o600)
       guard descriptor >= 0 else {
         if errno == EINTR { continue }
         return .failure(SinkFile.failure(errno, "write to", path))
       }
-      if case .held(let process) = FileLock.take(descriptor) {
+      let lock = FileLock.take(descriptor)
+      if case .held(let other) = lock {
         close(descriptor)
-        let other = process > 0 ? "process \(process)" : "another process"
-        return .failure(inUse(path, by: other))
+        return .failure(refusal(other))
       }
       // Another export may have put a new file in its place, or taken its own away, before the lock was
       // ours.
@@ -108,19 +129,13 @@ final class FileClaim: Sendable {
               + "requested."))
       }
       claimed.insert(identity)
-      return .success((descriptor, created >= 0, identity))
+      let failure: Int32? = if case .unsupported(let reason) = lock { reason } else { nil }
+      return .success((descriptor, created >= 0, failure, identity))
     }
   }
 
   private static func identity(of path: String) -> [UInt64]? {
     var status = stat()
     return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
-  }
-
-  private static func inUse(_ path: String, by other: String) -> SinkError {
-    SinkError(
-      .inUse,
-      "\(path): another export, \(other), is writing to it: the two would repeat items and tear "
-        + "lines. Wait for it, end it, or write to another file. Nothing was requested.")
   }
 }
