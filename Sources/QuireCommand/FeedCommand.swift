@@ -99,7 +99,9 @@ struct FeedCommand: AsyncParsableCommand {
       try result.get()
     } catch let error as PageError {
       throw Diagnostics.failure(error, of: Self.self)
-    } catch is FeedPrinter.OutputClosed {
+    } catch let failure as OutputFailure where !failure.isClosedPipe {
+      throw Diagnostics.failure(PageError(.sourceFailed, "\(failure)"), of: Self.self)
+    } catch is OutputFailure {
       return
     }
   }
@@ -126,9 +128,6 @@ struct FeedCommand: AsyncParsableCommand {
 
 /// Prints feeds and entries as lines of JSON.
 struct FeedPrinter: Sendable {
-  /// The reader of the output closed it, as `head` does.
-  struct OutputClosed: Error {}
-
   let since: Date?
   let limits: Limits
   let isRaw: Bool
@@ -201,17 +200,7 @@ struct FeedPrinter: Sendable {
   }
 
   private func write(_ line: String) throws {
-    var rest = Array(PrintableJSON.bytes(of: Data(line.utf8)))[...]
-    rest.append(UInt8(ascii: "\n"))
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Foundation.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
-      if count < 0 {
-        if errno == EINTR { continue }
-        if errno == EPIPE { throw OutputClosed() }
-        throw PageError(
-          .sourceFailed, "Cannot write to standard output: \(String(cString: strerror(errno))).")
-      }
-      rest = rest.dropFirst(count)
-    }
+    try OutputFailure.write(
+      PrintableJSON.bytes(of: Data(line.utf8)) + Data("\n".utf8), to: STDOUT_FILENO, path: nil)
   }
 }

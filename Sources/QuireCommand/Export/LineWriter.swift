@@ -146,4 +146,16 @@ struct OutputFailure: Error, CustomStringConvertible {
     let advice = reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : ""
     return "Cannot write to \(name): \(words).\(advice)"
   }
+
+  /// Writes all the bytes, in as many calls as it takes.
+  static func write(_ bytes: Data, to descriptor: Int32, path: String?) throws(OutputFailure) {
+    var rest = Array(bytes)[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        Foundation.write(descriptor, $0.baseAddress, $0.count)
+      }
+      guard count >= 0 || errno == EINTR else { throw OutputFailure(reason: errno, path: path) }
+      rest = rest.dropFirst(max(count, 0))
+    }
+  }
 }

@@ -208,14 +208,7 @@ enum ReportFile: Equatable, Sendable {
     guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
     do {
       defer { close(descriptor) }
-      var rest = Array(content)[...]
-      while !rest.isEmpty {
-        let count = rest.withUnsafeBytes {
-          Foundation.write(descriptor, $0.baseAddress, $0.count)
-        }
-        guard count >= 0 || errno == EINTR else { throw OutputFailure(reason: errno, path: path) }
-        rest = rest.dropFirst(max(count, 0))
-      }
+      try OutputFailure.write(content, to: descriptor, path: path)
       guard fsync(descriptor) == 0 || errno != EIO && errno != ENOSPC else {
         throw OutputFailure(reason: errno, path: path)
       }
