@@ -180,8 +180,8 @@ final class SyncSource: Sendable {
       .refusedAddress, .clientClosed, .crossOriginLink, .invalidArgument, .positionMismatch,
     ]
     let status = error.response?.status.code ?? 0
-    return !ofAll.contains(error.code) && ![401, 407, 408, 425, 429].contains(status)
-      && !RetryPolicy.outageStatuses.contains(status)
+    return !ofAll.contains(error.code) && ![401, 407].contains(status)
+      && !RetryPolicy.laterStatuses.union(RetryPolicy.outageStatuses).contains(status)
   }
 
   /// Leaves out what is left of a parent's listing behind a page, which lacks at least one item by that.

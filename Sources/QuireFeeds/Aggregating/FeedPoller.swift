@@ -90,7 +90,7 @@ struct FeedPoller: Sendable {
     let error = PageError(ofPoll: error)
     let status = error.response?.status.code ?? 0
     let isTransient =
-      status >= 500 || [408, 425, 429].contains(status)
+      status >= 500 || RetryPolicy.laterStatuses.contains(status)
       || [.connectFailed, .timedOut, .truncated, .throttled].contains(error.code)
     return isTransient ? error : nil
   }

@@ -86,11 +86,14 @@ public struct RetryPolicy: Hashable, Sendable {
     return policy
   }()
 
-  /// The statuses that another attempt may cure.
-  static let retryableStatuses: Set<Int> = [408, 425, 429, 500, 502, 503, 504]
+  /// The statuses by which a server asks to be asked another time.
+  package static let laterStatuses: Set<Int> = [408, 425, 429]
 
   /// The statuses by which a gateway says that there is no answer.
   package static let outageStatuses: Set<Int> = [502, 503, 504]
+
+  /// The statuses that another attempt may cure.
+  static let retryableStatuses = laterStatuses.union(outageStatuses).union([500])
 
   /// The first wait of a probe, and the longest.
   package static let (firstProbe, longestProbe) = (Duration.seconds(1), Duration.seconds(5 * 60))
