@@ -1,3 +1,4 @@
+import QuireHTTP
 import Synchronization
 
 /// Lets so many requests to one origin through at a time; the others wait in order.
@@ -16,21 +17,7 @@ struct AdmissionQueue<Request> {
     var answers = 0
     /// How many there were when requests were given back.
     var answersAtLoss = 0
-    var waiting: [(id: ObjectIdentifier, request: Request)] = []
-    /// Where the first of `waiting` is: taking from the front must not move the rest.
-    var front = 0
-
-    mutating func takeFirst() -> (id: ObjectIdentifier, request: Request)? {
-      guard front < waiting.count else { return nil }
-      defer {
-        front += 1
-        if front > 64, front * 2 > waiting.count {
-          waiting.removeFirst(front)
-          front = 0
-        }
-      }
-      return waiting[front]
-    }
+    var waiting = Queue<(id: ObjectIdentifier, request: Request)>()
   }
 
   private let limit: Int
@@ -49,7 +36,7 @@ struct AdmissionQueue<Request> {
       lane.running += 1
       return true
     }
-    lane.waiting.append((id, request))
+    lane.waiting.add((id, request))
     waitingIDs.insert(id)
     return false
   }
@@ -70,7 +57,7 @@ struct AdmissionQueue<Request> {
 
   private mutating func next(at index: Dictionary<String, Lane>.Index) -> Request? {
     guard lanes.values[index].running < lanes.values[index].window else { return nil }
-    while let next = lanes.values[index].takeFirst() {
+    while let next = lanes.values[index].waiting.take() {
       guard waitingIDs.remove(next.id) != nil else { continue }
       lanes.values[index].running += 1
       return next.request
@@ -111,7 +98,7 @@ struct AdmissionQueue<Request> {
       lanes = lanes.mapValues { Lane(running: $0.running, window: $0.window) }
     }
     return lanes.values.flatMap { lane in
-      lane.waiting[lane.front...].filter { waitingIDs.contains($0.id) }.map(\.request)
+      lane.waiting.rest.filter { waitingIDs.contains($0.id) }.map(\.request)
     }
   }
 }

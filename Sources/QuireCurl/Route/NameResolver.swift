@@ -218,8 +218,7 @@ package struct ResolverMachine {
   private var known: [String: Known] = [:]
   private var failed: [String: ContinuousClock.Instant] = [:]
   private var atWork: Set<String> = []
-  private var queue: [String] = []
-  private var front = 0
+  private var queue = Queue<String>()
   private var queued: Set<String> = []
 
   /// Threads at most.
@@ -243,7 +242,7 @@ package struct ResolverMachine {
     }
     if atWork.contains(name) || queued.contains(name) { return .wait }
     guard atWork.count < Self.most else {
-      queue.append(name)
+      queue.add(name)
       queued.insert(name)
       return .wait
     }
@@ -282,18 +281,12 @@ package struct ResolverMachine {
 
   /// The next name for a thread that has done its work; nil where it may end.
   mutating func next() -> String? {
-    while front < queue.count {
-      let name = queue[front]
-      front += 1
-      if front > 64, front * 2 > queue.count {
-        queue.removeFirst(front)
-        front = 0
-      }
+    while let name = queue.take() {
       guard queued.remove(name) != nil else { continue }
       atWork.insert(name)
       return name
     }
-    (queue, front) = ([], 0)
+    queue = Queue()
     return nil
   }
 }

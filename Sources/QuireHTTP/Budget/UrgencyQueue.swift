@@ -96,27 +96,34 @@ struct UrgencyQueue {
       return id
     }
   }
+}
 
-  /// First in, first out.
-  private struct Queue<Element> {
-    private var elements: [Element] = []
-    /// Where the first is: taking from the front must not move the rest.
-    private var front = 0
+/// First in, first out.
+package struct Queue<Element> {
+  private var elements: [Element] = []
+  /// Where the first is: taking from the front must not move the rest.
+  private var front = 0
 
-    var isEmpty: Bool { front == elements.count }
+  package init() {}
 
-    mutating func add(_ element: Element) { elements.append(element) }
+  package var isEmpty: Bool { front == elements.count }
 
-    mutating func take() -> Element? {
-      guard front < elements.count else { return nil }
-      defer {
-        front += 1
-        if front > 64, front * 2 > elements.count {
-          elements.removeFirst(front)
-          front = 0
-        }
+  /// What was not taken yet, in order.
+  package var rest: ArraySlice<Element> { elements[front...] }
+
+  package mutating func add(_ element: Element) { elements.append(element) }
+
+  package mutating func take() -> Element? {
+    guard front < elements.count else { return nil }
+    defer {
+      front += 1
+      if front > 64, front * 2 > elements.count {
+        elements.removeFirst(front)
+        front = 0
       }
-      return elements[front]
     }
+    return elements[front]
   }
 }
+
+extension Queue: Sendable where Element: Sendable {}
