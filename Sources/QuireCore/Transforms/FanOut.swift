@@ -106,6 +106,23 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
   }
 }
 
+/// Reads the listings of a listing's items, in order or at once.
+protocol ChildrenReader<Item>: PageReader {
+  associatedtype Parent: Sendable
+  var fanOut: FanOut<Parent, Item> { get }
+  var notes: FanOutNotes { get }
+}
+
+extension ChildrenReader {
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { notes.warnings }
+  var identity: ListingIdentity? { fanOut.parents.identity }
+  /// Walks over parents and children close what they hold when they are left.
+  func close(at position: Position?) async { leave() }
+  var needsClosing: Bool { false }
+  var repeatedPositions: Position.Repetition { .refused }
+  var allowsLookAhead: Bool { true }
+}
+
 extension Position {
   /// The place so many items on, in a child's listing; nil is its start.
   static func place(_ place: Position?, items count: Int) -> Position? {

@@ -1,7 +1,7 @@
 import Synchronization
 
 /// Reads the listings of a listing's items.
-final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
+final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// A child's listing that was begun.
   private struct Child: Sendable {
     let number: Int
@@ -41,7 +41,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     var notes = FanOutNotes()
   }
 
-  private let fanOut: FanOut<Parent, Item>
+  let fanOut: FanOut<Parent, Item>
   private let state = Mutex(State())
 
   init(_ fanOut: FanOut<Parent, Item>) { self.fanOut = fanOut }
@@ -281,14 +281,5 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     return copy
   }
 
-  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
-    state.withLock { $0.notes.warnings }
-  }
-
-  /// Walks over parents and children close what they hold when they are left.
-  func close(at position: Position?) async { leave() }
-  var needsClosing: Bool { false }
-  var repeatedPositions: Position.Repetition { .refused }
-  var allowsLookAhead: Bool { true }
-  var identity: ListingIdentity? { fanOut.parents.identity }
+  var notes: FanOutNotes { state.withLock { $0.notes } }
 }

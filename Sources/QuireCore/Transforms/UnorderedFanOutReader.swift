@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A position has all listings that were begun and are not at their end, each with its own position, and where
 /// the parents go on behind them.
-final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
+final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// A child's listing that was begun.
   private struct Child: Sendable {
     /// Which walk it is of all that were made. A read that was left may still end, so none has the number of
@@ -76,7 +76,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     var notes = FanOutNotes()
   }
 
-  private let fanOut: FanOut<Parent, Item>
+  let fanOut: FanOut<Parent, Item>
   private let state = Mutex(State())
 
   init(_ fanOut: FanOut<Parent, Item>) { self.fanOut = fanOut }
@@ -375,14 +375,5 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: PageReader 
     return copy
   }
 
-  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
-    state.withLock { $0.notes.warnings }
-  }
-
-  /// Walks over parents and children close what they hold when they are left.
-  func close(at position: Position?) async { leave() }
-  var needsClosing: Bool { false }
-  var repeatedPositions: Position.Repetition { .refused }
-  var allowsLookAhead: Bool { true }
-  var identity: ListingIdentity? { fanOut.parents.identity }
+  var notes: FanOutNotes { state.withLock { $0.notes } }
 }
