@@ -206,11 +206,10 @@ extension JSONValue: Codable {
 
   /// Reads any JSON value.
   public init(from decoder: any Decoder) throws {
-    if let decoder = decoder as? any JSONValueDecoding {
-      self = try decoder.jsonValue()
-    } else if let source = Self.sourceKey.flatMap({ decoder.userInfo[$0] }) as? any JSONValueSource,
-      let value = try source.value(at: decoder.codingPath)
-    {
+    let source =
+      (decoder as? any JSONValueSource)
+      ?? (Self.sourceKey.flatMap { decoder.userInfo[$0] } as? any JSONValueSource)
+    if let source, let value = try source.value(at: decoder.codingPath) {
       self = value
     } else if let fields = try? decoder.container(keyedBy: Name.self) {
       self = .object(
@@ -276,14 +275,9 @@ extension JSONValue: Codable {
   }
 }
 
-/// A decoder that has the value it is reading without loss.
-package protocol JSONValueDecoding: Decoder {
-  /// The value.
-  func jsonValue() throws -> JSONValue
-}
-
-/// What a decoder is reading, for values that must keep more of it than the decoder can hand out.
-package protocol JSONValueSource: Sendable {
+/// What a decoder is reading, for values that must keep more of it than the decoder can hand out: the decoder
+/// itself, or what its `userInfo` holds.
+package protocol JSONValueSource {
   /// The value at a decoder's coding path; nil when it cannot be told which one that is.
   func value(at path: [any CodingKey]) throws -> JSONValue?
 }

@@ -122,7 +122,7 @@ extension JSONDocument {
 
 /// Gives a `JSONDecoder` the values that it cannot hand out without loss: it is asked for a
 /// `JSONValue` by the coding path, and reads it from the index of the page.
-final class JSONValueReader: JSONValueSource {
+final class JSONValueReader: JSONValueSource, Sendable {
   private let document: JSONDocument
   /// The value that the decoder was given.
   private let root: Int

@@ -117,11 +117,14 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 }
 
 /// A `JSONValue` reads itself from the index, without loss.
-extension JSONValueDecoder: JSONValueDecoding {
-  func jsonValue() throws -> JSONValue { try context.document.value(of: node) }
+extension JSONValueDecoder: JSONValueSource {
+  func value(at path: [any CodingKey]) throws -> JSONValue? {
+    try context.document.value(of: node)
+  }
 }
 
-/// A dictionary whose keys a key strategy leaves alone, as `JSONDecoder` does.
+/// A dictionary whose keys a key strategy leaves alone, as `JSONDecoder` does. What its values are is found out
+/// by a cast, for which there has to be a protocol.
 private protocol JSONStringDictionary {
   static func decode(_ node: Int, _ context: JSONItemContext, _ decoder: JSONValueDecoder) throws
     -> Self

@@ -96,7 +96,7 @@ extension JSONDecoder {
   /// A decoder with these settings that keeps the text of each `JSONValue`, as `source` has it.
   ///
   /// A subclass is given back as it is: it may have settings that a copy would not have.
-  package func keeping(_ source: some JSONValueSource) -> JSONDecoder {
+  package func keeping(_ source: some JSONValueSource & Sendable) -> JSONDecoder {
     guard type(of: self) == JSONDecoder.self, let key = JSONValue.sourceKey else { return self }
     let copy = JSONDecoder()
     copy.dateDecodingStrategy = dateDecodingStrategy

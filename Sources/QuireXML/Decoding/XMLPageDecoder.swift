@@ -194,7 +194,7 @@ private struct MappedItems: RawItemStorage {
 
 /// An item from which a decoder takes values as they are; under a key strategy, which changes names, only
 /// those whose names it leaves alone.
-struct MappedValue: JSONValueSource {
+struct MappedValue: JSONValueSource, Sendable {
   let root: JSONValue
 
   func value(at path: [any CodingKey]) -> JSONValue? {
