@@ -86,12 +86,8 @@ struct FanOutWalkTests {
     "16-Levels C-9: the parents' limits count over all loops of a walk and its copies",
     arguments: Case.all)
   func keepsParentsLimits(_ example: Case) async throws {
-    for count in 1..<12 {
-      let parents = Self.numbers(0, 8).limited(to: Limits(items: 3))
-      let cursor = failing(example.kind, parents, example) { Self.numbers(10 * $0, 4) }
-      let items = try await items(of: cursor, breakingOffAfter: count, example.kind)
-      let all = (0..<3).flatMap { parent in (0..<4).map { 10 * parent + $0 } }
-      #expect(items.sorted() == all, "broken off behind \(count): \(items)")
+    try await check(example, Self.numbers(0, 8).limited(to: Limits(items: 3)), 3, having: 4) {
+      Self.numbers(10 * $0, 4)
     }
   }
 
@@ -99,13 +95,8 @@ struct FanOutWalkTests {
     "16-Levels C-9: a child's limits count over all loops of a walk and its copies",
     arguments: Case.all)
   func keepsChildrensLimits(_ example: Case) async throws {
-    for count in 1..<12 {
-      let cursor = failing(example.kind, Self.numbers(0, 3), example) {
-        Self.numbers(10 * $0, 9).limited(to: Limits(items: 5))
-      }
-      let items = try await items(of: cursor, breakingOffAfter: count, example.kind)
-      let all = (0..<3).flatMap { parent in (0..<5).map { 10 * parent + $0 } }
-      #expect(items.sorted() == all, "broken off behind \(count): \(items)")
+    try await check(example, Self.numbers(0, 3), 3, having: 5) {
+      Self.numbers(10 * $0, 9).limited(to: Limits(items: 5))
     }
   }
 
@@ -114,13 +105,20 @@ struct FanOutWalkTests {
     arguments: Case.all)
   func keepsKeys(_ example: Case) async throws {
     let pages = [[0, 1, 2], [2, 1, 3], [3, 0, 4], [4, 5, 1]]
+    try await check(example, Self.numbers(0, 2), 2, having: 6) { parent in
+      Cursor(ScriptedSource(items: pages.map { $0.map { 10 * parent + $0 } })).deduplicated { $0 }
+    }
+  }
+
+  /// Checks that a walk has all of so many items of each of so many parents, wherever it is broken off.
+  private func check(
+    _ example: Case, _ parents: @autoclosure () -> Cursor<Int>, _ parentCount: Int,
+    having itemCount: Int, _ children: @escaping @Sendable (Int) -> Cursor<Int>
+  ) async throws {
+    let all = (0..<parentCount).flatMap { parent in (0..<itemCount).map { 10 * parent + $0 } }
     for count in 1..<12 {
-      let cursor = failing(example.kind, Self.numbers(0, 2), example) { parent in
-        Cursor(ScriptedSource(items: pages.map { $0.map { 10 * parent + $0 } }))
-          .deduplicated { $0 }
-      }
+      let cursor = failing(example.kind, parents(), example, children)
       let items = try await items(of: cursor, breakingOffAfter: count, example.kind)
-      let all = (0..<2).flatMap { parent in (0..<6).map { 10 * parent + $0 } }
       #expect(items.sorted() == all, "broken off behind \(count): \(items)")
     }
   }

@@ -54,6 +54,19 @@ package enum Simulation {
     }
     return jobs
   }
+
+  /// What is wrong with the first of so many runs that fails, of random seeds, behind its seed; nil where
+  /// nothing is.
+  @SimulationActor package static func firstFlaw(
+    in runs: UInt64, _ simulate: (_ seed: UInt64) -> String?
+  ) -> String? {
+    guard isInstalled else { return "This runtime has no hook for jobs." }
+    let base = UInt64.random(in: 0...UInt64.max / 2)
+    for seed in base..<base + runs {
+      if let flaw = simulate(seed) { return "seed \(seed): \(flaw)" }
+    }
+    return nil
+  }
 }
 
 /// Lets one test simulate at a time, without blocking a thread for the others.

@@ -65,16 +65,8 @@ struct PageValidatorsTests {
     "17-Validators, C-11: a page on which a closure failed comes whole when it is asked for again")
   func failedClosure() async throws {
     let listing = Versioned()
-    let once = Once()
-    let walk = listing.cursor.map { (item: Int) async throws -> Int in
-      if item == 4, once.take() { throw Failure() }
-      return item
-    }.walk()
-    var items: [Int] = []
-    let error = await pageError { for try await page in walk { items += page.items } }
-    #expect(error?.code == .transformFailed)
-    for try await page in walk { items += page.items }
-    #expect(items == Self.all)
+    let walk = failingOnce(listing.cursor).walk()
+    try await expectAll(in: walk)
     #expect(walk.report.end.name == "exhausted")
     #expect(listing.server.requests.count == 4 && listing.conditions == 0)
     #expect(try await listing.unchanged() == [true, true, true])
@@ -83,15 +75,24 @@ struct PageValidatorsTests {
   @Test("17-Validators, C-11: a walk begun anew has the page on which a closure failed")
   func begunAnew() async throws {
     let listing = Versioned()
+    try await expectAll(in: failingOnce(listing.cursor))
+  }
+
+  /// The same items through a closure that fails once on the second page.
+  private func failingOnce(_ cursor: Cursor<Int>) -> Cursor<Int> {
     let once = Once()
-    let cursor = listing.cursor.map { (item: Int) async throws -> Int in
+    return cursor.map { (item: Int) async throws -> Int in
       if item == 4, once.take() { throw Failure() }
       return item
     }
+  }
+
+  /// Reads until the closure has failed, and the rest by another loop.
+  private func expectAll(in pages: some PageSequence<Int> & Sendable) async throws {
     var items: [Int] = []
-    let error = await pageError { for try await page in cursor { items += page.items } }
+    let error = await pageError { for try await page in pages { items += page.items } }
     #expect(error?.code == .transformFailed)
-    for try await page in cursor { items += page.items }
+    for try await page in pages { items += page.items }
     #expect(items == Self.all)
   }
 
