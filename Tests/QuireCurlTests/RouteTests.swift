@@ -37,13 +37,10 @@ struct RouteTests {
   }
 
   private func drain(_ client: PageClient, _ url: String) async -> PageError? {
-    do {
+    await pageError {
       for try await _ in client.cursor(
         at: url, pagination: .linkHeader, decoder: BytesPageDecoder())
       {}
-      return nil
-    } catch {
-      return error as? PageError
     }
   }
 

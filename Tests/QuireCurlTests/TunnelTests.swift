@@ -27,13 +27,10 @@ struct TunnelTests {
     let client = PageClient(
       transport: transport, headers: [.authorization: "Bearer own-secret"],
       configuration: configuration)
-    do {
+    return await pageError {
       for try await _ in client.cursor(
         at: url, pagination: .linkHeader, decoder: BytesPageDecoder())
       {}
-      return nil
-    } catch {
-      return error as? PageError
     }
   }
 

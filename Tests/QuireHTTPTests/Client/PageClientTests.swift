@@ -22,12 +22,7 @@ struct PageClientTests {
   }
 
   private func failure(of cursor: Cursor<Int>) async -> PageError? {
-    do {
-      _ = try await drain(cursor)
-      return nil
-    } catch {
-      return error as? PageError
-    }
+    await pageError { _ = try await drain(cursor) }
   }
 
   // MARK: The walk

@@ -21,11 +21,8 @@ struct AddressGuardTests {
   private func error(_ client: PageClient, at url: String, _ pagination: Pagination = .linkHeader)
     async -> PageError?
   {
-    do {
+    await pageError {
       for try await _ in client.cursor(of: Int.self, at: url, pagination: pagination) {}
-      return nil
-    } catch {
-      return error as? PageError
     }
   }
 
