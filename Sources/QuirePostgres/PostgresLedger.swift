@@ -1,16 +1,8 @@
 import QuireCore
 import QuireExport
 
-/// The row of a table in `_quire`: its checkpoint, its settings, and what its columns mean.
+/// The row of a table in `_quire`.
 struct PostgresLedger {
-  struct Record {
-    var checkpoint: Checkpoint
-    var settings: TableShape.Settings
-    var columns: [TableColumns.Column]
-    /// The columns of the table that is to take its place; nil where there is none.
-    var staged: [TableColumns.Column]?
-  }
-
   let sink: PostgresSink
   let connection: PostgresConnection
 
@@ -53,7 +45,7 @@ struct PostgresLedger {
     ).isEmpty == false
   }
 
-  func read(locking: Bool = false) throws -> Record? {
+  func read(locking: Bool = false) throws -> LedgerRow? {
     guard try exists("_quire"),
       let row = try connection.query(
         """
@@ -62,14 +54,7 @@ struct PostgresLedger {
         """, [table]
       ).first
     else { return nil }
-    let checkpoint = try Checkpoint(bytes: (row[0] ?? "").utf8)
-    do {
-      return Record(
-        checkpoint: checkpoint, settings: try LedgerText.decoded(row[1] ?? ""),
-        columns: try LedgerText.decoded(row[2] ?? ""), staged: try row[3].map(LedgerText.decoded))
-    } catch {
-      throw SinkError.damagedRow(table)
-    }
+    return try LedgerRow(of: table, row[0], row[1], row[2], row[3])
   }
 
   /// Writes the checkpoint, and the columns of the table or of what is staged for it.
@@ -101,7 +86,7 @@ struct PostgresLedger {
   }
 
   /// Throws where the table was made with other settings, or is gone.
-  func check(_ record: Record?) throws {
+  func check(_ record: LedgerRow?) throws {
     let exists = try exists(table)
     guard let record else {
       guard !exists else { throw SinkError.notOurs(table, of: "The database") }

@@ -52,7 +52,7 @@ struct PostgresRows {
 
   private mutating func add(_ member: RawMember, of item: TableItem) {
     guard let place = columns.place(of: member.name), cells[place].mark != count else {
-      if columns.keepsRest { addToRest(member, of: item) }
+      if columns.keepsRest { item.add(member, to: &rest) }
       return
     }
     let start = values.count
@@ -68,9 +68,9 @@ struct PostgresRows {
       JSONText.append(member.text, to: &scratch)
       if member.kind == .flawedString {
         scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
-        addToRest(member, of: item)
+        item.add(member, to: &rest)
       } else if scratch.contains(0) {
-        addToRest(member, of: item)
+        item.add(member, to: &rest)
       }
       let text = scratch
       escape(text)
@@ -80,7 +80,7 @@ struct PostgresRows {
       if JSONText.hasUnheld(member.text) {
         // One such text would make each query fail that looks into the column.
         JSONText.replaceUnheld(in: &scratch)
-        addToRest(member, of: item)
+        item.add(member, to: &rest)
       }
       escapeWritten()
     }
@@ -131,13 +131,5 @@ struct PostgresRows {
       default: values.append(byte)
       }
     }
-  }
-
-  private mutating func addToRest(_ member: RawMember, of item: TableItem) {
-    rest.append(rest.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-    rest.append(UInt8(ascii: "\""))
-    rest.append(contentsOf: member.name)
-    rest.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
-    item.append(member, to: &rest)
   }
 }

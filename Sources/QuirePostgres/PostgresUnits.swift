@@ -89,7 +89,7 @@ struct PostgresUnits {
     }
   }
 
-  private func check(_ record: PostgresLedger.Record?) throws {
+  private func check(_ record: LedgerRow?) throws {
     try ledger.check(record)
     guard let checkpoint = record?.checkpoint, !checkpoint.isComplete,
       checkpoint.listing != Self.listing
@@ -124,7 +124,7 @@ struct PostgresUnits {
   // MARK: Rounds
 
   /// The table's own checkpoint at the beginning of a round of units.
-  private func next(_ record: PostgresLedger.Record?) -> Checkpoint {
+  private func next(_ record: LedgerRow?) -> Checkpoint {
     var next = Checkpoint(
       sequence: (record?.checkpoint.sequence ?? 0) + 1, run: (record?.checkpoint.run ?? 0) + 1,
       listing: Self.listing)
@@ -132,7 +132,7 @@ struct PostgresUnits {
     return next
   }
 
-  private func isBegun(_ record: PostgresLedger.Record?) -> Bool {
+  private func isBegun(_ record: LedgerRow?) -> Bool {
     let memory = record?.checkpoint.memory
     return memory?["round"]?.integer == lease.round && memory?["work"]?.string == lease.work
   }

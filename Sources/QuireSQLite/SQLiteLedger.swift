@@ -2,17 +2,8 @@ import GRDB
 import QuireCore
 import QuireExport
 
-/// The row of a table in `_quire`: its checkpoint, its settings, and what its columns mean.
+/// The row of a table in `_quire`.
 struct SQLiteLedger {
-  /// What is stored.
-  struct Record {
-    var checkpoint: Checkpoint
-    var settings: TableShape.Settings
-    var columns: [TableColumns.Column]
-    /// The columns of the table that is to take its place; nil where there is none.
-    var staged: [TableColumns.Column]?
-  }
-
   /// Columns that a commit may have changed.
   enum Change {
     case live([TableColumns.Column])
@@ -32,22 +23,15 @@ struct SQLiteLedger {
         """)
   }
 
-  func read(_ database: Database) throws -> Record? {
+  func read(_ database: Database) throws -> LedgerRow? {
     guard try database.tableExists("_quire"),
       let row = try Row.fetchOne(
         database,
         sql: "SELECT checkpoint, settings, columns, staged FROM _quire WHERE \"table\" = ?",
         arguments: [table])
     else { return nil }
-    let checkpoint = try Checkpoint(bytes: (row[0] as String? ?? "").utf8)
-    do {
-      let staged = row[3] as String?
-      return Record(
-        checkpoint: checkpoint, settings: try LedgerText.decoded(row[1]),
-        columns: try LedgerText.decoded(row[2]), staged: try staged.map(LedgerText.decoded))
-    } catch {
-      throw SinkError.damagedRow(table)
-    }
+    return try LedgerRow(
+      of: table, row[0] as String?, row[1] as String?, row[2] as String?, row[3] as String?)
   }
 
   func write(

@@ -49,7 +49,7 @@ struct SQLiteRow {
           return try bind(member, of: item, at: place)
         }
         guard let place = columns.place(of: member.name), seen[place] != mark else {
-          if columns.keepsRest { addToRest(member, of: item) }
+          if columns.keepsRest { item.add(member, to: &rest) }
           return
         }
         seen[place] = mark
@@ -89,7 +89,7 @@ struct SQLiteRow {
       scratch.removeAll(keepingCapacity: true)
       JSONText.append(member.text, to: &scratch)
       scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
-      addToRest(member, of: item)
+      item.add(member, to: &rest)
       result = bindScratch(at: index)
     case .container:
       scratch.removeAll(keepingCapacity: true)
@@ -152,14 +152,6 @@ struct SQLiteRow {
       rest.append(UInt8(ascii: "}"))
       try check(bindCopy(rest, at: Int32(place + 1)))
     }
-  }
-
-  private mutating func addToRest(_ member: RawMember, of item: TableItem) {
-    rest.append(rest.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
-    rest.append(UInt8(ascii: "\""))
-    rest.append(contentsOf: member.name)
-    rest.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
-    item.append(member, to: &rest)
   }
 
   private func check(_ result: Int32) throws {

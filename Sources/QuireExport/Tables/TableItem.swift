@@ -49,6 +49,15 @@ package struct TableItem: Sendable {
     object.value(of: member).appendCompact(to: &output)
   }
 
+  /// Appends a member to the JSON text of an object, or begins one with it where the text is empty.
+  package func add(_ member: RawMember, to text: inout [UInt8]) {
+    text.append(text.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
+    text.append(UInt8(ascii: "\""))
+    text.append(contentsOf: member.name)
+    text.append(contentsOf: [UInt8(ascii: "\""), UInt8(ascii: ":")])
+    append(member, to: &text)
+  }
+
   /// Appends the whole item, without white space.
   package func append(to output: inout [UInt8]) { whole.appendCompact(to: &output) }
 

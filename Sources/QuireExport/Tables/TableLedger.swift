@@ -37,12 +37,32 @@ extension SinkError {
         + "the database from a copy. Nothing was requested.")
   }
 
-  /// A row of `_quire` that cannot be read.
-  package static func damagedRow(_ table: String) -> SinkError {
-    SinkError(
-      .damaged,
-      "The row of \(table) in the table _quire is damaged. Begin anew, or restore the database from a "
-        + "copy.")
+}
+
+/// The row of a table in `_quire`: its checkpoint, its settings, and what its columns mean.
+package struct LedgerRow {
+  package let checkpoint: Checkpoint
+  package let settings: TableShape.Settings
+  package let columns: [TableColumns.Column]
+  /// The columns of the table that is to take its place; nil where there is none.
+  package let staged: [TableColumns.Column]?
+
+  /// Reads the cells; throws `SinkError` for what is damaged.
+  package init(
+    of table: String, _ checkpoint: String?, _ settings: String?, _ columns: String?,
+    _ staged: String?
+  ) throws {
+    self.checkpoint = try Checkpoint(bytes: (checkpoint ?? "").utf8)
+    do {
+      self.settings = try LedgerText.decoded(settings ?? "")
+      self.columns = try LedgerText.decoded(columns ?? "")
+      self.staged = try staged.map { try LedgerText.decoded($0) }
+    } catch {
+      throw SinkError(
+        .damaged,
+        "The row of \(table) in the table _quire is damaged. Begin anew, or restore the database from a "
+          + "copy.")
+    }
   }
 }
 
@@ -56,7 +76,7 @@ package enum LedgerText {
   }
 
   /// Reads what `encoded` wrote.
-  package static func decoded<Value: Decodable>(_ text: String) throws -> Value {
+  fileprivate static func decoded<Value: Decodable>(_ text: String) throws -> Value {
     try JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }
 }
