@@ -166,7 +166,7 @@ final class SharedSyncState: Sendable {
         [sync, listing.name])
       var record = try record(listing.name, connection, locking: true)
       if record.tried >= round { return .over(record) }
-      if record.planned >= round { return .units(record) }
+      if record.planned ?? 0 >= round { return .units(record) }
       let parent = try listing.parent.map { try self.record($0, connection) }
       if waits, let parent, parent.tried < round { return .waiting }
       if let plan = try end(&record, listing, parent, round, connection) { return plan }
@@ -298,7 +298,7 @@ final class SharedSyncState: Sendable {
       var record = try self.record(record.name, connection, locking: true)
       guard record.tried < round else { return }
       // Where the next round has taken the run up, it has ended there, too.
-      record.end(outcome, of: listing, in: max(round, record.planned))
+      record.end(outcome, of: listing, in: max(round, record.planned ?? 0))
       try save(record, connection)
       var rounds = [record.done, record.runRound]
       for child in children { rounds.append(try self.record(child, connection).parentRound) }
@@ -322,7 +322,7 @@ final class SharedSyncState: Sendable {
       (known.round, known.isOver) = (row?[0].flatMap { Int($0) } ?? 0, row?[1] != "f")
       for name in names {
         var record = try record(name, connection)
-        if record.planned > record.tried {
+        if record.planned ?? 0 > record.tried {
           record.outcome = SyncRun.Outcome(
             kind: .running, words: try progress(of: record, connection))
         }

@@ -25,7 +25,7 @@ final class SyncState: Sendable {
   }
 
   /// What is known of a listing.
-  struct Record: Sendable {
+  struct Record: Codable, Sendable {
     var name: String
     /// The round in which its last complete run began, and the round in which it ended last, however it
     /// did; 0 for none.
@@ -40,10 +40,11 @@ final class SyncState: Sendable {
     /// The round whose parents the run reads.
     var parentRound = 0
     var definition: [String: String] = [:]
-    /// The greatest value that the last complete run has seen, to be shown; what counts is in the destination.
-    var watermark: JSONValue?
-    /// The last round in which the units of several machines were noted.
-    var planned = 0
+    /// The greatest value that the last complete run has seen, as JSON, to be shown; what counts is in the
+    /// destination.
+    var watermark: String?
+    /// The last round in which the units of several machines were noted; nil for none.
+    var planned: Int?
     /// When the run began, in seconds since 1970, and when it ended last.
     var began = 0.0
     var ended = 0.0
@@ -276,55 +277,11 @@ extension SyncState.Record {
       // One that is read once has its parents where it was read.
       if listing.destination.mode != .once || done == 0 { done = runRound }
       (run, isRestarting) = (0, false)
-      watermark = outcome.watermark ?? watermark
+      watermark = outcome.watermark?.description ?? watermark
     // The next round reads it anew, and its children with the parents of the last run that was complete.
     case .incomplete: (run, runRound) = (0, done)
     // The next round goes on with the run.
     case .limited, .failed, .interrupted, .skipped, .running: break
     }
-  }
-}
-
-extension SyncState.Record: Codable {
-  private enum Name: String, CodingKey {
-    case name, done, tried, run, runRound, isRestarting, parentRound, definition, watermark, planned
-    case began, ended, outcome
-  }
-
-  init(from decoder: any Decoder) throws {
-    let fields = try decoder.container(keyedBy: Name.self)
-    name = try fields.decode(String.self, forKey: .name)
-    done = try fields.decode(Int.self, forKey: .done)
-    tried = try fields.decode(Int.self, forKey: .tried)
-    run = try fields.decode(Int.self, forKey: .run)
-    runRound = try fields.decode(Int.self, forKey: .runRound)
-    isRestarting = try fields.decode(Bool.self, forKey: .isRestarting)
-    parentRound = try fields.decode(Int.self, forKey: .parentRound)
-    definition = try fields.decode([String: String].self, forKey: .definition)
-    planned = try fields.decodeIfPresent(Int.self, forKey: .planned) ?? 0
-    // As text, for an encoder would make a double of a long number.
-    watermark = try fields.decodeIfPresent(String.self, forKey: .watermark).map {
-      try JSONValue(parsing: $0)
-    }
-    began = try fields.decode(Double.self, forKey: .began)
-    ended = try fields.decode(Double.self, forKey: .ended)
-    outcome = try fields.decodeIfPresent(SyncRun.Outcome.self, forKey: .outcome)
-  }
-
-  func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: Name.self)
-    try fields.encode(name, forKey: .name)
-    try fields.encode(done, forKey: .done)
-    try fields.encode(tried, forKey: .tried)
-    try fields.encode(run, forKey: .run)
-    try fields.encode(runRound, forKey: .runRound)
-    try fields.encode(isRestarting, forKey: .isRestarting)
-    try fields.encode(parentRound, forKey: .parentRound)
-    try fields.encode(definition, forKey: .definition)
-    try fields.encode(planned, forKey: .planned)
-    try fields.encodeIfPresent(watermark?.description, forKey: .watermark)
-    try fields.encode(began, forKey: .began)
-    try fields.encode(ended, forKey: .ended)
-    try fields.encodeIfPresent(outcome, forKey: .outcome)
   }
 }

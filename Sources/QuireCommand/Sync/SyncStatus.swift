@@ -33,7 +33,8 @@ struct SyncStatus {
         let count = known.record(parent).done > 0 ? known.parents[parent] : nil
         line += ", for each of \(parent)\(count.map { " (\($0) when it was read last)" } ?? "")"
       }
-      if let since = listing.since, let watermark = record.watermark?.scalarText {
+      let greatest = record.watermark.flatMap { try? JSONValue(parsing: $0) }
+      if let since = listing.since, let watermark = greatest?.scalarText {
         line += ", what has changed since \(since.parameter) \(watermark)"
       }
       lines.append(line)
