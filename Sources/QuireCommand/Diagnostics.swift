@@ -102,10 +102,7 @@ enum PrintableJSON {
         text.unicodeScalars.append(scalar)
       } else {
         // Outside a string JSON has none of them.
-        for unit in String(scalar).utf16 {
-          let digits = String(unit, radix: 16)
-          text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        }
+        for unit in String(scalar).utf16 { text += "\\u" + unit.padded(to: 4, radix: 16) }
       }
     }
     return Data(text.utf8)

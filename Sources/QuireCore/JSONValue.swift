@@ -179,9 +179,7 @@ extension JSONValue: CustomStringConvertible {
       case "\n": text += "\\n"
       case "\r": text += "\\r"
       case "\t": text += "\\t"
-      case "\u{0}"..."\u{1F}":
-        let hex = String(scalar.value, radix: 16)
-        text += "\\u" + String(repeating: "0", count: 4 - hex.count) + hex
+      case "\u{0}"..."\u{1F}": text += "\\u" + scalar.value.padded(to: 4, radix: 16)
       default: text.unicodeScalars.append(scalar)
       }
     }

@@ -211,10 +211,7 @@ package struct CyclicCheck {
   private var value: UInt32 { ~register }
 
   /// The sum in eight hexadecimal digits.
-  package var text: String {
-    let digits = String(value, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
+  package var text: String { value.padded(to: 8, radix: 16) }
 
   /// Adds a text, and what tells it from the next one.
   package mutating func add(_ text: String) {

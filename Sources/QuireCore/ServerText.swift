@@ -88,3 +88,11 @@ extension Int {
     "\(self) " + (self == 1 ? one : many ?? one + "s")
   }
 }
+
+extension BinaryInteger {
+  /// The digits of a number that is not negative, with zeros in front of them up to a width.
+  package func padded(to width: Int, radix: Int = 10) -> String {
+    let digits = String(self, radix: radix)
+    return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
+  }
+}

@@ -282,8 +282,7 @@ extension ExportOutcome {
 
   static func rounded(_ seconds: Double) -> String {
     let hundredths = Int((seconds * 100).rounded())
-    let rest = hundredths % 100
-    return "\(hundredths / 100)." + (rest < 10 ? "0\(rest)" : "\(rest)")
+    return "\(hundredths / 100)." + (hundredths % 100).padded(to: 2)
   }
 }
 

@@ -120,9 +120,9 @@ struct ProgressLine: Equatable {
   static func clock(_ seconds: Double) -> String {
     let whole = Int(min(seconds, 359_999).rounded(.up))
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
-    let tail = rest < 10 ? "0\(rest)" : "\(rest)"
+    let tail = rest.padded(to: 2)
     guard hours > 0 else { return "\(minutes):\(tail)" }
-    return "\(hours):" + (minutes < 10 ? "0\(minutes)" : "\(minutes)") + ":\(tail)"
+    return "\(hours):\(minutes.padded(to: 2)):\(tail)"
   }
 
   /// A time to wait: `0.4 s` or `30 s`, and from a minute on as a clock shows it.

@@ -1,4 +1,5 @@
 import CZlib
+import QuireCore
 
 /// CRC-32 as gzip and zlib count it (ISO 3309), of bytes that come in pieces.
 ///
@@ -19,8 +20,5 @@ package struct FileSum: Equatable, Sendable {
   mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
   /// The sum as eight hexadecimal digits.
-  package var text: String {
-    let digits = String(state, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
-  }
+  package var text: String { state.padded(to: 8, radix: 16) }
 }

@@ -1,3 +1,4 @@
+import QuireCore
 public import QuirePagination
 
 #if canImport(FoundationEssentials)
@@ -205,8 +206,5 @@ struct StableDigest {
     state = state &* 0x0000_0000_0100_0000_0000_0000_0000_013b
   }
 
-  var text: String {
-    let digits = String(state, radix: 16)
-    return String(repeating: "0", count: 32 - digits.count) + digits
-  }
+  var text: String { state.padded(to: 32, radix: 16) }
 }

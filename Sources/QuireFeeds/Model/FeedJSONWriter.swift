@@ -58,15 +58,10 @@ enum FeedTime {
     guard total >= -62_167_219_200_000, total < 253_402_300_800_000 else { return "" }
     let (day, rest) = Int(total).dividedRoundingDown(by: 86_400_000)
     let (year, month, number) = CivilTime.date(ofDay: day)
-    let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { pad($0, 2) }
-    let fraction = rest % 1_000 == 0 ? "" : "." + pad(rest % 1_000, 3)
-    return
-      "\(pad(year, 4))-\(pad(month, 2))-\(pad(number, 2))T\(time.joined(separator: ":"))\(fraction)Z"
-  }
-
-  private static func pad(_ number: Int, _ width: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, width - text.count)) + text
+    let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { $0.padded(to: 2) }
+    let fraction = rest % 1_000 == 0 ? "" : "." + (rest % 1_000).padded(to: 3)
+    let date = "\(year.padded(to: 4))-\(month.padded(to: 2))-\(number.padded(to: 2))"
+    return "\(date)T\(time.joined(separator: ":"))\(fraction)Z"
   }
 }
 

@@ -112,16 +112,11 @@ package enum HTTPDate {
     else { return nil }
     // Two digits from 70 on are of the last century.
     if fields.year.count == 2 { year += year >= 70 ? 1900 : 2000 }
-    let iso = "\(pad(year, to: 4))-\(pad(month + 1, to: 2))-\(pad(day, to: 2))T\(fields.time)Z"
-    return (try? Date(iso, strategy: .iso8601))?.timeIntervalSince1970
+    let date = "\(year.padded(to: 4))-\((month + 1).padded(to: 2))-\(day.padded(to: 2))"
+    return (try? Date("\(date)T\(fields.time)Z", strategy: .iso8601))?.timeIntervalSince1970
   }
 
   private static let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
-
-  private static func pad(_ number: Int, to width: Int) -> String {
-    let text = String(number)
-    return String(repeating: "0", count: max(0, width - text.count)) + text
-  }
 }

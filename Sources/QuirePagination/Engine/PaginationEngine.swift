@@ -402,9 +402,7 @@ extension PaginationEngine {
   /// Eight hexadecimal digits, the same in every process.
   private static func digest(_ text: String) -> String {
     let hash = ContentWatch.digest(of: [.string(text)])
-    let folded = UInt32(truncatingIfNeeded: hash ^ hash >> 32)
-    let digits = String(folded, radix: 16)
-    return String(repeating: "0", count: 8 - digits.count) + digits
+    return UInt32(truncatingIfNeeded: hash ^ hash >> 32).padded(to: 8, radix: 16)
   }
 }
 

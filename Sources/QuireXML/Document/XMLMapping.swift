@@ -191,9 +191,7 @@ struct XMLMapping {
       case 0x0A: output += "\\n".utf8
       case 0x0D: output += "\\r".utf8
       case 0x09: output += "\\t".utf8
-      default:
-        let digits = String(byte, radix: 16)
-        output += ("\\u" + String(repeating: "0", count: 4 - digits.count) + digits).utf8
+      default: output += ("\\u" + byte.padded(to: 4, radix: 16)).utf8
       }
     }
     output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
