@@ -21,15 +21,6 @@ extension ListModel {
     let id: @Sendable (Item) -> ID
     let isEqual: @Sendable (Item, Item) -> Bool
 
-    init(
-      list: ListSnapshot<Item>, id: @escaping @Sendable (Item) -> ID,
-      isEqual: @escaping @Sendable (Item, Item) -> Bool
-    ) {
-      self.list = list
-      self.id = id
-      self.isEqual = isEqual
-    }
-
     /// This snapshot, and what differs from an earlier one of the same model.
     public func change(from earlier: Snapshot) -> Change {
       Change(

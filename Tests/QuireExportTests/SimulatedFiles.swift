@@ -1,5 +1,5 @@
 import Foundation
-import QuireExport
+@testable import QuireExport
 import QuireTesting
 import Synchronization
 

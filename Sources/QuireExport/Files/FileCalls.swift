@@ -16,28 +16,6 @@ package struct FileCalls: Sendable {
   package var remove: @Sendable (String) -> Int32
   package var syncFolder: @Sendable (String) -> Int32
 
-  package init(
-    open: @escaping @Sendable (String, Int32) -> Int32, close: @escaping @Sendable (Int32) -> Void,
-    size: @escaping @Sendable (Int32) -> Int,
-    read: @escaping @Sendable (Int32, UnsafeMutableRawBufferPointer, Int) -> Int,
-    write: @escaping @Sendable (Int32, UnsafeRawBufferPointer, Int) -> Int,
-    truncate: @escaping @Sendable (Int32, Int) -> Int32, sync: @escaping @Sendable (Int32) -> Int32,
-    rename: @escaping @Sendable (String, String) -> Int32,
-    remove: @escaping @Sendable (String) -> Int32,
-    syncFolder: @escaping @Sendable (String) -> Int32
-  ) {
-    self.open = open
-    self.close = close
-    self.size = size
-    self.read = read
-    self.write = write
-    self.truncate = truncate
-    self.sync = sync
-    self.rename = rename
-    self.remove = remove
-    self.syncFolder = syncFolder
-  }
-
   /// The system's own.
   package static let system = FileCalls(
     open: { Foundation.open($0, $1 | O_CLOEXEC, 0o600).orError },

@@ -48,8 +48,7 @@ struct AnswerReader: Sendable {
     let delay = after.flatMap { Double($0.plainText) }.flatMap {
       $0 >= 0 ? Duration.wait(seconds: $0) : nil
     }
-    var failure = PageFailure(
-      rule.kind, message: message, delay: delay)
+    var failure = PageFailure(kind: rule.kind, message: message, delay: delay)
     failure.standardDelay = rule.delay.flatMap { $0 >= 0 ? Duration.wait(seconds: $0) : nil }
     if case .resume(let source) = pagination.policy.expiry, rule.kind == .expired {
       failure.cursor = try answer.value(at: source, items: items)

@@ -59,14 +59,6 @@ package struct PageFailure: Hashable, Sendable {
   package var standardDelay: Duration?
   /// The cursor that the server gives in place of the one it no longer knows.
   package var cursor: JSONValue?
-
-  package init(
-    _ kind: Pagination.FailureRule.Class, message: String? = nil, delay: Duration? = nil
-  ) {
-    self.kind = kind
-    self.message = message
-    self.delay = delay
-  }
 }
 
 /// Where a page leads.
@@ -85,15 +77,7 @@ package struct Continuation {
   /// What is raised after the page if it is the last one and the server declared more items than came.
   package var endDoubt: PageError?
 
-  package init(
-    next: Position? = nil, nextFailure: PageError? = nil, previous: Position? = nil,
-    total: Total? = nil
-  ) {
-    self.next = next
-    self.nextFailure = nextFailure
-    self.previous = previous
-    self.total = total
-  }
+  package init() {}
 }
 
 extension PageAnswer {

@@ -5,13 +5,8 @@ public import QuirePagination
 ///
 /// It keeps its whole page in memory: make what you need of it and let it go, or copy its bytes.
 public struct XMLItem: Sendable, CustomStringConvertible {
-  private let index: XMLIndex
-  private let node: Int
-
-  init(index: XMLIndex, node: Int) {
-    self.index = index
-    self.node = node
-  }
+  let index: XMLIndex
+  let node: Int
 
   /// The element's bytes in UTF-8, with the namespaces declared that it gets from around it; line
   /// ends are single line feeds (XML 1.0, section 2.11).

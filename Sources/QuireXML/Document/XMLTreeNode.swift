@@ -14,11 +14,6 @@ package struct XMLTreeNode: Sendable {
   let index: XMLIndex
   let node: Int
 
-  init(index: XMLIndex, node: Int) {
-    self.index = index
-    self.node = node
-  }
-
   /// The number of the element's name in `XMLDocument.nameCount` many.
   @inline(__always)
   package var nameNumber: Int { index.record(node).name }
