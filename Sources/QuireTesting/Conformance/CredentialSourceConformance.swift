@@ -42,8 +42,4 @@ public enum CredentialSourceConformance {
       !credential.fields.contains { $0.value.count > 5 && shown.contains($0.value) },
       "Printing a credential shows no secret.", evidence: "It does.")
   }
-
-  private static func expect(_ holds: Bool, _ promise: String, evidence: String) throws {
-    guard holds else { throw ConformanceFailure(promise, evidence: evidence) }
-  }
 }

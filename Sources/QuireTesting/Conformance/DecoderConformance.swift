@@ -134,3 +134,8 @@ public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
   /// Promise and evidence in one line.
   public var description: String { "Broken promise: \(promise) Instead: \(evidence)" }
 }
+
+/// Throws a `ConformanceFailure` where a promise does not hold.
+func expect(_ holds: Bool, _ promise: String, evidence: String = "It does not hold.") throws {
+  guard holds else { throw ConformanceFailure(promise, evidence: evidence) }
+}

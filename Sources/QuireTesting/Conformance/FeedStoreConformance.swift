@@ -297,8 +297,4 @@ public struct FeedStoreConformance: Sendable {
       unchanged: unchanged, changed: changed,
       entries: numbers.reversed().map { entry($0, text) }, time: time)
   }
-
-  private func expect(_ holds: Bool, _ promise: String) throws {
-    guard holds else { throw ConformanceFailure(promise, evidence: "It does not hold.") }
-  }
 }

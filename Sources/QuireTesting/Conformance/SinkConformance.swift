@@ -95,13 +95,13 @@ public enum SinkConformance {
       try expect(
         found == last, "A destination that is opened has the checkpoint that was committed last.",
         evidence: "\(what) It has \(found.map { "the one of commit \($0.sequence)" } ?? "none").")
-      try await expect(
+      try await expectItems(
         try await items(sink), texts(of: 1..<committed + 1),
         "A destination holds the items up to its checkpoint and no others.", what)
       for number in committed + 1..<6 { try await session.write(page(number)) }
       try await session.commit(checkpoint(after: 5, 100, isComplete: true))
       await session.close()
-      try await expect(
+      try await expectItems(
         try await items(sink), texts(of: 1..<6),
         "An export that goes on loses and repeats nothing.",
         what)
@@ -138,14 +138,14 @@ public enum SinkConformance {
       evidence: "It has.")
     try await session.write(page(1, run: 7))
     await session.close()
-    try await expect(
+    try await expectItems(
       try await items(sink), texts(of: 1..<3),
       "What is to be taken away by an export that begins anew is there until its first commit.", "")
     session = try await sink.open(SinkOpening(restarts: true))
     try await session.write(page(1, run: 7))
     try await session.commit(checkpoint(after: 1, 1))
     await session.close()
-    try await expect(
+    try await expectItems(
       try await items(sink), texts(of: 1..<2, run: 7),
       "The first commit of an export that begins anew takes away what was there.", "")
   }
@@ -175,7 +175,7 @@ public enum SinkConformance {
       case .upsert: texts(of: 1..<2, run: 2) + texts(of: 2..<3)
       case .once, .replace: first
       }
-    try await expect(
+    try await expectItems(
       try await items(sink), begun,
       "A run by \(sink.mode) that is not complete shows what its mode says.",
       "")
@@ -186,7 +186,7 @@ public enum SinkConformance {
     try await rest.commit(checkpoint(after: 2, 12, run: 2, isComplete: true))
     await rest.close()
     let second = texts(of: 1..<3, run: 2)
-    try await expect(
+    try await expectItems(
       try await items(sink), sink.mode == .append ? first + second : second,
       "A run by \(sink.mode) that is complete shows what its mode says.", "")
   }
@@ -204,12 +204,12 @@ public enum SinkConformance {
     try await session.write(page(1, run: 2))
     try await session.commit(short)
     await session.close()
-    try await expect(
+    try await expectItems(
       try await items(sink), texts(of: 1..<3),
       "A run that fell short does not replace what is there.",
       "")
     try await fill(sink, run: 3)
-    try await expect(
+    try await expectItems(
       try await items(sink), texts(of: 1..<3, run: 3),
       "What fell short is dropped by the run that is begun after it (Checkpoint.isOver).", "")
   }
@@ -231,22 +231,18 @@ public enum SinkConformance {
     try await session.write(third)
     try await session.commit(checkpoint(after: 2, 2, isComplete: true))
     await session.close()
-    try await expect(
+    try await expectItems(
       try await items(sink), [text(4), text(5), text(6), text(7, run: 2)],
       "What is gone goes from a sink whose mode is upsert, in the order in which it came.", "")
   }
 
-  private static func expect(
+  private static func expectItems(
     _ found: [String], _ expected: [String], _ promise: String, _ what: String
   ) async throws {
     try expect(
       found.sorted() == expected.sorted(), promise,
       evidence: "\(what) Expected \(expected.count) items, found \(found.count): \(found.sorted())."
     )
-  }
-
-  private static func expect(_ holds: Bool, _ promise: String, evidence: String) throws {
-    guard holds else { throw ConformanceFailure(promise, evidence: evidence) }
   }
 }
 
@@ -287,9 +283,5 @@ public enum CheckpointStoreConformance {
       refusal.map { SinkError.Code.inUse ~= $0 } ?? false,
       "A checkpoint that an export has open is refused to another, as in use.",
       evidence: refusal.map { "It threw \($0)." } ?? "It was opened twice.")
-  }
-
-  private static func expect(_ holds: Bool, _ promise: String, evidence: String) throws {
-    guard holds else { throw ConformanceFailure(promise, evidence: evidence) }
   }
 }
