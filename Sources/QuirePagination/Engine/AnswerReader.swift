@@ -1,14 +1,8 @@
 import QuireCore
 
 /// What an answer says: whether it is a page, and the values that the description names.
-struct AnswerReader: Sendable {
+struct AnswerReader: EnginePart {
   let engine: PaginationEngine
-
-  private var pagination: Pagination { _read { yield engine.pagination } }
-  private var items: Pagination.Items { engine.items }
-  private var routes: [Pagination.Route] { engine.routes }
-  private var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
-  private var pageSize: Int? { engine.pageSize }
 
   /// What an answer is, before its items are decoded: failures first, then the end, then the page.
   ///

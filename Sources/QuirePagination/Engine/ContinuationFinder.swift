@@ -2,17 +2,10 @@ import HTTPTypes
 import QuireCore
 
 /// Where a page leads: to the next page, the page before, the end, or a later walk.
-struct ContinuationFinder: Sendable {
+struct ContinuationFinder: EnginePart {
   let engine: PaginationEngine
 
-  private var reader: AnswerReader { engine.reader }
-  private var counter: PageCounter { engine.counter }
   private var judge: EndJudge { EndJudge(engine: engine) }
-  private var pagination: Pagination { _read { yield engine.pagination } }
-  private var items: Pagination.Items { engine.items }
-  private var routes: [Pagination.Route] { engine.routes }
-  private var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
-  private var pageSize: Int? { engine.pageSize }
 
   /// Where a page of `itemCount` items leads.
   ///

@@ -1,15 +1,8 @@
 public import QuireCore
 
 /// Whether a page is the last one, by what the server declares and by what its pages let one infer.
-struct EndJudge: Sendable {
+struct EndJudge: EnginePart {
   let engine: PaginationEngine
-
-  private var reader: AnswerReader { engine.reader }
-  private var counter: PageCounter { engine.counter }
-  private var pagination: Pagination { _read { yield engine.pagination } }
-  private var routes: [Pagination.Route] { engine.routes }
-  private var first: PageRequest { engine.first }
-  private var isCustom: Bool { engine.custom != nil }
 
   /// What a total says about the page it came with.
   enum TotalVerdict {

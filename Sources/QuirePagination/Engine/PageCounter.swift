@@ -1,13 +1,8 @@
 import QuireCore
 
 /// Where a walk stands that counts items or pages.
-struct PageCounter: Sendable {
+struct PageCounter: EnginePart {
   let engine: PaginationEngine
-
-  private var pagination: Pagination { _read { yield engine.pagination } }
-  private var first: PageRequest { engine.first }
-  private var routes: [Pagination.Route] { engine.routes }
-  private var pageSize: Int? { engine.pageSize }
 
   /// The number by which the first page was asked for: the caller's own, or the description's.
   func start(of route: Pagination.Route) -> Int? {

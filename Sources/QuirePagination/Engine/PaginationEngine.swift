@@ -24,8 +24,8 @@ package final class PaginationEngine: Sendable {
   let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
 
   private var requests: RequestBuilder { RequestBuilder(engine: self) }
-  var reader: AnswerReader { AnswerReader(engine: self) }
-  var counter: PageCounter { PageCounter(engine: self) }
+  private var reader: AnswerReader { AnswerReader(engine: self) }
+  private var counter: PageCounter { PageCounter(engine: self) }
   private var finder: ContinuationFinder { ContinuationFinder(engine: self) }
 
   /// Whether the caller's own request asks for a page in the middle of the listing.
@@ -104,6 +104,23 @@ package final class PaginationEngine: Sendable {
     notices.append("The page size of \(wanted) was lowered to \(max), the most the server gives.")
     return max
   }
+}
+
+/// One of the structs that decide by an engine.
+protocol EnginePart: Sendable {
+  var engine: PaginationEngine { get }
+}
+
+extension EnginePart {
+  var pagination: Pagination { _read { yield engine.pagination } }
+  var first: PageRequest { engine.first }
+  var routes: [Pagination.Route] { engine.routes }
+  var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
+  var items: Pagination.Items { engine.items }
+  var pageSize: Int? { engine.pageSize }
+  var isCustom: Bool { engine.custom != nil }
+  var reader: AnswerReader { AnswerReader(engine: engine) }
+  var counter: PageCounter { PageCounter(engine: engine) }
 }
 
 /// The engine's questions; each is documented where it is decided.

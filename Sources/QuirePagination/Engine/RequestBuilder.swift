@@ -2,17 +2,11 @@ import HTTPTypes
 import QuireCore
 
 /// The request for a page, made of its position.
-struct RequestBuilder: Sendable {
+struct RequestBuilder: EnginePart {
   let engine: PaginationEngine
 
-  private var pagination: Pagination { _read { yield engine.pagination } }
   private var home: Origin { engine.home }
   private var base: PageRequest { engine.base }
-  private var first: PageRequest { engine.first }
-  private var routes: [Pagination.Route] { engine.routes }
-  private var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
-  private var pageSize: Int? { engine.pageSize }
-  private var isCustom: Bool { engine.custom != nil }
 
   /// The request for the page at `position`; nil and `.start` are the first page.
   ///
