@@ -24,34 +24,10 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
   ///
   /// Throws what the decoder below throws.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
-    Session(base: try base.begin(context), policy: context.badItems, decode: decode)
-  }
-
-  /// As the decoder below it.
-  public func value<Value: Decodable>(
-    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
-  ) throws -> Value {
-    try base.value(type, of: body, context)
-  }
-
-  private struct Session: PageDecoding {
-    var base: any PageDecoding<RawItem>
-    let policy: BadItemPolicy
-    let decode: @Sendable (RawItem) throws -> Item
-    /// Items of the page that were seen, bad ones included.
+    let (policy, decode) = (context.badItems, decode)
+    // Items of the page that were seen, bad ones included.
     var seen = 0
-
-    mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
-
-    mutating func finish() throws -> any PageDocument { try base.finish() }
-
-    mutating func readyItems() throws -> DecodedItems<Item> { try make(base.readyItems()) }
-
-    mutating func itemCount() throws -> Int? { try base.itemCount() }
-
-    mutating func items() throws -> DecodedItems<Item> { try make(base.items()) }
-
-    private mutating func make(_ raw: DecodedItems<RawItem>) throws -> DecodedItems<Item> {
+    return MappedDecoding<RawItem, Item>(base: try base.begin(context)) { raw in
       let missing = Set(raw.badItems.map(\.index))
       let indices = (seen..<seen + raw.count).lazy.filter { !missing.contains($0) }
       seen += raw.count
@@ -69,12 +45,15 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
         }
       }
       badItems.sort { $0.index < $1.index }
-      var result = DecodedItems(items, badItems: badItems)
-      result.digests = digests
-      result.fingerprint = raw.fingerprint
-      result.sample = raw.sample
-      return result
+      return raw.replaced(by: DecodedItems(items, badItems: badItems), digests)
     }
+  }
+
+  /// As the decoder below it.
+  public func value<Value: Decodable>(
+    _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
+  ) throws -> Value {
+    try base.value(type, of: body, context)
   }
 }
 
@@ -94,7 +73,11 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
   package var isSelfDelimiting: Bool { base.isSelfDelimiting }
 
   package func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
-    Session(base: try base.begin(context), transform: transform)
+    let transform = transform
+    return MappedDecoding<Base, Item>(base: try base.begin(context)) { items in
+      items.replaced(
+        by: DecodedItems(try items.items.map(transform), badItems: items.badItems), items.digests)
+    }
   }
 
   package func value<Value: Decodable>(
@@ -102,28 +85,34 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
   ) throws -> Value {
     try base.value(type, of: body, context)
   }
+}
 
-  private struct Session: PageDecoding {
-    var base: any PageDecoding<Base>
-    let transform: @Sendable (Base) throws -> Item
+/// A page of another decoder, of whose items something else is made.
+private struct MappedDecoding<Base: Sendable, Item: Sendable>: PageDecoding {
+  var base: any PageDecoding<Base>
+  let map: (DecodedItems<Base>) throws -> DecodedItems<Item>
 
-    mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
+  mutating func receive(_ slice: [UInt8]) throws { try base.receive(slice) }
 
-    mutating func finish() throws -> any PageDocument { try base.finish() }
+  mutating func finish() throws -> any PageDocument { try base.finish() }
 
-    mutating func readyItems() throws -> DecodedItems<Item> { try map(base.readyItems()) }
+  mutating func readyItems() throws -> DecodedItems<Item> { try map(base.readyItems()) }
 
-    mutating func itemCount() throws -> Int? { try base.itemCount() }
+  mutating func itemCount() throws -> Int? { try base.itemCount() }
 
-    mutating func items() throws -> DecodedItems<Item> { try map(base.items()) }
+  mutating func items() throws -> DecodedItems<Item> { try map(base.items()) }
+}
 
-    private func map(_ items: DecodedItems<Base>) throws -> DecodedItems<Item> {
-      var mapped = DecodedItems(try items.items.map(transform), badItems: items.badItems)
-      mapped.digests = items.digests
-      mapped.fingerprint = items.fingerprint
-      mapped.sample = items.sample
-      return mapped
-    }
+extension DecodedItems {
+  /// What was made of these items, with what is known of the page.
+  fileprivate func replaced<Other: Sendable>(
+    by others: DecodedItems<Other>, _ digests: [Int]?
+  ) -> DecodedItems<Other> {
+    var others = others
+    others.digests = digests
+    others.fingerprint = fingerprint
+    others.sample = sample
+    return others
   }
 }
 
