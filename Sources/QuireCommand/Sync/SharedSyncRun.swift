@@ -221,33 +221,8 @@ private struct SharedSyncSink<Base: Sink>: Sink {
   var mode: SinkMode { base.mode }
 
   func open(_ opening: SinkOpening) async throws -> any SinkSession {
-    Session(self, try await base.open(opening))
-  }
-
-  private final class Session: SinkSession {
-    private let sink: SharedSyncSink
-    private let base: any SinkSession
-    private var parents: [String] = []
-
-    init(_ sink: SharedSyncSink, _ base: any SinkSession) {
-      self.sink = sink
-      self.base = base
+    SyncSession(try await base.open(opening), values) { [state, record] parents, _ in
+      try await state.note(parents, of: record.name, round: record.runRound)
     }
-
-    var checkpoint: Checkpoint? { base.checkpoint }
-
-    func write(_ page: SinkPage) async throws {
-      try await base.write(page)
-      parents += try sink.values.all(of: page)
-    }
-
-    /// What is noted first comes again where the commit does not come through, and changes nothing then.
-    func commit(_ checkpoint: Checkpoint) async throws {
-      try await sink.state.note(parents, of: sink.record.name, round: sink.record.runRound)
-      parents = []
-      try await base.commit(checkpoint)
-    }
-
-    func close() async { await base.close() }
   }
 }

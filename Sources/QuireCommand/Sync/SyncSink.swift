@@ -34,52 +34,57 @@ struct SyncSink: Sink {
       if let checkpoint, checkpoint.isOver, checkpoint.run == record.run {
         throw AlreadyDone(checkpoint: checkpoint)
       }
-      return Session(self, session, record)
+      return SyncSession(session, values) { [state, listing] parents, finished in
+        guard !parents.isEmpty || listing.since != nil else { return }
+        try state.note(record, parents: parents, finished: finished)
+      } committed: { [state] in
+        guard record.isRestarting else { return }
+        record.isRestarting = false
+        try state.save(record)
+      }
     } catch {
       await session.close()
       throw error
     }
   }
+}
 
-  private final class Session: SinkSession {
-    private let sink: SyncSink
-    private let base: any SinkSession
-    private var record: SyncState.Record
-    private var parents: [String] = []
-    private var finished: [String] = []
+/// A destination that is open, and beside it what is to be noted of its pages.
+final class SyncSession: SinkSession {
+  private let base: any SinkSession
+  private let values: SyncValues
+  private let note: (_ parents: [String], _ finished: [String]) async throws -> Void
+  private let committed: () throws -> Void
+  private var parents: [String] = []
+  private var finished: [String] = []
 
-    init(_ sink: SyncSink, _ base: any SinkSession, _ record: SyncState.Record) {
-      self.sink = sink
-      self.base = base
-      self.record = record
-    }
-
-    var checkpoint: Checkpoint? { base.checkpoint }
-
-    func write(_ page: SinkPage) async throws {
-      try await base.write(page)
-      parents += try sink.values.all(of: page)
-      if sink.listing.since != nil,
-        let values = sink.values.source.finished(at: page.position)
-      {
-        finished.append(values)
-      }
-    }
-
-    /// What is noted first comes again where the commit does not come through, and changes nothing then.
-    func commit(_ checkpoint: Checkpoint) async throws {
-      if !parents.isEmpty || sink.listing.since != nil {
-        try sink.state.note(record, parents: parents, finished: finished)
-        (parents, finished) = ([], [])
-      }
-      try await base.commit(checkpoint)
-      guard record.isRestarting else { return }
-      record.isRestarting = false
-      try sink.state.save(record)
-    }
-
-    func close() async { await base.close() }
+  init(
+    _ base: any SinkSession, _ values: SyncValues,
+    note: @escaping (_ parents: [String], _ finished: [String]) async throws -> Void,
+    committed: @escaping () throws -> Void = {}
+  ) {
+    (self.base, self.values, self.note, self.committed) = (base, values, note, committed)
   }
+
+  var checkpoint: Checkpoint? { base.checkpoint }
+
+  func write(_ page: SinkPage) async throws {
+    try await base.write(page)
+    parents += try values.all(of: page)
+    if values.listing.since != nil, let parent = values.source.finished(at: page.position) {
+      finished.append(parent)
+    }
+  }
+
+  /// What is noted first comes again where the commit does not come through, and changes nothing then.
+  func commit(_ checkpoint: Checkpoint) async throws {
+    try await note(parents, finished)
+    (parents, finished) = ([], [])
+    try await base.commit(checkpoint)
+    try committed()
+  }
+
+  func close() async { await base.close() }
 }
 
 /// What the children of a listing ask of its items.
