@@ -103,7 +103,7 @@ public struct OPML: Hashable, Sendable {
   /// The first category: `/Technology/Swift,/Work`.
   private static func folders(category: String?) -> [String] {
     let first = category?.split(separator: ",").first ?? ""
-    return first.split(separator: "/").map { $0.trimmed }.filter { !$0.isEmpty }
+    return first.split(separator: "/").map { String($0).trimmingBlanks }.filter { !$0.isEmpty }
   }
 
   /// The list as a document of OPML 2.0 in UTF-8. Folders are outlines around their feeds, sorted by name.
@@ -151,14 +151,5 @@ public struct OPML: Hashable, Sendable {
       }
     }
     return escaped
-  }
-}
-
-extension Substring {
-  /// Without white space around it.
-  fileprivate var trimmed: String {
-    let rest = drop { $0.isWhitespace }
-    guard let end = rest.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(rest[...end])
   }
 }

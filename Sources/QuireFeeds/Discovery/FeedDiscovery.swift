@@ -140,7 +140,7 @@ private struct WebPage {
     _ href: String, _ type: String?, _ title: String?, _ scope: FeedScope,
     _ origin: DiscoveredFeed.Origin
   ) {
-    let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmedSpaces
+    let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmingBlanks
     guard Self.isFeed(name, href), let url = scope.absolute(href),
       !feeds.contains(where: { $0.url == url })
     else { return }

@@ -105,7 +105,7 @@ extension FeedXMLReader {
     case .contentEncoded: entry.content = text(node, scope) ?? entry.content
     case .xhtmlBody:
       let inner = scope.within(node)
-      let value = FeedMarkup.inner(node, inner).trimmedSpaces
+      let value = FeedMarkup.inner(node, inner).trimmingBlanks
       if !value.isEmpty {
         entry.content = FeedText(
           value, kind: .xhtml, language: inner.language, base: inner.baseText)
@@ -115,7 +115,7 @@ extension FeedXMLReader {
       entry.id = node.text ?? entry.id
       // True unless told otherwise (RSS 2.0).
       fallback.guidIsPermalink =
-        node.attribute("isPermaLink")?.lowercased().trimmedSpaces != "false"
+        node.attribute("isPermaLink")?.lowercased().trimmingBlanks != "false"
     case .author:
       if node.hasChildren {
         entry.authors += person(node, scope).map { [$0] } ?? []
@@ -150,7 +150,7 @@ extension FeedXMLReader {
     func value(_ name: String) -> String? {
       node.attribute(name) ?? node.namespace.flatMap { node.attribute(name, in: $0) }
     }
-    let length = value("length").flatMap { Int($0.trimmedSpaces) }
+    let length = value("length").flatMap { Int($0.trimmingBlanks) }
     let type = value("type")
     if type?.hasPrefix("image/") == true { fallback.file = fallback.file ?? url }
     entry.add(
@@ -324,7 +324,7 @@ extension FeedXMLReader {
       case .newsDate?: entry.published = date(child, as: .w3c)
       case .newsKeywords?:
         for word in (child.text ?? "").split(separator: ",").prefix(256) {
-          entry.categories.append(FeedCategory(String(word).trimmedSpaces))
+          entry.categories.append(FeedCategory(String(word).trimmingBlanks))
         }
       case .newsPublication?:
         let name = child.children.first { element($0) == .newsName }?.text

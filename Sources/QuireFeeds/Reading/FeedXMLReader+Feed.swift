@@ -134,7 +134,7 @@ extension FeedXMLReader {
     case .itunesCategory: readCategories(node, into: &feed.categories)
     case .itunesKeywords:
       for word in (node.text ?? "").split(separator: ",").prefix(256) {
-        fallback.keywords.append(FeedCategory(String(word).trimmedSpaces))
+        fallback.keywords.append(FeedCategory(String(word).trimmingBlanks))
       }
     case .itunesExplicit: feed.isExplicit = Self.isExplicit(node.text)
     case .itunesComplete: feed.isExpired = feed.isExpired || node.text?.lowercased() == "yes"
@@ -295,6 +295,6 @@ extension FeedLink {
     return [
       "application/rss+xml", "application/atom+xml", "application/rdf+xml",
       "application/feed+json", "application/xml", "text/xml",
-    ].contains(name.trimmedSpaces)
+    ].contains(name.trimmingBlanks)
   }
 }

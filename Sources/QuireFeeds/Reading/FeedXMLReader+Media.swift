@@ -35,7 +35,7 @@ extension FeedXMLReader {
       }
     case .mediaKeywords, .itunesKeywords:
       for word in (node.text ?? "").split(separator: ",").prefix(256) {
-        fallback.keywords.append(FeedCategory(String(word).trimmedSpaces))
+        fallback.keywords.append(FeedCategory(String(word).trimmingBlanks))
       }
     case .mediaCopyright: fallback.rights = fallback.rights ?? text(node, scope)
     default:

@@ -72,7 +72,7 @@ struct FeedXMLReader {
   private mutating func rss(
     _ root: XMLTreeNode, _ outer: FeedScope, channel given: XMLTreeNode? = nil
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
-    let version = root.attribute("version").map { String($0.trimmedSpaces.prefix(16)) }
+    let version = root.attribute("version").map { String($0.trimmingBlanks.prefix(16)) }
     var feed = Feed(FeedFormat(.rss, version: version))
     guard let channel = given ?? root.children.first(where: { element($0) == .channel }) else {
       return (feed, children(of: root, being: [.item]), outer)
@@ -211,7 +211,7 @@ struct FeedXMLReader {
   mutating func atomText(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
     let scope = outer.within(node)
     let source = address(node.attribute("src"), scope)
-    let type = (node.attribute("type") ?? "text").lowercased().trimmedSpaces
+    let type = (node.attribute("type") ?? "text").lowercased().trimmingBlanks
     let kind = Self.kind(of: type, mode: node.attribute("mode"))
     var text: FeedText?
     switch kind {
@@ -253,7 +253,7 @@ struct FeedXMLReader {
     guard let text = node.text, node.attribute("mode")?.lowercased() == "base64",
       let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !data.isEmpty
     else { return node.text }
-    return String(decoding: data, as: UTF8.self).trimmedSpaces
+    return String(decoding: data, as: UTF8.self).trimmingBlanks
   }
 
   private static func kind(of type: String, mode: String?) -> FeedText.Kind {
@@ -270,9 +270,9 @@ struct FeedXMLReader {
     let inside = Array(node.children)
     guard inside.count == 1, let div = inside.first, div.localName.lowercased() == "div",
       node.text == nil
-    else { return markup(FeedMarkup.inner(node, outer).trimmedSpaces, .xhtml, outer) }
+    else { return markup(FeedMarkup.inner(node, outer).trimmingBlanks, .xhtml, outer) }
     let inner = outer.within(div)
-    return markup(FeedMarkup.inner(div, inner).trimmedSpaces, .xhtml, inner)
+    return markup(FeedMarkup.inner(div, inner).trimmingBlanks, .xhtml, inner)
   }
 
   private func other(_ node: XMLTreeNode, _ type: String, _ scope: FeedScope) -> FeedText? {
@@ -281,7 +281,7 @@ struct FeedXMLReader {
       value = String(decoding: child.bytes, as: UTF8.self)
     }
     guard !value.isEmpty else { return nil }
-    return FeedText(value.trimmedSpaces, kind: .other, mediaType: type, language: scope.language)
+    return FeedText(value.trimmingBlanks, kind: .other, mediaType: type, language: scope.language)
   }
 
   mutating func plain(_ value: String, _ scope: FeedScope) -> FeedText {
@@ -319,7 +319,7 @@ struct FeedXMLReader {
   mutating func link(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedLink? {
     let scope = outer.within(node)
     guard let url = address(node.attribute("href") ?? node.text, scope) else { return nil }
-    let relation = (node.attribute("rel") ?? "alternate").trimmedSpaces
+    let relation = (node.attribute("rel") ?? "alternate").trimmingBlanks
     let registered = "http://www.iana.org/assignments/relation/"
     return FeedLink(
       url,
@@ -363,7 +363,7 @@ struct FeedXMLReader {
 
   /// A category of Atom.
   func category(_ node: XMLTreeNode) -> FeedCategory? {
-    guard let term = (node.attribute("term") ?? node.text)?.trimmedSpaces, !term.isEmpty else {
+    guard let term = (node.attribute("term") ?? node.text)?.trimmingBlanks, !term.isEmpty else {
       return node.attribute("label").map { FeedCategory($0) }
     }
     return FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label"))
@@ -371,7 +371,7 @@ struct FeedXMLReader {
 
   /// A duration: seconds, `mm:ss` or `hh:mm:ss`.
   static func duration(_ text: String) -> Duration? {
-    let parts = text.trimmedSpaces.split(separator: ":", omittingEmptySubsequences: false)
+    let parts = text.trimmingBlanks.split(separator: ":", omittingEmptySubsequences: false)
     guard 1...3 ~= parts.count else { return nil }
     var total = 0.0
     for part in parts {
@@ -382,25 +382,11 @@ struct FeedXMLReader {
   }
 }
 
-extension String {
-  /// Without white space at either end.
-  var trimmedSpaces: String {
-    // Most have none, in ASCII.
-    if let first = utf8.first, let last = utf8.last, 0x21..<0x7F ~= first, 0x21..<0x7F ~= last {
-      return self
-    }
-    var view = self[...]
-    while let first = view.first, first.isWhitespace { view = view.dropFirst() }
-    while let last = view.last, last.isWhitespace { view = view.dropLast() }
-    return String(view)
-  }
-}
-
 extension FeedPerson {
   /// A person as RSS writes it: `address (name)`, `name <address>`, an address or a name.
   init(rss text: String) {
     self.init()
-    let text = text.trimmedSpaces
+    let text = text.trimmingBlanks
     let hasAddress = text.utf8.contains { $0 == 0x40 || $0 == 0x3E }
     guard hasAddress else {
       name = text.isEmpty ? nil : text
@@ -409,11 +395,11 @@ extension FeedPerson {
     if text.last == ")", let open = text.lastIndex(of: "(") {
       let (before, within) = (text[..<open], text[text.index(after: open)...].dropLast())
       let isBefore = before.contains("@")
-      email = String(isBefore ? before : within).trimmedSpaces
-      name = String(isBefore ? within : before).trimmedSpaces
+      email = String(isBefore ? before : within).trimmingBlanks
+      name = String(isBefore ? within : before).trimmingBlanks
     } else if text.last == ">", let open = text.lastIndex(of: "<") {
-      email = String(text[text.index(after: open)...].dropLast()).trimmedSpaces
-      name = String(text[..<open]).trimmedSpaces
+      email = String(text[text.index(after: open)...].dropLast()).trimmingBlanks
+      name = String(text[..<open]).trimmingBlanks
     } else if text.contains("@"), !text.contains(" ") {
       email = text
     } else {

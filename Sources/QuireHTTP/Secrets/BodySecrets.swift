@@ -62,7 +62,7 @@ enum BodySecrets {
       let words = tag.split { $0 <= 0x20 || $0 == UInt8(ascii: "/") }
       let name = localName(words.first)
       if sides.count == 2, SecretName.matches(name) {
-        found.append((name, unescaped(Substring(sides[1]).trimmed)))
+        found.append((name, unescaped(String(Substring(sides[1])).trimmingBlanks)))
       }
       found += attributes(of: Substring(tag))
     }
@@ -90,7 +90,7 @@ enum BodySecrets {
     name.map { String(Substring($0.split(separator: UInt8(ascii: ":")).last ?? $0)) } ?? ""
   }
 
-  private static func unescaped(_ text: Substring) -> String {
+  private static func unescaped(_ text: some StringProtocol) -> String {
     var result = String(text)
     for (entity, character) in [
       ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&"),
@@ -98,13 +98,5 @@ enum BodySecrets {
       result = result.replacing(entity, by: character)
     }
     return result
-  }
-}
-
-extension Substring {
-  fileprivate var trimmed: Substring {
-    let start = drop(while: \.isWhitespace)
-    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return start[...last]
   }
 }
