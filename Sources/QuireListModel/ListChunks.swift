@@ -68,8 +68,8 @@ struct ListChunks: Sendable {
   }
 
   /// The last of the parts that starts there or before.
-  private static func last(in starts: [Int], upTo item: Int) -> Int {
-    var (low, high) = (0, starts.count - 2)
+  static func last(in starts: [Int], upTo item: Int) -> Int {
+    var (low, high) = (0, starts.count - 1)
     while low < high {
       let middle = (low + high + 1) / 2
       if starts[middle] <= item { low = middle } else { high = middle - 1 }

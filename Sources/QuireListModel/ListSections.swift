@@ -63,12 +63,8 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     guard index >= 0, let last = counts.last, let start = starts.last, index < start + last else {
       return nil
     }
-    var (low, high) = (0, starts.count - 1)
-    while low < high {
-      let middle = (low + high + 1) / 2
-      if starts[middle] <= index { low = middle } else { high = middle - 1 }
-    }
-    return SectionCounts.Path(section: low, row: index - starts[low])
+    let section = ListChunks.last(in: starts, upTo: index)
+    return SectionCounts.Path(section: section, row: index - starts[section])
   }
 
   /// The number of the first item of a section.
