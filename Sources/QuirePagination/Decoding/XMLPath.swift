@@ -29,12 +29,8 @@ package struct XMLPath: Hashable, Sendable {
     case position(Int)
     /// The last of them.
     case last
-    /// An attribute has this value.
-    case attribute(Name, value: String)
-    /// A child element has this text.
-    case child(Name, value: String)
-    /// A child element has an attribute with this value.
-    case childAttribute(Name, attribute: Name, value: String)
+    /// Something has this value; the text of an element without white space around it.
+    case equals(Operand, String)
     /// Something is there, if only an empty element.
     case exists(Operand)
     /// Something has this text in it.
@@ -134,13 +130,7 @@ struct XMLPathParser {
       guard rest.hasPrefix("]") || rest.hasPrefix(")") else { throw unexpected("\"=\" or \"]\"") }
       return .exists(operand)
     }
-    let value = try literal()
-    return switch operand {
-    case .attribute(let name): .attribute(name, value: value)
-    case .child(let name): .child(name, value: value)
-    case .childAttribute(let name, let attribute):
-      .childAttribute(name, attribute: attribute, value: value)
-    }
+    return .equals(operand, try literal())
   }
 
   /// `@name`, `name` or `name/@name`.

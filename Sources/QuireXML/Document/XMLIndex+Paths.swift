@@ -87,8 +87,7 @@ extension XMLIndex {
       switch predicate {
       case .position(let position): position <= rest.count ? [rest[position - 1]] : []
       case .last: rest.suffix(1)
-      case .attribute, .child, .childAttribute, .exists, .contains, .not:
-        rest.filter { passes($0, predicate) }
+      case .equals, .exists, .contains, .not: rest.filter { passes($0, predicate) }
       }
     }
   }
@@ -96,14 +95,10 @@ extension XMLIndex {
   private func passes(_ node: Int, _ predicate: XMLPath.Predicate) -> Bool {
     switch predicate {
     case .position, .last: true
-    case .attribute(let name, let value): has(node, name, value)
-    case .child(let name, let value):
-      children(of: node).contains { child in
-        matches(name, child)
-          && withText(of: child) { XMLText.trimmed($0).elementsEqual(value.utf8) }
-      }
-    case .childAttribute(let name, let attribute, let value):
-      children(of: node).contains { matches(name, $0) && has($0, attribute, value) }
+    case .equals(.child(let name), let wanted):
+      holds(node, .child(name)) { XMLText.trimmed($0).elementsEqual(wanted.utf8) }
+    case .equals(let operand, let wanted):
+      holds(node, operand) { $0.elementsEqual(wanted.utf8) }
     case .exists(let operand): holds(node, operand) { _ in true }
     case .contains(let operand, let part):
       holds(node, operand) { String(decoding: $0, as: UTF8.self).contains(part) }
@@ -122,12 +117,6 @@ extension XMLIndex {
       children(of: node).contains { child in matches(name, child) && withText(of: child, test) }
     case .childAttribute(let name, let attribute):
       children(of: node).contains { matches(name, $0) && holds($0, .attribute(attribute), test) }
-    }
-  }
-
-  private func has(_ node: Int, _ attribute: XMLPath.Name, _ value: String) -> Bool {
-    attributes(of: node).contains {
-      matches(attribute, $0) && self.value(of: $0).elementsEqual(value.utf8)
     }
   }
 
@@ -176,7 +165,7 @@ extension XMLPath.Predicate {
   fileprivate var isPositional: Bool {
     switch self {
     case .position, .last: true
-    case .attribute, .child, .childAttribute, .exists, .contains, .not: false
+    case .equals, .exists, .contains, .not: false
     }
   }
 }
@@ -388,6 +377,6 @@ struct XMLItemMatcher {
 
 extension XMLPath.Predicate {
   fileprivate var isOfAttribute: Bool {
-    if case .attribute = self { true } else { false }
+    if case .equals(.attribute, _) = self { true } else { false }
   }
 }

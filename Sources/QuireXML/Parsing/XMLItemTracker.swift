@@ -65,7 +65,7 @@ extension XMLTape {
   /// Whether the innermost element, of which only the start tag is there, passes a predicate about
   /// an attribute.
   fileprivate func passes(_ predicate: XMLPath.Predicate, names: XMLNameTable) -> Bool {
-    guard case .attribute(let wanted, let value) = predicate else { return false }
+    guard case .equals(.attribute(let wanted), let value) = predicate else { return false }
     return (Int(current) + 1..<records.count).contains { index in
       let record = records.base[index]
       let values: XMLBuffer<UInt8>

@@ -26,7 +26,7 @@ struct PagePathTests {
         == XMLPath(
           startsAnywhere: true,
           steps: [
-            element("str", [.attribute(.local("name", namespace: nil), value: "nextCursorMark")])
+            element("str", [.equals(.attribute(.local("name", namespace: nil)), "nextCursorMark")])
           ]
         ))
     #expect(path.description == text)
@@ -56,7 +56,7 @@ struct PagePathTests {
     #expect(
       try steps("//feed/link[@rel='next']/@href") == [
         element("feed"),
-        element("link", [.attribute(.local("rel", namespace: nil), value: "next")]),
+        element("link", [.equals(.attribute(.local("rel", namespace: nil)), "next")]),
         .attribute(.local("href", namespace: nil)),
       ])
     #expect(
@@ -64,15 +64,16 @@ struct PagePathTests {
         == element(
           "link",
           [
-            .childAttribute(
-              .local("relation", namespace: nil), attribute: .local("value", namespace: nil),
-              value: "next")
+            .equals(
+              .childAttribute(
+                .local("relation", namespace: nil), attribute: .local("value", namespace: nil)),
+              "next")
           ]))
     #expect(try steps("//Contents[last()]/Key") == [element("Contents", [.last]), element("Key")])
     #expect(
       try steps("/a/*[2][s='it']/text()") == [
         element("a"),
-        .element(.any, [.position(2), .child(.local("s", namespace: nil), value: "it")]), .text,
+        .element(.any, [.position(2), .equals(.child(.local("s", namespace: nil)), "it")]), .text,
       ])
     #expect(try steps("//continue/@*") == [element("continue"), .attribute(.any)])
     #expect(

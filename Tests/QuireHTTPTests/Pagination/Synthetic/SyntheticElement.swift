@@ -76,14 +76,7 @@ struct SyntheticElement {
   private func passes(_ predicate: XMLPath.Predicate) -> Bool {
     switch predicate {
     case .position, .last: true
-    case .attribute(let name, let value):
-      attributes.contains { $0.name == name.text && $0.value == value }
-    case .child(let name, let value):
-      children.contains { $0.name == name.text && $0.text == value }
-    case .childAttribute(let name, let attribute, let value):
-      children.contains {
-        $0.name == name.text && $0.passes(.attribute(attribute, value: value))
-      }
+    case .equals(let operand, let value): holds(operand) { $0 == value }
     case .exists(let operand): holds(operand) { _ in true }
     case .contains(let operand, let part): holds(operand) { $0.contains(part) }
     case .not(let predicate): !passes(predicate)
@@ -93,10 +86,7 @@ struct SyntheticElement {
   private mutating func satisfy(_ predicate: XMLPath.Predicate) {
     switch predicate {
     case .position, .last: break
-    case .attribute(let name, let value): set(name.text, to: value)
-    case .child(let name, let value): plant(value, at: [.element(name, [])])
-    case .childAttribute(let name, let attribute, let value):
-      plant(value, at: [.element(name, []), .attribute(attribute)])
+    case .equals(let operand, let value): satisfy(operand, value)
     case .exists(let operand): satisfy(operand, "x")
     case .contains(let operand, let part): satisfy(operand, part)
     // What is not there yet does not hold.
