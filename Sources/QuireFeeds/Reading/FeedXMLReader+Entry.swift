@@ -122,12 +122,7 @@ extension FeedXMLReader {
       } else {
         entry.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
       }
-    case .category:
-      if let term = node.text {
-        entry.categories.append(FeedCategory(term, scheme: node.attribute("domain")))
-      } else if let category = category(node) {
-        entry.categories.append(category)
-      }
+    case .category: entry.categories += rssCategory(node).map { [$0] } ?? []
     case .enclosure: readEnclosure(node, scope, into: &entry, &fallback)
     case .comments:
       let url = address(node.text, scope.within(node))
@@ -322,10 +317,7 @@ extension FeedXMLReader {
       switch element(child) {
       case .newsTitle?: entry.title = child.text.map { plain($0, scope) }
       case .newsDate?: entry.published = date(child, as: .w3c)
-      case .newsKeywords?:
-        for word in (child.text ?? "").split(separator: ",").prefix(256) {
-          entry.categories.append(FeedCategory(String(word).trimmingBlanks))
-        }
+      case .newsKeywords?: entry.categories += keywords(child)
       case .newsPublication?:
         let name = child.children.first { element($0) == .newsName }?.text
         entry.source = FeedSource(title: name)

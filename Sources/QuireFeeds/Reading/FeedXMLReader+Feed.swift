@@ -79,12 +79,7 @@ extension FeedXMLReader {
     _ fallback: inout Fallback
   ) {
     switch element {
-    case .category:
-      if let term = node.text {
-        feed.categories.append(FeedCategory(term, scheme: node.attribute("domain")))
-      } else if let category = category(node) {
-        feed.categories.append(category)
-      }
+    case .category: feed.categories += rssCategory(node).map { [$0] } ?? []
     case .atomCategory: feed.categories += category(node).map { [$0] } ?? []
     case .generator: feed.generator = feed.generator ?? node.text
     case .atomGenerator:
@@ -132,10 +127,7 @@ extension FeedXMLReader {
     case .podcastFunding: feed.links += funding(node, scope).map { [$0] } ?? []
     case .podcastFrequency: readFrequency(node, into: &feed, &fallback)
     case .itunesCategory: readCategories(node, into: &feed.categories)
-    case .itunesKeywords:
-      for word in (node.text ?? "").split(separator: ",").prefix(256) {
-        fallback.keywords.append(FeedCategory(String(word).trimmingBlanks))
-      }
+    case .itunesKeywords: fallback.keywords += keywords(node)
     case .itunesExplicit: feed.isExplicit = Self.isExplicit(node.text)
     case .itunesComplete: feed.isExpired = feed.isExpired || node.text?.lowercased() == "yes"
     case .itunesNewFeed: feed.newFeedURL = address(node.text, scope)

@@ -33,10 +33,7 @@ extension FeedXMLReader {
         entry.categories.append(
           FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label")))
       }
-    case .mediaKeywords, .itunesKeywords:
-      for word in (node.text ?? "").split(separator: ",").prefix(256) {
-        fallback.keywords.append(FeedCategory(String(word).trimmingBlanks))
-      }
+    case .mediaKeywords, .itunesKeywords: fallback.keywords += keywords(node)
     case .mediaCopyright: fallback.rights = fallback.rights ?? text(node, scope)
     default:
       readPodcast(element, node, scope, into: &entry, &fallback)

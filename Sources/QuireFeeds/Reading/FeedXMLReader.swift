@@ -369,6 +369,17 @@ struct FeedXMLReader {
     return FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label"))
   }
 
+  /// A category of RSS, or one of Atom where its namespace was forgotten.
+  func rssCategory(_ node: XMLTreeNode) -> FeedCategory? {
+    node.text.map { FeedCategory($0, scheme: node.attribute("domain")) } ?? category(node)
+  }
+
+  func keywords(_ node: XMLTreeNode) -> [FeedCategory] {
+    (node.text ?? "").split(separator: ",").prefix(256).map {
+      FeedCategory(String($0).trimmingBlanks)
+    }
+  }
+
   /// A duration: seconds, `mm:ss` or `hh:mm:ss`.
   static func duration(_ text: String) -> Duration? {
     let parts = text.trimmingBlanks.split(separator: ":", omittingEmptySubsequences: false)
