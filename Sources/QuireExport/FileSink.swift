@@ -78,7 +78,7 @@ public struct FileSink: Sink {
   }
 
   /// A file in a file system of a test's.
-  package init(
+  init(
     _ path: String, format: FileFormat?, columns: [TableColumn]?, guardsFormulas: Bool,
     mode: SinkMode, calls: FileCalls, isLocked: Bool
   ) {

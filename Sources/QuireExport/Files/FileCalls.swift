@@ -4,20 +4,20 @@ import Foundation
 /// lose what a machine without power loses.
 ///
 /// Each returns what the system does, or the negative error number.
-package struct FileCalls: Sendable {
-  package var open: @Sendable (_ path: String, _ flags: Int32) -> Int32
-  package var close: @Sendable (Int32) -> Void
-  package var size: @Sendable (Int32) -> Int
-  package var read: @Sendable (Int32, UnsafeMutableRawBufferPointer, _ offset: Int) -> Int
-  package var write: @Sendable (Int32, UnsafeRawBufferPointer, _ offset: Int) -> Int
-  package var truncate: @Sendable (Int32, Int) -> Int32
-  package var sync: @Sendable (Int32) -> Int32
-  package var rename: @Sendable (_ from: String, _ to: String) -> Int32
-  package var remove: @Sendable (String) -> Int32
-  package var syncFolder: @Sendable (String) -> Int32
+struct FileCalls: Sendable {
+  var open: @Sendable (_ path: String, _ flags: Int32) -> Int32
+  var close: @Sendable (Int32) -> Void
+  var size: @Sendable (Int32) -> Int
+  var read: @Sendable (Int32, UnsafeMutableRawBufferPointer, _ offset: Int) -> Int
+  var write: @Sendable (Int32, UnsafeRawBufferPointer, _ offset: Int) -> Int
+  var truncate: @Sendable (Int32, Int) -> Int32
+  var sync: @Sendable (Int32) -> Int32
+  var rename: @Sendable (_ from: String, _ to: String) -> Int32
+  var remove: @Sendable (String) -> Int32
+  var syncFolder: @Sendable (String) -> Int32
 
   /// The system's own.
-  package static let system = FileCalls(
+  static let system = FileCalls(
     open: { Foundation.open($0, $1 | O_CLOEXEC, 0o600).orError },
     close: { _ = Foundation.close($0) },
     size: { descriptor in
