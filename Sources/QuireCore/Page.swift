@@ -288,7 +288,6 @@ extension Page {
     return last
   }
 
-  /// Where the item at `index` lies.
   func position(ofItem index: Int) -> Position {
     guard let origins else {
       return position.at(itemOffset: position.itemOffset + index)

@@ -43,7 +43,6 @@ extension Sink {
   ) -> some Sink { StoringSink(base: self, store: store, name: name) }
 }
 
-/// A sink beside a store.
 private struct StoringSink<Base: Sink, Store: CheckpointStore>: Sink {
   let base: Base
   let store: Store

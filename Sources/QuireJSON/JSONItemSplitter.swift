@@ -215,7 +215,6 @@ struct JSONItemSplitter {
     if name.count < longestName { name.append(byte) }
   }
 
-  /// Whether a name as it is written is the one that is looked for.
   private static func `is`(_ written: [UInt8], _ name: [UInt8]) -> Bool {
     guard written.contains(UInt8(ascii: "\\")) else { return written == name }
     let quoted = [UInt8(ascii: "\"")] + written + [UInt8(ascii: "\"")]

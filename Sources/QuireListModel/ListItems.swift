@@ -19,7 +19,6 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
     for (ordinal, chunk) in chunks.enumerated() { put(chunk, at: ordinal) }
   }
 
-  /// All chunks. O(chunks).
   var chunks: [Chunk] { index.ordinals.map { self.chunk($0) } }
 
   func chunk(_ ordinal: Int) -> Chunk { .of(index[ordinal].object) }

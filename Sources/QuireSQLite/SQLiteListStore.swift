@@ -81,7 +81,6 @@ public actor SQLiteListStore<Item: Codable & Sendable>: ListStore {
   }
 }
 
-/// The table of all lists in a file.
 private enum ListTable {
   /// The form of rows.
   static let form = 1

@@ -12,7 +12,6 @@ enum RateOption {
     "d": 86_400, "day": 86_400,
   ]
 
-  /// The rate that `text` stands for.
   static func rate(_ text: String, for option: String = "--rate") throws -> RequestBudget.Rate {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let sides = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)

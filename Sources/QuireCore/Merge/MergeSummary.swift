@@ -9,7 +9,6 @@ struct MergeSummary: Sendable {
   /// Items that came after ones that belong behind them, because their source was lagging.
   var late = 0
 
-  /// The warnings of a report, each kind in one.
   func warnings(skew: Duration?) -> [WalkReport.Warning] {
     var warnings: [WalkReport.Warning] = []
     if !lagged.isEmpty, let skew {

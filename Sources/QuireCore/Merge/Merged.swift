@@ -161,7 +161,6 @@ struct MergeRules<Item: Sendable, Key: Comparable & Sendable>: Sendable {
 }
 
 extension ListingIdentity {
-  /// The identity of a merge of listings with these identities; nil where none of them has one.
   static func merging(_ identities: [ListingIdentity?]) -> ListingIdentity? {
     let known = identities.compactMap(\.self)
     guard !known.isEmpty else { return nil }

@@ -34,7 +34,6 @@ struct ResponseHeadParser {
   private let memory: HeadMemory?
   /// Whether all lines so far have the names of those in the memory, which then has the fields.
   private var isFollowing: Bool
-  /// Lines of fields so far.
   private var fieldLines = 0
 
   /// Header bytes so far, trailers included.

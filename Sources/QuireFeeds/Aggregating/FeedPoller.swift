@@ -206,7 +206,6 @@ extension PageClient {
 }
 
 extension PageError {
-  /// What is told of an error of a poll.
   fileprivate init(ofPoll error: any Error) {
     self = (error as? PageError) ?? PageError(.sourceFailed, "\(error)", underlying: error)
   }

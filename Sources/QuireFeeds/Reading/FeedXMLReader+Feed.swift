@@ -281,7 +281,6 @@ extension Feed {
 }
 
 extension FeedLink {
-  /// Whether a media type is one of feeds.
   static func isFeedType(_ type: String) -> Bool {
     let name = type.prefix { $0 != ";" }.lowercased()
     return [

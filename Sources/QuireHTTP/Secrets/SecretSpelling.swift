@@ -109,7 +109,6 @@ enum SecretSpelling {
     /// Nil for the strict one.
     var style: Style?
 
-    /// The one at `place` of `text`.
     init?(_ text: UnsafeBufferPointer<UInt8>, at place: Int) {
       guard text[place] == UInt8(ascii: "%"), place + 2 < text.count,
         let high = Self.digit(text[place + 1]), let low = Self.digit(text[place + 2])
