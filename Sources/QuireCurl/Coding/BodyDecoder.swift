@@ -97,10 +97,25 @@ enum BodyDecoder: ~Copyable {
 
   /// Whether no slice is left of what was received; where that is not known, there may be.
   var isDrained: Bool {
-    switch self {
-    case .undecided, .sniffing, .failed: false
-    case .plain(let slice, _, _): slice.isEmpty
-    case .inflating(let inflater, _): inflater.isDrained
+    mutating get {
+      switch consume self {
+      case .undecided:
+        self = .undecided
+        return false
+      case .sniffing(let bytes, let limits):
+        self = .sniffing(bytes, limits: limits)
+        return false
+      case .plain(let slice, let total, let limit):
+        self = .plain(slice: slice, total: total, limit: limit)
+        return slice.isEmpty
+      case .inflating(let inflater, let mayBeEmpty):
+        let isDrained = inflater.isDrained
+        self = .inflating(inflater, mayBeEmpty: mayBeEmpty)
+        return isDrained
+      case .failed(let error):
+        self = .failed(error)
+        return false
+      }
     }
   }
 
