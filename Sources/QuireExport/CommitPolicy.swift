@@ -4,7 +4,7 @@
 /// A kill costs the requests since the last commit, never an item. A commit costs a disk one or two
 /// confirmed writes, 1 to 30 ms: every 5 seconds that is below 1 %, however small the pages.
 public struct CommitPolicy: Hashable, Sendable {
-  /// Bytes of items. Default 64 MiB: what a transaction holds, or a cut file has to drop.
+  /// Bytes of items. Default 16 MiB: what a transaction holds in memory or a cut file has to drop.
   public var bytes: Int
   /// Items. Default 50,000: a database's transaction stays below a second.
   public var items: Int
@@ -12,7 +12,7 @@ public struct CommitPolicy: Hashable, Sendable {
   public var time: Duration
 
   /// The defaults, unless given.
-  public init(bytes: Int = 64 << 20, items: Int = 50_000, time: Duration = .seconds(5)) {
+  public init(bytes: Int = 16 << 20, items: Int = 50_000, time: Duration = .seconds(5)) {
     self.bytes = bytes
     self.items = items
     self.time = time

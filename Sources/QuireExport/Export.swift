@@ -19,7 +19,7 @@ import Synchronization
 /// destination holds, nor falls behind it. A run that finds an unfinished one of the same listing goes
 /// on where that one was committed; one of another listing is refused before anything is requested.
 public struct Export: Sendable {
-  /// When what the sink has taken is committed. Default: every 64 MiB, 50,000 items or 5 seconds.
+  /// When what the sink has taken is committed. Default: every 16 MiB, 50,000 items or 5 seconds.
   public var commits = CommitPolicy()
   /// Pages that load while earlier ones are written; 0 for none. Default 1.
   public var lookAhead = 1

@@ -398,13 +398,17 @@ extension JSONDocument {
   /// The first flawed value in `node`, nil when there is none.
   ///
   /// Linear in the node, but free on a page without any flaw.
-  func flaw(in node: Int, ignoring surrogates: Surrogates = .none) -> Int? {
+  func flaw(
+    in node: Int, ignoring surrogates: Surrogates = .none, where isIt: (Int) -> Bool = { _ in true }
+  ) -> Int? {
     guard hasFlaws else { return nil }
     var index = node
     let end = next(after: node)
     while index < end {
       let kind = word(at: index).kind
-      if kind.isFlawed, kind != .surrogateString || !ignores(index, surrogates) { return index }
+      if kind.isFlawed, kind != .surrogateString || !ignores(index, surrogates), isIt(index) {
+        return index
+      }
       index += kind.isContainer ? 2 : 1
     }
     return nil

@@ -120,9 +120,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
         } catch let error as CancellationError {
           throw error
         } catch {
-          // What fails although it might have passed has read half a surrogate pair.
-          let flaw =
-            document.flaw(in: node, ignoring: strategy.surrogates) ?? document.flaw(in: node)
+          let flaw = flaw(behind: error, in: node, of: document)
           let path = flaw.map { document.pointer(to: $0, from: node) }
           let cause = flaw.map { document.flawError(at: $0) as any Error } ?? error
           badItems.append(
@@ -138,6 +136,22 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
       result.sample = document.sample(of: lists, from: first)
     }
     return result
+  }
+
+  /// What is no text or no number in an item that could not be decoded, where that is why: half a surrogate
+  /// pair that was not read is not.
+  private func flaw(behind error: any Error, in node: Int, of document: JSONDocument) -> Int? {
+    if let flaw = document.flaw(in: node, ignoring: strategy.surrogates) { return flaw }
+    switch (error as? LocatedDecodingError)?.underlying ?? error {
+    case DecodingError.dataCorrupted:
+      let path = ItemFailure(error, at: 0).path
+      return document.flaw(in: node) {
+        path.isEmpty || "\(document.pointer(to: $0, from: node))/".hasPrefix("\(path)/")
+      }
+    case let error as PageError:
+      return document.flaw(in: node) { document.flawError(at: $0).message == error.message }
+    default: return nil
+    }
   }
 
   private func check(_ node: Int, in document: JSONDocument) throws {

@@ -178,6 +178,11 @@ struct JSONPageDecoderTests {
     // A name that cannot be read may be the one that a type asks for.
     #expect(items.badItems.map(\.path) == ["/name", "/tags/1/\u{FFFD}"])
     #expect(items.badItems.allSatisfy { $0.message.contains("surrogate") })
+    // What is not read is not why an item fails.
+    let other = try decode(
+      reader.members, #"[{"id": "x", "bio": "\ud83d", "name": "Ann"}]"#, badItems: .collect)
+    #expect(other.badItems.map(\.path) == ["/id"])
+    #expect(other.badItems.allSatisfy { !$0.message.contains("surrogate") })
     let raw = try decode(JSONRawPageDecoder(), page).items
     #expect(try raw[0].decode(Member.self, with: reader.decoder).id == 1)
   }

@@ -64,7 +64,7 @@ struct ContinuationFinder: EnginePart {
     if !isBackward, flag != .more,
       try judge.isEnd(answer, next: next, itemCount: itemCount, counts, &result)
     {
-      result.nextFailure = try judge.window(behind: answer, result.total)
+      result.nextFailure = try judge.window(behind: answer, itemCount: itemCount, result.total)
       return
     }
     if case .offset(let offset) = next.target, judge.isStandstill(next, after: answer) {

@@ -216,14 +216,15 @@ struct EndJudge: EnginePart {
   }
 
   /// Why more exists behind a number of pages that ended the walk, where so many pages of the size that the
-  /// answer names do not hold as many items as it says there are: the server pages no further.
-  func window(behind answer: PageAnswer, _ total: Total?) throws -> PageError? {
+  /// answer names do not hold as many items as it says there are: the server pages no further. Behind a page that
+  /// is not full, less than a page may be the estimate's error.
+  func window(behind answer: PageAnswer, itemCount: Int, _ total: Total?) throws -> PageError? {
     guard let total, total.kind == .estimate, let echo = pagination.size?.echo,
       let size = try answer.value(at: .body(echo), items: pagination.items)?.count, size > 0
     else { return nil }
     for source in reader.totalSources where source.kind == .pages {
       guard let pages = try reader.total(source, in: answer)?.value,
-        pages.times(size) < total.value
+        pages.plus(itemCount < size ? 1 : 0).times(size) < total.value
       else { continue }
       return PageError(
         .resultWindowExceeded,
