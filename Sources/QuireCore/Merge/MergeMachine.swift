@@ -71,6 +71,8 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   private(set) var isAwaited = false
   /// Whether the consumer got the error of the sources that failed.
   private var hasToldFailure = false
+  /// The limit of the whole that was reached, until the consumer gets it: no load begins before.
+  private var refusal: PageError?
   /// The sources that wait, in the order in which they began to.
   private var queue: [Int]
   /// Loads in the order in which they began; those that have ended may be among them.
@@ -140,19 +142,14 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   }
 
   /// A limit of the whole was reached while a source was read, which has not failed: it is asked again where the
-  /// consumer asks again. Returns nil where the load does not count any more.
-  mutating func limited(_ error: PageError, by load: Load) -> Action? {
+  /// consumer asks again. What others bring meanwhile was paid for, and is delivered first. Returns nil where the
+  /// load does not count any more.
+  mutating func limited(_ error: PageError, by load: Load, at now: Duration) -> Action? {
     guard end(load) != nil else { return nil }
     traffic = traffic + error.traffic
     wait(load.source)
-    var action = Action()
-    guard isAwaited else { return action }
-    isAwaited = false
-    var error = error
-    error.traffic = traffic
-    traffic = WalkReport.Traffic(requests: 0)
-    action.outcome = .failure(error)
-    return action
+    refusal = refusal ?? error
+    return proceed(at: now)
   }
 
   /// Time has passed.
@@ -172,6 +169,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     begun = []
     lagging = []
     running = 0
+    refusal = nil
     return stopped
   }
 
@@ -201,6 +199,14 @@ extension MergeMachine {
       action.outcome = .page(page)
       break
     }
+    // In order, nothing can come before the source that was refused.
+    if isAwaited, running == 0, isHeldUp || lagging.isEmpty, var error = refusal {
+      isAwaited = false
+      refusal = nil
+      error.traffic = traffic
+      traffic = WalkReport.Traffic(requests: 0)
+      action.outcome = .failure(error)
+    }
     if isAwaited, isOver {
       isAwaited = false
       action.outcome = conclusion
@@ -211,7 +217,7 @@ extension MergeMachine {
 
   private mutating func launch(at now: Duration, _ action: inout Action) {
     let count = min(queue.count, rules.options.concurrentLoads - running)
-    guard count > 0 else { return }
+    guard count > 0, refusal == nil else { return }
     for source in queue.prefix(count) {
       sources[source].load += 1
       sources[source].phase = .loading(since: now)

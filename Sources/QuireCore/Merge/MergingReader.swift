@@ -176,7 +176,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     perform { state in
       let told =
         if let limit {
-          state.machine.limited(limit, by: load)
+          state.machine.limited(limit, by: load, at: now)
         } else {
           state.machine.failed(error, by: load, at: now)
         }

@@ -189,6 +189,69 @@ struct Entry: Hashable, Sendable {
     #expect(walk.report.isComplete)
   }
 
+  @Test("17-Failure, 15-Limits: what was paid for is delivered before the limit others came to")
+  func refused() throws {
+    func makeMachine(key: (@Sendable (Int) -> Int)?) throws -> MergeMachine<Int, Int> {
+      MergeMachine(
+        rules: MergeRules(options: MergeOptions(), key: key, duplicates: nil),
+        positions: try MergePositions(.start, sources: 5, window: 10, listing: nil))
+    }
+    let limit = PageError(.limitExceeded, "No more.", attempts: 0)
+    for key in [nil, { $0 }] as [(@Sendable (Int) -> Int)?] {
+      var machine = try makeMachine(key: key)
+      let loads = machine.next(at: .zero).loads
+      var outcomes: [MergeMachine<Int, Int>.Outcome?] = []
+      for load in loads.suffix(2) {
+        outcomes.append(machine.limited(limit, by: load, at: .zero)?.outcome)
+      }
+      for load in loads.prefix(3) {
+        let action = machine.received(Page([load.source]), isLast: true, by: load, at: .zero)
+        outcomes.append(action?.outcome)
+        guard case .page? = action?.outcome else { continue }
+        let next = machine.next(at: .zero)
+        #expect(next.loads.isEmpty)
+        outcomes.append(next.outcome)
+      }
+      var items: [Int] = []
+      var codes: [PageError.Code] = []
+      for case let outcome? in outcomes {
+        switch outcome {
+        case .page(let page): items += page.items
+        case .failure(let error): codes.append(error.code)
+        case .end: Issue.record("The merge is not over.")
+        }
+      }
+      // In order, the items of the sources that were refused may come first.
+      #expect(items == (key == nil ? [0, 1, 2] : []))
+      #expect(codes == [.limitExceeded])
+    }
+  }
+
+  @Test("17-Failure, 15-Limits: each merge resumed under a limit on requests gets further")
+  func resumedUnderLimit() async throws {
+    let sources = (0..<5).map { source in
+      Cursor<Int> { _ in
+        try WalkReading.requested()
+        var page = Page([source])
+        page.traffic = WalkReport.Traffic(requests: 1)
+        return page
+      }
+    }
+    let merged = Cursor.merged(sources).limited(to: Limits(requests: 3))
+    var items: [Int] = []
+    var position: Position? = .start
+    for _ in 0..<5 {
+      guard let start = position else { break }
+      let walk = merged.resuming(from: start).walk()
+      do {
+        for try await page in walk { items += page.items }
+      } catch PageError.Code.limitExceeded {}
+      position = walk.report.checkpoint
+    }
+    #expect(items.sorted() == Array(0..<5))
+    #expect(position == nil)
+  }
+
   @Test("17-Failure, 15-Limits: a limit on bytes ends the whole merge, and is no source's failure")
   func bytes() async throws {
     let sources = (0..<2).map { source in
