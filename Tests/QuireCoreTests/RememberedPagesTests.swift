@@ -85,6 +85,30 @@ struct RememberedPagesTests {
     #expect(try await cursor.drained() == [[7]])
   }
 
+  @Test("12-L17: a page that is too large for all walks is read once for those that wait for it")
+  func sharesLimitsOfPages() async throws {
+    let (gate, reached) = (Gate(), Gate())
+    let cache = PageCache<Int>()
+    let cursor = Cursor<Int> { _ in
+      reached.openUp()
+      try await gate.wait()
+      throw PageError(.limitExceeded, "The page is too large.")
+    }.cached(in: cache)
+    let first = Task { try await cursor.drained() }
+    try await reached.wait()
+    let key = PageCache<Int>.Key(position: .start, direction: .forward)
+    guard case .wait(let waiting) = cache.lookUp(key) else {
+      Issue.record("The page is not being read.")
+      return
+    }
+    gate.openUp()
+    guard case .failed = try await waiting.value() else {
+      Issue.record("Another walk reads the page again.")
+      return
+    }
+    await #expect(throws: PageError.self) { try await first.value }
+  }
+
   @Test("12-L17: a page that was being read while the cache was cleared is not kept")
   func clears() async throws {
     let source = ScriptedSource(sizes: 1)

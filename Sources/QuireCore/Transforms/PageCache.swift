@@ -127,8 +127,8 @@ struct CachedReader<Item: Sendable>: DerivedReader {
       cache.finish(reading, of: key, .read(page.map { .page($0) } ?? .end))
       return page
     } catch {
-      // Others may have other limits than this walk.
-      let isOwn = error is CancellationError || Task.isCancelled || error.isLimit
+      // Others may have other limits than this walk; those on what a page may hold are the same for all.
+      let isOwn = error is CancellationError || Task.isCancelled || error.isLimitOfWalk
       cache.finish(reading, of: key, isOwn ? .abandoned : .failed(error))
       throw error
     }

@@ -288,6 +288,12 @@ extension Walk {
 
 extension Error {
   var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
+
+  /// Whether that is one of a walk's `Limits`, and none on what a page may hold.
+  var isLimitOfWalk: Bool {
+    guard isLimit, let error = self as? PageError else { return false }
+    return error.remedies.contains { $0.setting.description.hasPrefix("Limits.") }
+  }
 }
 
 extension Walk {
