@@ -95,6 +95,25 @@ import Testing
     #expect(last?.total == Total(3))
   }
 
+  @Test("C-3: a page that fails for good behind items is asked for and counted once")
+  func failsForGood() async throws {
+    let requests = Recorder<Position>()
+    let cursor = Cursor<Int> { position in
+      requests.note(position ?? .start)
+      var page = Page([1], next: 2)
+      page.traffic = WalkReport.Traffic(requests: 1)
+      guard position != nil else { return page }
+      var error = PageError(.limitExceeded, "The page is too large.")
+      error.traffic = WalkReport.Traffic(bytes: 10)
+      throw error
+    }
+    let walk = cursor.paged(by: 5).walk()
+    #expect(try await walk.next()?.items == [1])
+    #expect(await pageError { _ = try await walk.next() }?.code == .limitExceeded)
+    #expect(requests.count == 2)
+    #expect(walk.report.traffic.requests == 2 && walk.report.traffic.bytes == 10)
+  }
+
   @Test("C-3: a broken way on shows after what was read before it")
   func deliversBeforeBrokenWayOn() async throws {
     var broken = Page([2])

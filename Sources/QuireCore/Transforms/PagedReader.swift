@@ -25,13 +25,15 @@ final class PagedReader<Item: Sendable>: DerivedReader {
     // No page says what lies before it; see `Pending.take`.
     if context.direction == .backward { return nil }
     let walk = begin(at: position)
+    if let failure = pending.withLock({ $0.failure.take() }) { throw failure }
     while pending.withLock({ $0.needsMore(for: size) }) {
       do {
         let page = try await walk.next(isolation: #isolation)
         pending.withLock { $0.append(page) }
       } catch let error as PageError where error.isFinal && pending.withLock({ $0.isBegun }) {
         // What was read is delivered first, and leads behind all of it: a walk that is resumed there gets further.
-        // The next page asks the walk again, which then has nothing but its error.
+        // The next page is the error, with what it has cost.
+        pending.withLock { $0.failure = error }
         break
       }
     }
@@ -79,6 +81,8 @@ extension PagedReader {
     /// Where the first pending item lies; nil before the first read.
     var position: Position?
     var walk: Walk<Item>?
+    /// Why nothing could be read behind the pages that are here.
+    var failure: PageError?
     /// Pages in order, none empty but perhaps the last.
     private var pages: [Page<Item>] = []
     /// What was read since the last page delivered has cost.
