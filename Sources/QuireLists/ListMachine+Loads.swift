@@ -392,6 +392,12 @@ extension ListMachine {
     }
     if content.dropped(for: command) != nil { return nil }
     if seek(for: waiter) != nil { return nil }
+    // Nobody waits for as many pages to be loaded one by one.
+    if !waiter.hasSought, let number = content.distantPage(for: command),
+      number - content.before.pages - content.pages.count > Position.farthestPage
+    {
+      return .end
+    }
     return index.map { $0 < 0 } ?? false || content.isExhausted ? .end : nil
   }
 

@@ -544,6 +544,31 @@ import Testing
     #expect(numbers.values == [1, 2_000_000_001, 4_000_000_001])
   }
 
+  @Test("CP-25: a far page of a source that lists positions is one request, a farther one none")
+  func seeksFarInSource() async throws {
+    struct Counting: PageSource {
+      let numbers: Recorder<Int>
+
+      func page(at position: Position?) async throws -> Page<Int>? {
+        let number = position?.value?.integer ?? 0
+        numbers.note(number)
+        return Page([number], next: Position(integerLiteral: number + 1))
+      }
+
+      func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
+        let number = position?.value?.integer ?? 0
+        return (1...count).map { Position(integerLiteral: number + $0) }
+      }
+    }
+    let numbers = Recorder<Int>()
+    let list = PagedList(
+      Cursor(Counting(numbers: numbers)), options: ListOptions(threshold: .onDemand))
+    try await list.loadMore()
+    #expect(try await list.navigate(to: .page(250_000))?.items == [250_000])
+    #expect(try await list.navigate(to: .page(5_000_000)) == nil)
+    #expect(numbers.values == [0, 250_000])
+  }
+
   // MARK: Options
 
   @Test("Options that cannot work are refused by whatever is called first")

@@ -146,6 +146,11 @@ extension PageHead {
   }
 }
 
+extension Position {
+  /// How many pages behind another one a page may be that is gone to, unless its position can be reckoned.
+  package static var farthestPage: Int { 4_000_000 }
+}
+
 /// Reads from a source. Offsets are applied here, in front of all transforms, so that they always
 /// count the source's own items.
 ///
@@ -177,11 +182,22 @@ struct SourceReader<Source: PageSource>: PageReader {
   }
 
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    // A source lists all of them from the first one on.
-    guard pages.lowerBound <= 100_000 else { return [] }
-    let known = source.positions(
-      after: position.value == nil ? nil : position.page, total: total, count: pages.upperBound)
-    return Array(known.dropFirst(pages.lowerBound - 1))
+    // A source lists all of them from the first one on, so that a number which no listing has would take for ever.
+    guard pages.lowerBound <= Position.farthestPage else { return [] }
+    var (start, passed) = (position, 0)
+    // Some at a time: all of them would take hundreds of megabytes.
+    while pages.lowerBound - passed > 100_000 {
+      let known = self.known(after: start, total: total, count: 100_000)
+      guard known.count == 100_000, let last = known.last else { return [] }
+      (start, passed) = (last, passed + 100_000)
+    }
+    let known = self.known(after: start, total: total, count: pages.upperBound - passed)
+    return Array(known.dropFirst(pages.lowerBound - passed - 1))
+  }
+
+  private func known(after position: Position, total: Total?, count: Int) -> [Position] {
+    source.positions(
+      after: position.value == nil ? nil : position.page, total: total, count: count)
   }
 
   func close(at position: Position?) async { await source.close(at: position?.page) }
