@@ -14,7 +14,7 @@ final class CredentialKeeper: Sendable {
 
   private struct State {
     var machine = CredentialMachine()
-    /// Those that wait for the renewal, and those that have been cancelled meanwhile.
+    /// Those that wait for the renewal.
     var waiters: [Suspension<Ticket>] = []
   }
 
@@ -81,8 +81,21 @@ final class CredentialKeeper: Sendable {
     case .renew(let replaced): Task.detached { await self.renew(replacing: replaced, now) }
     case .wait: break
     }
-    return try await waiter.value()
+    return try await wait(as: waiter)
   }
+
+  private func wait(as waiter: Suspension<Ticket>) async throws -> Ticket {
+    do {
+      return try await waiter.value()
+    } catch {
+      // Who was cancelled leaves; the renewal may take long.
+      state.withLock { $0.waiters.removeAll { $0 === waiter } }
+      throw error
+    }
+  }
+
+  /// How many wait for the renewal.
+  var waiting: Int { state.withLock { $0.waiters.count } }
 
   /// Returns when no renewal is under way.
   func settled() async {
@@ -91,7 +104,7 @@ final class CredentialKeeper: Sendable {
       if state.machine.isRenewing { state.waiters.append(waiter) }
       return state.machine.isRenewing
     }
-    if isRenewing { _ = try? await waiter.value() }
+    if isRenewing { _ = try? await wait(as: waiter) }
   }
 
   /// Ends whether a request waits for it or not: the server may have taken back what the source asked it by, such as

@@ -156,6 +156,7 @@ struct CredentialTests {
     while other.calls.count < 2 { await Task.yield() }
     walk.cancel()
     await #expect(throws: CancellationError.self) { try await walk.value }
+    #expect(lonely.configuration.keeper?.waiting == 0)
     // The server has been asked, and what it gives is the next request's: there is no second renewal.
     let next = Task { try await cursor(lonely).items.collect() }
     closed.openUp()
