@@ -111,8 +111,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   public func walk() -> Walk<Item> { walk(after: nil) }
 
   /// A walk from `start` for a consumer that has had others: limits on pages and items count those of the listing
-  /// in front of it, and all others what `other` has taken. `before` is where the page before it starts, where
-  /// that is known.
+  /// in front of it, those on bytes and requests what `other` has taken, and the one on the duration begins anew.
+  /// `before` is where the page before it starts, where that is known.
   package func walk(
     after other: Walk<Item>?, pages: Int = 0, items: Int = 0, before: Position?? = nil
   ) -> Walk<Item> {
@@ -122,7 +122,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
       start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) },
       objection: reader.identity?.objection(to: start))
-    machine.goOn(pages: pages, items: items, after: other?.elapsed, before: before)
+    machine.goOn(pages: pages, items: items, after: nil, before: before)
     return Walk(reader, clock: clock, machine: machine, allowance: other?.allowance) {
       [makeReader] in
       var context = context

@@ -15,7 +15,8 @@ import Synchronization
 /// ahead.
 ///
 /// The cursor's limits on pages and items are the end of the list: what lies behind them is not loaded, nor
-/// jumped to. All others are on what the list loads until `reload()`, pages that are loaded again included.
+/// jumped to. Those on bytes and requests are on what the list loads until `reload()`, pages that are loaded
+/// again included; the one on the duration begins anew with each of these, and with each jump.
 ///
 /// Views report where they are from wherever they draw, in order, and read the snapshot at once: so this
 /// is a class with a lock, not an actor. Everything is decided under the lock and performed outside of

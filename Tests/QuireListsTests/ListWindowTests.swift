@@ -225,6 +225,23 @@ import Testing
     #expect(try await list.loadMore())
   }
 
+  @Test("18-Window, 15-Limits: what was dropped comes again, however long the reader has paused")
+  func limitedDuration() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))
+    let clock = ManualClock()
+    let list = PagedList(
+      Cursor(source, limits: Limits(duration: .seconds(60)), clock: clock),
+      options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    for _ in 0..<5 { try await list.loadMore() }
+    clock.advance(by: .seconds(61))
+    while try await list.loadBefore() {}
+    #expect(list.snapshot.items == Array(0..<30))
+    for _ in 0..<2 { #expect(try await list.loadMore()) }
+    #expect(list.snapshot.items == Array(20..<50))
+    // The walk that leads further has had its time.
+    #expect(await pageError { try await list.loadMore() }?.code == .limitExceeded)
+  }
+
   @Test("18-Window, P-8: where a page that is loaded again leads elsewhere, both ends go on by it")
   func leadsElsewhere() async throws {
     let ends = Mutex(5...9)
