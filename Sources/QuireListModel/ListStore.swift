@@ -38,6 +38,8 @@ public struct StoredPage<Item: Sendable>: Sendable {
   public var previous: Position?
   /// The total that the server declared with it.
   public var total: Total?
+  /// True where this is a part of a page, and more of that follows.
+  var hasMoreParts: Bool?
   /// By what the server is asked whether the page has changed (`ETag`, `Last-Modified`).
   package var version: PageVersion?
 
@@ -45,12 +47,14 @@ public struct StoredPage<Item: Sendable>: Sendable {
   public init(_ page: Page<Item>) {
     items = page.items
     (position, next, previous, total) = (page.position, page.next, page.previous, page.total)
+    hasMoreParts = page.hasMoreParts ? true : nil
     version = page.head.version
   }
 
   var page: Page<Item> {
     var page = Page(items, next: next, previous: previous, total: total)
     page.position = position
+    page.hasMoreParts = hasMoreParts ?? false
     page.head.version = version
     return page
   }

@@ -78,6 +78,8 @@ struct ListContent<Item: Sendable>: Sendable {
   private(set) var loaded = 0
   private(set) var prepended = 0
   private var lastPageCount = 0
+  /// The ordinals, from 0 on, of those pages of which more parts follow: limits count all parts as one page.
+  private var parts: [Int] = []
   /// Where the first and the last page known lead on.
   private var onward: (leading: Position?, trailing: Position?)
   /// The first page after the run's start that is not begun, and the items before it.
@@ -117,6 +119,7 @@ struct ListContent<Item: Sendable>: Sendable {
     if !hasLoaded, pageSize == 0 { pageSize = page.items.count }
     if !hasLoaded { onward.leading = page.before }
     onward.trailing = page.next
+    noteParts(page, at: known.upperBound)
     if back.isEmpty {
       pages.append(page)
       stamps.append(stamp)
@@ -126,6 +129,12 @@ struct ListContent<Item: Sendable>: Sendable {
     hasLoaded = true
     loaded += page.items.count
     if !page.items.isEmpty { lastPageCount = page.items.count }
+  }
+
+  /// Notes whether more parts follow the last page known.
+  private mutating func noteParts(_ page: Page<Item>, at ordinal: Int) {
+    if parts.last == ordinal { parts.removeLast() }
+    if page.hasMoreParts { parts.append(ordinal) }
   }
 
   mutating func prepend(_ page: Page<Item>, _ stamp: PageStamp) {
@@ -201,7 +210,7 @@ struct ListContent<Item: Sendable>: Sendable {
     let between = min(first, ordinal)..<max(first, ordinal)
     let items = between.reduce(0) { $0 + count(of: $1) }
     return ListStart(
-      position: position, pages: passed + ordinal,
+      position: position, pages: passed + ordinal - parts.count(where: { $0 < ordinal }),
       items: passed * pageSize + heldStart + (ordinal < first ? -items : items))
   }
 
@@ -210,6 +219,7 @@ struct ListContent<Item: Sendable>: Sendable {
   mutating func hold(_ page: Page<Item>, at ordinal: Int, _ stamp: PageStamp) {
     let old = count(of: ordinal)
     let growth = page.items.count - old
+    if ordinal == known.upperBound - 1 { noteParts(page, at: ordinal) }
     if ordinal < 0 { prepended += growth } else { loaded += growth }
     if 0..<unbegun.page ~= ordinal { unbegun.items += growth }
     consumed = min(consumed, loaded)
@@ -473,20 +483,6 @@ enum ListLoad: Hashable, Sendable {
     case .more, .before, .again: false
     case .reload, .seek: true
     }
-  }
-}
-
-/// How much a list holds at most.
-public struct ListWindow: Hashable, Sendable {
-  /// How many pages; nil for any number.
-  public var pages: Int?
-  /// How many bytes, as pages came over the wire (`WalkReport.Traffic.bytes`); nil for any number.
-  public var bytes: Int?
-
-  /// A window of so many pages, 3 or more, and so many bytes.
-  public init(pages: Int? = nil, bytes: Int? = nil) {
-    self.pages = pages
-    self.bytes = bytes
   }
 }
 

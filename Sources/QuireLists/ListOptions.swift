@@ -90,3 +90,17 @@ public struct ListOptions: Sendable {
     return problem.map { PageError(.invalidArgument, "A list cannot \($0)", attempts: 0) }
   }
 }
+
+/// How much a list holds at most.
+public struct ListWindow: Hashable, Sendable {
+  /// How many pages; nil for any number.
+  public var pages: Int?
+  /// How many bytes, as pages came over the wire (`WalkReport.Traffic.bytes`); nil for any number.
+  public var bytes: Int?
+
+  /// A window of so many pages, 3 or more, and so many bytes.
+  public init(pages: Int? = nil, bytes: Int? = nil) {
+    self.pages = pages
+    self.bytes = bytes
+  }
+}

@@ -219,8 +219,10 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   ) {
     guard let first = pages.first, let last = pages.last else { return }
     let items = pages.reduce(0) { $0 + $1.items.count }
+    // Parts of a page are one page.
+    let whole = pages.count(where: { !$0.hasMoreParts })
     let walk = cursor.walk(
-      from: ListStart(position: last.next ?? last.position, pages: pages.count, items: items),
+      from: ListStart(position: last.next ?? last.position, pages: whole, items: items),
       after: nil)
     let walkBefore = cursor.walk(from: ListStart(position: first.position), after: walk)
     let decision = state.withLock { state in

@@ -179,6 +179,25 @@ import Testing
     #expect(other.shown == "0 1 2" && other.snapshot.expectedAfter == 2)
   }
 
+  @Test("18-Store, C-9: a limit on pages counts restored parts of a page as one")
+  func restoresParts() async throws {
+    let cursor = Cursor<Row>(limits: Limits(pages: 2)) { position in
+      let number = position?.value?.integer ?? 0
+      var page = Page([Row(id: number)], next: Position(integerLiteral: number + 1))
+      page.hasMoreParts = number % 3 < 2
+      return page
+    }
+    let store = MemoryListStore<Row>()
+    let first = ListModel(cursor, options: .byHand, store: store)
+    for _ in 0..<4 { try await first.loadMore() }
+    await first.settleStore()
+    let model = ListModel(cursor, options: .byHand, store: store)
+    try await model.start()
+    #expect(model.shown == "0 1 2 3")
+    while try await model.loadMore() {}
+    #expect(model.shown == "0 1 2 3 4 5" && model.state == .exhausted)
+  }
+
   @Test("18-Store: a store in memory keeps every promise of a store, and one that does not is told")
   func conforms() async throws {
     typealias Item = ListStoreConformance.Item

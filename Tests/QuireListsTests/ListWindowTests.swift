@@ -211,6 +211,25 @@ import Testing
     #expect(far.snapshot.items == Array(8..<12) && far.snapshot.state == .exhausted)
   }
 
+  @Test("18-Window, C-9: a limit on pages counts the parts of a page as one, read again or not")
+  func limitedParts() async throws {
+    let cursor = Cursor<Int>(limits: Limits(pages: 3)) { position in
+      let number = position?.value?.integer ?? 0
+      var page = Page([number], next: Position(integerLiteral: number + 1))
+      page.hasMoreParts = number % 5 < 4
+      return page
+    }
+    let list = PagedList(
+      cursor, options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    for _ in 0..<2 {
+      while try await list.loadMore() {}
+      #expect(list.snapshot.items == [12, 13, 14] && list.snapshot.state == .exhausted)
+      while try await list.loadBefore() {}
+      #expect(list.snapshot.items == [0, 1, 2])
+    }
+    #expect(try await list.items.collected() == Array(0..<15))
+  }
+
   @Test("18-Window, 15-Limits: a limit on requests counts pages that are loaded again, to a reload")
   func limitedRequests() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))
