@@ -81,9 +81,16 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
 
 /// Keeps what a list loads, page by page, one after the other.
 @MainActor final class ListKeeper<Item: Sendable> {
+  /// A page that is kept or about to be: which load brought it, what it is, and where it leads.
+  private struct Kept {
+    var load: Int
+    var fingerprint: Int?
+    var next: Position?
+  }
+
   private let store: any ListStore<Item>
-  /// Which load brought each of the pages that are kept or about to be, and of which listing.
-  private var kept: [Int] = []
+  private var kept: [Kept] = []
+  /// Of which listing they are.
   private var generation = 0
   private var waiting: [(page: StoredPage<Item>, index: Int, isLast: Bool)] = []
   private var writer: Task<Void, Never>?
@@ -98,7 +105,7 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
       // A program may have ended before all pages of another listing were kept.
       let links = zip(stored, stored.dropFirst()).prefix { $0.next == $1.position }
       let pages = stored.prefix(links.count + 1).map(\.page)
-      kept = pages.map { _ in 0 }
+      kept = pages.map { Kept(load: 0, next: $0.next) }
       return pages
     } catch {
       self.error = error
@@ -111,7 +118,7 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     let content = list.content
     if content.generation != generation, list.pages.isEmpty, content.isEnd, !kept.isEmpty {
       // The listing has no page any more.
-      (kept, generation) = ([list.loads], content.generation)
+      (kept, generation) = ([Kept(load: list.loads)], content.generation)
       return write(StoredPage(Page([])), at: 0, isLast: true)
     }
     guard list.pagesBefore == max(0, content.first) else { return }
@@ -121,11 +128,31 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     for (index, page) in list.pages.enumerated() {
       let (ordinal, stamp) = (content.first + index, content.stamps[index])
       if ordinal > kept.count { return }
-      guard ordinal >= 0, !stamp.isStale, ordinal == kept.count || kept[ordinal] != stamp.load
-      else { continue }
-      if ordinal == kept.count { kept.append(stamp.load) } else { kept[ordinal] = stamp.load }
-      write(StoredPage(page), at: ordinal, isLast: ordinal == kept.count - 1)
+      guard ordinal >= 0, !stamp.isStale else { continue }
+      var new = Kept(load: stamp.load, fingerprint: page.fingerprint, next: page.next)
+      let behind = index + 1 < list.pages.count ? list.pages[index + 1].position : nil
+      if new.next != nil { new.next = behind ?? link(of: new, at: ordinal) }
+      if ordinal == kept.count {
+        kept.append(new)
+      } else if kept[ordinal].load != new.load || kept[ordinal].next != new.next {
+        kept[ordinal] = new
+      } else {
+        continue
+      }
+      var stored = StoredPage(page)
+      // Servers that sign their links write others for the same place with every answer: the page
+      // behind is known by the one it was loaded by.
+      stored.next = new.next
+      write(stored, at: ordinal, isLast: ordinal == kept.count - 1)
     }
+  }
+
+  /// Where a page is kept to lead when the one behind it is not held: where it led before, unless it changed.
+  private func link(of page: Kept, at ordinal: Int) -> Position? {
+    guard ordinal + 1 < kept.count else { return page.next }
+    let old = kept[ordinal]
+    let isSame = page.fingerprint != nil && page.fingerprint == old.fingerprint
+    return isSame || page.load == old.load ? old.next : page.next
   }
 
   private func write(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {

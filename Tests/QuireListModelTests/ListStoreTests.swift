@@ -165,6 +165,30 @@ import Testing
     #expect(model.shown == "0 1 2 3")
   }
 
+  @Test("18-Store: where a server writes its links anew with every answer, nothing kept is cut off")
+  func signedLinks() async throws {
+    let answers = Recorder<Int>()
+    let cursor = Cursor<Row> { position in
+      let number = (position?.value?.integer ?? 0) % 100
+      answers.note(number)
+      let next = Position(integerLiteral: 100 * answers.values.count + number + 1)
+      var page = Page([Row(id: number)], next: number < 5 ? next : nil)
+      page.fingerprint = number
+      return page
+    }
+    let store = MemoryListStore<Row>()
+    let options = ListOptions(threshold: .onDemand, window: ListWindow(pages: 3))
+    let model = ListModel(cursor, options: options, store: store)
+    for _ in 0..<6 { try await model.loadMore() }
+    for step in 0..<6 {
+      if step < 3 { try await model.loadBefore() } else { try await model.loadMore() }
+      await model.settleStore()
+      let kept = await store.pages()
+      #expect(kept.map { $0.items.map(\.id) } == (0..<6).map { [$0] })
+      #expect(zip(kept, kept.dropFirst()).allSatisfy { $0.next == $1.position })
+    }
+  }
+
   @Test("18-Store: a window stores every page that came, and restores no more than it holds")
   func window() async throws {
     let source = rows((0..<6).map { [$0] })
