@@ -112,10 +112,10 @@ struct PostgresFeedChanges {
     let keys = records.enumerated().map { Given($1, at: $0) }
     let known = try stored(keys, of: feed)
     var written: [Given] = []
-    // Where an entry stands there that comes again.
-    var places: [[String]: Int] = [:]
+    // Where an entry stands there that comes again: by bytes, as the database tells them apart.
+    var places: [[UInt8]: Int] = [:]
     for (key, record) in zip(keys, records) {
-      let name = [key.kind, key.identity]
+      let name = Array("\(key.kind)\0\(key.identity)".utf8)
       let place = places[name]
       let last = place.map { written[$0] } ?? known[key.place]
       if let last, last.digest == record.digest { continue }

@@ -77,6 +77,22 @@ struct PostgresFeedStoreTests {
     #expect(page.items[1].entry.title == null.title)
   }
 
+  @Test("17-Shared: entries whose identifiers differ only in how an accent is written are two")
+  func accents() async throws {
+    let store = PostgresFeedStore(try database())
+    let subscription = FeedSubscription(url: "https://a.test/feed")
+    try await store.apply(.subscribe(subscription))
+    let entries = ["e\u{301}", "\u{E9}"].map { id in
+      var entry = FeedEntry()
+      entry.id = id
+      return entry
+    }
+    let poll = FeedPoll(
+      unchanged: subscription, changed: subscription, entries: entries, time: 5)
+    #expect(try await store.apply(.polled(poll)).added == 2)
+    #expect(try await store.entries(EntrySelection(), at: nil, limit: 5).items.count == 2)
+  }
+
   @Test(
     "17-Shared: a poll of many entries is kept in the publisher's order, one that comes twice once")
   func large() async throws {
