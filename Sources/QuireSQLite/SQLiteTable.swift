@@ -107,8 +107,10 @@ struct SQLiteTable {
   // MARK: Definition
 
   private func create(_ database: Database) throws {
-    let definitions = machine.columns.map(\.definition).joined(separator: ", ")
-    try database.execute(sql: "CREATE TABLE \(name.quotedName) (\(definitions))")
+    // With the columns that others have added where it takes a place: few can be added to rows.
+    let definitions = try machine.columns.map(\.definition) + missing(from: sink.table, database)
+    try database.execute(
+      sql: "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
     guard !keyNames.isEmpty else { return }
     var index = "_quire_key_\(sink.table)"
     while try database.hasIndex(index) { index += "_" }
@@ -154,6 +156,16 @@ struct SQLiteTable {
       database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [table])
   }
 
+  /// The definitions of the columns of another table that this one has not.
+  private func missing(from other: String, _ database: Database) throws -> [String] {
+    let names = try machine.columns.map(\.name) + Self.columns(of: name, database)
+    let own = Set(names.map { TableDialect.sqlite.folded($0.utf8) })
+    // What follows the columns' definitions are the table's constraints.
+    let columns = zip(
+      try Self.columns(of: other, database), try SQLiteDefinition(table: other).columns(database))
+    return columns.filter { !own.contains(TableDialect.sqlite.folded($0.0.utf8)) }.map { $0.1 }
+  }
+
   static func drop(_ name: String, _ database: Database) throws {
     let kind = try database.viewExists(name) ? "VIEW" : "TABLE"
     try database.execute(sql: "DROP \(kind) IF EXISTS \(name.quotedName)")
@@ -163,11 +175,8 @@ struct SQLiteTable {
   /// and triggers are made anew.
   mutating func takePlace(of other: String, _ database: Database) throws {
     row = nil
-    let own = Set(machine.columns.map { TableDialect.sqlite.folded($0.name.utf8) })
-    let columns = zip(
-      try Self.columns(of: other, database), try SQLiteDefinition(table: other).columns(database))
-    for (column, definition) in columns
-    where !own.contains(TableDialect.sqlite.folded(column.utf8)) {
+    // Those that were added since this one was made.
+    for definition in try missing(from: other, database) {
       try database.execute(sql: "ALTER TABLE \(name.quotedName) ADD COLUMN \(definition)")
     }
     let definitions = try String.fetchAll(

@@ -97,6 +97,35 @@ import Testing
     #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
   }
 
+  @Test("16-Replace: columns are kept that cannot be added to rows, or were added within a run")
+  func keepsForeignColumnsOfRows() async throws {
+    let tables = try Tables()
+    let sink = tables.sink(mode: .replace)
+    try await tables.write(sink, [#"{"a":1}"#])
+    try tables.execute(
+      """
+      CREATE TABLE mine (
+        a INTEGER, id INTEGER PRIMARY KEY, code TEXT UNIQUE, -- none, yet
+        n NOT NULL DEFAULT 1, noted TEXT DEFAULT CURRENT_TIMESTAMP, more AS (a + n) STORED,
+        CHECK (a >= 0));
+      INSERT INTO mine (a) SELECT a FROM t;
+      DROP TABLE t;
+      ALTER TABLE mine RENAME TO t
+      """)
+    for run in 2...3 {
+      try await tables.write(sink, [#"{"a":\#(run)}"#], completes: false)
+      try tables.execute("ALTER TABLE t ADD COLUMN late\(run) DEFAULT 'late'")
+      try await tables.write(sink, [#"{"a":0}"#])
+      #expect(
+        try tables.rows("SELECT a, id, code, n, noted IS NULL, more, late2, late\(run) FROM t")
+          == [
+            "i\(run)|i1|null|i1|i0|i\(run + 1)|late|late", "i0|i2|null|i1|i0|i1|late|late",
+          ])
+    }
+    #expect(try tables.rows("SELECT origin FROM pragma_index_list('t')") == ["u"])
+    #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
+  }
+
   @Test("16-Exact: to begin anew takes away what was there with the first commit, not before")
   func restarts() async throws {
     let tables = try Tables()
