@@ -1,7 +1,8 @@
 import Foundation
 
 /// Checkpoints in a folder, a file for each name, as those of file sinks are: two generations with check sums,
-/// their owner's alone, and locked. One of more than 16 MiB is refused, as unsupported, and the one before it stays.
+/// their owner's alone, and locked. One of more than 16 MiB is refused, as unsupported, and the one before it stays:
+/// the items of that commit are in their sink by then, and come again with the next run.
 public struct FileCheckpointStore: CheckpointStore {
   /// The folder; made when the first checkpoint is opened.
   public let folder: String
