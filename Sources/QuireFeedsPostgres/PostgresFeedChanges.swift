@@ -187,10 +187,17 @@ struct PostgresFeedChanges {
     ).isEmpty
   }
 
+  /// How far ahead a poll can only have been set by a clock that was ahead, in seconds: a month is more than a week
+  /// of `Retry-After` and a week of days to skip.
+  private static let farthest = 2_678_400.0
+
   func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
     let lease = "\(claim.lease / .seconds(1))"
     // By the database's clock too, which a machine may be far ahead of; a minute is for clocks that just differ.
-    let due = "due <= least($2::float8, \(Self.clock) + 60)"
+    let due = """
+      (due <= least($2::float8, \(Self.clock) + 60)
+        OR (due > \(Self.clock) + \(Self.farthest) AND due < 'infinity'))
+      """
     let working = try FeedRecord.text(of: claim.working.map(FeedRecord.storable).sorted())
     // In one order, so that two that renew do not wait for each other.
     try connection.query(
@@ -213,17 +220,27 @@ struct PostgresFeedChanges {
     ).compactMap { $0[0] }
     let feeds = try connection.query(
       """
-      SELECT body, host FROM quire_feed
+      SELECT body, host, \(Self.clock) FROM quire_feed
       WHERE host IN (SELECT json_array_elements_text($1::json)) AND \(due)
       ORDER BY due, id LIMIT $3::bigint
-      """, [try FeedRecord.text(of: free), "\(claim.dueBy)", "\(claim.limit)"])
-    let taken = Set(feeds.compactMap { $0[1] }).sorted()
+      """, [try FeedRecord.text(of: free), "\(claim.dueBy)", "\(claim.limit)"]
+    ).map { row in
+      (
+        subscription: try FeedRecord.value(of: FeedSubscription.self, row[0] ?? ""), host: row[1],
+        now: row[2].flatMap { Double($0) } ?? 0
+      )
+    }.filter { feed in
+      // A feed whose own rules put it off so far is left alone.
+      let schedule = feed.subscription.schedule
+      return schedule.nextPoll <= feed.now + Self.farthest || schedule.isDue(at: feed.now)
+    }
+    let taken = Set(feeds.compactMap { $0.host }).sorted()
     try connection.query(
       """
       UPDATE quire_host SET holder = $1,
         until = clock_timestamp() + $2::float8 * interval '1 second'
       WHERE name IN (SELECT json_array_elements_text($3::json))
       """, [claim.holder, lease, try FeedRecord.text(of: taken)])
-    return try feeds.map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
+    return feeds.map { $0.subscription }
   }
 }

@@ -146,6 +146,28 @@ struct PostgresFeedStoreTests {
   }
 
   @Test(
+    "17-Shared, 17-Polling: what a clock far ahead put off, and the store has kept so, is claimed; what its own rules put off is not"
+  )
+  func clockWasAhead() async throws {
+    let url = try database()
+    let store = PostgresFeedStore(url)
+    let now = Date().timeIntervalSince1970
+    for host in ["rare", "silenced"] {
+      let feed = FeedSubscription(
+        url: "https://\(host).test/", rules: PollRules(longest: 100_000_000), at: now + 90_000_000)
+      try await store.apply(.subscribe(feed))
+    }
+    let claim = FeedClaim(holder: "one", dueBy: now, limit: 9)
+    #expect(try await store.claim(claim).isEmpty)
+    // As the store kept it before it asked its own clock.
+    let change = """
+      UPDATE quire_feed SET body = replace(body, '100000000', '86400') WHERE id LIKE '%silenced%'
+      """
+    #expect(try PostgresServer.shared.get().run(["psql", "-q", url, "-c", change]) == 0)
+    #expect(try await store.claim(claim).map(\.id) == ["https://silenced.test/"])
+  }
+
+  @Test(
     "17-Shared: an aggregator goes on by itself after the server has crashed; one never reached is named at once"
   )
   func outage() async throws {

@@ -86,8 +86,9 @@ package final class PostgresServer: Sendable {
     throw POSIXError("postgres does not start")
   }
 
+  /// Runs a program of the server's to its end; returns its status.
   @discardableResult
-  private func run(_ words: [String]) -> Int32 {
+  package func run(_ words: [String]) -> Int32 {
     let process = Process()
     process.executableURL = URL(filePath: "\(Self.programs ?? "")/\(words[0])")
     process.arguments = Array(words.dropFirst())
