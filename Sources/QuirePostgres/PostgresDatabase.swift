@@ -17,8 +17,10 @@ package final class PostgresDatabase: Sendable {
   /// What a try came to.
   private enum Try<Value: Sendable>: Sendable {
     case done(Value)
-    /// The server is away, or chose this transaction to end a deadlock.
-    case again(any Error)
+    /// The server is away.
+    case away(any Error)
+    /// The server chose this transaction to end a deadlock.
+    case conflict(any Error)
   }
 
   /// A database that is connected to when it is first needed; `preparation` makes the tables, and is run
@@ -41,15 +43,18 @@ package final class PostgresDatabase: Sendable {
     let start = ContinuousClock.now
     var wait: Duration = .milliseconds(100)
     while true {
+      let failure: any Error
       switch try await connection.run({ [self] in try attempt(work) }) {
       case .done(let value): return value
-      case .again(let error):
-        let isOver = patience.map { ContinuousClock.now - start >= $0 } ?? false
-        let isHopeless = !waitsAtFirst && !isPrepared.withLock { $0 }
-        // Others may use the connection meanwhile.
-        guard !isOver, !isHopeless, (try? await Task.sleep(for: wait)) != nil else { throw error }
-        wait = min(wait * 2, Self.longestWait)
+      case .conflict(let error): failure = error
+      case .away(let error):
+        guard waitsAtFirst || isPrepared.withLock({ $0 }) else { throw error }
+        failure = error
       }
+      let isOver = patience.map { ContinuousClock.now - start >= $0 } ?? false
+      // Others may use the connection meanwhile.
+      guard !isOver, (try? await Task.sleep(for: wait)) != nil else { throw failure }
+      wait = min(wait * 2, Self.longestWait)
     }
   }
 
@@ -65,10 +70,10 @@ package final class PostgresDatabase: Sendable {
       if !connection.isOpen { try connection.connect() }
       return .done(try transact(work))
     } catch {
-      guard connection.isOpen else { return .again(error) }
+      guard connection.isOpen else { return .away(error) }
       let isConflict = connection.isConflict
       try? connection.execute("ROLLBACK")
-      if isConflict { return .again(error) }
+      if isConflict { return .conflict(error) }
       throw error
     }
   }

@@ -30,6 +30,24 @@ import Testing
     #expect(try await PostgresLeaseStore(schema.url, work: "v").take() == .none)
   }
 
+  @Test("16-Machines: tables whose making the server ends for a deadlock are made again")
+  func preparedAgain() async throws {
+    let schema = try Schema()
+    try schema.rows("CREATE SEQUENCE tries")
+    let preparation = """
+      DO $$ BEGIN
+        IF nextval('tries') = 1 THEN RAISE 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+      END $$
+      """
+    for waitsAtFirst in [false, true] {
+      try schema.rows("ALTER SEQUENCE tries RESTART")
+      let database = PostgresDatabase(
+        schema.url, preparation: preparation, waitsAtFirst: waitsAtFirst)
+      try await database.transaction { try $0.execute("SELECT 1") }
+      #expect(try schema.rows("SELECT last_value FROM tries") == ["2"])
+    }
+  }
+
   @Test("16-Machines: of two holders of a unit, only the later one commits, and goes on exactly")
   func fences() async throws {
     let schema = try Schema()
