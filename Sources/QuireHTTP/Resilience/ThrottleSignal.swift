@@ -10,16 +10,32 @@ import QuirePagination
 
 /// Reads how long a server wants its clients to wait.
 ///
-/// What it asks for outright comes first, such as `Retry-After` (RFC 9110, §10.2.3: seconds or a date; in
-/// the wild also fractions of seconds), then the reset of the limits of which nothing remains: seconds,
-/// epoch seconds or milliseconds, ISO dates, or durations such as `6m0s`. Garbage is nil; the past is
+/// `Retry-After` comes first (RFC 9110, §10.2.3: seconds or a date; in the wild also fractions of
+/// seconds), then `x-ms-retry-after-ms` (Azure) and `retry-after-ms`, then the `RateLimit` field of
+/// the IETF draft, then the `X-RateLimit-Reset` family where nothing remains: seconds, epoch
+/// seconds or milliseconds, ISO dates, or durations such as `6m0s`. Garbage is nil; the past is
 /// zero.
 package enum ThrottleSignal {
-  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970; see `ServerAllowance`.
+  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970; a Date field in `fields`
+  /// is used instead of `now`, because only the difference to the server's own clock means
+  /// anything.
   package static func wait(in fields: HTTPFields, now: Double) -> Duration? {
-    let allowance = ServerAllowance(fields, now: now)
-    let spent = allowance.windows.filter { window in window.remaining.map { $0 < 1 } ?? false }
-    return allowance.wait ?? spent.compactMap(\.reset).max()
+    // Most answers ask for nothing: their dates are not read.
+    func duration(_ text: String) -> Duration? {
+      Self.duration(text, now: fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now)
+    }
+    if let text = fields[.retryAfter] { return duration(text) }
+    for name in ["retry-after-ms", "x-ms-retry-after-ms"] {
+      if let text = value(fields, name) { return duration(text + "ms") }
+    }
+    if let wait = rateLimitField(fields) { return wait }
+    for prefix in ["x-ratelimit-", "x-rate-limit-", "ratelimit-"] {
+      guard let remaining = value(fields, prefix + "remaining").flatMap(Double.init),
+        remaining < 1, let reset = value(fields, prefix + "reset")
+      else { continue }
+      return duration(reset)
+    }
+    return nil
   }
 
   /// Reads one value in any of the forms above.
@@ -38,6 +54,26 @@ package enum ThrottleSignal {
     return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
   }
 
+  /// `RateLimit: "burst";r=0;t=12`, possibly several, in the structured fields of RFC 9651.
+  private static func rateLimitField(_ fields: HTTPFields) -> Duration? {
+    guard let text = value(fields, "ratelimit") else { return nil }
+    let waits = text.split(separator: ",").compactMap { item -> Double? in
+      var remaining: Double?
+      var reset: Double?
+      for parameter in item.split(separator: ";").dropFirst() {
+        let parts = parameter.split(separator: "=", maxSplits: 1)
+        guard parts.count == 2 else { continue }
+        switch parts[0].filter({ $0 != " " }) {
+        case "r": remaining = Double(parts[1])
+        case "t": reset = Double(parts[1])
+        default: break
+        }
+      }
+      return remaining.map { $0 < 1 } == true ? reset : nil
+    }
+    return waits.max().flatMap { .wait(seconds: $0) }
+  }
+
   /// Go's and OpenAI's durations: `6m0s`, `1h2m3.5s`, `120ms`.
   private static func unitDuration(_ text: String) -> Double? {
     let units: [(name: String, seconds: Double)] = [
@@ -54,6 +90,10 @@ package enum ThrottleSignal {
       total += number * unit.seconds
     }
     return text.isEmpty ? nil : total
+  }
+
+  private static func value(_ fields: HTTPFields, _ name: String) -> String? {
+    HTTPField.Name(name).flatMap { fields[$0] }
   }
 }
 

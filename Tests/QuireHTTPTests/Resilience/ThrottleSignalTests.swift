@@ -40,14 +40,6 @@ struct ThrottleSignalTests {
     #expect(wait([policy, ("RateLimit", #""burst";r=0;t=12, "daily";r=0;t=90"#)]) == .seconds(90))
   }
 
-  @Test("A limit of which nothing is left is waited for, whatever the server calls it")
-  func named() {
-    let minute = [("X-RateLimit-Remaining-Minute", "0"), ("X-RateLimit-Reset-Minute", "42")]
-    #expect(wait(minute) == .seconds(42))
-    #expect(wait([("RateLimit", "limit=100, remaining=0, reset=5")]) == .seconds(5))
-    #expect(wait(minute + [("Retry-After", "7")]) == .seconds(7))
-  }
-
   @Test("V103: a Go duration of six minutes is 360 seconds")
   func goDuration() {
     #expect(ThrottleSignal.duration("6m0s", now: now) == .seconds(360))
