@@ -101,4 +101,20 @@ struct DiscoveryTests {
     let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/blog/post")
     #expect(found.map(\.url) == ["https://a.test" + path] && found[0].origin == .wellKnownPath)
   }
+
+  @Test("17-Discovery: header fields stay with the server that was asked, wherever it redirects")
+  func redirected() async throws {
+    let web = FeedWeb { url, _ in
+      switch url {
+      case "https://a.test/": .init(status: 302, fields: [.location: "https://b.test/"])
+      case "https://b.test/": .init(body: "<html><body>no feed</body></html>")
+      case "https://b.test/feed": .init(body: rssPage([1]))
+      default: nil
+      }
+    }
+    let client = PageClient(transport: web, headers: [.authorization: "Bearer 0123456789"])
+    let found = try await client.discoverFeeds(at: "https://a.test/")
+    #expect(found.map(\.url) == ["https://b.test/feed"])
+    #expect(web.fields.map { $0[.authorization] } == ["Bearer 0123456789", nil, nil])
+  }
 }
