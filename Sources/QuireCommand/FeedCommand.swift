@@ -74,6 +74,8 @@ struct FeedCommand: AsyncParsableCommand {
     var values = LimitOption.Values(configuration: configuration)
     for text in limit { try LimitOption.apply(text, to: &values) }
     values.limits.pages = pages
+    // What asks for a feed's pages gets the fields itself.
+    if discover { values.configuration.headers = requested.headers }
     let client = PageClient(
       transport: try request.transport(), configuration: values.configuration)
     let options = FeedOptions(
@@ -108,12 +110,15 @@ struct FeedCommand: AsyncParsableCommand {
 
   private func check() throws {
     if let pages, pages < 1 { throw ValidationError("--pages: it takes one page at least.") }
-    if discover, feed || raw || since != nil || pages != nil {
+    let isOfPages = raw || since != nil || pages != nil
+    let isOfTexts = strict || html != .asWritten || request.links != nil || !request.secret.isEmpty
+    if discover, feed || isOfPages || isOfTexts {
       throw ValidationError(
-        "--discover prints addresses; --feed, --raw, --since and --pages go without it.")
+        "--discover prints addresses; --feed, --raw, --since, --pages, --strict, --html, --links and --secret "
+          + "go without it.")
     }
-    if feed, raw || since != nil {
-      throw ValidationError("--feed prints no entries; --raw and --since go without it.")
+    if feed, isOfPages {
+      throw ValidationError("--feed prints no entries; --raw, --since and --pages go without it.")
     }
   }
 
@@ -164,7 +169,8 @@ struct FeedPrinter: Sendable {
 
   private func print(_ entry: FeedEntry) throws {
     if isRaw {
-      try write(String(decoding: entry.rawBytes, as: UTF8.self))
+      // XML, and what stands between the tokens of JSON, has no escapes of JSON.
+      try write(Data(entry.rawBytes))
     } else {
       try write(entry.jsonFeedItem().description)
     }
@@ -199,8 +205,11 @@ struct FeedPrinter: Sendable {
     }
   }
 
-  private func write(_ line: String) throws {
-    try OutputFailure.write(
-      PrintableJSON.bytes(of: Data(line.utf8)) + Data("\n".utf8), to: STDOUT_FILENO, path: nil)
+  private func write(_ json: String) throws {
+    try write(PrintableJSON.bytes(of: Data(json.utf8)))
+  }
+
+  private func write(_ line: Data) throws {
+    try OutputFailure.write(line + Data("\n".utf8), to: STDOUT_FILENO, path: nil)
   }
 }

@@ -18,6 +18,10 @@ struct FeedCommandTests {
     <pubDate>Mon, 03 Jun 2024 09:39:21 GMT</pubDate></item></channel></rss>
     """
 
+  /// What JSON would escape: a tab, and a family of people joined by U+200D.
+  private static let tabs =
+    "<rss version=\"2.0\"><channel><title>T</title><item>\t<title>👨\u{200D}👩</title></item></channel></rss>"
+
   /// A sitemap of two addresses, compressed as a file.
   private static let sitemap =
     "H4sIAAAAAAACA7MpLcopTi1RqMjNySu2Vc8oKSmw0tcvLy/XK84sSc1NLCjWyy9K1y9OzgByivWhgvoGepbqdjZAvXY2OfnJdvqGNvog2kYfLIQQN0IR14dYZgcA05rdnXUAAAA="
@@ -36,6 +40,11 @@ struct FeedCommandTests {
       case "/list": [.respond("[1, 2]", headers: [("Content-Type", "application/json")])]
       case "/":
         [.respond("<html><link rel=alternate type='application/rss+xml' href=feed title=T>")]
+      case "/members":
+        request.values(of: "Authorization") == ["Bearer 0123456789"]
+          ? [.respond("<html><link rel=alternate type='application/rss+xml' href=feed title=T>")]
+          : [.respond("no", status: "401 Unauthorized")]
+      case "/tabs": [.respond(Self.tabs, headers: [("Content-Type", "text/xml")])]
       default: [.respond("no", status: "404 Not Found")]
       }
     }
@@ -118,6 +127,32 @@ struct FeedCommandTests {
       #expect(page.status == 1 && page.errors.contains("--discover"), "\(page.errors)")
       let list = try await Command.quire(["feed", origin + "/list"])
       #expect(list.status == 1 && !list.errors.contains("--format"), "\(list.errors)")
+    }
+  }
+
+  @Test("17-Tool: --raw prints what JSON would escape as the publisher wrote it")
+  func rawText() async throws {
+    try await serving { origin in
+      let raw = try await Command.quire(["feed", origin + "/tabs", "--raw"])
+      #expect(raw.output == "<item>\t<title>👨\u{200D}👩</title></item>\n", "\(raw.errors)")
+    }
+  }
+
+  @Test("17-Tool: --discover sends header fields, and refuses options that it has no use for")
+  func discovering() async throws {
+    try await serving { origin in
+      let field = ["-H", "Authorization: Bearer 0123456789"]
+      let found = try await Command.quire(["feed", "--discover", origin + "/members"] + field)
+      #expect(found.status == 0, "\(found.errors)")
+      #expect(try lines(found).map { $0["url"]?.string } == [origin + "/feed"])
+      for options in [
+        ["--strict"], ["--html", "sanitized"], ["--links", "rebase"], ["--secret", "0123456789"],
+      ] {
+        let ending = try await Command.quire(["feed", "--discover", origin + "/"] + options)
+        #expect(ending.status == 2 && ending.errors.contains(options[0]), "\(ending.errors)")
+      }
+      let feed = try await Command.quire(["feed", origin + "/feed", "--feed", "--pages", "1"])
+      #expect(feed.status == 2, "\(feed.errors)")
     }
   }
 }
