@@ -12,21 +12,23 @@ import Testing
     let folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
     let file: String
 
-    init(_ client: String, _ server: FaultServer) throws {
+    init(_ client: String, _ server: FaultServer, listing: String = "") throws {
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       file = folder.appending(path: "x.yaml").path
       let text = """
         to: x.db
         client: \(client)
-        listings: {x: {url: '\(server.url("/x"))', key: id, preset: linkHeader}}
+        listings: {x: {url: '\(server.url("/x"))', key: id, preset: linkHeader\(listing)}}
         """
       try text.write(toFile: file, atomically: true, encoding: .utf8)
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }
 
-    func run(_ environment: [String: String] = [:]) async throws -> Command.Ending {
-      try await Command.quire(["sync", file], environment: environment)
+    func run(
+      _ environment: [String: String] = [:], _ options: String...
+    ) async throws -> Command.Ending {
+      try await Command.quire(["sync", file] + options, environment: environment)
     }
   }
 
@@ -71,6 +73,37 @@ import Testing
       let content = try Data(contentsOf: place.folder.appending(path: name))
       #expect(!String(decoding: content, as: UTF8.self).contains("a&b"), "\(name)")
     }
+  }
+
+  @Test(
+    "16-Client: what a listing keeps elsewhere is read for requests alone, and stored nowhere")
+  func hidesParameters() async throws {
+    let server = try FaultServer { request in
+      let isFirst = !request.target.contains("page=2")
+      let link = isFirst ? [("Link", "</x?page=2&who=k3y-5678>; rel=\"next\"")] : []
+      return [.respond("[{\"id\":\(isFirst ? 1 : 2)}]", headers: link)]
+    }
+    defer { server.stop() }
+    let place = try Place(
+      "{}", server,
+      listing: ", maxPages: 1, parameters: {who: 'env:WHO'}, headers: {X-Key: 'env:KEY'}")
+    for option in ["--plan", "--status"] {
+      let ending = try await place.run([:], option)
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    let missing = try await place.run()
+    #expect(missing.status == 2 && missing.errors.contains("KEY is not set"), "\(missing.errors)")
+    for _ in 0..<2 {
+      let ending = try await place.run(["WHO": "k3y-5678", "KEY": "k3y-1234"])
+      #expect(ending.status == 0, "\(ending.errors)")
+      for name in try FileManager.default.contentsOfDirectory(atPath: place.folder.path) {
+        let content = try Data(contentsOf: place.folder.appending(path: name))
+        #expect(!String(decoding: content, as: UTF8.self).contains("k3y-5678"), "\(name)")
+      }
+    }
+    #expect(server.requests.first?.target == "/x?who=k3y-5678")
+    #expect(server.requests.last?.target == "/x?page=2&who=k3y-5678")
+    #expect(server.requests.allSatisfy { $0.values(of: "X-Key") == ["k3y-1234"] })
   }
 
   @Test(

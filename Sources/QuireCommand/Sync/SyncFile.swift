@@ -43,7 +43,9 @@ struct SyncFile: Sendable {
     guard case .object(let members)? = value["listings"] else {
       throw SyncFileError("listings", "There is none.")
     }
-    let found = try members.map { try SyncListing($0.name, $0.value, in: value, folder: folder) }
+    let found = try members.map {
+      try SyncListing($0.name, $0.value, in: value, folder: folder, forRequests: forRequests)
+    }
     listings = try Self.ordered(found)
     try Self.checkDistinct(found)
     origins = try Set(

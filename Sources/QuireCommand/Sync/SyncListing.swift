@@ -33,6 +33,8 @@ struct SyncListing: Sendable {
   let destination: DestinationRequest
   let headers: HTTPFields
   let parameters: [(name: String, text: String)]
+  /// Values of parameters that are kept elsewhere.
+  let secrets: [String]
   let pageSize: Int?
   let limits: Limits
   /// Whether a parent's listing that is not there counts as an empty one.
@@ -40,8 +42,10 @@ struct SyncListing: Sendable {
   /// What makes it the listing that it is, by name, to compare with an unfinished run's.
   let definition: [String: String]
 
-  /// Reads a listing that was checked. Throws `SyncFileError`.
-  init(_ name: String, _ value: JSONValue, in file: JSONValue, folder: String) throws {
+  /// Reads a listing that was checked, and, for requests, what it says is elsewhere. Throws `SyncFileError`.
+  init(
+    _ name: String, _ value: JSONValue, in file: JSONValue, folder: String, forRequests: Bool
+  ) throws {
     let place = "listings.\(name)"
     self.name = name
     url = try SyncTemplate(value["url"]?.scalarText ?? "", at: "\(place).url")
@@ -83,15 +87,20 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         "\(place).split", "since reads what has changed, and no parts: say one of the two.")
     }
-    headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
-    do {
-      parameters = try (value["parameters"] ?? .null).textsByName.map {
-        ($0.name, try HeaderOption.value(SyncFile.secret($0.text, in: folder), for: $0.name))
-      }
-    } catch let error as ValidationError {
-      throw SyncFileError("\(place).parameters", error.message)
-    }
     let written = (value["parameters"] ?? .null).textsByName
+    if forRequests {
+      headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
+      do {
+        parameters = try written.map {
+          ($0.name, try HeaderOption.value(SyncFile.secret($0.text, in: folder), for: $0.name))
+        }
+      } catch let error as ValidationError {
+        throw SyncFileError("\(place).parameters", error.message)
+      }
+    } else {
+      (headers, parameters) = (HTTPFields(), written)
+    }
+    secrets = zip(parameters, written).filter { $0.text != $1.text }.map { $0.0.text }
     try Self.check(url, written, with.map(\.value), isChild: parent != nil, split, at: place)
     pageSize = value["pageSize"]?.integer
     // Each parent's own walk knows how many empty pages are too many; many parents may have no items.

@@ -323,6 +323,7 @@ final class SyncSource: Sendable {
     }
     var options = PageClient.RequestOptions()
     options.headers = listing.headers
+    options.secrets = listing.secrets
     return client.cursor(
       of: RawItem.self, at: reference.text, pagination: listing.pagination,
       pageSize: listing.pageSize, request: options)
