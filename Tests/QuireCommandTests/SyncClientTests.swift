@@ -180,6 +180,20 @@ import Testing
   }
 
   @Test(
+    "16-Client: retries and patience mean what they mean for an export",
+    arguments: [
+      ("{retries: 0}", 1, .zero), ("{retries: 0, patience: 2m}", 1, .seconds(120)),
+      ("{retries: 9223372036854775807}", .max, .seconds(900)),
+    ] as [(String, Int, Duration)])
+  func takesRetries(client: String, attempts: Int, patience: Duration) throws {
+    let server = try FaultServer { _ in [] }
+    defer { server.stop() }
+    let place = try Place(client, server)
+    let retry = try SyncFile(path: place.file, forRequests: false).client.configuration.retry
+    #expect(retry.attempts == attempts && retry.patience == patience)
+  }
+
+  @Test(
     "16-Client: what cannot be meant is named with its place",
     arguments: [
       ("{rate: fast}", "client: rate fast: expected"),

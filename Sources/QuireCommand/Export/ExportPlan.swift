@@ -73,18 +73,12 @@ struct ExportPlan: Sendable {
     configuration = .export
     try command.request.limit(&configuration)
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
-    if let retries = command.retries {
-      guard retries >= 0 else {
-        throw ValidationError("--retries: a number of requests cannot be negative.")
-      }
-      configuration.retry.attempts = retries == .max ? .max : retries + 1
-      configuration.retry.polls = retries
+    guard command.retries ?? 0 >= 0 else {
+      throw ValidationError("--retries: a number of requests cannot be negative.")
     }
-    if let patience = command.patience {
-      configuration.retry.patience = try DurationOption.duration(patience, for: "--patience")
-    } else if command.retries == 0 {
-      configuration.retry.patience = .zero
-    }
+    configuration.retry.take(
+      retries: command.retries,
+      patience: try command.patience.map { try DurationOption.duration($0, for: "--patience") })
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")
     configuration.badItems = badItems == .fail ? .throw : .collect

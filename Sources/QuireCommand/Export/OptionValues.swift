@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Quire
 import QuireAWS
+import QuireCore
 import QuireHTTP
 import QuirePagination
 
@@ -139,6 +140,19 @@ enum DurationOption {
         "\(option) \(text): not a time. Write seconds, or such as 90s, 15m, 2h or 3d.")
     }
     return .seconds(Int(count) * unit)
+  }
+}
+
+extension RetryPolicy {
+  /// Takes what `--retries` and `--patience` say: without retries no outage is waited out either, unless the
+  /// second says so.
+  mutating func take(retries: Int?, patience: Duration?) {
+    if let retries { (attempts, polls) = (retries.plus(1), retries) }
+    if let patience {
+      self.patience = patience
+    } else if retries == 0 {
+      self.patience = .zero
+    }
   }
 }
 

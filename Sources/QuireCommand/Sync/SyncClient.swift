@@ -38,13 +38,9 @@ struct SyncClient {
     var configuration = PageClient.Configuration.export
     configuration.allowsPlainHTTP = value["allowPlainHTTP"]?.boolean ?? false
     configuration.badItems = .throw
-    if let retries = value["retries"]?.integer {
-      configuration.retry.attempts = retries + 1
-      configuration.retry.polls = retries
-    }
-    if let patience = text("patience") {
-      configuration.retry.patience = try DurationOption.duration(patience, for: "patience")
-    }
+    configuration.retry.take(
+      retries: value["retries"]?.integer,
+      patience: try text("patience").map { try DurationOption.duration($0, for: "patience") })
     if let rate = text("rate") {
       configuration.budget.rate = try RateOption.rate(rate, for: "rate")
     }
