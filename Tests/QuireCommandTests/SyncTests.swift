@@ -83,6 +83,28 @@ import Testing
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
   }
 
+  @Test("16-Sync: parents are not begun anew under a run that is in the middle of them")
+  func keepsParentsOfRuns() async throws {
+    let isFailing = Mutex(true)
+    let forge = try Forge { path in
+      path == "/repos/o1/r2/issues" && isFailing.withLock { $0 } ? 401 : nil
+    }
+    let file = try forge.file()
+    let failed = try await Command.quire([
+      "sync", file, "--only", "organisations", "--only", "repositories", "--only", "issues",
+    ])
+    #expect(failed.status == 1 && failed.errors.contains("issues: failed"), "\(failed.errors)")
+    isFailing.withLock { $0 = false }
+    let count = forge.server.requests.count
+    let anew = ["sync", file, "--restart", "--only", "repositories"]
+    let refused = try await Command.quire(anew)
+    #expect(refused.status == 2 && refused.errors.contains("--only issues"), "\(refused.errors)")
+    #expect(forge.server.requests.count == count)
+    let ending = try await Command.quire(anew + ["--only", "issues"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try forge.rows("SELECT count(*), count(DISTINCT id) FROM issues") == ["40|40"])
+  }
+
   @Test("16-Sync: a parent's listing that is not there fails, or is skipped where the file says so")
   func skipsMissing() async throws {
     let forge = try Forge { $0 == "/repos/o1/r2/issues" ? 404 : nil }

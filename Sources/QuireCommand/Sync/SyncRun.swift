@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import Quire
 import QuireCore
@@ -53,7 +54,10 @@ struct SyncRun: Sendable {
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let wanted = file.wantedValues
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
-    if restarts { for listing in listings { try state.forget(listing.name) } }
+    if restarts {
+      try checkReaders(of: listings)
+      for listing in listings { try state.forget(listing.name) }
+    }
     let round = try state.beginRound()
     var isComplete = true
     for listing in listings {
@@ -67,6 +71,19 @@ struct SyncRun: Sendable {
     }
     try state.endRound()
     return isComplete
+  }
+
+  /// Throws where a run that goes on reads parents that would be forgotten: its place is one among them.
+  private func checkReaders(of restarted: [SyncListing]) throws {
+    let names = restarted.map(\.name)
+    for listing in file.listings where !names.contains(listing.name) {
+      guard let parent = listing.parent, names.contains(parent),
+        try state.record(listing.name).isUnfinished
+      else { continue }
+      throw ValidationError(
+        "--restart: \(listing.name) is in the middle of a run for the items of \(parent), which would be "
+          + "forgotten. Begin it anew as well, by --only \(listing.name), or let it come to its end before.")
+    }
   }
 
   // MARK: One listing
@@ -119,7 +136,7 @@ struct SyncRun: Sendable {
   private func begin(_ listing: SyncListing, _ round: Int) throws -> SyncState.Record? {
     var record = try state.record(listing.name)
     // Of a run that is going on, nothing changes.
-    if record.began > record.ended || record.run > 0 { return record }
+    if record.isUnfinished { return record }
     let parentRound = try listing.parent.map { try state.record($0).done }
     guard parentRound != 0 else { return nil }
     record.begin(listing, in: round, parentRound: parentRound ?? 0)

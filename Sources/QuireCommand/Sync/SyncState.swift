@@ -50,6 +50,9 @@ final class SyncState: Sendable {
     var ended = 0.0
     /// How it ended last; nil before it was ever read.
     var outcome: SyncRun.Outcome?
+
+    /// Whether its run goes on when it is read next.
+    var isUnfinished: Bool { run > 0 || began > ended }
   }
 
   private let queue: DatabaseQueue
