@@ -107,6 +107,9 @@ enum PrintableJSON {
     }
     return Data(text.utf8)
   }
+
+  /// The same as text.
+  static func text(of json: Data) -> String { String(decoding: bytes(of: json), as: UTF8.self) }
 }
 
 /// How the tool ends. Thrown by a command that has already said why.

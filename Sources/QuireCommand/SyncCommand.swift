@@ -75,7 +75,7 @@ struct SyncCommand: AsyncParsableCommand {
       let status = SyncStatus(
         file: sync, known: try await known(sync, shared),
         isRunning: shared == nil ? FileLock.isHeld(Self.lockPath(sync)) : nil)
-      return print(plan ? status.plan(only: only) : status.table)
+      return print(plan ? status.plan(only: only, restarts: restart) : status.table)
     }
     if let shared {
       try await run(sync, shared)

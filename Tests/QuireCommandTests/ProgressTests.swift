@@ -109,4 +109,12 @@ struct ProgressTests {
     meter.clear()
     #expect(drawn.withLock { $0 } == 0)
   }
+
+  @Test("A note of a sync as JSON has nothing that a terminal obeys, and is the same value")
+  func notes() throws {
+    let words = "a\u{9B}31m\u{202E}b"
+    let json = SyncNote("issues", "failed", words, isLast: true).json
+    #expect(json.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) }, "\(json)")
+    #expect(try JSONValue(parsing: json)["message"]?.string == words)
+  }
 }

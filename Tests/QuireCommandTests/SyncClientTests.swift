@@ -179,6 +179,18 @@ import Testing
     #expect(rate.count == 100 && rate.period == .seconds(60) && rate.burst == 7)
   }
 
+  @Test("16-Sync: the plan shows what a server wrote without anything that a terminal obeys")
+  func escapesPlan() async throws {
+    let server = try FaultServer { _ in [.respond(#"[{"id":1,"t":"a\u001b[31m\u202eb"}]"#)] }
+    defer { server.stop() }
+    let place = try Place("{}", server, listing: ", since: {field: /t, parameter: since}")
+    let ending = try await place.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    let plan = try await place.run([:], "--plan")
+    #expect(plan.output.contains("what has changed since since a"), "\(plan.output)")
+    #expect(!plan.output.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{202E}" })
+  }
+
   @Test(
     "16-Client: retries and patience mean what they mean for an export",
     arguments: [

@@ -235,6 +235,8 @@ import Testing
     let later = try await Command.quire(["sync", file, "--plan"])
     #expect(
       later.output.contains("A new round, 2") && later.output.contains("for each of issues (40"))
+    let anew = try await Command.quire(["sync", file, "--plan", "--restart"])
+    #expect(anew.output.contains("comments: begins anew, "), "\(anew.output)")
     let restarted = try await Command.quire(["sync", file, "--restart"])
     #expect(restarted.status == 0, "\(restarted.errors)")
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])

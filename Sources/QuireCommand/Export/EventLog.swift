@@ -65,6 +65,6 @@ struct EventLog: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     guard let data = try? encoder.encode(line) else { return }
-    Diagnostics.writeRaw(String(decoding: PrintableJSON.bytes(of: data), as: UTF8.self) + "\n")
+    Diagnostics.writeRaw(PrintableJSON.text(of: data) + "\n")
   }
 }

@@ -61,7 +61,7 @@ struct SyncNote: Sendable {
     }
     add("parentsDone", parents?.done)
     add("parents", parents?.count)
-    return "\(JSONValue.object(members))"
+    return PrintableJSON.text(of: Data("\(JSONValue.object(members))".utf8))
   }
 }
 

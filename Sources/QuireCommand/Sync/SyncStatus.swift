@@ -14,8 +14,8 @@ struct SyncStatus {
   /// Whether a command works on the file, where that can be told.
   let isRunning: Bool?
 
-  /// A line for each listing that would be read, in order.
-  func plan(only names: [String]) -> String {
+  /// A line for each listing that would be read, in order, or begun anew.
+  func plan(only names: [String], restarts: Bool) -> String {
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
     let records = listings.map { known.record($0.name) }
     let (round, isOver) = (known.round, known.isOver)
@@ -23,9 +23,11 @@ struct SyncStatus {
     for (listing, record) in zip(listings, records) {
       let to =
         "\(Self.name(of: listing))\(listing.destination.mode.map { " (\($0.rawValue))" } ?? "")"
+      let isDone = !isOver && record.tried >= round
       let what =
-        !isOver && record.tried >= round
-        ? "nothing: done in this round" : record.run > 0 ? "goes on" : "begins a run"
+        restarts
+        ? "begins anew, and its first commit takes away what is there"
+        : isDone ? "nothing: done in this round" : record.run > 0 ? "goes on" : "begins a run"
       let url = listing.url.text
       let from = Redactor(fields: [:], urls: [url]).identity(of: url)
       var line = "  \(listing.name): \(what), from \(from) to \(to)"
@@ -34,10 +36,10 @@ struct SyncStatus {
         line += ", for each of \(parent)\(count.map { " (\($0) when it was read last)" } ?? "")"
       }
       let greatest = record.watermark.flatMap { try? JSONValue(parsing: $0) }
-      if let since = listing.since, let watermark = greatest?.scalarText {
+      if !restarts, let since = listing.since, let watermark = greatest?.scalarText {
         line += ", what has changed since \(since.parameter) \(watermark)"
       }
-      lines.append(line)
+      lines.append(line.escapedForDisplay)
     }
     return lines.joined(separator: "\n")
   }
