@@ -46,6 +46,23 @@ struct DemoServerTests {
     #expect(DemoServer.answer(request).status == 400)
   }
 
+  @Test("Numbers beyond all counting are behind the end, and negative cursors are a 400")
+  func farNumbers() {
+    for style in DemoStyle.all {
+      for name in ["page", "offset", "$skip", "page[number]", "starting_after"] {
+        let request = DemoRequest(
+          origin: "http://h", path: style.path, query: [name: "\(Int.max)"], body: Data("{}".utf8))
+        #expect(DemoServer.answer(request).status == 200, "\(style.name)")
+      }
+      let request = DemoRequest(
+        origin: "http://h", path: style.path,
+        query: ["cursor": "a/b+-5==", "pageToken": "a/b+-5==", "token": "a/b+-5=="],
+        body: Data(#"{"start_cursor": "a/b+-5==", "variables": {"after": "a/b+-5=="}}"#.utf8))
+      let isCursor = (DemoStyle.tokens + DemoStyle.bodies).contains { $0.name == style.name }
+      #expect(DemoServer.answer(request).status == (isCursor ? 400 : 200), "\(style.name)")
+    }
+  }
+
   @Test("Query parameters are percent-decoded once, and a plus stays a plus")
   func parameters() {
     #expect(

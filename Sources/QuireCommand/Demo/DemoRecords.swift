@@ -57,7 +57,7 @@ struct DemoSlice {
 
   private static func offset(of token: String) throws -> Int {
     guard token.hasPrefix(mark), token.hasSuffix(tail),
-      let offset = Int(token.dropFirst(mark.count).dropLast(tail.count))
+      let offset = Int(token.dropFirst(mark.count).dropLast(tail.count)), offset >= 0
     else { throw DemoFailure("The cursor is not one of this API's.") }
     return offset
   }

@@ -114,13 +114,13 @@ struct DemoRequest: Sendable {
     return result
   }
 
-  /// A whole number from the query, `fallback` where it is absent.
+  /// A whole number from the query, `fallback` where it is absent; one far behind all records counts as less.
   func number(_ name: String, or fallback: Int) throws -> Int {
     guard let text = query[name] else { return fallback }
     guard let value = Int(text), value >= 0 else {
       throw DemoFailure("The parameter \(name) is no whole number.")
     }
-    return value
+    return min(value, Int(Int32.max))
   }
 
   /// The page size asked for in `name`, between 1 and 1,000.
