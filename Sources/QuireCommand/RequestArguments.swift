@@ -207,8 +207,8 @@ extension RequestArguments {
     if let addresses { configuration.addresses = try RouteOption.addresses(addresses) }
     if let rate { configuration.budget.rate = try RateOption.rate(rate) }
     if let reserve = rateReserve {
-      guard reserve >= 0 else {
-        throw ValidationError("--rate-reserve: a number of requests cannot be negative.")
+      guard reserve >= 0, reserve.isFinite else {
+        throw ValidationError("--rate-reserve: expected a number of requests from 0 on.")
       }
       configuration.budget.reserve = reserve
     }

@@ -44,6 +44,7 @@ struct BudgetOptionTests {
     }
     #expect(try plan(["--rate-reserve", "50"]).configuration.budget.reserve == 50)
     #expect(refusal("--rate-reserve", "-1").contains("--rate-reserve"))
+    #expect(refusal("--rate-reserve", "inf").contains("--rate-reserve"))
   }
 
   @Test("15-Limits: budgets of a walk are options, and what is no size or time is refused by name")
@@ -51,10 +52,15 @@ struct BudgetOptionTests {
     let limits = try plan(["--max-bytes", "20M", "--max-time", "2h", "--max-requests", "7"]).limits
     #expect(limits.bytes == 20 << 20 && limits.duration == .seconds(7200) && limits.requests == 7)
     #expect(try plan(["--max-bytes", "64KiB"]).limits.bytes == 64 << 10)
+    #expect(try plan(["--max-bytes", "3000000000"]).limits.bytes == 3_000_000_000)
+    #expect(try plan(["--max-bytes", "9000000000000000000k"]).limits.bytes == Int.max)
     #expect(refusal("--max-bytes", "0").contains("--max-bytes"))
     #expect(refusal("--max-bytes", "many").contains("--max-bytes"))
     #expect(refusal("--max-time", "x").contains("--max-time"))
     #expect(refusal("--max-requests", "0").contains("--max-requests"))
+    // Longer than a clock can sleep.
+    let timeouts = try plan(["--limit", "connectTimeout=\(Int.max)"]).configuration.timeouts
+    #expect(timeouts.connect == .seconds(Int32.max))
   }
 
   @Test(

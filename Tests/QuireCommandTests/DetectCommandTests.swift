@@ -61,6 +61,19 @@ struct DetectCommandTests {
     #expect(ending.output.contains("-H 'X-Key: env:KEY'"))
   }
 
+  @Test("A number of requests is printed as the command line takes it, in every country")
+  func numbers() async throws {
+    let server = try FaultServer { request in
+      let page = request.target.contains("page=2") ? 2 : 1
+      let next = page == 1 ? "\"/things?page=2\"" : "null"
+      return [.respond("{\"count\":2,\"next\":\(next),\"results\":[{\"id\":\(page)}]}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(
+      ["detect", server.url("/things"), "--rate-reserve", "1234567.125"])
+    #expect(ending.output.contains(" --rate-reserve 1234567.125"), "\(ending.output)")
+  }
+
   @Test("Where the answer does not tell, quire detect says what it has, and fails")
   func nothing() async throws {
     let server = try FaultServer { request in

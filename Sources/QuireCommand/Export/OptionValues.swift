@@ -95,7 +95,8 @@ enum LimitOption {
     if let path = numbers[name] {
       plan.configuration[keyPath: path] = value
     } else if let path = seconds[name] {
-      plan.configuration[keyPath: path] = .seconds(value)
+      // A clock can sleep no longer than its numbers reach.
+      plan.configuration[keyPath: path] = .seconds(min(value, Int(Int32.max)))
     } else if let path = xml[name] {
       plan.xmlLimits[keyPath: path] = value
     } else if let path = pages[name] {

@@ -3,6 +3,7 @@ import QuireCurl
 import ArgumentParser
 import Foundation
 import Quire
+import QuireCore
 import QuirePagination
 
 /// `--rate N/TIME[,burst=N]`: a limit of one's own.
@@ -89,10 +90,10 @@ enum SizeOption {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     var unit = String(text.dropFirst(digits.count))
     if unit.hasSuffix("iB") { unit.removeLast(2) } else if unit.hasSuffix("B") { unit.removeLast() }
-    guard let count = Int32(digits), count > 0, let factor = units[unit] else {
+    guard let count = Int(digits), count > 0, let factor = units[unit] else {
       throw ValidationError(
         "\(option) \(text): not a size. Write bytes, or such as 64k, 20M or 1G (of 1024).")
     }
-    return Int(count) * factor
+    return count.times(factor)
   }
 }
