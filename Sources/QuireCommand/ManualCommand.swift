@@ -123,7 +123,7 @@ private struct Roff {
   mutating func line(_ words: String, raw: Bool = false) {
     guard !words.isEmpty else { return }
     let words = raw ? words : Self.escaped(words)
-    text += (words.hasPrefix(".") || words.hasPrefix("'") ? "\\&" : "") + words + "\n"
+    text += (words.hasPrefix(".") ? "\\&" : "") + words + "\n"
   }
 
   /// Paragraphs between empty lines; lines that begin with spaces stay as they are.
@@ -140,10 +140,14 @@ private struct Roff {
     if isVerbatim { macro("EE") }
   }
 
+  /// What is an escape to roff, or would be shown as a sign that no shell reads (groff_char(7)).
+  private static let names: [Unicode.Scalar: String] = [
+    "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti",
+  ]
+
   static func escaped(_ words: String) -> String {
-    let plain = words.replacing("\\", with: "\\e").replacing("-", with: "\\-")
-    return plain.unicodeScalars.map { scalar in
-      scalar.isASCII ? "\(scalar)" : "\\[u\(hexadecimal(scalar))]"
+    words.unicodeScalars.map { scalar in
+      Self.names[scalar] ?? (scalar.isASCII ? "\(scalar)" : "\\[u\(hexadecimal(scalar))]")
     }.joined()
   }
 
