@@ -155,4 +155,23 @@ struct FeedCommandTests {
       #expect(feed.status == 2, "\(feed.errors)")
     }
   }
+
+  @Test("17-Tool: the first signal ends quire feed though nobody reads what it prints")
+  func unreadEntries() async throws {
+    let title = String(repeating: "x", count: 4_000)
+    let items = (0..<50).map { "<item><guid>\($0)</guid><title>\(title)</title></item>" }.joined()
+    let server = try FaultServer { _ in
+      [
+        .respond(
+          "<rss version=\"2.0\"><channel><title>T</title>\(items)</channel></rss>",
+          headers: [("Content-Type", "text/xml")])
+      ]
+    }
+    defer { server.stop() }
+    let pipe = try NamedPipe()
+    let command = try Command.shell("exec \"$quire\" feed \(server.url("/feed")) > \(pipe.path)")
+    await pipe.waitForBytes()
+    command.send(signal: SIGINT)
+    #expect(try await command.end().status == 128 + SIGINT)
+  }
 }

@@ -147,14 +147,21 @@ struct OutputFailure: Error, CustomStringConvertible {
     return "Cannot write to \(name): \(words).\(advice)"
   }
 
-  /// Writes all the bytes, in as many calls as it takes.
-  static func write(_ bytes: Data, to descriptor: Int32, path: String?) throws(OutputFailure) {
+  /// Writes all the bytes, in as many calls as it takes. A pipe that takes none is waited for until the task is
+  /// cancelled, which throws `CancellationError`.
+  static func write(_ bytes: Data, to descriptor: Int32, path: String?) throws {
+    // A pipe that is ready takes this much at once; into a file a line goes whole, beside those of others.
+    let most = OutputFile.isRegular(descriptor) ? Int.max : Int(PIPE_BUF)
     var rest = Array(bytes)[...]
     while !rest.isEmpty {
+      var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+      while poll(&entry, 1, 100) <= 0 { try Task.checkCancellation() }
       let count = rest.withUnsafeBytes {
-        Foundation.write(descriptor, $0.baseAddress, $0.count)
+        Foundation.write(descriptor, $0.baseAddress, min($0.count, most))
       }
-      guard count >= 0 || errno == EINTR else { throw OutputFailure(reason: errno, path: path) }
+      guard count >= 0 || errno == EINTR || errno == EAGAIN else {
+        throw OutputFailure(reason: errno, path: path)
+      }
       rest = rest.dropFirst(max(count, 0))
     }
   }

@@ -117,7 +117,7 @@ final class OutputFile {
     }
   }
 
-  private static func isRegular(_ descriptor: Int32) -> Bool {
+  static func isRegular(_ descriptor: Int32) -> Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
   }
