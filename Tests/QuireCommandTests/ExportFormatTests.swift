@@ -1,3 +1,4 @@
+import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
@@ -65,6 +66,21 @@ struct ExportFormatTests {
     defer { json.stop() }
     let plain = try await Command.quire(["export", json.url(), "--preset", "linkHeader", "--raw"])
     #expect(plain.output == "{\"a\" : 1.0}\n[ ]\n")
+  }
+
+  @Test(
+    "--raw is refused where elements of XML would be cells or the members of an array of JSON",
+    arguments: [
+      ["x.csv"], ["x.tsv.gz"], ["x.json"], ["x.json", "--format", "xml"], ["x.db", "--table", "t"],
+    ])
+  func rawDestinations(destination: [String]) throws {
+    let how = ["https://h.test/", "--preset", "linkHeader", "--raw", "-o"]
+    let command = try ExportCommand.parse(how + destination)
+    #expect(throws: ValidationError.self) { try ExportPlan(command) }
+    for allowed in [["x.jsonl.gz"], ["x.json", "--format", "json"]] {
+      let command = try ExportCommand.parse(how + allowed)
+      #expect(throws: Never.self) { try ExportPlan(command) }
+    }
   }
 
   @Test(

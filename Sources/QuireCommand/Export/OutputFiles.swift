@@ -28,6 +28,7 @@ struct OutputFiles: Sendable {
     table = request?.table
     if let request, Self.isStream(request.path) == false {
       sink = try Destination.sink(request)
+      if command.raw { try Self.checkRaw(request, sink, command.format.format) }
     } else {
       if let request { try Self.checkStream(request) }
       sink = nil
@@ -101,6 +102,21 @@ struct OutputFiles: Sendable {
           + "\(column.name)2=\(column.path).")
     }
     return columns
+  }
+
+  /// An element of XML is no JSON, of which an array and the cells of a table are made.
+  private static func checkRaw(
+    _ request: DestinationRequest, _ sink: (any Sink)?, _ format: FormatArguments.Format
+  ) throws {
+    let kind = (sink as? FileSink)?.format
+    let isArray = kind == FileFormat.json || kind == FileFormat.json.compressed
+    guard kind != FileFormat.jsonLines, kind != FileFormat.jsonLines.compressed,
+      !isArray || format != .json
+    else { return }
+    throw ValidationError(
+      "--raw: items as the server wrote them go into JSON Lines, and "
+        + "\(DestinationRequest.shown(request.path, table: nil)) has "
+        + (isArray ? "JSON: say --format json, if the pages are that." : "a table."))
   }
 
   /// What keeps nothing gets lines of JSON: a name or an option that asks for something else would be
