@@ -242,6 +242,15 @@ import Testing
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
   }
 
+  @Test("16-Sync: the table of what is known has whole names, whatever they are written in")
+  func showsNames() async throws {
+    let forge = try Forge()
+    let file = try forge.file(
+      more: "  🍏🍎🍐🍊🍋🍌:\n    url: \(forge.server.url("/x"))\n    key: id\n    preset: github\n")
+    let status = try await Command.quire(["sync", file, "--status"])
+    #expect(status.output.contains("\n🍏🍎🍐🍊🍋🍌   "), "\(status.output)\(status.errors)")
+  }
+
   @Test("16-Sync: what a command line cannot be right in is named, before anything is read")
   func namesOptions() async throws {
     let missing = try await Command.quire(["sync", "/nowhere/nope.yaml"])

@@ -59,7 +59,7 @@ struct SyncStatus {
     let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
     return rows.map { row in
       row.enumerated().map { index, text in
-        index < 4 ? text.padding(toLength: widths[index] + 2, withPad: " ", startingAt: 0) : text
+        index < 4 ? text + String(repeating: " ", count: widths[index] + 2 - text.count) : text
       }.joined().escapedForDisplay
     }.joined(separator: "\n")
   }
