@@ -177,6 +177,10 @@ import Testing
     let file = try SyncFile(path: place.file, forRequests: false)
     let rate = try #require(file.client.configuration.budget.rate)
     #expect(rate.count == 100 && rate.period == .seconds(60) && rate.burst == 7)
+    let none = try Place("{rateReserve: 0}", server)
+    let all = try SyncFile(path: none.file, forRequests: false)
+    #expect(all.client.configuration.budget.reserve == 0)
+    withExtendedLifetime(none) {}
   }
 
   @Test("16-Sync: the plan shows what a server wrote without anything that a terminal obeys")
@@ -203,6 +207,7 @@ import Testing
     let place = try Place(client, server)
     let retry = try SyncFile(path: place.file, forRequests: false).client.configuration.retry
     #expect(retry.attempts == attempts && retry.patience == patience)
+    withExtendedLifetime(place) {}
   }
 
   @Test(
@@ -210,6 +215,7 @@ import Testing
     arguments: [
       ("{rate: fast}", "client: rate fast: expected"),
       ("{rte: 5/s}", "Did you mean \"rate\"?"),
+      ("{rateReserve: -1}", "client.rateReserve: expected a whole number from 0 on"),
       ("{proxy: 'ftp://x'}", "client: proxy: "),
       ("{addresses: home}", "client: addresses home: expected"),
       ("{certificate: {file: no.pem}}", "client: certificate.file: cannot read"),

@@ -178,6 +178,7 @@ import Testing
       ("key: login", "key: login\n    mode: upsrt", "Did you mean \"upsert\"?"),
       ("{+repositories:full}", "{repositorys:full}", "Did you mean \"repositories\"?"),
       ("key: login", "key: login\n    pageSize: many", "expected a whole number"),
+      ("key: login", "key: login\n    pageSize: 0", "expected a whole number from 1 on"),
       ("to: forge.db", "to: forge.xyz", "listings.comments: to: /"),
       (
         "key: login", "key: login\n    to: x.jsonl",

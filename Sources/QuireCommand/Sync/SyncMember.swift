@@ -9,7 +9,9 @@ import QuirePagination
 /// for misspelt names, and the JSON Schema.
 struct SyncMember: Sendable {
   indirect enum Kind: Sendable {
-    case text, wholeNumber, flag
+    case text, flag
+    /// From that number on.
+    case wholeNumber(from: Int)
     /// A text, a number or a truth value.
     case scalar
     /// A text, or a list of texts.
@@ -60,13 +62,14 @@ extension SyncMember {
       "headers", .textsByName,
       "Header fields. env:VARIABLE and @file keep secrets out of this file."),
     SyncMember(
-      "retries", .wholeNumber, "How often a request is repeated. Default: as quire export."),
+      "retries", .wholeNumber(from: 0),
+      "How often a request is repeated. Default: as quire export."),
     SyncMember("patience", .text, "How long an outage is waited out, such as 2h."),
     SyncMember(
       "rate", .text,
       "At most so many requests in a time, such as 5/s or 5000/h, of all listings together."),
     SyncMember(
-      "rateReserve", .wholeNumber,
+      "rateReserve", .wholeNumber(from: 0),
       "How many requests of what the server allows to leave for other programs."),
     SyncMember(
       "token", .object(token),
@@ -129,9 +132,9 @@ extension SyncMember {
       "Read in parts, where the server gives only so many results: by time or by key."),
     SyncMember("headers", .textsByName, "Header fields of this listing's requests."),
     SyncMember("parameters", .textsByName, "Query parameters of the first request."),
-    SyncMember("pageSize", .wholeNumber, "How many items to ask for in a page."),
-    SyncMember("maxPages", .wholeNumber, "Read at most so many pages in a run."),
-    SyncMember("maxItems", .wholeNumber, "Read at most so many items in a run."),
+    SyncMember("pageSize", .wholeNumber(from: 1), "How many items to ask for in a page."),
+    SyncMember("maxPages", .wholeNumber(from: 1), "Read at most so many pages in a run."),
+    SyncMember("maxItems", .wholeNumber(from: 1), "Read at most so many items in a run."),
     SyncMember(
       "missing", .word(["fail", "skip"]),
       "What a parent gets whose listing is not there (404, 410). Default: fail."),
@@ -174,7 +177,8 @@ extension SyncMember {
     ),
     SyncMember("closed", .flag, "Whether the server counts the upper value in. Default: false."),
     SyncMember(
-      "cap", .wholeNumber, "The most results that the server gives, where it says how many."),
+      "cap", .wholeNumber(from: 1),
+      "The most results that the server gives, where it says how many."),
     SyncMember(
       "total", .text,
       "Where a page says how many, if the description does not, such as /total_count."),
@@ -237,9 +241,9 @@ extension SyncMember {
       (.flag, .bool), (.texts, .string), (.textOr, .string),
       (.description, .string), (.description, .object):
       return
-    case (.wholeNumber, .number):
-      guard let number = value.integer, number > 0 || name == "retries" && number == 0 else {
-        throw SyncFileError(place, "expected a whole number that is not negative.")
+    case (.wholeNumber(let least), .number):
+      guard let number = value.integer, number >= least else {
+        throw SyncFileError(place, "expected a whole number from \(least) on.")
       }
     case (.texts, .array(let elements)):
       guard elements.allSatisfy({ $0.string != nil }), !elements.isEmpty else {
@@ -342,7 +346,7 @@ extension SyncMember.Kind {
     return switch self {
     case .text: ["type": ["string", "number"]]
     case .scalar: ["type": ["string", "number", "boolean"]]
-    case .wholeNumber: ["type": "integer", "minimum": 0]
+    case .wholeNumber(let least): ["type": "integer", "minimum": .number("\(least)")]
     case .flag: ["type": "boolean"]
     case .texts: ["anyOf": [text, ["type": "array", "items": text, "minItems": 1]]]
     case .word(let words): ["enum": .array(words.map { .string($0) })]
