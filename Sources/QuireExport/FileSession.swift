@@ -300,13 +300,11 @@ package final class FileSession: SinkSession {
     guard isUntouched else { return }
     var next = stored
     next.isOpen = true
-    if isNew { try syncFolder() }
+    let wasStaged = generations.newest?.staged != nil
+    // What has taken the destination's place has to have it for good before a generation takes that for done.
+    if isNew || wasStaged { try syncFolder() }
     if restarts {
       next = FileCommit(isOpen: true, format: stored.format)
-      if generations.newest?.staged != nil {
-        _ = calls.remove(path(.replacement))
-        _ = calls.remove(path(.filled))
-      }
     } else if stored.fellShort {
       // The file beside the destination begins anew.
       next = FileCommit(isOpen: true, staged: stored.staged, format: stored.format)
@@ -315,7 +313,8 @@ package final class FileSession: SinkSession {
       content.beginAnew(sink)
     } else if stored.isComplete, sink.mode == .replace, !isNew {
       // The destination stays what it is, and what is in the other file counts for nothing before its first
-      // commit.
+      // commit: nor may it be taken for the complete one that had its name before.
+      if wasStaged { try save(stored) }
       staged = try fresh(.replacement)
       (start, end, sum, isUntouched) = (0, 0, FileSum(), false)
       content.beginAnew(sink)
@@ -324,6 +323,11 @@ package final class FileSession: SinkSession {
     try save(next)
     let file = staged ?? destination
     if try file.size > next.length { try file.truncate(to: next.length) }
+    // Only now does no generation count what others have staged.
+    if staged == nil {
+      _ = calls.remove(path(.replacement))
+      _ = calls.remove(path(.filled))
+    }
     (isUntouched, restarts) = (false, false)
   }
 

@@ -9,15 +9,17 @@ import Testing
 struct KillScenario: CustomTestStringConvertible, Sendable {
   var name: String
   var mode = SinkMode.once
+  /// Complete runs in front of the one that is looked at.
+  var before = 1
   var pages = ProcessInfo.processInfo.environment["PAGES"].flatMap { Int($0) } ?? 6
-  var testDescription: String { "\(name) \(mode)" }
+  var testDescription: String { "\(name) \(mode) behind \(before)" }
 
   static let all: [KillScenario] =
     ["a.jsonl", "a.json", "a.csv", "a.tsv", "a.jsonl.gz", "a.json.gz", "a.csv.gz", "a.tsv.gz"]
     .flatMap {
       [
-        KillScenario(name: $0), KillScenario(name: $0, mode: .replace),
-        .init(name: $0, mode: .append),
+        KillScenario(name: $0, before: 0), KillScenario(name: $0, mode: .replace),
+        .init(name: $0, mode: .replace, before: 2), .init(name: $0, mode: .append),
       ]
     }
 
@@ -34,7 +36,9 @@ struct KillScenario: CustomTestStringConvertible, Sendable {
   }
 
   /// Runs the export as often as it takes, the first time with something that goes wrong.
-  func run(_ number: Int, in files: SimulatedFiles) async -> ExportReport {
+  func run(
+    _ number: Int, in files: SimulatedFiles, restarts: Bool = false
+  ) async -> ExportReport {
     let sink = FileSink(
       path, format: nil, columns: nil, guardsFormulas: false, mode: mode, calls: files.calls,
       isLocked: false)
@@ -42,6 +46,7 @@ struct KillScenario: CustomTestStringConvertible, Sendable {
       Cursor(listing(Self.items(run: number, pages: pages))), to: sink)
     export.commits = .eachPage
     export.lookAhead = 0
+    export.restarts = restarts
     return await export.outcome()
   }
 
@@ -76,9 +81,11 @@ struct KillPointTests {
   /// The file system after the runs before the one that is looked at.
   private func prepared(_ scenario: KillScenario) async -> (SimulatedFiles, run: Int) {
     let files = SimulatedFiles()
-    guard scenario.mode != .once else { return (files, 1) }
-    _ = await scenario.run(1, in: files)
-    return (files, 2)
+    for run in 0..<scenario.before {
+      files.restart()
+      _ = await scenario.run(run + 1, in: files)
+    }
+    return (files, scenario.before + 1)
   }
 
   private func calls(of run: Int, _ scenario: KillScenario, from files: SimulatedFiles) async -> Int
@@ -95,7 +102,9 @@ struct KillPointTests {
   ) throws {
     guard scenario.mode == .replace else { return }
     let found = try scenario.found(in: files)
-    let isWhole = found == scenario.expected(runs: 1) || found == scenario.expected(runs: 2)
+    let isWhole = [scenario.before, scenario.before + 1].contains {
+      found == scenario.expected(runs: $0)
+    }
     #expect(isWhole, "\(what): \(found)")
   }
 
@@ -129,6 +138,26 @@ struct KillPointTests {
       _ = await scenario.run(run, in: copy)
       try checkShown(scenario, copy, "\(scenario) killed at call \(call)")
       try await checkWhole(scenario, run, copy, "\(scenario) killed at call \(call) of \(count)")
+    }
+  }
+
+  @Test("K1: an export that begins anew and is killed at any call stands in the way of no other")
+  func killedAnew() async throws {
+    let scenario = KillScenario(name: "a.jsonl", mode: .replace)
+    let (files, run) = await prepared(scenario)
+    // What it finds is in the middle of a run that replaces.
+    let count = await calls(of: run, scenario, from: files)
+    files.restart(fault: (count / 2, .killed))
+    _ = await scenario.run(run, in: files)
+    #expect(files.names.contains { $0.contains(".quire-") })
+    let whole = files.copy()
+    whole.restart()
+    _ = await scenario.run(run, in: whole, restarts: true)
+    for call in 1...whole.count {
+      let copy = files.copy()
+      copy.restart(fault: (call, .killed))
+      _ = await scenario.run(run, in: copy, restarts: true)
+      try await checkWhole(scenario, run, copy, "begun anew and killed at call \(call)")
     }
   }
 
