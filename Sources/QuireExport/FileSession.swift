@@ -143,8 +143,11 @@ package final class FileSession: SinkSession {
     guard let staged = found.staged, !found.isOpen else { return }
     found.staged = nil
     guard let file = try? open(staged, 0) else { return }
-    defer { calls.close(file.descriptor) }
-    try verify(found, in: file)
+    do {
+      // Before its lock is taken, which would end with this descriptor.
+      defer { calls.close(file.descriptor) }
+      try verify(found, in: file)
+    }
     try takePlace(staged)
     guard sink.isLocked else {
       calls.close(destination.descriptor)

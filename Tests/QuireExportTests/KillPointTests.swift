@@ -161,6 +161,31 @@ struct KillPointTests {
     }
   }
 
+  @Test("K1, K9: a file that takes the destination's place when it is opened next is locked")
+  func locksWhatTookPlace() async throws {
+    let folder = try Folder()
+    func sink(_ calls: FileCalls) -> FileSink {
+      FileSink(
+        folder("a.jsonl"), format: nil, columns: nil, guardsFormulas: false, mode: .replace,
+        calls: calls, isLocked: true)
+    }
+    _ = await Export(Cursor(listing([["1"]])), to: sink(.system)).outcome()
+    // Dies between the last commit and the new name.
+    var calls = FileCalls.system
+    calls.rename = { $1.hasSuffix(".jsonl") ? -EIO : FileCalls.system.rename($0, $1) }
+    let report = await Export(Cursor(listing([["2"]])), to: sink(calls)).outcome()
+    #expect(!report.isComplete)
+    let session = try sink(.system).open(SinkOpening())
+    let descriptor = open(folder("a.jsonl"), O_RDWR)
+    // The lock of an open file (`F_OFD_SETLK`), which those of its own process keep out as others would.
+    var lock = flock(
+      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+    #expect(fcntl(descriptor, 37, &lock) == -1)
+    close(descriptor)
+    await session.close()
+    #expect(folder.text("a.jsonl") == "2\n")
+  }
+
   @Test(
     "K3, K4, K5: a call that fails or writes less costs nothing that the next run does not bring",
     arguments: KillScenario.all)
