@@ -89,7 +89,9 @@ package final class FileSession: SinkSession {
     guard var found = generations.newest else { return try takeOver() }
     if found.isComplete {
       try settle(&found)
-      if isNew { return takenAway(found) }
+      // An empty one was made in its place by a run that was killed in front of its first commit.
+      let isGone = try isNew || destination.size == 0 && found.length + found.closing > 0
+      if isGone { return takenAway(found) }
     }
     try checkSettings(found)
     if let staged = found.staged { self.staged = try open(staged, O_CREAT) }
@@ -304,8 +306,8 @@ package final class FileSession: SinkSession {
     var next = stored
     next.isOpen = true
     let wasStaged = generations.newest?.staged != nil
-    // What has taken the destination's place has to have it for good before a generation takes that for done.
-    if isNew || wasStaged { try syncFolder() }
+    // Names that this run or another one has made or taken are there for good before a generation counts on them.
+    try syncFolder()
     if restarts {
       next = FileCommit(isOpen: true, format: stored.format)
     } else if stored.fellShort {

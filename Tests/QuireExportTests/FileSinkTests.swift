@@ -241,6 +241,25 @@ func raw(_ text: String) -> RawItem {
     #expect(!names.contains { $0.contains("quire-") }, "\(names)")
   }
 
+  @Test(
+    "K1, 16-Files: a complete file that was moved away is begun anew, also behind a run that was killed"
+  )
+  func beginsAnother() async throws {
+    let folder = try Folder()
+    for mode in [SinkMode.once, .append, .replace] {
+      let sink = FileSink(folder("\(mode).jsonl"), mode: mode)
+      _ = try await export(Self.pages, to: sink)
+      // What such a run has made and not written to.
+      try "".write(toFile: folder("\(mode).jsonl"), atomically: false, encoding: .utf8)
+      let report = try await export([["1"]], to: sink)
+      #expect(report.isComplete && folder.text("\(mode).jsonl") == "1\n", "\(mode)")
+    }
+    // One that has no items is complete as it is.
+    _ = try await export([[]], to: FileSink(folder("none.jsonl")))
+    let report = try await export([["1"]], to: FileSink(folder("none.jsonl")))
+    #expect("\(report.end)" == "already complete")
+  }
+
   @Test("16-Files: an export by a link to a file that was still to be made goes on")
   func followsLink() async throws {
     let folder = try Folder()
