@@ -44,7 +44,7 @@ public struct ExportReport: Sendable {
   public internal(set) var recoveries: [PageRecovery] = []
   /// What the walk did, requests and retries among it.
   public internal(set) var walk = WalkReport()
-  /// What fetching the committed pages took.
+  /// What fetching the committed pages took, and the answer that ended the listing without one.
   public internal(set) var traffic = WalkReport.Traffic(requests: 0)
 
   /// The report of an export that has not begun.

@@ -184,6 +184,7 @@ final class ExportRun {
 
   /// The walk came to its own end.
   private func finish(_ walk: WalkReport, _ session: any SinkSession) async throws {
+    report.traffic = report.traffic + walk.endTraffic
     switch walk.end {
     case .limit(let limit):
       report.end = .limit(limit)

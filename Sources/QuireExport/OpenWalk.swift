@@ -23,10 +23,11 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
 
   package init() {}
 
-  /// The page of a listing at a position: of the walk that is open, where it goes on there, else of a new one.
+  /// The page of a listing at a position: of the walk that is open, where it goes on there, else of a new one. Where
+  /// the listing ends instead, an absent one, with what that took and the total that was declared last.
   package func page(
     of listing: Listing, at position: Position?, by cursor: () throws -> Cursor<RawItem>
-  ) async throws -> Page<RawItem>? {
+  ) async throws -> Page<RawItem> {
     let place = Place(listing: listing, position: position)
     let walk: Walk<RawItem>
     if let open = take(at: place) {
@@ -37,8 +38,8 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     }
     do {
       // An iterator of its own would end the walk for its consumer with this page.
-      let page = try await walk.next()
-      if let page, page.nextFailure == nil, let next = page.next {
+      guard let page = try await walk.next() else { return Self.end(by: walk.report) }
+      if page.nextFailure == nil, let next = page.next {
         keep(walk, at: Place(listing: listing, position: next))
       }
       return page
@@ -47,6 +48,14 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
       keep(walk, at: place)
       throw error
     }
+  }
+
+  private static func end(by report: WalkReport) -> Page<RawItem> {
+    var page = Page<RawItem>.absent(after: report.endTraffic)
+    // A limit of the caller's leaves out what was declared.
+    if case .limit = report.end { return page }
+    page.total = report.total
+    return page
   }
 
   private func take(at place: Place) -> Walk<RawItem>? {

@@ -39,10 +39,25 @@ final class SplitSource: PageSource {
   func close(at position: Position?) async { await open.close() }
 
   func page(at position: Position?) async throws -> Page<RawItem>? {
+    var traffic = WalkReport.Traffic(requests: 0)
+    do {
+      return try await page(at: position, &traffic)
+    } catch let failure as PageError {
+      var error = failure
+      error.traffic = error.traffic + traffic
+      error.traffic.items = 0
+      throw error
+    }
+  }
+
+  /// The page at a position, absent behind the last part; adds up in `traffic` what was read for it.
+  private func page(
+    at position: Position?, _ traffic: inout WalkReport.Traffic
+  ) async throws -> Page<RawItem> {
     var place = try place(at: position)
-    var (traffic, missing) = (WalkReport.Traffic(requests: 0), 0)
-    while let part = place.parts.first {
-      var found: Page<RawItem>?
+    var missing = 0
+    while missing == 0, let part = place.parts.first {
+      let found: Page<RawItem>
       do {
         found = try await open.page(of: part, at: place.inner) {
           try cursor(of: part, at: place.inner)
@@ -50,36 +65,38 @@ final class SplitSource: PageSource {
       } catch let error as PageError where error.code == .resultWindowExceeded {
         await open.close()
         try place.halve(else: error)
+        traffic = traffic + error.traffic
         continue
       }
-      guard let found else {
-        await open.close()
-        place.finishPart(split)
+      traffic = traffic + found.traffic
+      if found.head.isAbsent {
+        missing = await finishPart(&place, by: found)
         continue
       }
       if place.inner == nil, part.count > 1, try found.isMore(than: split) {
         await open.close()
-        traffic = traffic + found.traffic
         try place.halve(else: PageError(.resultWindowExceeded, "A part has too many results."))
         continue
       }
-      var page = try await advance(&place, by: found, &missing)
-      page.traffic = traffic + found.traffic
-      // What only repeats what came before is no page.
-      guard page.items.isEmpty, !found.items.isEmpty, page.next != nil else { return page }
-      traffic = page.traffic
+      var page = try await advance(&place, by: found)
+      // What only repeats what came before is no page, unless it tells of what is missing.
+      let isRepetition = page.items.isEmpty && !found.items.isEmpty && page.next != nil
+      guard isRepetition, page.metadata[MissingItems.self] == nil else {
+        page.traffic = traffic
+        return page
+      }
     }
-    guard missing > 0 else { return nil }
-    var page = Page<RawItem>([])
+    var page = missing > 0 ? Page<RawItem>([]) : .absent(after: traffic)
     page.traffic = traffic
-    page.metadata[MissingItems.self] = MissingItems(missing)
+    page.next = place.position
+    if missing > 0 { page.metadata[MissingItems.self] = MissingItems(missing) }
     return page
   }
 
-  /// The page of a part as one of the whole, without what came before the part was halved; adds to what is
-  /// missing where the part ends with fewer items than it was to have.
+  /// The page of a part as one of the whole, without what came before the part was halved, and with what is missing
+  /// where the part ends with fewer items than it was to have.
   private func advance(
-    _ place: inout Place, by found: Page<RawItem>, _ missing: inout Int
+    _ place: inout Place, by found: Page<RawItem>
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(try place.seen.take(found.items, by: split.key))
     page.metadata = found.metadata
@@ -99,15 +116,26 @@ final class SplitSource: PageSource {
       place.inner = inner
     } else if found.nextFailure == nil {
       let total = try found.declared(by: split) ?? found.total
-      missing = missing.plus(place.received.flatMap { total?.missing(after: $0) } ?? 0)
+      if let missing = place.received.flatMap({ total?.missing(after: $0) }) {
+        page.metadata[MissingItems.self] = MissingItems(missing)
+      }
       await open.close()
       place.finishPart(split)
     }
     // Where nothing is new there is no page to come in front of the error.
     if page.items.isEmpty, !found.items.isEmpty, let failure = page.nextFailure { throw failure }
-    if missing > 0 { page.metadata[MissingItems.self] = MissingItems(missing) }
     page.next = page.nextFailure == nil ? place.position : nil
     return page
+  }
+
+  /// The first part has ended behind its pages; how many items it lacks.
+  private func finishPart(_ place: inout Place, by end: Page<RawItem>) async -> Int {
+    // What a path says of a part stands on its pages.
+    let total = split.total == nil ? end.total : nil
+    let missing = place.received.flatMap { total?.missing(after: $0) } ?? 0
+    await open.close()
+    place.finishPart(split)
+    return missing
   }
 
   private func cursor(of part: Range<Int64>, at inner: Position?) throws -> Cursor<RawItem> {

@@ -445,6 +445,27 @@ import Testing
       try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "21", "22", "30", "31"])
   }
 
+  @Test("16-Increment: a parent's listing that ends by an answer behind its pages was read")
+  func endsBehindPages() async throws {
+    let server = try FaultServer { request in
+      guard Query(request.target).number("page") == nil else {
+        return [.respond("none", status: "404 Not Found")]
+      }
+      return [.respond(#"{"items":[{"id":1,"t":5}],"next":1}"#)]
+    }
+    defer { server.stop() }
+    let pages =
+      "pagination: {next: {body: /next}, send: {query: page}, items: /items, end: [{status: {codes: [404]}}]}"
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, since: {field: /t, parameter: after}, "
+        + "\(pages)}\n  parents: {url: '\(server.url("/parents"))', key: id, \(pages)}")
+    for _ in 1...2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    #expect(server.requests.contains { $0.target == "/1/x?after=5" })
+  }
+
   @Test("16-Limit: the children of a listing with a limit wait for its end, and that is no failure")
   func waitsForLimitedParent() async throws {
     let server = try Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]]).serve()

@@ -104,6 +104,34 @@ struct SplitTests {
     }
   }
 
+  @Test(
+    "16-Parts, 16-Short: a part that ends by an answer behind its pages counts that, and what it lacks",
+    arguments: [(0, 0), (1, 0), (0, 1), (1, 1)])
+  func endsBehindPages(lost: Int, lookAhead: Int) async throws {
+    let listing = Cursor.partitioned(by: .keys(0..<40, every: 20)) { part in
+      Cursor { position in
+        let number = position?.value?.integer ?? 0
+        guard number < 2 else {
+          var end = PageError(.exhausted, "There is no such page.")
+          end.traffic = WalkReport.Traffic(requests: 1)
+          throw end
+        }
+        let items = (0..<3 - number * lost).map { raw("\"\(part.lower) \(number) \($0)\"") }
+        var page = Page<RawItem>(items, next: Position(.number("\(number + 1)")))
+        page.total = Total(6)
+        return page
+      }
+    }
+    var export = Export(listing, to: MemorySink())
+    export.lookAhead = lookAhead
+    let report = try await export.run()
+    #expect(report.items == 12 - 2 * lost)
+    #expect(report.checkpoint?.missing == (lost == 0 ? nil : 2))
+    #expect(report.isComplete == (lost == 0))
+    // Two pages of each part, and what came behind them.
+    #expect(report.traffic.requests == 6 && report.walk.traffic.requests == 6)
+  }
+
   @Test("16-Parts, 16-Short: parts that declare items beyond all measure fall short by as many")
   func hugeTotals() async throws {
     func listing(_ total: Total, _ split: Split) -> Cursor<RawItem> {

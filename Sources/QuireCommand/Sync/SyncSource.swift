@@ -160,7 +160,7 @@ final class SyncSource: Sendable {
       }
       notes.withLock { $0.failed.inARow = 0 }
       // Pages are written in order: what follows is asked for when this one is on its way.
-      if listing.since != nil, found != nil {
+      if listing.since != nil, let found, place.inner != nil || !found.head.isAbsent {
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
       try await proceed(from: place.parent, behind: &page, open)

@@ -192,8 +192,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// once.
   func takeEndTraffic() -> WalkReport.Traffic {
     machine.withLock { machine in
-      defer { machine.endTraffic = WalkReport.Traffic(requests: 0) }
-      return machine.endTraffic
+      defer { machine.report.endTraffic = WalkReport.Traffic(requests: 0) }
+      return machine.report.endTraffic
     }
   }
 

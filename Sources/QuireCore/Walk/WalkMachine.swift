@@ -65,8 +65,6 @@ struct WalkMachine: Sendable {
   private var hasFetched = false
   private var closing: Position?
   private var isClosed = false
-  /// What the answer took that ended the listing without a page; a walk around this one takes it over.
-  var endTraffic = WalkReport.Traffic(requests: 0)
 
   init(
     start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
@@ -153,7 +151,7 @@ struct WalkMachine: Sendable {
   ) -> NextAction {
     endLoading(at: now)
     hasFetched = true
-    endTraffic = traffic
+    report.endTraffic = traffic
     report.traffic = report.traffic + traffic
     report.checkpoint = nil
     return finish(exhaustion)

@@ -34,6 +34,8 @@ public struct WalkReport: Sendable {
   /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
   /// failed, whichever way they were read; and of an answer that ended the listing without a page.
   public package(set) var traffic = WalkReport.Traffic(requests: 0)
+  /// Of that, what the answer took that ended the listing without a page.
+  package var endTraffic = WalkReport.Traffic(requests: 0)
   /// Items a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0
   /// Time in which the consumer waited for a page.
