@@ -27,12 +27,7 @@ struct PostgresTable {
     var foreign: [String] = []
     if let stored {
       // What is staged comes into the table itself: names that others have taken there are taken here, too.
-      let names = Set(stored.map { Array($0.name.utf8) })
-      foreign = try connection.query(
-        """
-        SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
-        """, [sink.table.quotedName]
-      ).compactMap { $0[0] }.filter { !names.contains(Array($0.utf8)) }
+      foreign = try Self.foreign(to: stored, in: sink.table, connection)
     }
     machine = TableColumns(
       sink.shape, in: .postgres, limit: 300, stored: stored, foreign: foreign)
@@ -143,6 +138,18 @@ struct PostgresTable {
 
   // MARK: Tables
 
+  /// The columns of a table that are none of these: others have added them.
+  private static func foreign(
+    to own: [TableColumns.Column], in table: String, _ connection: PostgresConnection
+  ) throws -> [String] {
+    let names = Set(own.map { Array($0.name.utf8) })
+    return try connection.query(
+      """
+      SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+      """, [table.quotedName]
+    ).compactMap { $0[0] }.filter { !names.contains(Array($0.utf8)) }
+  }
+
   /// The name of what is staged for a table.
   static func stagedName(_ table: String) -> String {
     let prefix = "_quire_staged_"
@@ -158,6 +165,12 @@ struct PostgresTable {
   /// Gives what is staged to the table, whose views, indexes and rights stay; readers see the old rows
   /// until the commit.
   mutating func takePlace(of live: [TableColumns.Column]) throws {
+    // What others have added since this was staged keeps its name.
+    let foreign = try Self.foreign(to: live, in: sink.table, connection)
+    for (old, new) in machine.giveWay(to: foreign) {
+      try connection.execute(
+        "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
+    }
     try change(sink.table, live)
     let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
     try connection.execute(

@@ -104,6 +104,19 @@ struct SQLiteTable {
     applied = machine.columns
   }
 
+  /// Leaves names to columns that others have added to the sink's table meanwhile, which has those of `live` itself.
+  mutating func giveWay(beside live: [TableColumns.Column], _ database: Database) throws {
+    let own = Set(live.map { TableDialect.sqlite.folded($0.name.utf8) })
+    let foreign = try Self.columns(of: sink.table, database)
+      .filter { !own.contains(TableDialect.sqlite.folded($0.utf8)) }
+    for (old, new) in machine.giveWay(to: foreign) {
+      row = nil
+      try database.execute(
+        sql: "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
+      applied = machine.columns
+    }
+  }
+
   // MARK: Definition
 
   private func create(_ database: Database) throws {

@@ -19,6 +19,8 @@ final class SQLiteWriter: @unchecked Sendable {
   private var isBegun = false
   private var isRestarted = false
   private let ledger: SQLiteLedger
+  /// The columns of the table whose place a run is to take.
+  private var live: [TableColumns.Column] = []
 
   /// Reads what the database holds.
   init(_ sink: SQLiteSink, _ database: Database, restarts: Bool) throws {
@@ -48,6 +50,7 @@ final class SQLiteWriter: @unchecked Sendable {
     }
     checkpoint = record.checkpoint
     isStaged = record.staged != nil
+    live = record.columns
     table = try SQLiteTable(name, sink, database, stored: record.staged ?? record.columns)
   }
 
@@ -72,12 +75,17 @@ final class SQLiteWriter: @unchecked Sendable {
     isBegun = false
   }
 
-  /// Begins a transaction, and, with the first one, what a new run begins with.
+  /// Begins a transaction, and, with the first one, what a new run begins with. Others may have added columns since
+  /// the last one.
   private func begin(_ database: Database) throws {
     guard !isBegun else { return }
     isBegun = true
     try database.beginTransaction(.immediate)
-    guard !isRestarted else { return }
+    if !isRestarted { try beginRun(database) }
+    try table.giveWay(beside: isStaged ? live : table.columns, database)
+  }
+
+  private func beginRun(_ database: Database) throws {
     isRestarted = true
     try ledger.create(database)
     if restarts {

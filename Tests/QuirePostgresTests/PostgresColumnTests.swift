@@ -66,6 +66,20 @@ import Testing
     #expect(try schema.rows("SELECT indexname FROM pg_indexes WHERE indexname = 'i'") == ["i"])
   }
 
+  @Test("16-Replace: a column that its user adds within a run stays, whatever items have")
+  func replacesAroundLateColumns() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(mode: .replace)
+    try await schema.write(sink, [#"{"id":1}"#])
+    try await schema.write(sink, [#"{"id":2,"note":"x"}"#], completes: false)
+    try schema.rows("ALTER TABLE t ADD COLUMN note text DEFAULT 'mine'")
+    try await schema.write(sink, [#"{"id":3,"note":"y"}"#])
+    let rows = "SELECT id, note, note_2 FROM t ORDER BY id"
+    #expect(try schema.rows(rows) == ["2|mine|x", "3|mine|y"])
+    try await schema.write(sink, [#"{"id":4,"note":"z"}"#])
+    #expect(try schema.rows(rows) == ["4|mine|z"])
+  }
+
   @Test(
     "H-8: of an address that cannot be taken apart nothing is quoted",
     arguments: [

@@ -126,6 +126,29 @@ import Testing
     #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
   }
 
+  @Test("16-Table, 16-Replace: a column that its user adds within a run stays, whatever items have")
+  func keepsLateColumns() async throws {
+    let tables = try Tables()
+    let replacing = tables.sink(mode: .replace)
+    try await tables.write(replacing, [#"{"a":1}"#])
+    try await tables.write(replacing, [#"{"a":2,"note":"x"}"#], completes: false)
+    try tables.execute(
+      "ALTER TABLE t ADD COLUMN NOTE DEFAULT 'mine'; CREATE INDEX mine ON t (NOTE)")
+    try await tables.write(replacing, [#"{"a":3,"note":"y"}"#])
+    #expect(
+      try tables.rows("SELECT a, note, note_2 FROM t ORDER BY a") == ["i2|mine|x", "i3|mine|y"])
+    #expect(try tables.rows("SELECT name FROM pragma_index_info('mine')") == ["NOTE"])
+    // While a session is open.
+    let session = try await tables.sink("k").open(SinkOpening())
+    for (number, line) in [#"{"a":1}"#, #"{"a":2,"late":"x"}"#].enumerated() {
+      try await session.write(SinkPage([RawItem(Array(line.utf8))]))
+      try await session.commit(Checkpoint(sequence: number + 1))
+      if number == 0 { try tables.execute("ALTER TABLE k ADD COLUMN late DEFAULT 'mine'") }
+    }
+    await session.close()
+    #expect(try tables.rows("SELECT a, late, late_2 FROM k") == ["i1|mine|null", "i2|mine|x"])
+  }
+
   @Test("16-Exact: to begin anew takes away what was there with the first commit, not before")
   func restarts() async throws {
     let tables = try Tables()

@@ -168,6 +168,24 @@ package struct TableColumns: Sendable {
     return columns.count - 1
   }
 
+  /// Gives other names to columns of members whose names are those of others by now: what each was called, and is.
+  package mutating func giveWay(to foreign: [String]) -> [(old: String, new: String)] {
+    let names = Set(foreign.map { dialect.folded($0.utf8) })
+    taken.formUnion(names)
+    var changes: [(old: String, new: String)] = []
+    for place in columns.indices {
+      let old = columns[place].name
+      guard let member = columns[place].member, names.contains(dialect.folded(old.utf8)) else {
+        continue
+      }
+      let new = freeName(for: member)
+      columns[place].name = new
+      taken.insert(dialect.folded(new.utf8))
+      changes.append((old, new))
+    }
+    return changes
+  }
+
   /// A name for a member's column: its own, where a column can have it and none has, else one with a
   /// number.
   private func freeName(for member: String) -> String {
