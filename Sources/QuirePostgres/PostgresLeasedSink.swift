@@ -27,6 +27,7 @@ extension PostgresSink {
   ///
   /// Called by a worker with a lease of its own for it, before there is any for the units; twice is once.
   package func beginRound(_ lease: Lease, restarts: Bool) async throws {
+    try checkName()
     try await units.transaction { connection in
       try PostgresUnits(self, lease, connection).begin(restarts: restarts)
     }
@@ -61,6 +62,7 @@ private final class PostgresLeasedSink: Sink {
   }
 
   func open(_ opening: SinkOpening) async throws -> any SinkSession {
+    try base.checkName()
     guard !opening.restarts else {
       throw SinkError(
         .unsupported, "A unit of work is not begun anew: add it to a later round of its work.")

@@ -50,13 +50,7 @@ public struct PostgresSink: Sink {
   /// Throws `SinkError`: `.inUse` where another export writes to the table, `.notOurs` where no export made
   /// it, `.otherRequest` where it was made with other settings, `.damaged` and `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
-    guard !table.isEmpty, table.utf8.count <= 63, !table.contains("\0"), !table.hasPrefix("_quire")
-    else {
-      throw SinkError(
-        .unsupported,
-        "No table can be called \(ServerText(table)): PostgreSQL's names have 1 to 63 bytes, and Quire "
-          + "keeps those that begin with _quire. Choose another name.")
-    }
+    try checkName()
     let writer = PostgresWriter(self, restarts: opening.restarts)
     do {
       let checkpoint = try await writer.open()
@@ -64,6 +58,17 @@ public struct PostgresSink: Sink {
     } catch {
       await writer.close()
       throw error
+    }
+  }
+
+  /// Throws where no table can be called so.
+  func checkName() throws(SinkError) {
+    guard !table.isEmpty, table.utf8.count <= 63, !table.contains("\0"), !table.hasPrefix("_quire")
+    else {
+      throw SinkError(
+        .unsupported,
+        "No table can be called \(ServerText(table)): PostgreSQL's names have 1 to 63 bytes, and Quire "
+          + "keeps those that begin with _quire. Choose another name.")
     }
   }
 }

@@ -145,6 +145,18 @@ import Testing
     #expect(try schema.rows("SELECT count(*) FROM t") == ["3"])
   }
 
+  @Test("16-Machines: units go to no table that an export as a whole could not have")
+  func refusesNames() async throws {
+    let schema = try Schema()
+    for name in ["", "_quire_units", String(repeating: "t", count: 64)] {
+      await #expect {
+        _ = try await schema.sink(name).leased(lease("a", 1)).open(SinkOpening())
+      } throws: {
+        SinkError.Code.unsupported ~= $0
+      }
+    }
+  }
+
   @Test("16-Machines: units are noted in their order, each once, however many there are")
   func notesMany() async throws {
     let schema = try Schema()
