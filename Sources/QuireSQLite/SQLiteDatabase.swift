@@ -8,8 +8,10 @@ struct SQLiteDatabase: Sendable {
 
   /// Opens or makes the file. Throws `SinkError`.
   init(_ path: String) throws(SinkError) {
-    // Positions are in it, which are its owner's alone; its journal gets the same permissions.
-    let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+    // Positions are in it, which are its owner's alone; its journal gets the same permissions. SQLite makes what a
+    // link leads to by itself, for all to read.
+    let file = FileSink.resolved(path)
+    let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     let reason = errno
     guard descriptor >= 0 || reason == EEXIST else {
       throw SinkError(

@@ -14,9 +14,8 @@ final class TableLock {
 
   /// Throws `SinkError`: `.inUse`, or `.writeFailed` where the file cannot be made.
   init(database: String, table: String) throws(SinkError) {
-    // One database has one lock file, whatever it is called.
-    let resolved = URL(fileURLWithPath: database).resolvingSymlinksInPath().path
-    path = resolved + "-quire"
+    // One database has one lock file, whatever it is called, and before it is made.
+    path = FileSink.resolved(database) + "-quire"
     let hash = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -164,6 +164,25 @@ import Testing
     await session.close()
   }
 
+  @Test("16-Lock: a database that a link leads to is its owner's alone, and locked as any other")
+  func makesLinkedDatabase() async throws {
+    let tables = try Tables()
+    let files = FileManager.default
+    let real = tables.folder.appending(path: "real")
+    try files.createDirectory(at: real, withIntermediateDirectories: true)
+    let path = real.appending(path: "y.db").path
+    try files.createSymbolicLink(atPath: tables.path, withDestinationPath: path)
+    let session = try await tables.sink().open(SinkOpening())
+    await #expect {
+      _ = try await SQLiteSink(path, table: "t").open(SinkOpening())
+    } throws: {
+      SinkError.Code.inUse ~= $0
+    }
+    await session.close()
+    let mode = try files.attributesOfItem(atPath: path)[.posixPermissions]
+    #expect(mode as? Int == 0o600)
+  }
+
   @Test("16-Lock: a second export into a table is refused, one into another table is not")
   func locks() async throws {
     let tables = try Tables()
