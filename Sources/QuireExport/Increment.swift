@@ -181,7 +181,8 @@ extension IncrementMachine {
     case .number(let text):
       if let (latest, second) = beginning(of: text, began) {
         let back = increment.numberLookBack.map(Double.init) ?? seconds * second
-        return .number("\(Int64(latest - back))")
+        guard let start = Int64(exactly: (latest - back).rounded(.down)) else { break }
+        return .number("\(start)")
       }
       if let back = increment.numberLookBack { return less(text, by: back) ?? value }
       guard seconds > 0 else { return value }

@@ -183,6 +183,10 @@ extension IncrementTests {
       let start = Double(try #require(sent?.integer)) / second
       #expect(start >= now - 601 && start < Date().timeIntervalSince1970 - 599)
     }
+    // Farther than numbers go.
+    await #expect(throws: SinkError.self) {
+      try await sent(behind: "\(Int64((now + 60) * 1000))", lookBack: .seconds(Int64.max))
+    }
   }
 }
 
