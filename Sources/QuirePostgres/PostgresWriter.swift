@@ -39,7 +39,7 @@ final class PostgresWriter: @unchecked Sendable {
   }
 
   /// Writes items and the checkpoint as one transaction, and does so again where the connection is lost
-  /// on the way and the transaction with it.
+  /// on the way and the transaction with it, or the server ends that for a deadlock.
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint) async throws {
     try await connection.run { [self] in
       let end = ContinuousClock.now + PostgresDatabase.patience
@@ -49,13 +49,18 @@ final class PostgresWriter: @unchecked Sendable {
           (committed, isRestarted) = (checkpoint, true)
           return
         } catch {
-          guard !connection.isOpen, try reconnect(until: end, error) else {
+          if connection.isOpen {
+            let isOver = !connection.isConflict || ContinuousClock.now >= end
             try? connection.execute("ROLLBACK")
-            throw error
+            if isOver { throw error }
+            Thread.sleep(forTimeInterval: Self.pause)
+            continue
           }
+          try reconnect(until: end, error)
           // The answer to a commit may be what was lost; one that takes all away can be repeated. Another export
-          // may have committed meanwhile, too, as often as this one.
-          if !restarts || isRestarted, try ledger.read()?.checkpoint.bytes == checkpoint.bytes {
+          // may have committed meanwhile, too, as often as this one. Where nothing can be read, the next try says why.
+          let found = try? ledger.read()
+          if !restarts || isRestarted, found?.checkpoint.bytes == checkpoint.bytes {
             (committed, isRestarted) = (checkpoint, true)
             return
           }
@@ -64,17 +69,20 @@ final class PostgresWriter: @unchecked Sendable {
     }
   }
 
-  private func reconnect(until end: ContinuousClock.Instant, _ reason: any Error) throws -> Bool {
+  /// Seconds between two tries.
+  private static let pause = 0.2
+
+  private func reconnect(until end: ContinuousClock.Instant, _ reason: any Error) throws {
     while ContinuousClock.now < end {
       do {
         try connection.connect()
         try ledger.lock()
-        return true
+        return
       } catch SinkError.Code.inUse {
         // The server may not have noticed yet that the old connection is gone.
         connection.close()
       } catch {}
-      Thread.sleep(forTimeInterval: 0.2)
+      Thread.sleep(forTimeInterval: Self.pause)
     }
     throw reason
   }

@@ -104,6 +104,25 @@ import Testing
     #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["0", "1", "2"])
   }
 
+  @Test("16-Exact: a commit that the server ends for a deadlock is made again")
+  func commitsAgain() async throws {
+    let schema = try Schema()
+    let sink = schema.sink(mode: .append)
+    try await schema.write(sink, [#"{"a":1}"#])
+    try schema.rows(
+      """
+      CREATE SEQUENCE tries;
+      CREATE FUNCTION strike() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('tries') = 1 THEN RAISE 'deadlock detected' USING ERRCODE = '40P01'; END IF;
+        RETURN NEW;
+      END $$;
+      CREATE TRIGGER strike BEFORE INSERT ON t FOR EACH ROW EXECUTE FUNCTION strike()
+      """)
+    try await schema.write(sink, [#"{"a":2}"#])
+    #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["1", "2"])
+    #expect(try schema.rows("SELECT last_value FROM tries") == ["2"])
+  }
+
   @Test("16-Exact: what another export has committed meanwhile is not taken for one's own commit")
   func knowsItsCommit() async throws {
     let server = try PostgresServer()
