@@ -118,6 +118,21 @@ func raw(_ text: String) -> RawItem {
     #expect(folder.text("a.csv") == "name,who,user.id\r\n'=1+1,x,-5\r\n'-,,\r\n")
   }
 
+  @Test("16-Files: texts that begin as formulas do in any spreadsheet are guarded")
+  func guardsFormulas() async throws {
+    let folder = try Folder()
+    let sink = FileSink(folder("a.tsv"), columns: ["t"], guardsFormulas: true)
+    let items = [
+      "+1", "@a", "\\n=1", "\\r=1", "\u{FF1D}1", "\u{FF0B}1", "\u{FF0D}1", "\u{FF20}a", "a=",
+    ]
+    _ = try await export([items.map { "{\"t\":\"\($0)\"}" }], to: sink)
+    let cells = [
+      "'+1", "'@a", "\"'\n=1\"", "\"'\r=1\"", "'\u{FF1D}1", "'\u{FF0B}1", "'\u{FF0D}1",
+      "'\u{FF20}a", "a=",
+    ]
+    #expect(folder.text("a.tsv") == "t\n" + cells.map { $0 + "\n" }.joined())
+  }
+
   @Test("16-Files: half a surrogate pair stays as the server wrote it, in cells and in names")
   func keepsHalfPairs() async throws {
     let folder = try Folder()

@@ -120,7 +120,7 @@ struct TableRows {
 
   private func append(text: String, to output: inout [UInt8]) {
     var bytes = Array(text.utf8)
-    if guardsFormulas, let first = bytes.first, Self.formulaStarts.contains(first) {
+    if guardsFormulas, let first = text.unicodeScalars.first, Self.formulaStarts.contains(first) {
       bytes.insert(UInt8(ascii: "'"), at: 0)
     }
     let needsQuotes =
@@ -131,8 +131,9 @@ struct TableRows {
     if needsQuotes { append(quoted: bytes, to: &output) } else { output += bytes }
   }
 
-  /// What makes a spreadsheet take a text for a formula (OWASP, CSV Injection).
-  private static let formulaStarts = Set("=+-@\t\r".utf8)
+  /// What makes a spreadsheet take a text for a formula, the wide forms of East Asia among it (OWASP, CSV Injection).
+  private static let formulaStarts = Set(
+    "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars)
 
   private func append(quoted bytes: [UInt8], to output: inout [UInt8]) {
     output.append(0x22)
