@@ -17,7 +17,7 @@ public struct FileFormat: Hashable, Sendable {
 
   /// An item a line, in the server's own JSON without white space (jsonlines.org, ndjson.org).
   public static let jsonLines = FileFormat(kind: .jsonLines)
-  /// One array, an item a line; it is closed at every commit, so that the file can be read at any time.
+  /// One array, an item a line; it is closed at every commit, and where a run ends by anything but a kill.
   public static let json = FileFormat(kind: .json)
   /// A table with commas (RFC 4180): a line of names, then a row for each item, lines ended by CRLF. Null
   /// and absent values are empty cells, empty texts are `""`, and objects and arrays are JSON.
