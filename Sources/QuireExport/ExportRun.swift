@@ -189,7 +189,9 @@ final class ExportRun {
     case .limit(let limit):
       report.end = .limit(limit)
       next.position = next.position?.afterWalk
-    case .truncationSuspected(let declared): completed(declared - walk.items, of: declared)
+    case .truncationSuspected(let declared):
+      // What transforms have dropped came, too.
+      completed(declared - walk.traffic.items - walk.traffic.badItems, of: declared)
     default: completed()
     }
     if machine.isOpen || next.isOver { try await commit(to: session) }

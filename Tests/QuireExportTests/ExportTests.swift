@@ -234,6 +234,8 @@ import Testing
     try await Export(cursor.limited(to: Limits(items: 4)), to: other).run()
     #expect(try await Export(cursor, to: other).run().isComplete)
     #expect(other.items == (1...7).map(String.init))
+    let short = listing([[1, 2], [3]], declares: 5).filter { !$0.isMultiple(of: 2) }
+    #expect(try await Export(short, to: MemorySink()).run().checkpoint?.missing == 2)
     let midway = MemorySink()
     let part = cursor.resuming(from: Position(1))
     try await Export(part.limited(to: Limits(pages: 1)), to: midway).run()
