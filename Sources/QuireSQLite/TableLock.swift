@@ -17,6 +17,7 @@ final class TableLock {
     // One database has one lock file, whatever it is called, and before it is made.
     path = FileSink.resolved(database) + "-quire"
     let hash = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
+    var waits = 0
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
       guard opened >= 0 else {
@@ -25,15 +26,20 @@ final class TableLock {
           .writeFailed,
           "\(database) cannot be written: \(String(cString: strerror(reason))).", reason: reason)
       }
-      let result = Self.take(opened, at: Int(hash >> 2), length: 1)
+      let place = Int(hash >> 2)
+      let result = Self.take(opened, at: place, length: 1)
       // Another export may have taken the file away before the lock was ours.
       if result == 0, Self.isSame(opened, path) {
         descriptor = opened
         return
       }
+      let isLettingGo = [EAGAIN, EACCES].contains(result) && Self.isWhole(opened, at: place)
       close(opened)
       switch result {
       case 0: continue
+      case _ where isLettingGo && waits < 5_000:
+        waits += 1
+        usleep(1_000)
       case EAGAIN, EACCES:
         throw SinkError(
           .inUse,
@@ -67,6 +73,15 @@ final class TableLock {
     #endif
   }()
 
+  /// `F_OFD_GETLK`, too.
+  private static let getLock: Int32 = {
+    #if canImport(Darwin)
+      92
+    #else
+      36
+    #endif
+  }()
+
   private static func take(_ descriptor: Int32, at start: Int, length: Int) -> Int32 {
     while true {
       var lock = flock(
@@ -75,6 +90,15 @@ final class TableLock {
       if fcntl(descriptor, setLock, &lock) == 0 { return 0 }
       if errno != EINTR { return errno }
     }
+  }
+
+  /// Whether what is in the way of a lock is that of the whole file, by which another one lets go of its table, or
+  /// nothing any more.
+  private static func isWhole(_ descriptor: Int32, at start: Int) -> Bool {
+    var lock = flock(
+      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(start), l_len: 1, l_pid: 0)
+    return fcntl(descriptor, getLock, &lock) == 0
+      && (lock.l_len == 0 || lock.l_type == Int16(F_UNLCK))
   }
 
   private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {

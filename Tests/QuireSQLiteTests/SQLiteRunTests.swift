@@ -164,6 +164,21 @@ import Testing
     await session.close()
   }
 
+  @Test("16-Lock: an export waits out the moment in which one into another table ends")
+  func waitsForRelease() async throws {
+    let tables = try Tables()
+    let descriptor = open(tables.path + "-quire", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+    // The whole file, as that one has it (`F_OFD_SETLK`).
+    var lock = flock(
+      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
+    #expect(fcntl(descriptor, 37, &lock) == 0)
+    let sink = tables.sink()
+    let opening = Task { try await sink.open(SinkOpening()).close() }
+    for _ in 0..<1_000 { await Task.yield() }
+    close(descriptor)
+    try await opening.value
+  }
+
   @Test("16-Lock: a database that a link leads to is its owner's alone, and locked as any other")
   func makesLinkedDatabase() async throws {
     let tables = try Tables()
