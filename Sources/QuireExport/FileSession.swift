@@ -80,8 +80,10 @@ package final class FileSession: SinkSession {
     do throws(SinkError) {
       generations = try GenerationFile(target + ".checkpoint", calls)
     } catch {
-      // What is damaged is of no use to an export that begins anew, which replaces it.
-      guard restarts || sink.adopted != nil, error.code == .damaged else { throw error }
+      // What cannot be read is of no use to an export that begins anew, which replaces it.
+      guard restarts || sink.adopted != nil, [.damaged, .unsupported].contains(error.code) else {
+        throw error
+      }
       generations = GenerationFile(none: calls, at: target + ".checkpoint")
     }
     if restarts { return }

@@ -90,9 +90,11 @@ final class PostgresWriter: @unchecked Sendable {
   private func transact(_ items: [TableItem], _ checkpoint: Checkpoint) throws {
     try connection.execute("BEGIN")
     try ledger.create()
-    let record = try ledger.read(locking: true)
+    let isAnew = restarts && !isRestarted
+    // What cannot be read is of no use to an export that begins anew.
+    let record = try isAnew ? nil : ledger.read(locking: true)
     // The fence: an export that lost its lock, and does not know it yet, must not write over another's.
-    if !restarts || isRestarted {
+    if !isAnew {
       guard record?.checkpoint == committed else {
         throw SinkError(
           .inUse, "Another export has written to the table \(sink.table) meanwhile: this one ends.")
@@ -101,12 +103,11 @@ final class PostgresWriter: @unchecked Sendable {
     var isStaged = record?.staged != nil
     var table = try PostgresTable(
       sink, connection, isStaged: isStaged, stored: record?.staged ?? record?.columns)
-    if restarts, !isRestarted {
+    if isAnew {
       try PostgresTable.drop(sink.table, ledger)
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       try ledger.remove()
       try ledger.forgetUnits()
-      (isStaged, table) = (false, try PostgresTable(sink, connection, isStaged: false, stored: nil))
     } else if sink.mode == .replace, let committed, committed.isOver {
       isStaged = true
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)

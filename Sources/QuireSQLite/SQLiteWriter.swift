@@ -27,16 +27,11 @@ final class SQLiteWriter: @unchecked Sendable {
     self.sink = sink
     self.restarts = restarts
     ledger = SQLiteLedger(table: sink.table)
-    let record = try ledger.read(database)
+    // What cannot be read is of no use to an export that begins anew.
+    let record = try restarts ? nil : ledger.read(database)
     let exists = try database.tableExists(sink.table) || database.viewExists(sink.table)
-    if restarts {
-      checkpoint = nil
-      isStaged = false
-      table = try SQLiteTable(sink.table, sink, database, stored: nil)
-      return
-    }
     guard let record else {
-      guard !exists else { throw SinkError.notOurs(sink.table, of: sink.path) }
+      guard restarts || !exists else { throw SinkError.notOurs(sink.table, of: sink.path) }
       checkpoint = nil
       isStaged = false
       table = try SQLiteTable(sink.table, sink, database, stored: nil)

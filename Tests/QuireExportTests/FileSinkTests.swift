@@ -207,6 +207,22 @@ func raw(_ text: String) -> RawItem {
     await again.close()
   }
 
+  @Test("K6, 16-Files: an export that begins anew takes the place of one of a later version")
+  func restartsOverLaterForm() async throws {
+    let folder = try Folder()
+    let sink = FileSink(folder("a.jsonl"))
+    _ = try await export(Self.pages, to: sink)
+    let path = folder("a.jsonl.checkpoint")
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    try text.replacing("{\"quire\":1,", with: "{\"quire\":2,")
+      .write(toFile: path, atomically: false, encoding: .utf8)
+    var anew = Export(Cursor(listing([["1"]])), to: sink)
+    await #expect { try await anew.run() } throws: { SinkError.Code.unsupported ~= $0 }
+    anew.restarts = true
+    #expect(try await anew.run().isComplete)
+    #expect(folder.text("a.jsonl") == "1\n")
+  }
+
   @Test("16-Files: what no export wrote is neither emptied nor continued unless that is asked for")
   func keepsForeignFiles() async throws {
     let folder = try Folder()

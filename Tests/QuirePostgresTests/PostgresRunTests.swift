@@ -104,6 +104,18 @@ import Testing
     #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["0", "1", "2"])
   }
 
+  @Test("16-Exact: to begin anew in PostgreSQL takes the place of a damaged checkpoint, too")
+  func restartsOverDamage() async throws {
+    let schema = try Schema()
+    try await schema.write(schema.sink(), [#"{"a":1}"#])
+    try schema.rows("UPDATE _quire SET checkpoint = 'x'")
+    await #expect { try await schema.write(schema.sink(), [#"{"a":2}"#]) } throws: {
+      SinkError.Code.damaged ~= $0
+    }
+    try await schema.write(schema.sink(), [#"{"a":3}"#], restarts: true)
+    #expect(try schema.rows("SELECT a FROM t") == ["3"])
+  }
+
   @Test("16-Exact: a commit that the server ends for a deadlock is made again")
   func commitsAgain() async throws {
     let schema = try Schema()

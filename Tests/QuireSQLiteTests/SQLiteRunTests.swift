@@ -164,6 +164,18 @@ import Testing
     await session.close()
   }
 
+  @Test("16-Exact: to begin anew takes the place of a checkpoint that cannot be read, too")
+  func restartsOverDamage() async throws {
+    let tables = try Tables()
+    try await tables.write(tables.sink(), [#"{"a":1}"#])
+    try tables.execute("UPDATE _quire SET checkpoint = 'x'")
+    await #expect { try await tables.write(tables.sink(), [#"{"a":2}"#]) } throws: {
+      SinkError.Code.damaged ~= $0
+    }
+    try await tables.write(tables.sink(), [#"{"a":3}"#], restarts: true)
+    #expect(try tables.rows("SELECT a FROM t") == ["i3"])
+  }
+
   @Test("16-Lock: an export waits out the moment in which one into another table ends")
   func waitsForRelease() async throws {
     let tables = try Tables()
