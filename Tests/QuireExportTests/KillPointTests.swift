@@ -3,6 +3,7 @@ import QuireCore
 @testable import QuireExport
 import QuirePagination
 import QuireTesting
+import Synchronization
 import Testing
 
 /// An export into a simulated file, and what must have become of it.
@@ -184,6 +185,24 @@ struct KillPointTests {
     close(descriptor)
     await session.close()
     #expect(folder.text("a.jsonl") == "2\n")
+  }
+
+  @Test("K6: a checkpoint that is damaged is not left open")
+  func closesDamaged() throws {
+    let folder = try Folder()
+    try "x".write(toFile: folder("a"), atomically: false, encoding: .utf8)
+    let held = Mutex(0)
+    var calls = FileCalls.system
+    calls.open = { path, flags in
+      held.withLock { $0 += 1 }
+      return FileCalls.system.open(path, flags)
+    }
+    calls.close = { descriptor in
+      held.withLock { $0 -= 1 }
+      FileCalls.system.close(descriptor)
+    }
+    #expect(throws: SinkError.self) { try GenerationFile(folder("a"), calls) }
+    #expect(held.withLock { $0 } == 0)
   }
 
   @Test(

@@ -33,7 +33,12 @@ struct GenerationFile {
     guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", path) }
     let file = SinkFile(calls: calls, path: path, descriptor: descriptor)
     self.file = file
-    try read(file)
+    do throws(SinkError) {
+      try read(file)
+    } catch {
+      calls.close(descriptor)
+      throw error
+    }
   }
 
   private mutating func read(_ file: SinkFile) throws(SinkError) {
