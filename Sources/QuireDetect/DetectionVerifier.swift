@@ -342,9 +342,9 @@ struct FollowedPages {
   /// that means something else skips items where it is sent, or brings them from anywhere.
   private func jump(to position: Position) -> String? {
     guard positions.count == 1, counts.count == 2, let sent = positions.last.flatMap(Self.number),
-      let next = Self.number(position), next != sent + counts[1], next != sent + 1
+      let next = Self.number(position), next != sent.plus(counts[1]), next != sent.plus(1),
+      sent == counts[0] || sent == 1 || sent == 2
     else { return nil }
-    guard sent == counts[0] || sent == 1 || sent == 2 else { return nil }
     return
       "The first page leads to \(sent) and the second to \(next): the server takes the number for "
       + "something else."

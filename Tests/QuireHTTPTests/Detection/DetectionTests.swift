@@ -256,6 +256,20 @@ struct DetectionTests {
     }
   }
 
+  @Test("Numbers that no sum of theirs fits are tokens like others, and end no process")
+  func greatestNumbers() async throws {
+    let server = CannedServer { request, _ in
+      if request.url.hasSuffix("=5") { return .json(#"{"items":[{"id":4}],"next_cursor":null}"#) }
+      return request.url.hasSuffix("=\(Int.max)")
+        ? .json(#"{"items":[{"id":3}],"next_cursor":5}"#)
+        : .json(#"{"items":[{"id":1},{"id":2}],"next_cursor":\#(Int.max)}"#)
+    }
+    let detection = try await PageClient(transport: server).detect(
+      at: url,
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+    #expect(detection.best?.confidence == .verified, "\(detection)")
+  }
+
   @Test("A link to another host is not followed: the detector says so, and obeys another policy")
   func links() async throws {
     let first = get(
