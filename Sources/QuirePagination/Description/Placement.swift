@@ -201,6 +201,14 @@ extension Pagination.Route {
     }
     return value
   }
+
+  /// The number that a request says at the route's placement, as it was before it was changed on its way
+  /// out; nil where it says none, or one that cannot be read back.
+  func count(sentBy request: RequestEditor) -> Int? {
+    guard let sent = request.value(at: send) else { return nil }
+    guard next.firstCount != nil else { return sent.integer }
+    return next.transforms.reversed().reduce(Optional(sent)) { $0.flatMap($1.undo) }?.integer
+  }
 }
 
 extension Pagination.Route: Block {

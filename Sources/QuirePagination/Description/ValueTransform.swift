@@ -58,6 +58,25 @@ extension Pagination {
       }
     }
 
+    /// The number of a counter that was changed to `value`; nil where that does not tell.
+    func undo(_ value: JSONValue) -> JSONValue? {
+      switch self {
+      case .adding(let number):
+        guard let sum = value.integer else { return nil }
+        let (count, overflow) = sum.subtractingReportingOverflow(number)
+        return overflow ? nil : .number(String(count))
+      case .template(let text):
+        let sent = value.plainText
+        let before = text.prefix { $0 != "{" }
+        guard text.dropFirst(before.count).hasPrefix("{}"), sent.hasPrefix(before) else {
+          return nil
+        }
+        return .number(String(sent.dropFirst(before.count).prefix { "0"..."9" ~= $0 }))
+      case .jsonText: return value
+      case .queryItem, .formDecoded, .json: return nil
+      }
+    }
+
     private static func sum(_ value: JSONValue, _ number: Int) throws(PageError) -> JSONValue {
       guard let integer = Int128(value.plainText) else {
         throw PageError(

@@ -178,11 +178,10 @@ struct EndJudge: EnginePart {
   /// Whether the next number is not beyond the one that this page was asked for by.
   private func isBehind(_ next: Bookmark, sentFor answer: PageAnswer) -> Bool {
     guard let number = next.count else { return false }
-    let route = routes[next.route]
     let sent =
       answer.bookmark.map(\.count)
-      ?? RequestEditor(first).value(at: route.send)?.integer ?? pagination.request.first?.integer
-      ?? routes.lazy.compactMap(\.next.firstCount).first
+      ?? routes[next.route].count(sentBy: RequestEditor(first))
+      ?? pagination.request.first?.integer ?? routes.lazy.compactMap(\.next.firstCount).first
     return sent.map { number <= $0 } ?? false
   }
 

@@ -7,8 +7,8 @@ struct PageCounter: EnginePart {
   /// The number by which the first page was asked for: the caller's own, or the description's.
   func start(of route: Pagination.Route) -> Int? {
     guard let standard = route.next.firstCount else { return nil }
-    return RequestEditor(first).value(at: route.send)?.integer
-      ?? pagination.request.first?.integer ?? standard
+    return route.count(sentBy: RequestEditor(first)) ?? pagination.request.first?.integer
+      ?? standard
   }
 
   /// The number by which this page was asked for; nil when it came by a way that does not count like

@@ -72,8 +72,10 @@ package final class PaginationEngine: Sendable {
     let firstValue = pagination.request.first
     startsMidway = routes.contains { route in
       guard let own = editor.value(at: route.send), !own.isBlank else { return false }
-      let start = firstValue ?? route.next.firstCount.map { .number(String($0)) }
-      return own.plainText != start?.plainText
+      if let first = route.next.firstCount, let count = route.count(sentBy: editor) {
+        return count != firstValue?.integer ?? first
+      }
+      return own.plainText != firstValue?.plainText
     }
     if let route = routes.first {
       try editor.begin(route, value: pagination.request.first, pageSize: self.pageSize)

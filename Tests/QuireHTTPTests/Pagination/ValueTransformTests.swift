@@ -119,6 +119,27 @@ struct ValueTransformTests {
     #expect(try follow(engine, #"{"items":[1,2]}"#)?.url == "https://a.test/l?limit=2%2C2")
   }
 
+  @Test(
+    "A walk counts on from the number that it sent first, whatever was added to that or put around")
+  func changedCounters() throws {
+    let rows: [(next: Pagination.Next, query: String, second: String, isMidway: Bool)] = [
+      (.adding(1, to: .pageNumber(first: 0)), "", "?at=2", false),
+      (.adding(1, to: .pageNumber(first: 0)), "?at=1", "?at=2", false),
+      (.adding(1, to: .pageNumber(first: 0)), "?at=5", "?at=6", true),
+      (.template("row {} on", of: .offset), "?at=row%2040%20on", "?at=row%2042%20on", true),
+      (.template("p{}", of: .adding(-1, to: .pageNumber)), "?at=p3", "?at=p4", true),
+      (.adding(1, to: .offset), "?at=\(Int.min)", "?at=3", true),
+    ]
+    for row in rows {
+      let engine = try engine(
+        Pagination(next: row.next, send: .query("at"), end: [.emptyPage], items: "/items"),
+        url: "https://a.test/l\(row.query)")
+      #expect(engine.startsMidway == row.isMidway, "\(row)")
+      let second = try follow(engine, #"{"items":[1,2]}"#)?.url
+      #expect(second == "https://a.test/l\(row.second)", "\(row)")
+    }
+  }
+
   @Test("V56: a placeholder is filled in the URL, encoded or not, and inside any body")
   func placeholder() throws {
     let description = Pagination(
