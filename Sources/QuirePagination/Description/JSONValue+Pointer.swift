@@ -122,12 +122,32 @@ extension JSONValue {
   package var count: Int? { wholeNumber.flatMap { $0 >= 0 ? $0 : nil } }
 
   /// The link in a value: a text, or an object's `href`, `url`, `@id` or `id`, without the
-  /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams).
+  /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams); where an object may stand in
+  /// a list (HAL, §4.1.1; JSON-LD), that of the only one.
   package var link: String? {
-    guard case .object = self else { return string }
-    let names = ["href", "url", "@id", "id"]
-    guard let text = names.lazy.compactMap({ self[$0]?.string }).first else { return nil }
-    return self["templated"]?.boolean == true ? Self.withoutExpressions(text) : text
+    switch self {
+    case .array(let elements):
+      guard elements.count == 1, case .object = elements[0] else { return nil }
+      return elements[0].link
+    case .object:
+      let texts = Self.linkNames.lazy.compactMap { self[$0]?.string }
+      guard let text = texts.first else { return nil }
+      return self["templated"]?.boolean == true ? Self.withoutExpressions(text) : text
+    case .null, .bool, .number, .string: return string
+    }
+  }
+
+  private static let linkNames = ["href", "url", "@id", "id"]
+
+  /// Whether a link has its place here, and none is in it: `{"href": null}`, `{"href": ""}`.
+  var isEmptyLink: Bool {
+    switch self {
+    case .array(let elements): return elements.count == 1 && elements[0].isEmptyLink
+    case .object:
+      let places = Self.linkNames.compactMap { self[$0] }
+      return !places.isEmpty && places.allSatisfy(\.isBlank)
+    case .null, .bool, .number, .string: return false
+    }
   }
 
   /// `/o?page=1{&sort}` without `{&sort}` (RFC 6570).

@@ -139,10 +139,10 @@ struct ContinuationFinder: EnginePart {
     case .contentRange:
       return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
     default:
-      guard let token = try token(route.next, in: answer) else { return nil }
+      // Some servers say by false that nothing follows, and some by a link that leads nowhere.
+      guard let token = try token(route.next, in: answer), token != .bool(false) else { return nil }
       switch route.send {
-      // Some servers say so that there is no link.
-      case .url where token == .bool(false), .request where token == .bool(false): return nil
+      case .url where token.isEmptyLink, .request where token.isEmptyLink: return nil
       case .url: return .url(try absolute(token, from: route.next, in: answer))
       case .request:
         return .request(description(token, href: try absolute(token, from: route.next, in: answer)))

@@ -318,6 +318,33 @@ struct PaginationEngineTests {
     #expect(engine.continuation(after: answer, itemCount: 1).nextFailure?.code == .refusedLink)
   }
 
+  @Test(
+    "A link's object that has no link ends a walk as none does, and so does false wherever it goes",
+    arguments: [
+      #"{"href":null}"#, #"{"href":""}"#, #"{"href":" ","templated":true}"#, #"[{"href":null}]"#,
+      "false", "[]", "{}",
+    ])
+  func emptyLink(_ value: String) throws {
+    for send in [Pagination.Placement.url, .request, .query("cursor")] {
+      if send == .query("cursor"), value != "false" { continue }
+      let engine = try makeEngine(Pagination(next: .body("/next"), send: send))
+      let end = engine.continuation(
+        after: try answer(engine, "{\"next\":\(value)}"), itemCount: 1)
+      #expect(end.next == nil && end.nextFailure == nil, "\(send)")
+    }
+  }
+
+  @Test("HAL: the only link object of a list is the link")
+  func listOfLinks() throws {
+    let engine = try makeEngine(.hal.items(at: "/_embedded/things"))
+    let page = #"{"_embedded":{"things":[1]},"_links":{"next":[{"href":"/l?page=2"}]}}"#
+    let next = engine.continuation(after: try answer(engine, page), itemCount: 1).next
+    #expect(next == Position(["url": "https://a.test/l?page=2"]))
+    let two = page.replacing("}]}}", with: #"},{"href":"/l?page=3"}]}}"#)
+    let both = engine.continuation(after: try answer(engine, two), itemCount: 1)
+    #expect(both.nextFailure?.code == .refusedLink)
+  }
+
   @Test("A link that describes a request has nothing deleted", arguments: ["DELETE", "put"])
   func methods(_ method: String) throws {
     let engine = try makeEngine(.ogcFeatures)
