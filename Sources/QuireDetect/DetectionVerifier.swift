@@ -207,10 +207,10 @@ extension FollowedPages {
 extension PageError {
   /// Whether a page was refused because of its request, rather than at that time only.
   fileprivate var refutesDescription: Bool {
-    guard let status = response?.status.code else {
-      return ![.connectFailed, .timedOut, .truncated].contains(code)
-    }
-    return ![408, 425, 429, 502, 503, 504].contains(status)
+    // A limit of use is said by many statuses, 403 among them.
+    if [.connectFailed, .timedOut, .truncated, .throttled].contains(code) { return false }
+    let passing = RetryPolicy.laterStatuses.union(RetryPolicy.outageStatuses)
+    return response.map { !passing.contains($0.status.code) } ?? true
   }
 }
 

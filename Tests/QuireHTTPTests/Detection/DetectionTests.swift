@@ -249,6 +249,7 @@ struct DetectionTests {
     for second in [
       get("\(url)?page=2", #"{"results":[],"next":null,"count":9}"#),
       get("\(url)?page=2", "busy", head: "< 503"),
+      get("\(url)?page=2", "too fast", head: "< 403\n< Retry-After: 60"),
     ] {
       let (detection, unplayed) = try await detect(first + second)
       #expect(detection.best?.preset == "drf" && detection.best?.confidence == .possible)
