@@ -151,7 +151,7 @@ extension Pagination {
   var swift: String {
     var parts = ["next: \(next.swift)"]
     if send != .url { parts.append("send: \(send.swift)") }
-    if request.isQuery { parts.append("request: RequestRule(isQuery: true)") }
+    if request != Pagination.RequestRule() { parts.append("request: \(request.swift)") }
     if !end.isEmpty { parts.append("end: [\(end.map(\.swift).joined(separator: ", "))]") }
     if case .path(let path) = items, !path.text.isEmpty { parts.append("items: \(path.swift)") }
     if let total { parts.append("total: \(total.swift)") }
@@ -205,8 +205,28 @@ extension Pagination.Placement {
     case .header(let name): ".header(\(name.swiftLiteral))"
     case .jsonBody(let path): ".jsonBody(\(path.swift))"
     case .form(let name): ".form(\(name.swiftLiteral))"
+    case .xmlBody(let path): ".xmlBody(\(path.swift))"
+    case .placeholder(let text, _): ".placeholder(\(text.swiftLiteral))"
     default: ".\(self)"
     }
+  }
+}
+
+extension Pagination.RequestRule {
+  fileprivate var swift: String {
+    var parts: [String] = []
+    if case .except(let names) = keep {
+      parts.append("keep: .except([\(names.map(\.swiftLiteral).joined(separator: ", "))])")
+    }
+    if let first { parts.append("first: \(first.string?.swiftLiteral ?? first.description)") }
+    if let query = then?.set.query {
+      let members = query.sorted { $0.key < $1.key }
+        .map { "\($0.key.swiftLiteral): \($0.value.swiftLiteral)" }
+      let constants = "Pagination.RequestConstants(query: [\(members.joined(separator: ", "))])"
+      parts.append("then: Pagination.RequestChange(set: \(constants))")
+    }
+    if isQuery { parts.append("isQuery: true") }
+    return "Pagination.RequestRule(\(parts.joined(separator: ", ")))"
   }
 }
 
@@ -225,7 +245,7 @@ extension Pagination.End {
 
 extension Pagination.TotalSource {
   fileprivate var swift: String {
-    kind == .items ? source.swift : "TotalSource(\(source.swift), .\(kind.rawValue))"
+    kind == .items ? source.swift : "Pagination.TotalSource(\(source.swift), .\(kind.rawValue))"
   }
 }
 

@@ -396,6 +396,37 @@ struct DetectionTests {
     }
   }
 
+  @Test("A description that was put together is written as a program has it, with all its parts")
+  func swiftOfCompositions() {
+    let counted = Pagination(
+      next: .offset, send: .query("_start"),
+      request: Pagination.RequestRule(
+        keep: .except(["_end"]),
+        then: Pagination.RequestChange(set: Pagination.RequestConstants(query: ["_limit": "10"])),
+        isQuery: true),
+      end: [.emptyPage], total: Pagination.TotalSource("/n", .estimate))
+    #expect(
+      counted.swift == """
+        Pagination(next: .offset, send: .query("_start"), \
+        request: Pagination.RequestRule(keep: .except(["_end"]), \
+        then: Pagination.RequestChange(set: \
+        Pagination.RequestConstants(query: ["_limit": "10"])), isQuery: true), \
+        end: [.emptyPage], total: Pagination.TotalSource("/n", .estimate))
+        """)
+    let filled = Pagination(
+      next: .body("/next"), send: .placeholder("{cursor}"),
+      request: Pagination.RequestRule(first: ""))
+    #expect(
+      filled.swift == """
+        Pagination(next: .body("/next"), send: .placeholder("{cursor}"), \
+        request: Pagination.RequestRule(first: ""))
+        """)
+    let element = Pagination(next: .pageNumber, send: .xmlBody("/q/page"), end: [.emptyPage])
+    #expect(
+      element.swift
+        == #"Pagination(next: .pageNumber, send: .xmlBody("/q/page"), end: [.emptyPage])"#)
+  }
+
   @Test("A preset at the path of its own example is the example")
   func ownPlaces() throws {
     var count = 0
