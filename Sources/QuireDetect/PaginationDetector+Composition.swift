@@ -177,7 +177,8 @@ extension PaginationDetector {
   }
 
   private func numbersPages(_ placement: Pagination.Placement) -> Bool {
-    vocabulary.pageNumbers.places[placement] != nil
+    placement.parameter.map { vocabulary.pageNames.contains(PaginationVocabulary.normal($0)) }
+      ?? false
   }
 
   /// Where a number goes that follows on the one by which the page says where it is: Ghost has `"next": 2`
@@ -203,8 +204,23 @@ extension PaginationDetector {
   /// What items are counted by from `first`, to the end that the answer tells.
   func counted(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     Pagination(
-      next: .offset(first: first), send: send, request: Pagination.RequestRule(isQuery: isPost),
+      next: .offset(first: first), send: send, request: request(countedAt: send),
       end: end(itemTotal), items: items, total: itemTotal)
+  }
+
+  /// What else changes in a request whose offset goes there: an `_end` would have to move along, and
+  /// json-server takes a `_limit` in its place.
+  private func request(countedAt send: Pagination.Placement) -> Pagination.RequestRule {
+    var rule = Pagination.RequestRule(isQuery: isPost)
+    guard send == .query("_start"), let end = sent.query["_end"].flatMap({ Int($0) }) else {
+      return rule
+    }
+    let size = end.minus(sent.query["_start"].flatMap { Int($0) } ?? 0)
+    guard size > 0 else { return rule }
+    rule.keep = .except(["_end"])
+    rule.then = Pagination.RequestChange(
+      set: Pagination.RequestConstants(query: ["_limit": String(size)]))
+    return rule
   }
 
   /// How many items there are: of several numbers the least that is more than the page has, for others count what

@@ -65,12 +65,7 @@ extension PaginationDetector {
     settle(engine, in: &fit)
     guard case .next(let request) = fit.outcome else { return fit }
     if hasPlaceholder(request) { return nil }
-    if counts, preset?.isGeneric ?? true, pagination.routes.count == 1,
-      parametersBesideSize.contains(pagination.routes[0].send)
-    {
-      fit.score += Weights.besideSize
-      fit.evidence.append("the request's page size has a name that goes with the parameter")
-    }
+    if preset?.isGeneric ?? true { judgeParameter(of: pagination, in: &fit) }
     return fit
   }
 
@@ -158,6 +153,21 @@ extension PaginationDetector {
       case .queryMerge, .bodyMerge, .itemRange, .firstOf: break
       }
     }
+  }
+
+  /// A counter goes where counters go beside what the request or the answer has.
+  private func judgeParameter(of pagination: Pagination, in fit: inout DetectorFit) {
+    guard pagination.routes.count == 1, let route = pagination.routes.first, route.next.isCounter
+    else { return }
+    let ofFormat = [Count.page, .offset].map(\.parameterOfJSONAPI)
+    if parametersBesideSize.contains(route.send) {
+      fit.evidence.append("the request's page size has a name that goes with the parameter")
+    } else if isJSONAPI, ofFormat.contains(route.send) {
+      fit.evidence.append("the page is JSON:API, which has the parameter for paging")
+    } else {
+      return
+    }
+    fit.score += Weights.besideSize
   }
 
   // MARK: Behaviour

@@ -128,14 +128,14 @@ extension PaginationDetector {
     return keys.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
   }
 
-  /// Where counters go that presets have beside a page size of the name that the request gives its own by,
-  /// as `first` beside `max`; none where the answer itself says something of how it goes on.
+  /// Where counters go beside a page size of the name that the request gives its own by, as `first` beside
+  /// `max`; none where the answer itself says something of how it goes on.
   var parametersBesideSize: [Pagination.Placement] {
     let says = signs.contains { $0.kind == .flag || $0.leadsOn && $0.value != nil }
     guard !says, !repeatsItsStart else { return [] }
     let places = parameters.flatMap { parameter -> [Pagination.Placement] in
       guard case .query = parameter.placement, parameter.value.count ?? 0 > 0 else { return [] }
-      return vocabulary.besideSize[parameter.spelled]?.ranked ?? []
+      return vocabulary.counters(besideSize: parameter.spelled)
     }
     return Array(places.prefix(3))
   }

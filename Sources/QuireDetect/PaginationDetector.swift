@@ -26,6 +26,8 @@ struct PaginationDetector {
   let lists: [PagePath]
   /// Where an object around the items may be.
   let containers: [PagePath]
+  /// Whether the answer is JSON:API, by its type or by what it holds.
+  let isJSONAPI: Bool
   /// What descriptions have in place of their own link policy; nil for their own.
   let links: LinkPolicy?
 
@@ -50,6 +52,7 @@ struct PaginationDetector {
     sent = RequestEditor(answer.request)
     parameters = Self.parameters(of: sent)
     self.placeholders = placeholders
+    isJSONAPI = Self.isJSONAPI(answer, outline)
     lists = outline.lists(vocabulary, isXML: answer.document.isXML)
     containers = outline.containers
   }
@@ -252,6 +255,13 @@ extension PaginationDetector {
     }
   }
 
+  private static func isJSONAPI(_ answer: PageAnswer, _ outline: PageOutline) -> Bool {
+    let type = MediaType(answer.headerFields[.contentType]).name
+    let paths = Set(outline.nodes.map(\.path))
+    return type == "application/vnd.api+json" || paths.contains("/jsonapi")
+      || paths.isSuperset(of: ["/data/0/type", "/data/0/id", "/data/0/attributes"])
+  }
+
   private var mediaType: String {
     let type = answer.headerFields[.contentType]?.prefix { $0 != ";" }
     return type.map { " with \(ServerText($0, limit: 80))" } ?? ""
@@ -296,7 +306,14 @@ extension DetectorSign {
 /// by `offset`.
 extension PaginationDetector {
   /// How a description counts.
-  enum Count { case offset, page }
+  enum Count {
+    case offset, page
+
+    /// The parameter that JSON:API's servers count by: the format leaves them the family `page`.
+    var parameterOfJSONAPI: Pagination.Placement {
+      .query(self == .offset ? "page[offset]" : "page[number]")
+    }
+  }
 
   /// Judges a description that counts by whether the page says that it starts where the description
   /// has it start, and by what name.
@@ -331,16 +348,20 @@ extension PaginationDetector {
 
   /// The values by which the page may say where it starts.
   func echoes(of kind: Count) -> [PageOutline.Node] {
-    let names = kind == .offset ? vocabulary.offsetNames : vocabulary.pageNames
+    let names = names(of: kind)
     return outline.nodes.filter { node in
       node.kind == .scalar && !node.isInList && node.value?.integer != nil
         && names.contains(PaginationVocabulary.normal(node.name))
     }
   }
 
+  private func names(of kind: Count) -> Set<String> {
+    kind == .offset ? vocabulary.offsetNames : vocabulary.pageNames
+  }
+
   /// Where page numbers go, as far as request and answer tell.
   var pageParameter: Pagination.Placement {
-    parameter(among: vocabulary.pageNumbers, echoes: echoes(of: .page)) ?? .query("page")
+    parameter(among: vocabulary.pageNumbers, .page) ?? .query("page")
   }
 
   /// Parameters of the names by which the answer says where its page is, alone and in brackets behind the
@@ -367,24 +388,26 @@ extension PaginationDetector {
 
   /// Where offsets go, as far as request and answer tell.
   var offsetParameter: Pagination.Placement {
-    parameter(among: vocabulary.offsets, echoes: echoes(of: .offset))
+    parameter(among: vocabulary.offsets, .offset)
       ?? repeatedParameters(of: .offset).first ?? .query("offset")
   }
 
-  /// The parameter that the request already has of those that presets count by, or else that the
-  /// answer repeats.
+  /// The parameter that the request already has of those that presets count by, or of others by such a
+  /// name; or else the one that the answer's format has, or that the answer repeats.
   private func parameter(
-    among sends: PaginationVocabulary.Sends, echoes: [PageOutline.Node]
+    among sends: PaginationVocabulary.Sends, _ kind: Count
   ) -> Pagination.Placement? {
     let ranked = sends.ranked
-    let there = ranked.first { placement in
+    let own = parameters.filter { names(of: kind).contains($0.name) }.map(\.placement)
+    let there = (ranked + own).first { placement in
       guard let number = sent.value(at: placement)?.integer else { return false }
       return !Self.isSize(number, named: PaginationVocabulary.normal(placement.parameter ?? ""))
     }
     if let there { return there }
     guard answer.request.body == .none else { return nil }
-    let names = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
-    let echo = echoes.first { names.contains(PaginationVocabulary.normal($0.name)) }
+    if isJSONAPI { return kind.parameterOfJSONAPI }
+    let known = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
+    let echo = echoes(of: kind).first { known.contains(PaginationVocabulary.normal($0.name)) }
     return echo.map(Self.parameter)
   }
 

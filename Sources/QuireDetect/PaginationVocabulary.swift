@@ -60,7 +60,7 @@ struct PaginationVocabulary: Sendable {
   private(set) var offsets = Sends()
   /// Where either goes in the query, by the name that the page size has there, as it is spelled: `first`
   /// beside `max`.
-  private(set) var besideSize: [String: Sends] = [:]
+  private var besideSize: [String: Sends] = [:]
   /// Names by which requests and answers number pages: those of presets, and others.
   private(set) var pageNames: Set<String> = [
     "curpage", "current", "currentpage", "p", "pageid", "pageindex", "pageno", "pagenr", "pagenum",
@@ -189,6 +189,22 @@ struct PaginationVocabulary: Sendable {
     switch route.send {
     case .url, .request: sends.links += 1
     default: sends.places[route.send, default: 0] += 1
+    }
+  }
+
+  /// Where counters go beside a page size that is spelled so: as presets have it, or by a name that is
+  /// made as the size's is, `pageNumber` beside `pageSize` and `page[number]` beside `page[size]`.
+  func counters(besideSize name: String) -> [Pagination.Placement] {
+    let presets = besideSize[name]?.ranked ?? []
+    switch name {
+    // json-server's, whose `_end` is that of the page.
+    case "_limit", "_end": return presets + [.query("_start")]
+    case "_per_page": return presets + [.query("_page")]
+    case "page[limit]": return presets + [.query("page[offset]")]
+    case _ where Self.normal(name).hasSuffix("pagesize"):
+      let made = name.replacing("size", with: "number").replacing("Size", with: "Number")
+      return presets + (made == name ? [] : [.query(made)])
+    default: return presets
     }
   }
 

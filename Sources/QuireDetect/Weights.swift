@@ -28,8 +28,9 @@ enum Weights {
   static let toldEnd = 4.0
   /// The page repeats its start by the very name that is sent, or by another.
   static let echo = (sameName: 4.0, otherName: 1.5)
-  /// A counter that presets have beside a page size of the request's name is as good as a generic preset's.
-  static let besideSize = composed + generic
+  /// A counter that goes with the request's page size or the answer's format is better than a generic
+  /// preset's, which goes with anything.
+  static let besideSize = composed + generic + 0.5
   /// A request found in the page is to be sent as one, and is no link or token.
   static let describedRequest = 3.0
   /// Where several fit alike, the generic name claims least.

@@ -23,6 +23,11 @@ struct OrdinaryListing: Sendable {
         .joined()
     }
 
+    /// The things as JSON:API has them.
+    var resources: String {
+      list { "{\"type\":\"things\",\"id\":\"\($0)\",\"attributes\":{\"name\":\"Thing \($0)\"}}" }
+    }
+
     func list(_ thing: (Int) -> String) -> String {
       "[" + (start..<start + count).map(thing).joined(separator: ",") + "]"
     }
@@ -71,7 +76,7 @@ extension OrdinaryListing {
     start.map { "https://api.test/things?\(parameter)=\($0)" }
   }
 
-  static let all = unnamed + services + frameworks + offsets
+  static let all = unnamed + services + frameworks + sizes + offsets
 
   private static let unnamed: [OrdinaryListing] = [
     .init(name: "offset and limit, repeated", parameter: .offset("offset")) {
@@ -171,6 +176,10 @@ extension OrdinaryListing {
     .init(name: "a number of the next page alone", parameter: .page("page")) {
       "{\"things\":\($0.things),\"next\":\($0.next == nil ? "null" : "\($0.number + 1)")}"
     },
+    .init(
+      name: "a number of the next page, where the request has its own name for it",
+      parameter: .page("pageNo"), query: "?pageNo=1"
+    ) { "{\"things\":\($0.things),\"next\":\($0.next == nil ? "null" : "\($0.number + 1)")}" },
     .init(name: "SonarQube's components", parameter: .page("p"), query: "?qualifiers=TRK") {
       let components = $0.list { "{\"key\":\"k\($0)\",\"name\":\"Thing \($0)\"}" }
       return "{\"paging\":{\"pageIndex\":\($0.number),\"pageSize\":10,\"total\":25},"
@@ -201,6 +210,15 @@ extension OrdinaryListing {
       let next = link("page%5Boffset%5D", $0.next).map { "\"\($0)\"" } ?? "null"
       return "{\"data\":\($0.things),\"links\":{\"self\":\"/\",\"next\":\(next)}}"
     },
+    .init(name: "JSON:API, without links", parameter: .page("page[number]")) {
+      "{\"data\":\($0.resources),\"meta\":{\"total\":25}}"
+    },
+    .init(name: "JSON:API, without links and totals", parameter: .page("page[number]")) {
+      "{\"jsonapi\":{\"version\":\"1.0\"},\"data\":\($0.resources)}"
+    },
+    .init(name: "JSON:API, without links and by offset", parameter: .offset("page[offset]")) {
+      "{\"data\":\($0.resources)}"
+    },
     .init(name: "OData", parameter: .token("$skiptoken")) {
       let next = link("$skiptoken", $0.next).map { ",\"@odata.nextLink\":\"\($0)\"" } ?? ""
       return "{\"@odata.context\":\"https://api.test/$metadata\",\"value\":\($0.things)\(next)}"
@@ -215,6 +233,26 @@ extension OrdinaryListing {
       return "{\"count\":25,\"next\":\(next),\"previous\":null,\"results\":\($0.things)}"
     },
   ]
+
+  // MARK: Counters beside a page size
+
+  private static let sized: [(parameter: Parameter, query: String)] = [
+    (.page("pageNumber"), "?pageSize=10"), (.page("PageNumber"), "?PageSize=10"),
+    (.page("page[number]"), "?page[size]=10"), (.offset("page[offset]"), "?page[limit]=10"),
+    (.page("_page"), "?_per_page=10"), (.offset("_start"), "?_limit=10"),
+    (.page("page"), "?pageSize=10"),
+  ]
+
+  private static let sizes: [OrdinaryListing] = sized.flatMap { parameter, query in
+    [
+      OrdinaryListing(name: "\(parameter) beside \(query)", parameter: parameter, query: query) {
+        "{\"rocks\":\($0.things),\"totalCount\":25}"
+      },
+      OrdinaryListing(
+        name: "\(parameter) beside \(query), and a list", parameter: parameter, query: query
+      ) { $0.things },
+    ]
+  }
 
   // MARK: Offsets by every name
 

@@ -61,7 +61,7 @@ struct PeculiarListing: Sendable {
   }
 
   static let all: [PeculiarListing] =
-    misleading + volatile + refusing + asked + pageCounts
+    misleading + volatile + refusing + asked + slices + pageCounts
     + otherFormats
 
   // MARK: Tokens under names that mean something else
@@ -243,6 +243,17 @@ struct PeculiarListing: Sendable {
       return .json("{\"items\":\(items(start)),\"next_cursor\":\(token(start))}")
     },
   ]
+
+  /// json-server's lists, which have what is between `_start` and `_end`, or as many as `_limit` says.
+  @Sendable private static func sliced(_ request: Request) -> TransportResponse {
+    let start = request.number("_start") ?? 0
+    let length = request.number("_end").map { $0 - start } ?? request.number("_limit") ?? count
+    return .json(items(start, count: max(0, length)))
+  }
+
+  private static let slices: [PeculiarListing] = ["_start=0&_end=10", "_end=10", "_limit=10"].map {
+    .init(name: $0, url: "https://api.test/things?\($0)", isFound: true, answer: sliced)
+  }
 
   // MARK: Totals that are none
 
