@@ -60,6 +60,16 @@ struct PeculiarListingTests {
     #expect(server.requests.isEmpty)
   }
 
+  @Test("Braces that are encoded within a value are part of a query, and no placeholder")
+  func encodedBraces() async throws {
+    for fields in ["cursor", "id"] {
+      let url = "https://api.test/graphql?query=%7Bthings%7B\(fields)%7D%7D"
+      let server = CannedServer { _, _ in .json("[]") }
+      _ = try await PageClient(transport: server).detect(at: url, checks: 0, decoder: decoder)
+      #expect(server.requests.map(\.url) == [url])
+    }
+  }
+
   @Test(
     "12-L23: a description of which nothing is to be seen is not proposed, nor one for no items")
   func nothingLeadsOn() throws {
