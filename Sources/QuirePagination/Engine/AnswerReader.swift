@@ -281,18 +281,24 @@ struct AnswerReader: EnginePart {
     return nil
   }
 
-  /// The pages that an answer lists, as seen from the base of its links; none where it is no index.
+  /// The pages that an answer lists, each once and as it is requested: by that, one is found again in its
+  /// index. None where it is no index.
   func pages(listedIn answer: PageAnswer) throws -> [String] {
     let document = answer.document
     guard let route = indexRoute, try document.count(at: route.list) ?? 0 > 0 else { return [] }
     let links = try document.values(at: route.link, inItemsOf: .path(route.list))
     let base = try base(ofLinksFrom: routes[route.index].next, in: answer)
+    let requests = RequestBuilder(engine: engine)
+    var seen: Set<String> = []
     return try links.compactMap { value in
       guard let link = value?.link, !link.allSatisfy(\.isWhitespace) else { return nil }
       var target = try URLReference(link.trimmingBlanks).resolved(against: base)
       let isPart = target.fragment != nil
       target.fragment = nil
-      return isPart && target.text == answer.url ? nil : target.text
+      // What the link policy refuses is an error where it is asked for.
+      let url = (try? requests.target(of: target.text)) ?? target.text
+      let isOwn = isPart && target.text == answer.url
+      return !isOwn && seen.insert(url).inserted ? url : nil
     }
   }
 

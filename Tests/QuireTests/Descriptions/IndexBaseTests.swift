@@ -61,4 +61,21 @@ struct IndexBaseTests {
       #expect(try await cursor.resuming(from: position).items.collect() == rest)
     }
   }
+
+  @Test("An index whose links the link policy moves, or that has one twice, is read to its end")
+  func movedLinks() async throws {
+    let pages = [
+      "/index":
+        #"{"pages":[{"at":"http://inner.test/1"},{"at":"/1"},{"at":"//inner.test/m"},{"at":"/3"}]}"#,
+      "/m": #"{"pages":[{"at":"http://inner.test/2"}]}"#, "/1": #"{"items":[1]}"#,
+      "/2": #"{"items":[2]}"#, "/3": #"{"items":[3]}"#,
+    ]
+    let server = Answers { asked, _ in
+      pages[asked.target].map { Answers.Answer(stringLiteral: $0) } ?? Answers.Answer(404)
+    }
+    let items = try await client(server).drain(
+      pagination.links(.rebase), at: "https://l.test/index")
+    #expect(items == ["1", "2", "3"])
+    #expect(server.targets == ["/index", "/1", "/m", "/2", "/3"])
+  }
 }
