@@ -33,7 +33,7 @@ package struct RequestEditor {
       if case .json(let body) = base.body { body.value(at: path) } else { nil }
     case .form(let name): form[name].map(JSONValue.string)
     case .xmlBody(let path): xmlValue(at: path).map(JSONValue.string)
-    case .itemRange: range.map { .number(String($0.lowerBound)) }
+    case .itemRange: rangeStart.map { .number(String($0)) }
     case .firstOf: value(at: placement.fitted(to: base))
     case .url, .request, .path, .placeholder, .queryMerge, .bodyMerge: nil
     }
@@ -47,6 +47,13 @@ package struct RequestEditor {
 
   private var range: ClosedRange<Int>? {
     base.headerFields[.range].flatMap(ItemRange.init)?.range
+  }
+
+  /// Where the request's range begins, which may have no end: `Range: 40-` (RFC 9110, §14.1.2).
+  private var rangeStart: Int? {
+    if let range { return range.lowerBound }
+    let span = base.headerFields[.range]?.split(separator: "=").last ?? ""
+    return span.hasSuffix("-") ? JSONValue.string(String(span.dropLast())).count : nil
   }
 }
 
@@ -83,7 +90,7 @@ extension RequestEditor {
     guard let place = size.send else { return }
     switch place {
     case .jsonBody: try send(.number(String(count)), by: place, pageSize: nil)
-    case .itemRange: try setRange(from: range?.lowerBound ?? 0, pageSize: count)
+    case .itemRange: try setRange(from: rangeStart ?? 0, pageSize: count)
     case .query, .header, .form, .xmlBody, .placeholder:
       try send(.string(text), by: place, pageSize: nil)
     case .url, .request, .path, .queryMerge, .bodyMerge, .firstOf:
@@ -100,7 +107,7 @@ extension RequestEditor {
     switch route.send {
     case .itemRange:
       guard range == nil, pageSize != nil else { return }
-      try setRange(from: route.next.firstCount ?? 0, pageSize: pageSize)
+      try setRange(from: rangeStart ?? route.next.firstCount ?? 0, pageSize: pageSize)
     case .path, .placeholder:
       guard let start = value ?? count else { return }
       try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)

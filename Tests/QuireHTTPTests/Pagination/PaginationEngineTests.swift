@@ -160,6 +160,13 @@ struct PaginationEngineTests {
     let crossref = try makeEngine(.crossref, url: url + "?cursor=abc%2F")
     #expect(try crossref.request(at: nil).url == url + "?cursor=abc%2F")
     #expect(try makeEngine(.asana).request(at: nil).url == url + "?limit=100")
+    for (range, asked) in [("40-", "40-49"), ("items=40-", "40-49"), ("40-44", "40-49")] {
+      let engine = try PaginationEngine(
+        .postgrest, first: PageRequest(url: url, headerFields: [.range: range]),
+        home: Origin(url: url), pageSize: 10)
+      #expect(engine.first.headerFields[.range] == asked)
+      #expect(engine.startsMidway)
+    }
   }
 
   @Test("C-10: a request that begins in the middle of the listing is known as one")
