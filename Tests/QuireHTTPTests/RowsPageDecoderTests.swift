@@ -41,6 +41,17 @@ struct RowsPageDecoderTests {
     #expect(try items("a,b\n1,2", type: "text/plain", formats: [.csv]) == [#"{"a":"1","b":"2"}"#])
   }
 
+  @Test("16-Rows: HTML in a row makes no page of HTML of it")
+  func rowsOfHTML() throws {
+    #expect(
+      try items("id,body\n1,<html></html>\n2,<!DOCTYPE html>\n", type: "text/csv") == [
+        #"{"id":"1","body":"<html></html>"}"#, #"{"id":"2","body":"<!DOCTYPE html>"}"#,
+      ])
+    let lines = [#"{"body":"<html>"}"#, #"{"body":"b"}"#]
+    #expect(
+      try items(lines.joined(separator: "\n"), type: "application/x-ndjson") == lines)
+  }
+
   @Test("16-Rows: a table that is cut, ragged or ambiguous is refused with the line")
   func brokenTables() {
     for (page, words) in [

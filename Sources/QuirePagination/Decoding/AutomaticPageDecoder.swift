@@ -100,7 +100,9 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
           + "\"formats\" out of its description.")
     }
 
+    /// Whether the page is HTML; a row or a text may well hold some.
     private var startsAsHTML: Bool {
+      guard head.first(where: { !Self.isSilent($0) }) == UInt8(ascii: "<") else { return false }
       let start = String(decoding: head.prefix(1024), as: UTF8.self).lowercased()
       return start.contains("<html") || start.contains("<!doctype html")
     }
