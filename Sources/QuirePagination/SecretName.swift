@@ -15,15 +15,15 @@ package enum SecretName {
 
   /// Words that make a name a secret's wherever they stand in it.
   private static let secrets: Set<String> = [
-    "accesskey", "accesstoken", "apikey", "apipass", "apitoken", "appkey", "assertion",
-    "auth",
-    "authkey", "authorization", "authtoken", "bearer", "clientkey", "cookie", "cred", "credential",
-    "credentials", "creds", "csrf", "devkey", "hapikey", "hmac", "jsessionid", "jwt", "licensekey",
-    "oauth",
-    "otp", "passcode", "passphrase", "passwd", "password", "phpsessid", "privatekey", "pwd",
-    "secret", "secretkey", "sessid", "session", "sessionid", "sessiontoken", "sid", "sig",
-    "signature",
-    "subscriptionkey", "userkey", "userpass", "wskey",
+    "accesskey", "accesstoken", "apikey", "apipass", "apisecret", "apitoken", "appkey", "appsecret",
+    "assertion", "auth", "authkey", "authorization", "authtoken", "bearer", "bearertoken",
+    "clientkey", "clientsecret", "consumerkey", "consumersecret", "cookie", "cred", "credential",
+    "credentials", "creds", "csrf", "csrftoken", "devkey", "hapikey", "hmac", "idtoken",
+    "jsessionid", "jwt", "licensekey", "oauth", "otp", "passcode", "passphrase", "passwd",
+    "password", "phpsessid", "privatekey", "privatetoken", "pwd", "refreshtoken", "secret",
+    "secretkey", "securitytoken", "sessid", "session", "sessionid", "sessionkey", "sessiontoken",
+    "sharedkey", "sharedsecret", "sid", "sig", "signature", "signingkey", "subscriptionkey",
+    "userkey", "userpass", "userpassword", "usertoken", "wskey", "xsrf", "xsrftoken",
   ]
 
   /// Words before "token" or "key" that say where a page starts.

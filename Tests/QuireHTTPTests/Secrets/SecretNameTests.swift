@@ -16,7 +16,7 @@ struct SecretNameTests {
       "Authorization", "Proxy-Authorization", "Cookie", "password", "passwd", "secret",
       "client_secret", "jwt", "sid", "session", "session_id", "PHPSESSID", "auth[token]",
       "hapikey", "apipass", "userpass", "wskey", "userkey", "otp", "sessid",
-      "csrf",
+      "csrf", "clientsecret", "consumerkey", "refreshtoken", "ID_TOKEN", "idtoken", "sessionkey",
     ])
   func secrets(_ name: String) {
     #expect(SecretName.matches(name))
