@@ -56,7 +56,7 @@ extension PaginationDetector {
   var isPost: Bool { answer.request.method == .post }
 
   /// Where a token may go: to a parameter that the request has already, else to those that presets
-  /// send it to, else to one of its own name.
+  /// send it to, else to one of its own name, without its "next" or with it.
   private func placements(for sign: DetectorSign) -> [Pagination.Placement] {
     let name = sign.name
     let spelled = Self.spelling(at: sign.place)
@@ -104,7 +104,8 @@ extension PaginationDetector {
       let usual = Array(own.prefix(2))
       let others = writesCapitals ? capitalized + usual : usual + capitalized
       return Self.unique(
-        there + counters(at: sign.value) + alike + others + own.dropFirst(2) + [.query(plain)])
+        there + counters(at: sign.value) + alike + others + own.dropFirst(2)
+          + [.query(plain), .query(spelled)])
     }
   }
 

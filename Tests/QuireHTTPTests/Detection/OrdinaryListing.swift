@@ -194,6 +194,9 @@ extension OrdinaryListing {
     .init(name: "Keycloak, with a page size alone", parameter: .offset("first"), query: "?max=10") {
       $0.things
     },
+    .init(name: "Cloudinary", parameter: .token("next_cursor")) {
+      "{\"resources\":\($0.things)\($0.next.map { ",\"next_cursor\":\"\($0)\"" } ?? "")}"
+    },
     .init(name: "CircleCI", parameter: .token("page-token"), query: "?org-slug=gh/x") {
       "{\"next_page_token\":\(text($0.next)),\"items\":\($0.things)}"
     },
