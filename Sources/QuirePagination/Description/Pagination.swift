@@ -112,8 +112,8 @@ public struct Pagination: Hashable, Sendable {
   public func total(at source: Pagination.TotalSource) -> Pagination {
     var changed = self
     changed.total = source
-    switch next {
-    case .offset, .pageNumber:
+    switch next.root {
+    case .offset, .pageNumber, .contentRange:
       changed.end.removeAll { if case .total = $0 { true } else { false } }
       changed.end.insert(.total(source), at: 0)
     default: break
@@ -124,12 +124,19 @@ public struct Pagination: Hashable, Sendable {
   /// The same description with another number for the first page or item; a description that does not
   /// count is unchanged.
   public func counting(from first: Int) -> Pagination {
-    var changed = self
-    switch next {
-    case .offset(_, let step): changed.next = .offset(first: first, step: step)
-    case .pageNumber(_, let path): changed.next = .pageNumber(first: first, from: path)
-    default: break
+    func counted(_ source: Pagination.Next) -> Pagination.Next {
+      switch source {
+      case .offset(_, let step): .offset(first: first, step: step)
+      case .pageNumber(_, let path): .pageNumber(first: first, from: path)
+      case .contentRange: .contentRange(first: first)
+      case .transformed(let source, let transform): .transformed(counted(source), transform)
+      case .firstOf(let routes):
+        .firstOf(routes.map { Pagination.Route(counted($0.next), send: $0.send) })
+      default: source
+      }
     }
+    var changed = self
+    changed.next = counted(next)
     return changed
   }
 

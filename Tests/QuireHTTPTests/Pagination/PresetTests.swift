@@ -169,6 +169,16 @@ struct PresetTests {
     #expect(Pagination.google.size(as: .query("maxResults")).size?.send == .query("maxResults"))
     #expect(Pagination.pages.counting(from: 0).next == .pageNumber(first: 0))
     #expect(Pagination.openSearch.counting(from: 0).next == .offset(first: 0))
+    #expect(Pagination.postgrest.counting(from: 1).next == .contentRange(first: 1))
+    #expect(Pagination.postgrest.total(at: "/n").end.first == .total("/n"))
+    let sent = Pagination(next: .adding(1, to: .pageNumber), send: .query("p"), end: [.emptyPage])
+    #expect(sent.counting(from: 0).next == .adding(1, to: .pageNumber(first: 0)))
+    #expect(sent.total(at: "/n").end == [.total("/n"), .emptyPage])
+    guard case .firstOf(let routes) = Pagination.sru.counting(from: 0).next else {
+      Issue.record("sru has one route")
+      return
+    }
+    #expect(routes.map(\.next.firstCount) == [nil, 0])
     #expect(Pagination.offsetLimit.total(at: "/total").end == [.total("/total"), .emptyPage])
     #expect(Pagination.openSearch.total(at: "/t").end.count == Pagination.openSearch.end.count)
     #expect(Pagination.elastic.opening(at: "a/_pit").policy.open?.url == "a/_pit")
