@@ -73,6 +73,10 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   private var hasToldFailure = false
   /// The limit of the whole that was reached, until the consumer gets it: no load begins before.
   private var refusal: PageError?
+  /// Whether the merge stands elsewhere than behind the page delivered last: pages without items came since.
+  var hasMoved = false
+  /// Whether the consumer got a page.
+  var hasDelivered = false
   /// The sources that wait, in the order in which they began to.
   private var queue: [Int]
   /// Loads in the order in which they began; those that have ended may be among them.
@@ -119,6 +123,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     var action = Action()
     guard let page else {
       finish(load.source, &action)
+      hasMoved = true
       return action + proceed(at: now)
     }
     traffic = traffic + page.traffic
@@ -128,6 +133,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     } else {
       receipts += page.head.receipts
       positions.move(load.source, to: page.checkpoint)
+      hasMoved = true
       if isLast { finish(load.source, &action) } else { wait(load.source) }
     }
     return action + proceed(at: now)
@@ -200,12 +206,9 @@ extension MergeMachine {
       break
     }
     // In order, nothing can come before the source that was refused.
-    if isAwaited, running == 0, isHeldUp || lagging.isEmpty, var error = refusal {
+    if isAwaited, running == 0, isHeldUp || lagging.isEmpty, let refusal {
       isAwaited = false
-      refusal = nil
-      error.traffic = traffic
-      traffic = WalkReport.Traffic(requests: 0)
-      action.outcome = .failure(error)
+      action.outcome = outcome(of: refusal)
     }
     if isAwaited, isOver {
       isAwaited = false
@@ -213,6 +216,23 @@ extension MergeMachine {
     }
     if isAwaited { action.alarm = deadline }
     return action
+  }
+
+  /// What the consumer gets where a limit of the whole was reached. Pages without items that came until then are
+  /// not asked for again by a walk that is resumed: a page leads behind them first.
+  private mutating func outcome(of refusal: PageError) -> Outcome {
+    defer { traffic = WalkReport.Traffic(requests: 0) }
+    if hasMoved { return .page(deliver([], next: positions.position)) }
+    self.refusal = nil
+    var error = refusal
+    error.traffic = traffic
+    if rules.key != nil, !hasDelivered {
+      let open = sources.count(where: { if case .ended = $0.phase { false } else { true } })
+      error.message += PageError.withoutProgress(
+        "a merge in order reads a page of each source before its first item, and "
+          + "\(open.counted("source")) of this one \(open == 1 ? "has" : "have") more")
+    }
+    return .failure(error)
   }
 
   private mutating func launch(at now: Duration, _ action: inout Action) {

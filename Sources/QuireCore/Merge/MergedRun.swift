@@ -66,6 +66,7 @@ extension MergeMachine {
   /// Moves on behind items of which none is delivered.
   private mutating func passOver(_ run: Run) -> Page<Item>? {
     for step in run.steps { positions.move(step.source, to: step.after) }
+    if !run.steps.isEmpty { hasMoved = true }
     traffic.duplicates += run.duplicates
     return nil
   }
@@ -77,17 +78,23 @@ extension MergeMachine {
     for digest in positions.recent.append(run.steps.compactMap(\.digest)) { known.remove(digest) }
     traffic.duplicates += run.duplicates
 
-    var page = Page<Item>(run.items, next: isDone ? nil : positions.position)
-    page.traffic = traffic
+    var page = deliver(run.items, next: isDone ? nil : positions.position)
     page.origins = [
       ItemOrigins(
         page: run.base.position, offsets: Array(run.items.indices),
         places: ItemPlaces(
           MergePlaces(base: run.base, steps: run.steps, starts: run.starts).position(ofItem:)))
     ]
+    return page
+  }
+
+  /// A page of these items, with what was spent since the one before.
+  mutating func deliver(_ items: [Item], next: Position?) -> Page<Item> {
+    var page = Page<Item>(items, next: next)
+    page.traffic = traffic
     page.head.receipts = receipts
-    receipts = []
-    traffic = WalkReport.Traffic(requests: 0)
+    (receipts, traffic) = ([], WalkReport.Traffic(requests: 0))
+    (hasMoved, hasDelivered) = (false, true)
     return page
   }
 

@@ -114,6 +114,13 @@ final class ReadAllowance: Sendable {
   }
 }
 
+extension PageError {
+  /// What the error of a limit says behind its message where the walk got nowhere before it, and why.
+  static func withoutProgress(_ reason: String) -> String {
+    " A walk resumed with the same limit gets no further: \(reason)."
+  }
+}
+
 /// Work that must not take longer than it may.
 enum Deadline {
   /// The time was up before the work was done, and the work was ended.

@@ -252,6 +252,55 @@ struct Entry: Hashable, Sendable {
     #expect(position == nil)
   }
 
+  /// Walks that go on from one another under a limit on requests, as many as get further: their
+  /// items, and how the last one ended.
+  private func resumed(
+    _ pages: [[[Int]]], by key: (@Sendable (Int) -> Int)?, requests: Int
+  ) async throws -> (items: [Int], end: PageError?) {
+    let sources = pages.map { pages in
+      Cursor<Int> { position in
+        try WalkReading.requested()
+        let number = position?.value?.integer ?? 0
+        let isLast = number + 1 == pages.count
+        var page = Page(pages[number], next: isLast ? nil : Position(integerLiteral: number + 1))
+        page.traffic = WalkReport.Traffic(requests: 1)
+        return page
+      }
+    }
+    let merged = key.map { Cursor.merged(sources, by: $0) } ?? Cursor.merged(sources)
+    var items: [Int] = []
+    var position = Position.start
+    while true {
+      let walk = merged.resuming(from: position).limited(to: Limits(requests: requests)).walk()
+      let error = await pageError { for try await page in walk { items += page.items } }
+      guard let error, let checkpoint = error.checkpoint, checkpoint != position else {
+        return (items, error)
+      }
+      position = try restored(checkpoint)
+    }
+  }
+
+  @Test(
+    "17-Failure, 15-Limits: a merge that a limit ends behind empty pages is resumed behind them")
+  func resumedOverEmptyPages() async throws {
+    for key in [nil, { $0 }] as [(@Sendable (Int) -> Int)?] {
+      let pages = [[[], [], [3]], [[]], [[], [1], [], [2]]]
+      let (items, end) = try await resumed(pages, by: key, requests: key == nil ? 1 : 3)
+      #expect(items.sorted() == [1, 2, 3] && end == nil, "\(items), \(String(describing: end))")
+    }
+  }
+
+  @Test(
+    "17-Failure, 15-Limits: a limit says where it is too low for a merge in order to get further")
+  func tooFewRequests() async throws {
+    let (items, end) = try await resumed([[[1]], [[2]], [[3]]], by: { $0 }, requests: 2)
+    #expect(items == [] && end?.code == .limitExceeded)
+    #expect(end?.message.contains("gets no further: a merge in order") == true)
+    #expect(end?.message.contains("3 sources of this one have more") == true)
+    let enough = try await resumed([[[1], [4]], [[2]], [[3]]], by: { $0 }, requests: 3)
+    #expect(enough.items == [1, 2, 3, 4] && enough.end == nil)
+  }
+
   @Test("17-Failure, 15-Limits: a limit on bytes ends the whole merge, and is no source's failure")
   func bytes() async throws {
     let sources = (0..<2).map { source in
