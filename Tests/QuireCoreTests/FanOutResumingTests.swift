@@ -153,6 +153,66 @@ struct FanOutResumingTests {
     #expect(items == [1, 1] && failures == 2)
   }
 
+  /// Pages that each cost a request, which is counted before it goes out.
+  private static func counted(_ pages: [[Int]]) -> Cursor<Int> {
+    Cursor<Int> { position in
+      try WalkReading.requested()
+      let number = position?.value?.integer ?? 0
+      let isLast = number + 1 == pages.count
+      return Page(pages[number], next: isLast ? nil : Position(integerLiteral: number + 1))
+    }
+  }
+
+  @Test(
+    "16-Levels, 15-Limits: each walk resumed under a limit on requests gets further",
+    arguments: [true, false], [1, 3, 8])
+  func limitedRequests(ordered: Bool, concurrency: Int) async throws {
+    let children = [[[], []], [[1], [2]], [[]], [[3]], [[4], [], [5]], [[]], [[6]]]
+    for requests in 2...6 {
+      let parents = Self.counted([[], [0, 1, 2], [3, 4, 5, 6]])
+      let cursor = parents.flatMap(concurrency: concurrency, ordered: ordered) {
+        Self.counted(children[$0])
+      }.limited(to: Limits(requests: requests))
+      var items: [Int] = []
+      var position: Position? = .start
+      for _ in 0..<60 {
+        guard let start = position else { break }
+        let walk = cursor.resuming(from: start).walk()
+        do {
+          for try await page in walk { items += page.items }
+        } catch PageError.Code.limitExceeded {}
+        #expect(walk.report.traffic.requests <= requests)
+        position = try stored(walk.report.checkpoint)
+      }
+      #expect(position == nil && (ordered ? items : items.sorted()) == Array(1...6))
+    }
+  }
+
+  @Test(
+    "16-Levels, 15-Limits: a limit that is too low for a page of parents and of a child says so",
+    arguments: [true, false])
+  func tooFewRequests(ordered: Bool) async throws {
+    let walk = Self.counted([[0]]).flatMap(ordered: ordered) { _ in Self.counted([[1]]) }
+      .limited(to: Limits(requests: 1)).walk()
+    let error = await pageError { _ = try await walk.next() }
+    #expect(error?.code == .limitExceeded && error?.checkpoint == .start)
+    #expect(error?.message.contains("gets no further: flatMap") == true)
+    #expect(walk.report.traffic.requests == 1)
+  }
+
+  @Test("16-Levels, 15-Limits: what children have answered is delivered before the limit of others")
+  func deliversWhatWasPaidFor() async throws {
+    for requests in 2...6 {
+      let cursor = Self.counted([[0, 1, 2, 3, 4]]).flatMap(concurrency: 5, ordered: false) {
+        Self.counted([[$0]])
+      }
+      let walk = cursor.limited(to: Limits(requests: requests)).walk()
+      var items: [Int] = []
+      let error = await pageError { for try await page in walk { items += page.items } }
+      #expect(items.count == requests - 1 && (error == nil) == (requests == 6))
+    }
+  }
+
   @Test(
     "16-Levels C-8: however children arrive and wherever a walk stops, resuming loses and repeats none",
     arguments: UInt64(1)...150)

@@ -228,7 +228,7 @@ extension MergeMachine {
     error.traffic = traffic
     if rules.key != nil, !hasDelivered {
       let open = sources.count(where: { if case .ended = $0.phase { false } else { true } })
-      error.message += PageError.withoutProgress(
+      error.noteWithoutProgress(
         "a merge in order reads a page of each source before its first item, and "
           + "\(open.counted("source")) of this one \(open == 1 ? "has" : "have") more")
     }

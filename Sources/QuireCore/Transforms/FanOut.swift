@@ -16,9 +16,10 @@ extension Cursor {
   /// have to warn of is in the report, `truncatedSource` for a listing with fewer items than its server had
   /// declared. The parents' limits on pages and items count parents; those of the result count children. One
   /// walk and its copies keep count of the limits, and of the keys, of parents and children, however often it is
-  /// left and gone on with; positions keep neither, so that a walk from a stored one begins to count anew. A
-  /// `concurrency` below 1 is `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun
-  /// ahead.
+  /// left and gone on with; positions keep neither, so that a walk from a stored one begins to count anew. Limits
+  /// on bytes and requests have to allow a page of parents and one of a child, and the error says so where nothing
+  /// came; with them nothing is begun ahead of the first page. A `concurrency` below 1 is `invalidArgument`,
+  /// thrown by the first `next()`. Default: 1, nothing is begun ahead.
   public func flatMap<Child: Sendable>(
     concurrency: Int = 1, ordered: Bool = true,
     _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
@@ -48,6 +49,12 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
       attempts: 0)
   }
 
+  /// How many listings may be open at once. Those begun ahead of the first page could take what a limit allows for
+  /// it: the walk would get nowhere, and neither would one that is resumed.
+  func mostOpen(_ notes: FanOutNotes) -> Int {
+    notes.hasDelivered || !WalkReading.isLimited ? concurrency : 1
+  }
+
   /// A walk through the listing of an item, from its start or another position on.
   func walk(of parent: Parent, from start: Position?) throws -> Walk<Item> {
     let cursor: Cursor<Item>
@@ -68,6 +75,7 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
   ) -> Page<Item> {
     var page = childPage
     page.traffic = page.traffic + notes.takeTraffic()
+    notes.delivered()
     // They are about the child's listing alone.
     (page.total, page.endDoubt) = (nil, nil)
     page.position = position
@@ -80,6 +88,29 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     page.sample = nil
     // Its failure comes with the page that is asked for next.
     page.nextFailure = nil
+    if let identity = parents.identity { page.head.belong(to: identity) }
+    return page
+  }
+
+  /// What is given where a limit of the whole was reached. Listings without items that were passed over until
+  /// then are not read again by a walk that is resumed: a page leads behind them, to `next`, before the error.
+  func page(
+    behindPassedAt position: Position, next: Position?, refusal: PageError,
+    _ notes: inout FanOutNotes
+  ) throws -> Page<Item> {
+    var refusal = refusal
+    refusal.traffic = refusal.traffic + notes.takeTraffic()
+    guard notes.hasPassed else {
+      if !notes.hasDelivered {
+        refusal.noteWithoutProgress(
+          "flatMap reads a page of parents and one of a child before its first item")
+      }
+      throw refusal
+    }
+    notes.delivered()
+    var page = Page<Item>([], next: next)
+    page.position = position
+    page.traffic = refusal.traffic
     if let identity = parents.identity { page.head.belong(to: identity) }
     return page
   }
@@ -149,6 +180,10 @@ struct FanOutNotes: Sendable {
   private(set) var warnings: [WalkReport.Warning] = []
   /// Listings of children that were begun.
   private(set) var begun = 0
+  /// Whether a page of the whole was delivered.
+  private(set) var hasDelivered = false
+  /// Whether something without items was passed over since.
+  private(set) var hasPassed = false
   /// What pages of parents have cost that no page of the whole has told yet.
   private var traffic = WalkReport.Traffic(requests: 0)
 
@@ -159,6 +194,11 @@ struct FanOutNotes: Sendable {
 
   /// The last `count` listings were put back, and are begun anew.
   mutating func putBack(_ count: Int) { begun -= count }
+
+  mutating func delivered() { (hasDelivered, hasPassed) = (true, false) }
+
+  /// A listing has no more, or a page of parents has no items.
+  mutating func passed() { hasPassed = true }
 
   /// A page came that is none of the whole: of parents, or of a child that has no more.
   mutating func read(_ page: Page<some Any>) {

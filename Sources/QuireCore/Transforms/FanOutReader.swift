@@ -51,6 +51,20 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   func read(at position: Position) async throws -> Page<Item>? {
     try fanOut.checkConcurrency()
     try begin(at: position)
+    do {
+      return try await nextPage(at: position)
+    } catch let error as PageError where error.isLimit && WalkReading.isOverLimit {
+      return try state.withLock { state -> Page<Item> in
+        let next = Self.place(in: state)
+        let page = try fanOut.page(
+          behindPassedAt: position, next: next, refusal: error, &state.notes)
+        state.position = next
+        return page
+      }
+    }
+  }
+
+  private func nextPage(at position: Position) async throws -> Page<Item>? {
     while true {
       try await open()
       guard let child = state.withLock({ $0.children.first }) else {
@@ -120,6 +134,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// The first child has no more; with the last one nor have the parents.
   private func finish(_ child: Child) {
     state.withLock { state in
+      state.notes.passed()
       state.notes.noteEnd(of: child.walk, "Listing \(child.number) of flatMap")
       if !state.children.isEmpty { state.children.removeFirst() }
       if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
@@ -162,10 +177,10 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// what goes wrong with a later child waits until it is the first.
   private func open() async throws {
     while true {
-      let (count, hasWaiting, isOver) = state.withLock {
-        ($0.children.count, !$0.waiting.isEmpty, $0.isOver)
+      let (count, hasWaiting, isOver, most) = state.withLock {
+        ($0.children.count, !$0.waiting.isEmpty, $0.isOver, fanOut.mostOpen($0.notes))
       }
-      if count >= fanOut.concurrency { return }
+      if count >= most { return }
       if hasWaiting {
         do {
           try openNext()
@@ -201,6 +216,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
       $0.waiting = waiting
       $0.progress = parents.progress
       $0.notes.read(page)
+      if waiting.isEmpty { $0.notes.passed() }
     }
   }
 
@@ -220,6 +236,17 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   }
 
   // MARK: Positions
+
+  /// Where the walk stands: at the listing that is read next.
+  private static func place(in state: State) -> Position? {
+    if let child = state.children.first {
+      return position(child.parent.position, child: child.next)
+    }
+    if let parent = state.waiting.first {
+      return position(parent.position, child: state.childStart)
+    }
+    return state.parents?.progress.checkpoint.map { position($0) }
+  }
 
   /// `{"parent": …, "child": …}`, each with the members of a position.
   private static func position(_ parent: Position, child: Position? = nil) -> Position {

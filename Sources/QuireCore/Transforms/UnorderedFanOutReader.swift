@@ -62,6 +62,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     var progress: WalkMachine.Progress?
     /// Whether the walk was left since the last read.
     var isLeft = false
+    /// The listings of a position whose parents were not asked for yet: each parent and where its listing goes on.
+    var unread: [(Position, Position?)] = []
     var waiting: [Waiting] = []
     /// Where the parents go on behind those that wait; nil behind the last one.
     var behind: Position?
@@ -73,7 +75,29 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     var childStart: Position?
     /// How many walks of children were made.
     var walks = 0
+    /// The limit of the whole that was reached, until the consumer gets it: nothing is asked for before.
+    var refusal: PageError?
     var notes = FanOutNotes()
+
+    /// Whether a child's next page is on its way, or is here.
+    var isReading: Bool { children.contains { $0.task != nil } }
+
+    /// Where all listings that were begun go on, but for one, and the parents behind them.
+    func places(without number: Int? = nil) -> FanOutPlaces {
+      let begun = waiting.filter(\.isBegun).map { ($0.position, $0.start) }
+      return FanOutPlaces(
+        open: children.filter { $0.number != number }.map(\.place) + begun + unread,
+        behind: waiting.first { !$0.isBegun }?.position ?? behind)
+    }
+
+    /// A limit of the whole was reached while a page was read.
+    mutating func refuse(_ error: PageError) {
+      guard let first = refusal else {
+        refusal = error
+        return
+      }
+      refusal?.traffic = first.traffic + error.traffic
+    }
   }
 
   let fanOut: FanOut<Parent, Item>
@@ -85,29 +109,55 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
 
   func read(at position: Position) async throws -> Page<Item>? {
     try fanOut.checkConcurrency()
-    try await begin(at: position)
+    try begin(at: position)
     while true {
+      if let page = try refused(at: position) { return page }
+      do {
+        if let page = try await nextPage() { return page }
+      } catch let error as PageError where error.isLimit && WalkReading.isOverLimit {
+        // What other children bring meanwhile was paid for, and is delivered first.
+        state.withLock { $0.refuse(error) }
+      }
+    }
+  }
+
+  /// Waits for the next answer of a child; nil where that is no page of the whole.
+  private func nextPage() async throws -> Page<Item>? {
+    if state.withLock({ $0.refusal == nil }) {
       try await open()
       guard state.withLock({ !$0.children.isEmpty }) else {
         return Page.absent(after: state.withLock { $0.notes.takeTraffic() })
       }
       startReading()
-      let answer = try await nextAnswer()
-      switch answer.outcome {
-      // An earlier call was cancelled, which this one knows nothing of.
-      case .failure(is CancellationError) where answer.isCancelled && !Task.isCancelled: continue
-      case .failure(let error): throw error
-      case .success(let page):
-        if let page, let delivered = deliver(page, of: answer.number) { return delivered }
-        state.withLock { Self.remove(answer.number, &$0) }
-      }
+    }
+    let answer = try await nextAnswer()
+    switch answer.outcome {
+    // An earlier call was cancelled, which this one knows nothing of.
+    case .failure(is CancellationError) where answer.isCancelled && !Task.isCancelled: return nil
+    case .failure(let error): throw error
+    case .success(let page):
+      if let page, let delivered = deliver(page, of: answer.number) { return delivered }
+      state.withLock { Self.remove(answer.number, &$0) }
+      return nil
+    }
+  }
+
+  /// What is given for a limit that was reached, once no child's page is on its way; nil before, and without one.
+  private func refused(at position: Position) throws -> Page<Item>? {
+    try state.withLock { state -> Page<Item>? in
+      guard !state.isReading, let refusal = state.refusal.take() else { return nil }
+      let next = state.places().position
+      let page = try fanOut.page(
+        behindPassedAt: position, next: next, refusal: refusal, &state.notes)
+      state.position = next
+      return page
     }
   }
 
   // MARK: Children
 
   /// Takes up where the position says, unless that is where the last page ended.
-  private func begin(at position: Position) async throws {
+  private func begin(at position: Position) throws {
     let isNext = state.withLock { state in
       guard state.parents != nil, state.position == position else { return false }
       if state.isLeft { Self.putBack(&state) }
@@ -115,30 +165,14 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     }
     if isNext { return }
     leave()
-    state.withLock { $0 = State(walks: $0.walks, notes: $0.notes) }
     let places = try FanOutPlaces(position)
-    var waiting: [Waiting] = []
-    for place in places.open {
-      // The parent's item is asked for again: only it leads to its listing.
-      let walk = fanOut.parents.resuming(from: place.parent).walk()
-      let page = try await walk.next(isolation: nil)
-      if let page { state.withLock { $0.notes.read(page) } }
-      guard let item = page?.items.first else {
-        throw PageError(
-          .positionMismatch,
-          "A listing that was being read has no parent any more: the parents' listing has changed.")
-      }
-      waiting.append(
-        Waiting(item: item, position: place.parent, isBegun: true, start: place.child))
-    }
-    let left = waiting
     let all = fanOut.parents
     let parents = (position.value == nil ? all : all.resuming(from: places.behind ?? all.start))
       .walk()
     state.withLock {
       $0 = State(
-        position: position, parents: parents, progress: parents.progress, waiting: left,
-        behind: places.behind,
+        position: position, parents: parents, progress: parents.progress,
+        unread: places.open.map { ($0.parent, $0.child) }, behind: places.behind,
         childStart: position.value == nil ? .place(nil, items: position.itemOffset) : nil,
         walks: $0.walks, notes: $0.notes)
     }
@@ -148,6 +182,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
   /// anew.
   private static func putBack(_ state: inout State) {
     state.isLeft = false
+    state.refusal = nil
     let others = state.children.filter { !$0.hasDelivered }
     state.children.removeAll { !$0.hasDelivered }
     state.ready.removeAll { answer in others.contains { $0.number == answer.number } }
@@ -157,20 +192,39 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
   /// Begins listings until there are as many as may be.
   private func open() async throws {
     while true {
-      let (count, hasWaiting, behind) = state.withLock {
-        ($0.children.count, !$0.waiting.isEmpty, $0.behind)
+      let (hasRoom, hasWaiting, unread, behind) = state.withLock {
+        (
+          $0.children.count < fanOut.mostOpen($0.notes), !$0.waiting.isEmpty, $0.unread.first,
+          $0.behind
+        )
       }
+      guard hasRoom else { return }
       if hasWaiting {
-        // Those of a position are all begun: it has to say of each where it goes on.
-        guard count < fanOut.concurrency || state.withLock({ $0.waiting[0].isBegun }) else {
-          return
-        }
         try openNext()
-      } else if count < fanOut.concurrency, behind != nil {
+      } else if let (parent, child) = unread {
+        try await readParent(at: parent, of: child)
+      } else if behind != nil {
         try await readParents()
       } else {
         return
       }
+    }
+  }
+
+  /// The parent of a listing of the position is asked for again: only its item leads to its listing, which goes on
+  /// at `start`.
+  private func readParent(at position: Position, of start: Position?) async throws {
+    let page = try await fanOut.parents.resuming(from: position).walk().next(isolation: nil)
+    if let page { state.withLock { $0.notes.read(page) } }
+    guard let item = page?.items.first else {
+      throw PageError(
+        .positionMismatch,
+        "A listing that was being read has no parent any more: the parents' listing has changed.")
+    }
+    state.withLock { state in
+      state.unread.removeFirst()
+      state.waiting.append(
+        Waiting(item: item, position: position, isBegun: true, start: start))
     }
   }
 
@@ -192,6 +246,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
       $0.progress = parents.progress
       $0.behind = parents.checkpoint(behind: page)
       $0.notes.read(page)
+      if waiting.isEmpty { $0.notes.passed() }
     }
   }
 
@@ -280,6 +335,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
   private static func remove(_ number: Int, _ state: inout State) {
     guard let index = state.children.firstIndex(where: { $0.number == number }) else { return }
     let child = state.children.remove(at: index)
+    state.notes.passed()
     state.notes.noteEnd(of: child.walk, "Listing \(child.listing) of flatMap")
     if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
       state.notes.noteEnd(of: parents, FanOutNotes.parents)
@@ -301,11 +357,11 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
         state.notes.read(page)
         return nil
       }
-      let others = state.children.filter { $0.number != number }.map(\.place)
-      let behind = state.waiting.first?.position ?? state.behind
-      let place = { @Sendable (own: Position?) in
-        FanOutPlaces(open: [(child.parent.position, own)] + others, behind: behind).position
-          ?? .start
+      let (parent, others) = (child.parent.position, state.places(without: number))
+      let place = { @Sendable (own: Position?) -> Position in
+        var all = others
+        all.open.insert((parent, own), at: 0)
+        return all.position ?? .start
       }
       state.children[index].next = inner
       state.children[index].progress = child.walk.progress
@@ -316,9 +372,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
         page.hasMoreParts = false
         Self.remove(number, &state)
       }
-      let after = FanOutPlaces(
-        open: state.children.map(\.place), behind: behind
-      ).position
+      let after = state.places().position
       state.position = after
       return fanOut.page(
         page, at: place(child.next), next: after, &state.notes, place: place)

@@ -115,9 +115,10 @@ final class ReadAllowance: Sendable {
 }
 
 extension PageError {
-  /// What the error of a limit says behind its message where the walk got nowhere before it, and why.
-  static func withoutProgress(_ reason: String) -> String {
-    " A walk resumed with the same limit gets no further: \(reason)."
+  /// Says of a limit that the walk got nowhere before it, and why.
+  mutating func noteWithoutProgress(_ reason: String) {
+    let words = " A walk resumed with the same limit gets no further: \(reason)."
+    if !message.hasSuffix(words) { message += words }
   }
 }
 

@@ -307,13 +307,19 @@ package final class WalkReading: Sendable {
 
   /// Whether a walk that the current task reads for has read or requested more than it may: then nothing else can
   /// be read for it, either.
-  static var isOverLimit: Bool {
+  static var isOverLimit: Bool { allowances.contains(where: \.isExceeded) }
+
+  /// Whether such a walk has a limit on what it may read or request.
+  static var isLimited: Bool { !allowances.isEmpty }
+
+  private static var allowances: [ReadAllowance] {
+    var all: [ReadAllowance] = []
     var reading = current
     while let inner = reading {
-      if inner.allowance?.isExceeded == true { return true }
+      if let allowance = inner.allowance { all.append(allowance) }
       reading = inner.outer
     }
-    return false
+    return all
   }
 
   /// Whether the current task is inside of a read of `walk` that goes on.
