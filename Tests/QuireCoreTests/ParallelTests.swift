@@ -1,10 +1,63 @@
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
 @testable import QuireCore
 
+/// Pages of four items that arrive in halves, at positions that are known in advance.
+private final class HalvesReader: PageReader {
+  let reads = Mutex<[Position]>([])
+  let leaves = Atomic(0)
+
+  func read(at position: Position) async throws -> Page<Int>? {
+    reads.withLock { $0.append(position) }
+    let (number, offset) = (position.value?.integer ?? 0, position.itemOffset)
+    var page = Page([4 * number + offset, 4 * number + offset + 1])
+    page.position = position
+    page.hasMoreParts = offset == 0
+    let behind = number < 2 ? Position(integerLiteral: number + 1) : nil
+    page.next = page.hasMoreParts ? position.at(itemOffset: 2) : behind
+    return page
+  }
+
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    pages.map { Position(integerLiteral: (position.value?.integer ?? 0) + $0) }
+  }
+
+  func leave() { leaves.add(1, ordering: .relaxed) }
+  func close(at position: Position?) async {}
+  var needsClosing: Bool { false }
+  var repeatedPositions: Position.Repetition { .refused }
+  var allowsLookAhead: Bool { true }
+  var deliversParts: Bool { true }
+}
+
 @Suite(.timeLimit(.minutes(15))) struct ParallelTests {
+  @Test("P-9, C-1: of pages that arrive in parts none is asked for that is dropped again")
+  func parts() async throws {
+    let reader = HalvesReader()
+    let cursor = Cursor<Int>(clock: ManualClock()) { _ in reader }
+    #expect(try await cursor.parallel(4).collect() == Array(0..<12))
+    #expect(reader.reads.withLock { $0.count } == 6)
+  }
+
+  @Test("P-9, 17-Failure, C-7: leaving a walk lets go of pages of which more is arriving")
+  func leavesParts() async throws {
+    for isMerged in [true, false] {
+      let reader = HalvesReader()
+      let cursor = Cursor<Int>(clock: ManualClock()) { _ in reader }
+      let walk = (isMerged ? Cursor.merged([cursor], by: { $0 }) : cursor.parallel(4)).walk()
+      for try await page in walk {
+        #expect(page.items.first == 0)
+        break
+      }
+      while reader.leaves.load(ordering: .relaxed) == 0 { await Task.yield() }
+      // The walk goes on all the same.
+      #expect(try await walk.collect().last == 11)
+    }
+  }
+
   /// Pages of one item each by number, which take as long as a clock says.
   private func listing(
     _ source: ScriptedSource<Int>, pages: Int, limits: Limits = Limits(),

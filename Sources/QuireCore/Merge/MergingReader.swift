@@ -49,7 +49,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     stopwatch = Stopwatch(clock)
   }
 
-  deinit { leave() }
+  deinit { cancelLoads() }
 
   func read(at position: Position) async throws -> Page<Item>? {
     if let objection = rules.options.objection { throw objection }
@@ -66,7 +66,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     do {
       try await suspension.value()
     } catch {
-      leave()
+      cancelLoads()
       throw error
     }
     guard let outcome = state.withLock({ $0?.outcome.take() }) else { throw CancellationError() }
@@ -85,7 +85,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
   private func begin(at position: Position) throws {
     let isNext = state.withLock { $0 != nil && $0?.position == position }
     if isNext { return }
-    leave()
+    cancelLoads()
     let positions = try MergePositions(
       position, sources: sources.count, window: rules.options.duplicateWindow, listing: identity)
     let walks = sources.indices.map { walk(of: $0, at: positions) }
@@ -208,6 +208,11 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
   // MARK: The reader's other duties
 
   func leave() {
+    cancelLoads()
+    for walk in state.withLock({ $0?.walks ?? [] }) { walk?.reader.leave() }
+  }
+
+  private func cancelLoads() {
     let tasks = state.withLock { state -> [Task<Void, Never>] in
       guard var current = state.take() else { return [] }
       defer { state = current }

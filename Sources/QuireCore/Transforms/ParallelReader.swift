@@ -34,7 +34,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     state = Mutex(State(window: ParallelWindow(limit: limit)))
   }
 
-  deinit { leave() }
+  deinit { dropAll() }
 
   func read(at position: Position) async throws -> Page<Item>? {
     let limit = state.withLock { $0.window.limit }
@@ -74,7 +74,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       let last = state.ahead[state.ahead.count - 1].position
       var room = state.window.width - state.ahead.count
       if let pages { room = min(room, pages - state.window.launches) }
-      if room > 0, base.allowsLookAhead {
+      if room > 0, base.allowsLookAhead, !base.deliversParts {
         let known = base.positions(after: last, total: state.total, pages: 1...room)
         for next in known.prefix(room) {
           state.ahead.append(launch(next, &state))
@@ -107,7 +107,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       try await read.read.task.value
     } onCancel: {
       read.read.task.cancel()
-      leave()
+      dropAll()
     }
   }
 
@@ -155,7 +155,12 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 
   // MARK: The reader's other duties
 
-  func leave() { state.withLock { Self.drop(&$0) } }
+  private func dropAll() { state.withLock { Self.drop(&$0) } }
+
+  func leave() {
+    dropAll()
+    base.leave()
+  }
 
   func copy() -> any PageReader<Item> {
     let limits = Limits(pages: pages)

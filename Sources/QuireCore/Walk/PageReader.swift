@@ -44,6 +44,9 @@ package protocol PageReader<Item>: Sendable {
   var repeatedPositions: Position.Repetition { get }
   var allowsLookAhead: Bool { get }
 
+  /// Whether pages may come in parts, of which one page at a time can be open.
+  var deliversParts: Bool { get }
+
   /// By what the listing is known from others; nil where nothing is known.
   var identity: ListingIdentity? { get }
 }
@@ -61,6 +64,8 @@ extension PageReader {
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
     []
   }
+  /// Pages come whole.
+  package var deliversParts: Bool { false }
   /// Unknown.
   var identity: ListingIdentity? { nil }
   /// Nothing.
@@ -84,6 +89,7 @@ extension DerivedReader {
   var needsClosing: Bool { base.needsClosing }
   var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
+  var deliversParts: Bool { base.deliversParts }
   var identity: ListingIdentity? { base.identity }
 }
 

@@ -52,6 +52,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package var identity: ListingIdentity? { listing.identity }
   package var needsClosing: Bool { listing.policy.close != nil }
   package var allowsLookAhead: Bool { listing.policy.pacing.readsAhead }
+  package var deliversParts: Bool { delivery == .asItArrives }
 
   package func copy() -> any PageReader<Item> {
     PageLoader(listing, decoder, delivery, audit: audit)
