@@ -1,5 +1,12 @@
 import QuireCore
 
+extension ListMachine {
+  /// The time, where the machine cares for it.
+  func now(by stopwatch: Stopwatch) -> Duration? {
+    options.settling > .zero ? stopwatch.elapsed() : nil
+  }
+}
+
 // What observers get.
 extension ListMachine {
   /// What the list is doing.

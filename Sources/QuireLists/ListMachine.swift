@@ -145,10 +145,13 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// Whether this load runs and is wanted.
-  func isLoading(_ id: Int) -> Bool {
-    if case .loading(let running) = activity { running.id == id } else { false }
+  /// The load that runs and is wanted.
+  var running: Running? {
+    if case .loading(let running) = activity { running } else { nil }
   }
+
+  /// Whether this load runs and is wanted.
+  func isLoading(_ id: Int) -> Bool { running?.id == id }
 
   /// Takes new options, effective with the next page or report.
   mutating func use(_ options: ListOptions) {

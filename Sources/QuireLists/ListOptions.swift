@@ -73,6 +73,14 @@ public struct ListOptions: Sendable {
     self.window = window
   }
 
+  /// These options, without what the source does not allow.
+  func allowed(_ allows: (lookAhead: Bool, window: Bool)) -> ListOptions {
+    var options = self
+    if !allows.lookAhead { (options.threshold, options.thresholdBefore) = (.onDemand, .onDemand) }
+    if !allows.window { options.window = nil }
+    return options
+  }
+
   /// Why no list can be served like this; nil where one can.
   var error: PageError? {
     let problem: String? =

@@ -37,6 +37,8 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     var newWalk: Walk<Item>?
     /// The walk for what comes before, where it is not the one for what follows.
     var walkBefore: Walk<Item>?
+    /// What walks that are over have done since the last reload.
+    var past = WalkReport()
     var waiting: [Int: Suspension<Machine.Outcome>] = [:]
     var tickets = 0
     var task: (id: Int, task: Task<Void, Never>)?
@@ -113,8 +115,16 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     ListUpdates { [weak self] in self?.observe({ _ in nil }) { $0 } ?? .finished() }
   }
 
-  /// What the walk behind the list has done so far.
-  public var report: WalkReport { state.withLock { $0.walk }?.report ?? WalkReport() }
+  /// What the list has read since its last reload, pages that were loaded again included; its end and its
+  /// checkpoint are those of the walk that loads more.
+  public var report: WalkReport {
+    state.withLock { state in
+      var report = state.walk?.report ?? WalkReport()
+      if let before = state.walkBefore { report.add(before.report) }
+      report.add(state.past)
+      return report
+    }
+  }
 
   /// How many callers wait.
   var waiters: Int { state.withLock { $0.machine.waiters.count } }
@@ -256,16 +266,6 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   }
 }
 
-extension ListOptions {
-  /// These options, without what the source does not allow.
-  fileprivate func allowed(_ allows: (lookAhead: Bool, window: Bool)) -> ListOptions {
-    var options = self
-    if !allows.lookAhead { (options.threshold, options.thresholdBefore) = (.onDemand, .onDemand) }
-    if !allows.window { options.window = nil }
-    return options
-  }
-}
-
 extension Cursor {
   /// A walk of a list that has had others.
   fileprivate func walk(
@@ -273,13 +273,6 @@ extension Cursor {
   ) -> Walk<Item> {
     resuming(from: start.position)
       .walk(after: other, pages: start.pages, items: start.items, before: before)
-  }
-}
-
-extension ListMachine {
-  /// The time, where the machine cares for it.
-  fileprivate func now(by stopwatch: Stopwatch) -> Duration? {
-    options.settling > .zero ? stopwatch.elapsed() : nil
   }
 }
 
@@ -466,24 +459,33 @@ extension PagedList {
       if state.machine.isLoading(id), case .page(let page, _) = answer {
         receipts = page.head.receipts
       }
+      let isReload = state.machine.running?.load == .reload
       let decision = Self.decide(&state) { $0.finished(id, answer, at: now) }
       // Releasing a walk frees what its source holds, which must not happen under the lock.
-      var left = state.newWalk
+      var left: [Walk<Item>?] = [state.newWalk]
       if decision.effects.adoptsRun {
-        swap(&state.walk, &left)
-        state.walkBefore = nil
+        left = [state.walk, state.walkBefore]
+        (state.walk, state.walkBefore) = (state.newWalk, nil)
       }
       for (end, from, before) in decision.effects.continues {
         let walk = cursor.walk(from: from, after: state.walk, before: before)
         switch end {
-        case .leading: state.walkBefore = walk
+        case .leading:
+          left.append(state.walkBefore)
+          state.walkBefore = walk
         case .trailing:
           // What comes before is where it was for the walk so far.
+          left.append(state.walkBefore == nil ? nil : state.walk)
           state.walkBefore = state.walkBefore ?? state.walk
           state.walk = walk
         }
       }
       state.newWalk = nil
+      if isReload, decision.effects.adoptsRun {
+        state.past = WalkReport()
+      } else {
+        for walk in left { state.past.add(walk?.report ?? WalkReport()) }
+      }
       if state.task?.id == id { state.task = nil }
       return (decision, left, receipts)
     }

@@ -244,6 +244,31 @@ import Testing
     #expect(try await list.loadMore())
   }
 
+  @Test("18-Window: the report counts pages loaded again, and those before a jump, to a reload")
+  func reportsAll() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))
+    let list = PagedList(
+      Cursor(source), options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    for _ in 0..<4 { try await list.loadMore() }
+    #expect(try await list.loadBefore())
+    #expect(list.snapshot.items == Array(0..<30))
+    var report = list.report
+    #expect([report.pages, report.items, report.traffic.requests] == [5, 50, 5])
+    #expect(report.checkpoint == 5)
+    try await list.loadMore()
+    try await list.loadMore()
+    report = list.report
+    #expect([report.pages, report.traffic.requests] == [7, source.requests.count])
+    try await list.reload()
+    report = list.report
+    #expect([report.pages, report.items, report.traffic.requests] == [1, 10, 1])
+    let pages = (0..<20).map { [2 * $0, 2 * $0 + 1] }
+    let far = PagedList(Cursor(pages: pages), options: ListOptions(threshold: .onDemand))
+    try await far.loadMore()
+    #expect(try await far.navigate(to: .page(9))?.items == [18, 19])
+    #expect([far.report.pages, far.report.items, far.report.traffic.requests] == [2, 4, 2])
+  }
+
   @Test("18-Window, 15-Limits: what was dropped comes again, however long the reader has paused")
   func limitedDuration() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))

@@ -133,6 +133,20 @@ extension WalkReport {
     }
   }
 
+  /// Adds what another walk for the same consumer has done; how this one ended, and where it goes on, stays.
+  package mutating func add(_ other: WalkReport) {
+    pages += other.pages
+    items += other.items
+    pagesBefore += other.pagesBefore
+    itemsBefore += other.itemsBefore
+    traffic = traffic + other.traffic
+    duplicatesDropped += other.duplicatesDropped
+    waitingForNetwork += other.waitingForNetwork
+    waitingForConsumer += other.waitingForConsumer
+    warn(other.warnings)
+    note(other.adjustments)
+  }
+
   /// The most warnings that a report keeps; a hostile server must not fill it.
   static let mostWarnings = 64
 
