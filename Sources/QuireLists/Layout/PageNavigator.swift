@@ -117,24 +117,28 @@ public struct PageNavigator: Hashable, Sendable {
   /// Puts the view exactly there.
   public mutating func move(to offset: Double) { self.offset = offset }
 
-  /// Lays pages out differently. The page stays the same; the same layout changes nothing.
+  /// Lays pages out differently. The page stays the same, if it is there; the same layout changes nothing.
   @discardableResult
   public mutating func lay(_ axis: PageAxis) -> [Event] {
     guard axis != self.axis else { return [] }
     self.axis = axis
+    stayWithinPages()
     offset = geometry.offset(ofPage: index)
     return [.layoutChanged]
   }
 
   /// The content has grown or shrunk, or the window has. The page stays the same, if it is there.
   public mutating func resize(to viewport: Viewport) {
-    let isResized = viewport.extent != self.viewport.extent
+    let (isResized, old) = (viewport.extent != self.viewport.extent, index)
     self.viewport = viewport
+    stayWithinPages()
+    if index < old || isResized { offset = geometry.offset(ofPage: index) }
+  }
+
+  /// Neither the page nor the one that the view moves to lies behind the last.
+  private mutating func stayWithinPages() {
     let last = max(0, geometry.pageCount - 1)
-    if index > last || isResized {
-      index = min(index, last)
-      offset = geometry.offset(ofPage: index)
-    }
+    (index, base, target) = (min(index, last), min(base, last), min(target, last))
   }
 
   private mutating func rest(on page: Int) -> [Event] {

@@ -85,6 +85,21 @@ import Testing
     #expect(view.index == 0)
   }
 
+  @Test("CP-20, CP-18: a view on its way to a page that goes comes to rest on the last one")
+  func shrinking() {
+    let small = Viewport(content: 300, extent: 100)
+    for isResized in [true, false] {
+      var view = PageNavigator(PageAxis(.absolute(100)), in: Viewport(content: 1000, extent: 100))
+      view.jump(to: 7)
+      view.begin()
+      #expect(view.release(distance: 10, velocity: 1) == [.willSettle(8)])
+      if isResized { view.resize(to: small) } else { view.lay(PageAxis(.absolute(400))) }
+      #expect(view.index == 2)
+      #expect(view.settle() == [.settled(2)])
+      #expect(view.offset == (isResized ? 200 : 800))
+    }
+  }
+
   @Test("CP-22: a gesture is told step by step, and its flags are down at its end")
   func gesture() {
     var view = view()
