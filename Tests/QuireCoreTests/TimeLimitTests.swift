@@ -67,6 +67,30 @@ struct TimeLimitTests {
     #expect(try await walk.next()?.items == [0])
   }
 
+  @Test("12-A6, C-3: a page that comes all the same when a walk is cancelled is delivered")
+  func cancelsTooLate() async throws {
+    let (reading, cancelled) = (Gate(), Gate())
+    let clock = ManualClock()
+    let cursor = Cursor<Int>(limits: Limits(duration: .seconds(10)), clock: clock) { position in
+      // A task of its own does not notice that the walk is cancelled.
+      await Task {
+        reading.openUp()
+        try? await cancelled.wait()
+      }.value
+      let number = position?.value?.integer ?? 0
+      return Page([number], next: number < 1 ? Position(integerLiteral: number + 1) : nil)
+    }
+    let walk = cursor.walk()
+    let task = Task { try await walk.next() }
+    try await reading.wait()
+    try await clock.waitForSleepers()
+    task.cancel()
+    while clock.sleepers > 0 { await Task.yield() }
+    cancelled.openUp()
+    #expect(try await task.value?.items == [0])
+    #expect(try await walk.next()?.items == [1])
+  }
+
   @Test("12-A6: the limit holds through transforms and in a paginator, in the page in flight")
   func everywhere() async throws {
     for make: @Sendable (Cursor<Int>) -> Cursor<Int> in [

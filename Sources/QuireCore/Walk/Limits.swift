@@ -147,10 +147,12 @@ enum Deadline {
         return .expired
       }
       defer { group.cancelAll() }
-      if case .done(let value)? = try await group.next() { return value }
+      let first = await group.nextResult()
+      if case .success(.done(let value))? = first { return value }
       group.cancelAll()
-      // What came in the same moment is not thrown away.
+      // What came in the same moment, or although the work was cancelled, is not thrown away.
       if case .success(.done(let value))? = await group.nextResult() { return value }
+      if case .failure(let error)? = first { throw error }
       throw Expired()
     }
   }
