@@ -52,6 +52,22 @@ struct StoredPositionTests {
     }
   }
 
+  @Test("12-L6 K6: a listing that counts refuses a position that is no number")
+  func noNumber() async throws {
+    let listings: [Cursor<Int>] = [
+      Cursor.numbered { NumberedPage([$0], isLast: $0 == 3) }, Cursor(pages: [[1], [2], [3]]),
+      Cursor.counted { offset in (items: [offset + 1], total: 3) },
+    ]
+    for listing in listings {
+      #expect(try await listing.collect() == [1, 2, 3])
+      for position: Position in ["p", Position(["merged": []]), Position(.null, itemOffset: 1)] {
+        let error = await pageError { _ = try await listing.resuming(from: position).collect() }
+        #expect(error?.code == .positionMismatch, "\(position)")
+      }
+      #expect(try await listing.resuming(from: Position("2")).collect().last == 3)
+    }
+  }
+
   @Test("12-L6 K6: a position of a later form is refused by the number of its form")
   func laterForm() throws {
     let json = #"{"value":"p","seal":{"version":2,"sum":"00000000"}}"#

@@ -46,13 +46,29 @@ extension Cursor {
   }
 }
 
+extension Optional where Wrapped == Position {
+  /// The number at a position of a listing that counts; `first` at its start.
+  ///
+  /// Throws `positionMismatch` for what is no number: taken for the start, it would bring everything once more.
+  fileprivate func number(first: Int) throws(PageError) -> Int {
+    guard let value = self?.value else { return first }
+    guard let number = value.integer else {
+      throw PageError(
+        .positionMismatch,
+        "The position is no number, and this listing counts: it was made by another one.",
+        remedies: [Remedy(.position, ["start"])], attempts: 0)
+    }
+    return number
+  }
+}
+
 /// Pages by number.
 struct NumberedSource<Item: Sendable>: PageSource {
   let first: Int
   let fetch: @Sendable (Int) async throws -> NumberedPage<Item>?
 
   func page(at position: Position?) async throws -> Page<Item>? {
-    let number = position?.value?.integer ?? first
+    let number = try position.number(first: first)
     guard let answer = try await fetch(number) else { return nil }
     var page = Page(
       answer.items, previous: number > first ? Position(integerLiteral: number.minus(1)) : nil)
@@ -105,7 +121,7 @@ struct ArraySource<Item: Sendable>: PageSource {
   let pages: [[Item]]
 
   func page(at position: Position?) async throws -> Page<Item>? {
-    let index = position?.value?.integer ?? 0
+    let index = try position.number(first: 0)
     guard pages.indices.contains(index) else { return nil }
     return Page(
       pages[index], next: index + 1 < pages.count ? Position(integerLiteral: index + 1) : nil,
@@ -131,7 +147,7 @@ extension Cursor {
     page: @escaping @Sendable (_ offset: Int) async throws -> (items: [Item], total: Int)
   ) -> Cursor {
     Cursor(limits: limits, clock: clock) { position in
-      let offset = position?.value?.integer ?? 0
+      let offset = try position.number(first: 0)
       let (items, total) = try await page(offset)
       let end = offset.plus(items.count)
       var page = Page(items, total: Total(total))
