@@ -42,6 +42,29 @@ private final class HalvesReader: PageReader {
     #expect(reader.reads.withLock { $0.count } == 6)
   }
 
+  @Test("P-9, 15-Limits: each parallel walk resumed under a limit on requests gets further")
+  func limitedRequests() async throws {
+    let first = Mutex(1)
+    let cursor = Cursor<Int>.numbered(clock: ManualClock()) { number in
+      // Guesses would be faster.
+      if number == first.withLock({ $0 }) { for _ in 0..<1_000 { await Task.yield() } }
+      try WalkReading.requested()
+      return NumberedPage([number], isLast: number == 9)
+    }.parallel(4).limited(to: Limits(requests: 1))
+    var items: [Int] = []
+    var position: Position? = .start
+    for _ in 0..<20 {
+      guard let start = position else { break }
+      first.withLock { $0 = start.value?.integer ?? 1 }
+      let walk = cursor.resuming(from: start).walk()
+      do {
+        for try await page in walk { items += page.items }
+      } catch PageError.Code.limitExceeded {}
+      position = walk.report.checkpoint
+    }
+    #expect(items == Array(1...9) && position == nil)
+  }
+
   @Test("P-9, 17-Failure, C-7: leaving a walk lets go of pages of which more is arriving")
   func leavesParts() async throws {
     for isMerged in [true, false] {

@@ -77,6 +77,8 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var hasMoved = false
   /// Whether the consumer got a page.
   var hasDelivered = false
+  /// Whether a walk that the merge is read for has a limit on bytes or requests.
+  var isLimited = false
   /// The sources that wait, in the order in which they began to.
   private var queue: [Int]
   /// Loads in the order in which they began; those that have ended may be among them.
@@ -236,7 +238,9 @@ extension MergeMachine {
   }
 
   private mutating func launch(at now: Duration, _ action: inout Action) {
-    let count = min(queue.count, rules.options.concurrentLoads - running)
+    // Together they could take what a limit allows for one page: no merge that is resumed would get further.
+    let isCautious = isLimited && !hasDelivered && rules.key == nil
+    let count = min(queue.count, (isCautious ? 1 : rules.options.concurrentLoads) - running)
     guard count > 0, refusal == nil else { return }
     for source in queue.prefix(count) {
       sources[source].load += 1

@@ -11,6 +11,8 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     var machine: Machine
     /// A walk for each source; nil where a source had ended before the merge began.
     var walks: [Walk<Item>?]
+    /// How far each had come when it last answered, at first when it was made.
+    var progress: [WalkMachine.Progress?]
     /// The loads that run, by source, and those that were cancelled, until the next one of the source.
     var loads: [Int: Task<Void, Never>] = [:]
     /// What loads brought that had been cancelled: it is the answer to the next one.
@@ -56,6 +58,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     try begin(at: position)
     let suspension = Suspension<Void>()
     perform { state in
+      state.machine.isLimited = WalkReading.isLimited
       guard state.outcome == nil else {
         suspension.resume(returning: ())
         return Machine.Action()
@@ -91,7 +94,8 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     let walks = sources.indices.map { walk(of: $0, at: positions) }
     let machine = Machine(rules: rules, positions: positions)
     state.withLock {
-      $0 = State(machine: machine, walks: walks, position: position)
+      $0 = State(
+        machine: machine, walks: walks, progress: walks.map { $0?.progress }, position: position)
     }
   }
 
@@ -165,7 +169,12 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
       }
       let action = state.machine.received(
         answer.page, isLast: answer.isLast, by: load, at: now)
-      if action == nil { state.early[load.source] = answer } else { state.loads[load.source] = nil }
+      if action == nil {
+        state.early[load.source] = answer
+      } else {
+        state.loads[load.source] = nil
+        state.progress[load.source] = state.walks[load.source]?.progress
+      }
       return action ?? Machine.Action()
     }
   }
@@ -232,14 +241,16 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     var machine = current.machine
     _ = machine.cancelled()
     let walks = current.walks.enumerated().map { source, walk -> Walk<Item>? in
+      guard current.loads[source] != nil, current.early[source] == nil,
+        let progress = current.progress[source]
+      else { return walk?.copy() }
       // A walk that is still reading may have gone on before its page is here.
-      guard current.loads[source] != nil, current.early[source] == nil else { return walk?.copy() }
-      return self.walk(of: source, at: machine.positions)
+      return walk?.copy(at: progress) ?? self.walk(of: source, at: machine.positions)
     }
     copy.state.withLock {
       $0 = State(
-        machine: machine, walks: walks, early: current.early, outcome: current.outcome,
-        position: current.position)
+        machine: machine, walks: walks, progress: walks.map { $0?.progress },
+        early: current.early, outcome: current.outcome, position: current.position)
     }
     return copy
   }

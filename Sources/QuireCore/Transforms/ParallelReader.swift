@@ -18,6 +18,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     /// What runs or waits to be delivered, in order.
     var ahead: [Read] = []
     var total: Total?
+    /// Whether a page was read that was asked for.
+    var hasDelivered = false
   }
 
   let base: any PageReader<Item>
@@ -74,7 +76,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       let last = state.ahead[state.ahead.count - 1].position
       var room = state.window.width - state.ahead.count
       if let pages { room = min(room, pages - state.window.launches) }
-      if room > 0, base.allowsLookAhead, !base.deliversParts {
+      // Guesses could take what a limit allows for the first page: no walk that is resumed would get further.
+      let isCautious = !state.hasDelivered && WalkReading.isLimited
+      if room > 0, base.allowsLookAhead, !base.deliversParts, !isCautious {
         let known = base.positions(after: last, total: state.total, pages: 1...room)
         for next in known.prefix(room) {
           state.ahead.append(launch(next, &state))
@@ -116,6 +120,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   ) -> Page<Item>? {
     var page = answer.page
     state.withLock { state in
+      state.hasDelivered = true
       // Where pages are read one by one anyway, nothing is held back.
       if let most = page?.head.readsAtOnce, most < state.window.limit, read.isGuess {
         page?.warnings.append(Self.narrowed(to: most, from: state.window.limit))

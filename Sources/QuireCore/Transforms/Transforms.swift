@@ -116,7 +116,8 @@ extension Cursor {
 extension Cursor {
   /// The same pages in the same order, up to `window` of them read at once, where the source can
   /// tell their positions in advance (`PageSource.positions(after:total:count:)`); one by one where
-  /// it cannot, and where items are delivered before their page is whole.
+  /// it cannot, where items are delivered before their page is whole, and before the first page of a walk that has
+  /// a limit on bytes or requests.
   ///
   /// Nothing is read before the first page is asked for, and leaving the walk cancels what is being
   /// read ahead. A page that fails fails in its turn; errors of pages behind the end are none. When

@@ -252,6 +252,38 @@ struct Entry: Hashable, Sendable {
     #expect(position == nil)
   }
 
+  @Test("17-FirstCome, 15-Limits: under a limit one source is asked for the first page, then all")
+  func cautious() throws {
+    var machine = MergeMachine<Int, Int>(
+      rules: MergeRules(options: MergeOptions(), key: nil, duplicates: nil),
+      positions: try MergePositions(.start, sources: 5, window: 10, listing: nil))
+    machine.isLimited = true
+    let loads = machine.next(at: .zero).loads
+    #expect(loads.count == 1)
+    let action = machine.received(Page([1]), isLast: true, by: loads[0], at: .zero)
+    guard case .page? = action?.outcome else {
+      Issue.record("The page was not delivered.")
+      return
+    }
+    #expect((action?.loads.count ?? 0) + machine.next(at: .zero).loads.count == 4)
+  }
+
+  @Test("17-Resume, C-9: a copy of a merge whose load was cancelled counts a source's limits on")
+  func copiesLimits() async throws {
+    let slow = source([[1, 2], [3, 4], [5, 6]])
+    slow.hold(2)
+    let limited = Cursor(slow).limited(to: Limits(items: 3))
+    let walk = Cursor.merged([limited, Cursor(source([[10]]))], by: { $0 }).walk()
+    #expect(try await walk.next()?.items == [1, 2])
+    let next = Task { try await walk.next() }
+    try await slow.wait { $0.requests == [1, 2] }
+    next.cancel()
+    await #expect(throws: CancellationError.self) { try await next.value }
+    slow.release(2)
+    #expect(try await walk.copy().collect() == [3, 10])
+    #expect(try await walk.collect() == [3, 10])
+  }
+
   /// Walks that go on from one another under a limit on requests, as many as get further: their
   /// items, and how the last one ended.
   private func resumed(
