@@ -45,6 +45,24 @@ struct SharedWalkTests {
     }
   }
 
+  @Test("C6, C-7, TI-44: leaving a loop ends no read of another task, and closes nothing under it")
+  func leavesToOthers() async throws {
+    let child = ScriptedSource(items: [[1], [2], [3]], needsClosing: true)
+    child.hold(2)
+    let walk = Cursor(ScriptedSource(sizes: 1)).flatMap { _ in Cursor(child) }.walk()
+    var other: Task<[Int]?, any Error>?
+    for try await page in walk {
+      #expect(page.items == [1])
+      other = Task { try await walk.next()?.items }
+      try await child.wait { $0.requests == [1, 2] }
+      break
+    }
+    child.release(2)
+    #expect(try await other?.value == [2])
+    #expect(child.log.closes.isEmpty)
+    #expect(try await walk.next()?.items == [3])
+  }
+
   @Test("C6, C-7, TI-44: cancelling the task that reads leaves the page to the one that waits")
   func cancelsReading() async throws {
     let source = ScriptedSource(sizes: 1, 1)

@@ -259,7 +259,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       }
     }
     let isMidway = hasLeftovers.load(ordering: .relaxed)
-    let (closing, isLeft) = machine.withLock { ($0.left(isMidway: isMidway), !$0.hasIterators) }
+    let (closing, isLeft) = machine.withLock { ($0.left(isMidway: isMidway), !$0.hasConsumers) }
     if isLeft { reader.leave() }
     if let closing { closeSoon(closing) }
   }

@@ -190,7 +190,7 @@ struct WalkMachine: Sendable {
   /// middle of its last page it has not come to its end.
   mutating func left(isMidway: Bool = false) -> Closing? {
     iterators -= 1
-    return iterators == 0 ? abandoned(isMidway: isMidway) : nil
+    return hasConsumers ? nil : abandoned(isMidway: isMidway)
   }
 
   /// The same walk for another consumer: without iterators, and nothing is being read.
@@ -213,8 +213,10 @@ struct WalkMachine: Sendable {
     Progress(pages: report.pages, items: report.items, checkpoint: report.checkpoint)
   }
 
-  /// Whether a loop is running.
-  var hasIterators: Bool { iterators > 0 }
+  /// Whether a loop is running, or another task reads a page without one.
+  var hasConsumers: Bool {
+    if case .loading = state { true } else { iterators > 0 }
+  }
 
   /// The number of the page that comes next, or is being read in parts.
   var pageIndex: Int { isWithinPage ? report.pages - 1 : report.pages }
