@@ -93,7 +93,10 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// Tells that the snapshot may have changed.
   package func listen() -> EventQueue<Void> {
     let queue = EventQueue<Void>(isConflated: true)
-    state.withLock { $0.listeners.append(Observer(queue) { $0 }) }
+    state.withLock { state in
+      state.listeners.removeAll { !$0.isObserving }
+      state.listeners.append(Observer(queue) { $0 })
+    }
     return queue
   }
 

@@ -53,13 +53,13 @@ public struct SectionCounts: Hashable, Sendable {
   /// How many sections have items, or could.
   public var sectionCount: Int { items.count }
   /// How many items all sections have.
-  public var itemCount: Int { items.reduce(0, +) }
+  public var itemCount: Int { items.reduce(0) { $0.plus($1) } }
 
   /// The rows of each section, the placeholder included.
   public var rows: [Int] {
     guard hasMore, policy != .none else { return items }
     guard policy == .rowInLastSection, let last = items.last else { return items + [1] }
-    return items.dropLast() + [last + 1]
+    return items.dropLast() + [last.plus(1)]
   }
 
   /// Where the item with this number is; nil when there is none.

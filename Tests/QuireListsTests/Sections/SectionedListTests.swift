@@ -57,6 +57,16 @@ import Testing
     #expect(list.sections.itemCount == 16)
   }
 
+  @Test("OU-16: counts beyond all measure are as many as can be counted, and end nothing")
+  func hugeCounts() async throws {
+    let list = SectionedList(autoLoad: false)
+    list.attach { _ in SectionAnswer(hasMore: true, counts: [.max, .max]) }
+    try await list.loadMore()
+    #expect(list.sections.itemCount == .max && list.sections.rows == [.max, .max])
+    list.willShow(row: 7)
+    #expect(list.sections.path(ofItem: 7) == SectionCounts.Path(section: 0, row: 7))
+  }
+
   @Test("OU-03: items are found by section and row")
   func sections() {
     let counts = SectionCounts(items: [3, 5, 2])
