@@ -176,6 +176,22 @@ import Testing
     #expect(walk.report.traffic.retries == 4)
   }
 
+  @Test("X-18, C-9: the report has what failed attempts have cost, whether the page came in the end")
+  func countsAttempts() async throws {
+    var failure = PageError(.sourceFailed, "not now")
+    failure.traffic = WalkReport.Traffic(bytes: 10, requests: 3, retries: 2)
+    for times in [2, 9] {
+      let source = ScriptedSource(sizes: 1)
+      source.fail(1, times: times, with: failure)
+      let walk = Cursor(source).retrying(attempts: 3).walk()
+      let error = await pageError { _ = try await walk.next() }
+      #expect((error == nil) == (times == 2))
+      let traffic = walk.report.traffic
+      let counts = [traffic.bytes, traffic.requests, traffic.retries]
+      #expect(counts == (times == 2 ? [20, 7, 6] : [30, 9, 8]))
+    }
+  }
+
   @Test("X-18: ends, cancellations and what can only fail again are not retried")
   func retriesOnlyFailures() async throws {
     let source = ScriptedSource(sizes: 1, 1)

@@ -175,16 +175,27 @@ struct RetryingReader<Item: Sendable>: DerivedReader {
         attempts: 0)
     }
     var attempt = 1
+    var spent = WalkReport.Traffic(requests: 0)
     while true {
       do {
-        var page = try await base.read(at: position)
-        page?.traffic.requests += attempt - 1
-        page?.traffic.retries += attempt - 1
-        return page
+        let page = try await base.read(at: position)
+        guard attempt > 1 else { return page }
+        var result = page ?? Page.absent(after: WalkReport.Traffic(requests: 0))
+        result.traffic = result.traffic + spent
+        result.traffic.retries += attempt - 1
+        return result
       } catch let error where attempt < attempts && Self.isWorthRetrying(error) {
+        let traffic = PageError(ofSource: error).traffic
+        // A source that does not say what a failure has cost has made a request.
+        spent = spent + traffic + WalkReport.Traffic(requests: traffic.requests > 0 ? 0 : 1)
         let pause = delay(attempt)
         attempt += 1
         if pause > .zero { try await clock.sleep(for: pause) }
+      } catch let error where attempt > 1 && !(error is CancellationError) {
+        var failure = PageError(ofSource: error)
+        failure.traffic = failure.traffic + spent
+        failure.traffic.retries += attempt - 1
+        throw failure
       }
     }
   }
