@@ -117,6 +117,7 @@ extension ListMachine {
     case .page(let page, _): again = content.own(page, at: ordinal)
     case .end: again.position = content.position(of: ordinal)
     }
+    if view.failure?.ordinal == ordinal { view.failure = nil }
     if isForLoop { return deliver(again, ordinal, &effects) }
     let old = content.mark(of: ordinal)
     content.hold(again, at: ordinal, PageStamp(load: running.id))

@@ -242,7 +242,9 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// Loads the next page if it is due and every page is begun.
   mutating func lookAhead(_ effects: inout Effects) {
     guard case .idle = activity, options.loadsAhead else { return }
-    if let visible = view.visible, view.failure == nil, let ordinal = content.wanted(by: visible) {
+    if let visible = view.visible, let ordinal = content.wanted(by: visible),
+      ordinal != view.failure?.ordinal
+    {
       return start(.again(ordinal), &effects)
     }
     guard case .open = content.tail, content.back.isEmpty else { return }

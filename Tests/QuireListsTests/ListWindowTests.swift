@@ -152,6 +152,31 @@ import Testing
     #expect(list.snapshot.items.last == last + 10)
   }
 
+  @Test("18-Window: a view goes on behind a failure that is over, and at the other end")
+  func goesOnAfterFailure() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 9))
+    let list = list(source)
+    while try await list.loadMore() {}
+    while try await list.loadBefore() {}
+    #expect(list.snapshot.items == Array(0..<30))
+    source.fail(4)
+    list.report(visible: 25..<30)
+    try await settle(list, source)
+    #expect(list.snapshot.state.description == "loadingMoreError")
+    #expect(try await list.loadMore())
+    #expect(list.snapshot.state == .content && list.snapshot.items.last == 39)
+    list.report(visible: 35..<40)
+    try await settle(list, source)
+    #expect(list.snapshot.items == Array(20..<50))
+    source.fail(6)
+    list.report(visible: 45..<50)
+    try await settle(list, source)
+    #expect(list.snapshot.state.description == "loadingMoreError")
+    list.report(visible: 20..<25)
+    try await settle(list, source)
+    #expect(list.snapshot.items.first == 10)
+  }
+
   @Test("18-Window, X-17: a loop reads what was dropped, and the window stays where it is")
   func loops() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 6))
