@@ -123,6 +123,23 @@ struct BudgetOptionTests {
     #expect(rest.status == 0 && rest.lines == ["3", "4", "5"], "\(rest.errors)")
   }
 
+  @Test(
+    "15-Guard, 15-Proxy: the environment leads no request around a proxy that was named",
+    arguments: ["no_proxy", "NO_PROXY"], ["inside.test", "*"])
+  func environment(variable: String, hosts: String) async throws {
+    let proxy = try FaultServer { _ in
+      [.respond("[1]", headers: [("Content-Type", "application/json")])]
+    }
+    defer { proxy.stop() }
+    let ending = try await Command.quire(
+      [
+        "export", "http://inside.test/items", "--preset", "github", "--allow-plain-http",
+        "--patience", "0", "--proxy", "http://127.0.0.1:\(proxy.port)",
+      ], environment: [variable: hosts])
+    #expect(ending.status == 0 && ending.lines == ["1"], "\(ending.errors)")
+    #expect(proxy.requests.map(\.target) == ["http://inside.test/items"])
+  }
+
   @Test("15-Guard: an export is not led to another port of this machine, unless that is allowed")
   func guarded() async throws {
     let inside = try FaultServer { _ in

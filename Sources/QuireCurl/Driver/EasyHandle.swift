@@ -234,6 +234,8 @@ extension EasyHandle {
     quire_easy_set_string(raw, CURLOPT_PROTOCOLS_STR, "http,https")
     quire_easy_set_string(raw, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
     quire_easy_set_string(raw, CURLOPT_PROXY, "")
+    // Which hosts are asked directly is in the route: libcurl would take them from the environment.
+    quire_easy_set_string(raw, CURLOPT_NOPROXY, "")
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
     set(CURLOPT_PATH_AS_IS, 1)
