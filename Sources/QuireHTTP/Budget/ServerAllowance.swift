@@ -52,6 +52,7 @@ struct ServerAllowance: Hashable, Sendable {
     var reader = AllowanceReader(now: now)
     for field in fields where AllowanceReader.isTelling(field.name.canonicalName) {
       reader.add(field)
+      if reader.fields.count == AllowanceReader.most { break }
     }
     guard !reader.fields.isEmpty else { return }
     if let date = fields[.date].flatMap(HTTPDate.secondsSince1970) { reader.now = date }
@@ -70,6 +71,9 @@ private struct AllowanceReader {
   var now: Double
   var fields: [HTTPField] = []
   private var result = ServerAllowance()
+
+  /// The most fields, and the most windows, that are looked at: each is compared with all others.
+  static let most = 64
 
   init(now: Double) { self.now = now }
 
@@ -124,7 +128,7 @@ private struct AllowanceReader {
 
   private mutating func add(_ window: ServerAllowance.Window) {
     guard let index = result.windows.firstIndex(where: { $0.name == window.name }) else {
-      result.windows.append(window)
+      if result.windows.count < Self.most { result.windows.append(window) }
       return
     }
     result.windows[index].merge(window)

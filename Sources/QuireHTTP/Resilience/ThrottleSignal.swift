@@ -40,16 +40,18 @@ package enum ThrottleSignal {
 
   /// Reads one value in any of the forms above.
   package static func duration(_ text: String, now: Double) -> Duration? {
-    let text = text.filter { $0 != " " || text.contains(",") }
+    // No form is longer.
+    guard text.utf8.count <= 64 else { return nil }
+    let compact = text.filter { $0 != " " }
     let seconds: Double?
-    if let number = Double(text) {
+    if let number = Double(compact) {
       seconds = number > 1e12 ? number / 1000 - now : number > 1e9 ? number - now : number
     } else if let date = HTTPDate.secondsSince1970(text)
-      ?? (try? Date(text, strategy: .iso8601))?.timeIntervalSince1970
+      ?? (try? Date(compact, strategy: .iso8601))?.timeIntervalSince1970
     {
       seconds = date - now
     } else {
-      seconds = unitDuration(text)
+      seconds = unitDuration(compact)
     }
     return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
   }

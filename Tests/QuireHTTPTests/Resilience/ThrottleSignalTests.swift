@@ -61,6 +61,36 @@ struct ThrottleSignalTests {
         == .seconds(7))
   }
 
+  @Test("V103: all three forms of a date are a wait")
+  func dates() {
+    for text in [
+      "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+    ] {
+      #expect(
+        wait([("Retry-After", text), ("Date", "Sun, 06 Nov 1994 08:48:37 GMT")]) == .seconds(60),
+        "\(text)")
+    }
+  }
+
+  @Test("H26: a wait that is longer than any is written is no signal, and of limits 64 are read")
+  func lengths() {
+    let spaces = String(repeating: " ", count: 50_000)
+    #expect(wait([("Retry-After", "1\(spaces)0")]) == nil)
+    #expect(wait([("Retry-After", "1 0")]) == .seconds(10))
+    var fields = HTTPFields()
+    for number in 0..<2_000 {
+      fields.append(HTTPField(name: .init("X-RateLimit-Remaining-A\(number)")!, value: "5"))
+    }
+    #expect(ServerAllowance(fields, now: now).windows.count == 64)
+    let items = (0..<50).map { "\"p\($0)\";r=5;t=9" }.joined(separator: ", ")
+    fields = HTTPFields()
+    for number in 0..<40 {
+      let value = items.replacing("\"p", with: "\"q\(number)-")
+      fields.append(HTTPField(name: .init("RateLimit")!, value: value))
+    }
+    #expect(ServerAllowance(fields, now: now).windows.count == 64)
+  }
+
   @Test("Azure's milliseconds are a wait, and Retry-After beside them comes first")
   func milliseconds() {
     #expect(wait([("x-ms-retry-after-ms", "1500")]) == .milliseconds(1500))
