@@ -194,7 +194,7 @@ final class Exchange {
       return try await send(hop, replays: replays)
     }
     let now = listing.client.environment.now
-    let first = try await keeper.ticket(now)
+    let first = try await keeper.ticket(now, shared.configuration.clock)
     let response = try await send(try renewed(hop), with: first.credential, replays: replays)
     guard response.head.status.code == 401 else {
       keeper.accepted(first)
@@ -203,7 +203,8 @@ final class Exchange {
     // Read first: a connection held meanwhile may be the one that the renewal needs.
     response.body = .bytes(await beginning(of: response))
     response.permit?.end()
-    guard let second = try await keeper.ticket(after: first, now) else { return response }
+    let renewal = try await keeper.ticket(after: first, now, shared.configuration.clock)
+    guard let second = renewal else { return response }
     shared.emit(.notice, .credentialRenewed(origin: "\(origin)"))
     let answer = try await send(try renewed(hop), with: second.credential, replays: 0)
     if answer.head.status.code == 401 {

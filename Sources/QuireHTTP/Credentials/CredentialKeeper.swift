@@ -16,7 +16,12 @@ final class CredentialKeeper: Sendable {
     var machine = CredentialMachine()
     /// Those that wait for the renewal.
     var waiters: [Suspension<Ticket>] = []
+    /// How many renewals were begun.
+    var renewals = 0
   }
+
+  /// How long a renewal is waited for: as long as a person has who must let the program in.
+  static let patience = Duration.seconds(15 * 60)
 
   /// The keeper whose source is at work in this task: its own requests cannot wait for it.
   @TaskLocal private static var atWork: ObjectIdentifier?
@@ -41,9 +46,11 @@ final class CredentialKeeper: Sendable {
     state.withLock { $0.machine.recent }.flatMap { Secret.all(of: $0) }
   }
 
-  /// The credential for a request that is about to go out.
-  func ticket(_ now: @escaping @Sendable () -> Double) async throws -> Ticket {
-    guard let ticket = try await settle(now, { $0.wanted(at: now()) }) else {
+  /// The credential for a request that is about to go out; `clock` is what a renewal is waited for by.
+  func ticket(
+    _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>
+  ) async throws -> Ticket {
+    guard let ticket = try await settle(now, clock, { $0.wanted(at: now()) }) else {
       preconditionFailure("CredentialKeeper: a request gave up before it was sent")
     }
     return ticket
@@ -51,9 +58,9 @@ final class CredentialKeeper: Sendable {
 
   /// The credential to try once more with after a 401; nil where the 401 stands.
   func ticket(
-    after refused: Ticket, _ now: @escaping @Sendable () -> Double
+    after refused: Ticket, _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async throws -> Ticket? {
-    try await settle(now) { $0.refused(refused, at: now()) }
+    try await settle(now, clock) { $0.refused(refused, at: now()) }
   }
 
   func accepted(_ ticket: Ticket) { state.withLock { $0.machine.accepted(ticket) } }
@@ -63,14 +70,17 @@ final class CredentialKeeper: Sendable {
   // MARK: Waiting
 
   private func settle(
-    _ now: @escaping @Sendable () -> Double,
+    _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>,
     _ decide: @Sendable (inout CredentialMachine) -> CredentialMachine.Action
   ) async throws -> Ticket? {
     try Task.checkCancellation()
     let waiter = Suspension<Ticket>()
     let action = state.withLock { state in
       let action = decide(&state.machine)
-      if state.machine.isRenewing { state.waiters.append(waiter) }
+      switch action {
+      case .wait, .renew: state.waiters.append(waiter)
+      case .use, .fail, .giveUp: break
+      }
       return action
     }
     switch action {
@@ -78,7 +88,7 @@ final class CredentialKeeper: Sendable {
     case .fail(let error): throw error
     case .giveUp: return nil
     // What the walk that asks first may read, and how soon, is no matter of a renewal for all.
-    case .renew(let replaced): Task.detached { await self.renew(replacing: replaced, now) }
+    case .renew(let replaced): Task.detached { await self.renew(replacing: replaced, now, clock) }
     case .wait: break
     }
     return try await wait(as: waiter)
@@ -97,7 +107,7 @@ final class CredentialKeeper: Sendable {
   /// How many wait for the renewal.
   var waiting: Int { state.withLock { $0.waiters.count } }
 
-  /// Returns when no renewal is under way.
+  /// Returns when no renewal is under way, or when it has taken too long.
   func settled() async {
     let waiter = Suspension<Ticket>()
     let isRenewing = state.withLock { state in
@@ -110,8 +120,16 @@ final class CredentialKeeper: Sendable {
   /// Ends whether a request waits for it or not: the server may have taken back what the source asked it by, such as
   /// a refresh token, and nothing but the answer has the next one.
   private func renew(
-    replacing replaced: Credential?, _ now: @Sendable () -> Double
+    replacing replaced: Credential?, _ now: @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async {
+    let number = state.withLock { state in
+      state.renewals += 1
+      return state.renewals
+    }
+    let alarm = Task {
+      do { try await clock.sleep(for: Self.patience) } catch { return }
+      self.overdue(number)
+    }
     let outcome: Result<Credential, any Error>
     do {
       outcome = .success(
@@ -121,6 +139,7 @@ final class CredentialKeeper: Sendable {
     } catch {
       outcome = .failure(error)
     }
+    alarm.cancel()
     let (waiters, result) = state.withLock {
       state -> ([Suspension<Ticket>], Result<Ticket, any Error>) in
       defer { state.waiters = [] }
@@ -134,6 +153,21 @@ final class CredentialKeeper: Sendable {
       }
     }
     for waiter in waiters { waiter.resume(with: result) }
+  }
+
+  /// The renewal goes on, and is not waited for any longer.
+  private func overdue(_ number: Int) {
+    let error = failure(
+      PageError(
+        .timedOut,
+        "Its source has not answered for \(Self.patience). It is not asked again before it does."))
+    let waiters = state.withLock { state -> [Suspension<Ticket>] in
+      guard state.machine.isRenewing, state.renewals == number else { return [] }
+      state.machine.overdue(error)
+      defer { state.waiters = [] }
+      return state.waiters
+    }
+    for waiter in waiters { waiter.resume(throwing: error) }
   }
 
   private func failure(_ error: any Error) -> PageError {

@@ -34,6 +34,8 @@ struct CredentialMachine {
   private var (isRenewed, isAccepted) = (false, false)
   /// Whether a renewal is under way: there is never more than one.
   private(set) var isRenewing = false
+  /// Why the renewal under way is not waited for any longer; nil where it is.
+  private var lateness: PageError?
   private var failures = 0
   private var lastFailure: PageError?
   /// What must not be shown: the last credentials, the newest first.
@@ -41,7 +43,7 @@ struct CredentialMachine {
 
   /// A request is about to go out.
   mutating func wanted(at now: Double) -> Action {
-    if isRenewing { return .wait }
+    if isRenewing { return lateness.map(Action.fail) ?? .wait }
     if var ticket = current, !isRefused, now < renewal {
       ticket.failures = failures
       return .use(ticket)
@@ -52,10 +54,11 @@ struct CredentialMachine {
   /// The server answered 401 to a request that was sent with `ticket`.
   mutating func refused(_ ticket: Ticket, at now: Double) -> Action {
     guard ticket.number == current?.number else { return wanted(at: now) }
-    if isRenewing { return .wait }
+    // Also while it is renewed early: it must not be sent again where that fails.
+    isRefused = true
+    if isRenewing { return lateness.map(Action.fail) ?? .wait }
     // The renewal that this refusal asks for has been tried since.
     if ticket.failures < failures, let lastFailure { return .fail(lastFailure) }
-    isRefused = true
     return isRenewed && !isAccepted ? .giveUp : start()
   }
 
@@ -69,6 +72,9 @@ struct CredentialMachine {
     if ticket.number == current?.number { isAccepted = true }
   }
 
+  /// The renewal under way has taken too long: until it ends, whatever needs its credential fails.
+  mutating func overdue(_ error: PageError) { lateness = error }
+
   private mutating func start() -> Action {
     isRenewing = true
     return .renew(replacing: current?.credential)
@@ -76,7 +82,7 @@ struct CredentialMachine {
 
   /// The renewal gave a credential; returns what its waiters go on with.
   mutating func renewed(_ credential: Credential, at now: Double) -> Ticket {
-    isRenewing = false
+    (isRenewing, lateness) = (false, nil)
     isRenewed = current != nil
     (isRefused, isAccepted) = (false, false)
     let lifetime = credential.lifetime.map { $0 / .seconds(1) } ?? .infinity
@@ -92,7 +98,7 @@ struct CredentialMachine {
 
   /// The renewal failed; returns the credential in use if that is good for a while yet.
   mutating func failed(_ error: PageError, at now: Double) -> Ticket? {
-    isRenewing = false
+    (isRenewing, lateness) = (false, nil)
     failures += 1
     lastFailure = error
     guard var ticket = current, !isRefused, now < end else { return nil }

@@ -29,7 +29,8 @@ public protocol CredentialSource: Sendable {
   ///
   /// Called by one task at a time, which is never cancelled, and whose credential is kept even where no
   /// request waits for it any more: a server that has given another refresh token takes no older one.
-  /// Time-outs are the source's own. What it throws fails each request that waited, with
+  /// Time-outs are the source's own: requests wait for it for 15 minutes by the client's clock, and fail
+  /// from then on until it has answered. What it throws fails each request that waited, too, with
   /// `credentialsFailed`; the next request asks again. Requests that it makes through the very client
   /// carry no credential.
   func credential(replacing refused: Credential?) async throws -> Credential

@@ -57,9 +57,11 @@ struct CredentialTests {
     next: .body("/next"), items: "/items", policy: Pagination.Policy(links: .allow(["other.test"])))
 
   private func client(
-    _ server: CannedServer, _ source: any CredentialSource, now: (@Sendable () -> Double)? = nil
+    _ server: CannedServer, _ source: any CredentialSource, now: (@Sendable () -> Double)? = nil,
+    clock: (any Clock<Duration>)? = nil
   ) -> PageClient {
     var configuration = PageClient.Configuration()
+    if let clock { configuration.clock = clock }
     configuration.retry = .never
     configuration.credentials = source
     var environment = PageClient.Environment()
@@ -162,6 +164,52 @@ struct CredentialTests {
     closed.openUp()
     #expect(try await next.value == [1])
     #expect(other.calls.count == 2)
+  }
+
+  @Test(
+    "12-A7: a source that does not answer is waited for 15 minutes, and what it gives then is used")
+  func overdue() async throws {
+    let (gate, clock) = (Gate(), ManualClock())
+    let server = CannedServer([.json(#"{"items":[1]}"#)])
+    let calls = Shared(0)
+    let source = BearerTokenSource(for: "https://api.test") { _ in
+      calls.withLock { (value: inout Int) in value += 1 }
+      try await gate.wait()
+      return .bearer("token")
+    }
+    let client = client(server, source, clock: clock)
+    let walks = (0..<2).map { _ in Task { try await cursor(client).items.collect() } }
+    while client.configuration.keeper?.waiting != 2 { await Task.yield() }
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(15 * 60))
+    for walk in walks {
+      let error = await #expect(throws: PageError.self) { try await walk.value }
+      #expect(error?.code == .credentialsFailed)
+      #expect(error?.message.contains("has not answered") == true)
+    }
+    // It is not waited for again, nor asked a second time.
+    let error = await #expect(throws: PageError.self) { try await cursor(client).items.collect() }
+    #expect(error?.code == .credentialsFailed)
+    #expect(server.requests.isEmpty && client.configuration.keeper?.waiting == 0)
+    gate.openUp()
+    await client.settleCredentials()
+    #expect(try await cursor(client).items.collect() == [1])
+    #expect(server.requests.map(Self.token) == ["token"])
+    #expect(calls.withLock { $0 } == 1)
+  }
+
+  @Test("12-A7: what is refused while it is renewed early is not sent again if the renewal fails")
+  func refusedEarly() {
+    var machine = CredentialMachine()
+    _ = machine.wanted(at: 0)
+    let ticket = machine.renewed(.bearer("old", lifetime: .seconds(100)), at: 0)
+    machine.accepted(ticket)
+    _ = machine.wanted(at: 95)
+    guard machine.isRenewing, case .wait = machine.refused(ticket, at: 96) else {
+      Issue.record("The refusal does not wait for the renewal.")
+      return
+    }
+    #expect(machine.failed(PageError(.status, "down"), at: 97) == nil)
   }
 
   @Test("12-A7: a 401 to a credential just renewed is final, and its body is there to be read")
