@@ -201,10 +201,15 @@ final class Exchange {
       return response
     }
     // Read first: a connection held meanwhile may be the one that the renewal needs.
-    response.body = .bytes(await beginning(of: response))
+    let refusal = await beginning(of: response)
+    response.body = .bytes(refusal)
     response.permit?.end()
     let renewal = try await keeper.ticket(after: first, now, shared.configuration.clock)
-    guard let second = renewal else { return response }
+    guard let second = renewal else {
+      // It is read as any other refusal is, and counted then.
+      traffic.bytes -= refusal.count
+      return response
+    }
     shared.emit(.notice, .credentialRenewed(origin: "\(origin)"))
     let answer = try await send(try renewed(hop), with: second.credential, replays: 0)
     if answer.head.status.code == 401 {

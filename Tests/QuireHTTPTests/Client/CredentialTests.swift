@@ -300,6 +300,21 @@ struct CredentialTests {
     #expect(server.requests.count == 2)
   }
 
+  @Test("12-A7: the bytes of a refusal that stands are counted once")
+  func refusalBytes() async throws {
+    let time = Shared(1000.0)
+    let server = CannedServer { request, _ in
+      Self.token(request) == "token-1"
+        ? .json(#"{"items":[1]}"#) : .status(401, [:], "refused")
+    }
+    let client = client(server, Tokens(lifetime: .seconds(100)), now: { time.withLock { $0 } })
+    _ = try await cursor(client).items.collect()
+    time.withLock { $0 = 1090 }
+    let error = await #expect(throws: PageError.self) { try await cursor(client).items.collect() }
+    #expect(error?.response?.status.code == 401)
+    #expect(error?.traffic.requests == 1 && error?.traffic.bytes == 7)
+  }
+
   @Test("12-A7: the source may ask through the very client, and its requests carry no credential")
   func samePath() async throws {
     struct Token: Decodable { let access: String }
