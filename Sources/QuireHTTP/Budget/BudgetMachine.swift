@@ -49,12 +49,21 @@ struct BudgetMachine {
     /// What the transport sends at once; nil where it does not say.
     var atOnce: Int?
     var hasAnswered = false
+    /// Above this, lanes are forgotten of which nothing is known; twice as many as had to be kept.
+    var mostLanes = BudgetMachine.fewLanes
 
     /// Before the transport says how much it sends at once.
     static let beginning = 32
 
     func capacity(_ budget: RequestBudget) -> Int {
       max(1, min(budget.requestsPerHost ?? .max, hasAnswered ? atOnce ?? .max : Self.beginning))
+    }
+
+    mutating func forgetLanes(_ budget: RequestBudget, at now: Duration) {
+      lanes = lanes.filter { _, lane in
+        !lane.queue.isEmpty || !lane.rate.isForgettable(budget, at: now)
+      }
+      mostLanes = max(BudgetMachine.fewLanes, lanes.count * 2)
     }
   }
 
@@ -63,11 +72,17 @@ struct BudgetMachine {
   /// Hosts whose requests wait only because of the client's own limit.
   private var held: [Origin] = []
 
-  /// Above this, hosts are forgotten of which nothing is known.
-  private static let mostHosts = 4_096
+  /// Above this, hosts are forgotten of which nothing is known; twice as many as had to be kept.
+  private var mostHosts = Self.fewHosts
+
+  /// How many hosts, and how many lanes of one, are kept whatever is known of them.
+  private static let (fewHosts, fewLanes) = (4_096, 256)
 
   /// How many requests wait.
   var waiting: Int { hosts.values.reduce(0) { $0 + $1.waiting } }
+
+  /// How many lanes are kept.
+  var lanes: Int { hosts.values.reduce(0) { $0 + $1.lanes.count } }
 
   // MARK: Asking
 
@@ -75,12 +90,13 @@ struct BudgetMachine {
   mutating func ask(
     _ request: Request, id: Int, _ budget: RequestBudget, isFull: Bool, at now: Duration
   ) -> Answer {
-    if hosts.count > Self.mostHosts { forget(at: now) }
+    if hosts.count > mostHosts { forget(budget, at: now) }
     let isUnlimited =
       budget.rate == nil && budget.requestsPerHost == nil && budget.requestsTotal == nil && !isFull
     let mayGo = hasRoom(budget, isFull)
     let answer: Answer = with(request.lane.host) { host in
       let account = request.lane.account
+      if host.lanes.count >= host.mostLanes { host.forgetLanes(budget, at: now) }
       let isKnown = host.hasAnswered && host.atOnce == nil && host.waiting == 0
       if isUnlimited, isKnown, request.interval == .zero,
         host.lanes[account]?.rate.isFree ?? true
@@ -134,11 +150,12 @@ struct BudgetMachine {
     inFlight < max(1, budget.requestsTotal ?? .max) && (!isFull || inFlight == 0)
   }
 
-  private mutating func forget(at now: Duration) {
+  private mutating func forget(_ budget: RequestBudget, at now: Duration) {
     hosts = hosts.filter { _, host in
       host.inFlight > 0 || host.waiting > 0
-        || host.lanes.values.contains { !$0.rate.isForgettable(at: now) }
+        || host.lanes.values.contains { !$0.rate.isForgettable(budget, at: now) }
     }
+    mostHosts = max(Self.fewHosts, hosts.count * 2)
   }
 
   // MARK: Events

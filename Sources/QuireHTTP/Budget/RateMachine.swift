@@ -45,9 +45,11 @@ struct RateMachine {
     windows.isEmpty && width == .max && !isUnsure && asked == .zero && paced == .zero
   }
 
-  /// Whether nothing would be lost if it were forgotten.
-  func isForgettable(at now: Duration) -> Bool {
-    onWire == 0 && asked <= now && paced <= now && windows.allSatisfy { $0.isOver(at: now) }
+  /// Whether no limit that is known would be passed if it were forgotten.
+  func isForgettable(_ budget: RequestBudget, at now: Duration) -> Bool {
+    guard onWire == 0, asked <= now, paced <= now else { return false }
+    if let rate = budget.rate, !bucket.isFull(rate, at: now) { return false }
+    return windows.allSatisfy { $0.isOver(at: now) || $0.isRested(at: now) }
   }
 
   func cost(_ budget: RequestBudget) -> Double { usualCost ?? budget.cost }
@@ -218,6 +220,10 @@ struct TokenBucket {
     return now + rate.time(for: missing)
   }
 
+  func isFull(_ rate: RequestBudget.Rate, at now: Duration) -> Bool {
+    time(for: rate.burst, rate, at: now) <= now
+  }
+
   mutating func take(_ cost: Double, _ rate: RequestBudget.Rate, at now: Duration) {
     tokens = level(rate, at: now) - cost
     filled = now
@@ -268,6 +274,11 @@ struct ServerWindow {
   func isOver(at now: Duration) -> Bool {
     if let resetAt { return resetAt + margin <= now }
     return unit != .concurrency && length == nil && remaining ?? 1 >= 1
+  }
+
+  /// Whether it only spaces requests, and the next one need not wait.
+  func isRested(at now: Duration) -> Bool {
+    bucketRate.map { bucket.isFull($0, at: now) } ?? false
   }
 
   /// An answer told.

@@ -263,6 +263,56 @@ struct BudgetLimitTests {
       clock.now.offset >= least && clock.now.offset <= least + .seconds(15), "\(clock.now.offset)")
   }
 
+  @Test("15-Budget: credentials that a host was asked with are not kept for ever")
+  func manyCredentials() throws {
+    var machine = BudgetMachine()
+    let budget = RequestBudget()
+    var allowance = ServerAllowance()
+    for account in 1...5_000 {
+      let request = try request(account)
+      let answer = machine.ask(request, id: account, budget, isFull: false, at: .zero)
+      guard case .granted(let grant) = answer else {
+        Issue.record("It has nothing to wait for: \(account)")
+        return
+      }
+      allowance.windows =
+        account <= 100 ? [.init(name: "a", limit: 1, remaining: 0, reset: .seconds(600))] : []
+      _ = machine.answered(
+        request.lane, grant, allowance, isThrottling: false, atOnce: 6, budget, isFull: false,
+        at: .zero)
+      _ = machine.ended(request.lane, budget, isFull: false, at: .zero)
+    }
+    #expect(machine.lanes < 1_000)
+    // Those are that have to wait.
+    let answer = machine.ask(try request(1), id: 1, budget, isFull: false, at: .zero)
+    guard case .wait = answer else {
+      Issue.record("Its window is forgotten: \(answer)")
+      return
+    }
+  }
+
+  @Test("15-Rate: a rate of one's own holds for a host that is asked again behind thousands")
+  func manyHosts() throws {
+    var machine = BudgetMachine()
+    let budget = RequestBudget(rate: .init(1, per: .seconds(600)))
+    for number in Array(0..<5_000) + [0] {
+      let lane = BudgetMachine.Lane(
+        host: try Origin(url: "https://host\(number).test"), account: 0)
+      let request = BudgetMachine.Request(
+        lane: lane, walk: 1, urgency: .waited, longest: .seconds(3600), interval: .zero)
+      let answer = machine.ask(request, id: 1, budget, isFull: false, at: .zero)
+      guard case .granted(let grant) = answer else {
+        #expect(number == 0)
+        return
+      }
+      _ = machine.answered(
+        lane, grant, ServerAllowance(), isThrottling: false, atOnce: 6, budget, isFull: false,
+        at: .zero)
+      _ = machine.ended(lane, budget, isFull: false, at: .zero)
+    }
+    Issue.record("The first host was asked again at once.")
+  }
+
   @Test("15-Rate: numbers of a server that no time can hold make a request wait for a century")
   func centuries() {
     let century = Duration.seconds(3.2e9)
