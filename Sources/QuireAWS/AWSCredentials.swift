@@ -8,7 +8,7 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Who signs, as Amazon's services know them.
+/// Who signs, as Amazon's services know them. Printed, it shows the access key's public half alone.
 public struct AWSCredentials: Hashable, Sendable {
   /// The access key's public half, such as `AKIDEXAMPLE`.
   public var accessKey: String
@@ -23,6 +23,14 @@ public struct AWSCredentials: Hashable, Sendable {
     self.secretKey = secretKey
     self.sessionToken = sessionToken
   }
+}
+
+extension AWSCredentials: CustomStringConvertible, CustomReflectable {
+  /// The access key's public half.
+  public var description: String { "AWSCredentials(\(accessKey))" }
+
+  /// The same: what is dumped is read by people too.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension RequestSigner {

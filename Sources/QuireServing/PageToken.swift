@@ -120,7 +120,7 @@ extension PageToken {
     case expired
   }
 
-  /// A secret of one's own, from which the key of the cipher is derived.
+  /// A secret of one's own, from which the key of the cipher is derived. Printed, it shows nothing of either.
   public struct Key: Sendable {
     let bytes: [UInt8]
     let name: [UInt8]
@@ -171,6 +171,14 @@ extension PageToken {
       all = [current] + previous
     }
   }
+}
+
+extension PageToken.Key: CustomStringConvertible, CustomReflectable {
+  /// That it is a key.
+  public var description: String { "PageToken.Key(…)" }
+
+  /// The same: what is dumped is read by people too.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension SystemRandomNumberGenerator {

@@ -95,6 +95,17 @@ struct AWSSignatureTests {
     #expect(fields[HTTPField.Name("x-amz-date") ?? .date] == "20130524T000000Z")
   }
 
+  @Test("H-8: credentials that are printed or dumped show no secret")
+  func printed() {
+    let credentials = AWSCredentials(
+      accessKey: "AKID", secretKey: "hunter22", sessionToken: "canary33")
+    var texts = ["\([credentials])", String(reflecting: credentials), ""]
+    dump(credentials, to: &texts[2])
+    for text in texts {
+      #expect(text.contains("AKID") && !text.contains("hunter22") && !text.contains("canary33"))
+    }
+  }
+
   @Test("Every page and every attempt is signed anew, and nothing is signed for another origin")
   func everyPage() async throws {
     let transport = Recorder(pages: [

@@ -105,6 +105,15 @@ import Testing
     #expect(throws: PageError.self) { try PageToken(sealing: large, for: "q", with: keys()) }
   }
 
+  @Test("17-Token, H-8: keys that are printed or dumped show nothing of their secrets")
+  func printed() throws {
+    var (one, other) = ("", "")
+    dump(try keys(), to: &one)
+    dump(try keys(), to: &other)
+    #expect(one == other)
+    #expect(try "\(keys())" == "\(keys())")
+  }
+
   @Test("17-Token: the same secret makes the same key everywhere")
   func sharedSecret() throws {
     let secret = [UInt8](0..<40)

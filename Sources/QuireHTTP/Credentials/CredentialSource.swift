@@ -67,7 +67,7 @@ extension Credential: CustomStringConvertible, CustomReflectable {
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Bearer tokens that a closure gets, and gets anew when they are refused.
+/// Bearer tokens that a closure gets, and gets anew when they are refused. Printed, it shows the origin alone.
 ///
 /// ```swift
 /// let plain = PageClient()
@@ -104,6 +104,14 @@ public struct BearerTokenSource: CredentialSource {
     if refused == nil, let first { return .bearer(first) }
     return try await renew(refused)
   }
+}
+
+extension BearerTokenSource: CustomStringConvertible, CustomReflectable {
+  /// The origin.
+  public var description: String { "BearerTokenSource(\(origin))" }
+
+  /// The same: what is dumped is read by people too.
+  public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 /// Signs requests once everything else is in them: for servers that want a signature of the very

@@ -354,6 +354,17 @@ struct CredentialTests {
     #expect(server.requests.map(Self.token) == [nil, "token"])
   }
 
+  @Test("H-8: a source of tokens that is printed or dumped shows none")
+  func printed() {
+    let source = BearerTokenSource(for: "https://api.test", token: "canary-1") { _ in
+      .bearer("canary-2")
+    }
+    var dumped = ""
+    dump(source, to: &dumped)
+    #expect("\(source)" == "BearerTokenSource(https://api.test)")
+    #expect(!dumped.contains("canary"))
+  }
+
   @Test("Our own source of credentials keeps the promises of the door")
   func conformance() async throws {
     let count = Shared(0)
