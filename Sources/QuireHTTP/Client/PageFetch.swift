@@ -435,6 +435,7 @@ final class PageFetch<Item: Sendable> {
       isConditional
     else { return nil }
     guard let known else {
+      guard isToldByURL else { return nil }
       return shared.configuration.validators?.entry(for: exchange.requestIdentity)
     }
     guard let version = known.version, version.request == exchange.requestIdentity else {
@@ -452,6 +453,12 @@ final class PageFetch<Item: Sendable> {
     let given = shared.configuration.headers.appending(request.headerFields)
     return request.method == .get && delivered.count == 0
       && !names.contains { given.contains($0) }
+  }
+
+  /// Whether the request's identity tells the page from the others of its listing: not where a cursor is in a field
+  /// or in a body.
+  private var isToldByURL: Bool {
+    request.headerFields == engine.first.headerFields && request.body == engine.first.body
   }
 
   /// A page that is what it was the last time.
@@ -492,7 +499,8 @@ final class PageFetch<Item: Sendable> {
         request: exchange.requestIdentity, entityTag: tag ?? old?.entityTag,
         lastModified: date ?? old?.lastModified)
     }
-    guard let validators = shared.configuration.validators, !page.isUnchanged else { return }
+    guard let validators = shared.configuration.validators, !page.isUnchanged, isToldByURL
+    else { return }
     let entry = PageValidators.Entry(
       entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count)
     page.head.receipts.append(validators.receipt(for: entry, of: exchange.requestIdentity))

@@ -21,7 +21,8 @@ import Synchronization
 /// empty ones, those that a source of your own takes from another walk, and those that `Walk.previous()` gives, leave
 /// none. Of tasks that share a walk by `Walk.next()`, one that asks shows that of the pages of all.
 ///
-/// Pages are told by their requests, secrets redacted: use one store for what one set of credentials can see.
+/// Pages are told by their addresses, secrets redacted: use one store for what one set of credentials can see. Of a
+/// listing whose cursors are in a field or in a body, the first page alone leaves its validators.
 /// Only GET requests are conditional. Source: RFC 9110, §8.8 and §13.
 public final class PageValidators: Sendable {
   /// What is known of one page.
@@ -53,9 +54,12 @@ public final class PageValidators: Sendable {
 
   /// A store, empty or of a `snapshot`; of more than `capacity` pages the oldest are forgotten. Default: 100,000.
   public init(_ snapshot: [String: Entry] = [:], capacity: Int = 100_000) {
-    self.capacity = max(1, capacity)
-    state = Mutex(
-      State(entries: snapshot.mapValues { Held(entry: $0) }, order: snapshot.keys.sorted()))
+    let capacity = max(1, capacity)
+    self.capacity = capacity
+    // A snapshot does not say which are the oldest.
+    let order = Array(snapshot.keys.sorted().prefix(capacity))
+    let entries = order.compactMap { key in snapshot[key].map { (key, Held(entry: $0)) } }
+    state = Mutex(State(entries: Dictionary(uniqueKeysWithValues: entries), order: order))
   }
 
   /// All that is known, by requests such as `GET https://host/feed`, to be stored.

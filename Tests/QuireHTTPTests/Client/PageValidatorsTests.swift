@@ -216,6 +216,39 @@ struct PageValidatorsTests {
     #expect(server.requests.map(\.url) == [first, second, first, second, first, second])
   }
 
+  @Test("17-Validators: the first page leads on where the cursors of the others are in a field")
+  func cursorInField() async throws {
+    let name = try #require(HTTPField.Name("X-Cursor"))
+    let date = "Tue, 03 Jun 2003 09:39:21 GMT"
+    let items = Mutex("2")
+    let server = CannedServer { request, _ in
+      if request.head.headerFields[name] != nil {
+        return .json(
+          #"{"items":[\#(items.withLock { $0 })],"next":null}"#, ["Last-Modified": date])
+      }
+      guard request.head.headerFields[.ifModifiedSince] == nil else { return .status(304) }
+      return .json(#"{"items":[1],"next":"a"}"#, ["Last-Modified": date])
+    }
+    var client = PageClient(transport: server)
+    client.configuration.validators = PageValidators()
+    let cursor = client.cursor(
+      at: "https://api.test/list",
+      pagination: Pagination(next: .body("/next"), send: .header("X-Cursor"), items: "/items"),
+      decoder: JSONPageDecoder<Int>())
+    #expect(try await cursor.drained() == [[1], [2]])
+    items.withLock { $0 = "2,3" }
+    #expect(try await cursor.drained() == [[], [2, 3]])
+  }
+
+  @Test("17-Validators: of a snapshot no more pages are kept than there is room for")
+  func largeSnapshot() {
+    let entry = PageValidators.Entry(entityTag: "\"1\"", lastModified: nil, next: nil, itemCount: 1)
+    let requests = (0..<9).map { "GET https://a.test/\($0)" }
+    let snapshot = Dictionary(uniqueKeysWithValues: requests.map { ($0, entry) })
+    #expect(PageValidators(snapshot, capacity: 4).snapshot.count == 4)
+    #expect(PageValidators(snapshot, capacity: 9).snapshot == snapshot)
+  }
+
   @Test("17-Validators: a page that a limit cut comes whole to the next walk")
   func cut() async throws {
     let listing = Versioned()
