@@ -203,13 +203,15 @@ extension IPAddress {
   }
 
   private static let metadata4: Set<UInt32> = [
-    0xA9FE_A9FE, 0xA9FE_A9FD, 0xA9FE_AA02, 0x6464_64C8, 0xA83F_8110, 0xC000_00C0,
+    0xA9FE_A9FE, 0xA9FE_A9FD, 0xA9FE_AA02, 0xA9FE_AA17, 0xA9FE_2A2A, 0x6464_64C8, 0xA83F_8110,
+    0xC000_00C0,
   ]
 
-  // fd00:ec2::254, fd00:ec2::253 (Amazon) and fd20:ce::254 (Google).
-  private static let metadata6: Set<UInt128> = [
-    0xFD00_0EC2 << 96 | 0x254, 0xFD00_0EC2 << 96 | 0x253, 0xFD20_00CE << 96 | 0x254,
-  ]
+  // Of Amazon (23: the credentials of a container), Google, Oracle, Scaleway and OpenStack.
+  private static let metadata6: [UInt128] = [
+    "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe",
+    "fd00:42::42", "fe80::a9fe:a9fe",
+  ].compactMap { IPAddress($0)?.bits }
 
   private static let table4: [(AddressNetwork, Scope)] = [
     ("0.0.0.0/8", .special), ("10.0.0.0/8", .privateNetwork), ("100.64.0.0/10", .privateNetwork),
