@@ -40,7 +40,11 @@ struct AWSSignature {
       let isSigned = name.hasPrefix("x-amz-") || name == "content-type" || name == "range"
       return isSigned ? (name, field.value) : nil
     }
-    return fields + [("host", request.head.authority ?? "")]
+    var host = request.head.authority ?? ""
+    // A port that is the scheme's own does not go out.
+    let port = request.head.scheme == "http" ? ":80" : ":443"
+    if host.hasSuffix(port) { host.removeLast(port.count) }
+    return fields + [("host", host)]
   }
 
   private func set(_ name: String, _ value: String, in request: inout TransportRequest) {

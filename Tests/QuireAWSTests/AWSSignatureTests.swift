@@ -71,8 +71,10 @@ struct AWSSignatureTests {
           + "SignedHeaders="))
   }
 
-  @Test("S3's published example of a listing comes out to the byte, digest and all")
-  func listing() async throws {
+  @Test(
+    "S3's published example of a listing comes out to the byte, digest and all",
+    arguments: ["", ":443"])
+  func listing(port: String) async throws {
     let transport = Recorder()
     var configuration = PageClient.Configuration()
     configuration.signer = .aws(
@@ -83,7 +85,7 @@ struct AWSSignatureTests {
     environment.now = { 1_369_353_600 }
     let client = PageClient(transport: transport, configuration: configuration).with(environment)
     let cursor = client.cursor(
-      of: Int.self, at: "https://examplebucket.s3.amazonaws.com/?max-keys=2&prefix=J",
+      of: Int.self, at: "https://examplebucket.s3.amazonaws.com\(port)/?max-keys=2&prefix=J",
       pagination: .linkHeader)
     for try await _ in cursor {}
     let fields = try #require(transport.requests.first).head.headerFields
