@@ -245,7 +245,7 @@ final class Exchange {
   ) async throws -> Response {
     var wire = try transportRequest(for: hop, with: credential, replays: replays)
     if signs { try await sign(&wire, for: hop) }
-    try count(permit)
+    try count(permit, hop)
     do {
       return answered(try await transport.send(wire), by: hop, permit)
     } catch {
@@ -258,7 +258,7 @@ final class Exchange {
 
   /// A request is about to go out, if the walk's limits allow it.
   @inline(never)
-  private func count(_ permit: RequestPermit?) throws {
+  private func count(_ permit: RequestPermit?, _ hop: RedirectMachine.Hop) throws {
     do {
       try WalkReading.requested()
     } catch {
@@ -267,6 +267,7 @@ final class Exchange {
     }
     traffic.requests += 1
     requests += 1
+    shared.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
   }
 
   @inline(never)
@@ -427,7 +428,6 @@ final class Exchange {
   private func transportRequest(
     for hop: RedirectMachine.Hop, with credential: Credential?, replays: Int
   ) throws -> TransportRequest {
-    shared.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
     var wire = try parts(of: hop)
     wire.addresses = listing.addresses(of: hop.origin)
     wire.origin = hop.origin

@@ -60,6 +60,19 @@ struct PageEventTests {
       ])
   }
 
+  @Test("a request that a limit keeps back is no event")
+  func keptBack() async throws {
+    let server = CannedServer([
+      .status(302, ["Location": "https://api.test/moved"], ""), .json("[1]"),
+    ])
+    let events = Events()
+    let cursor = client(server, events).cursor(
+      at: "https://api.test/items", pagination: .linkHeader, decoder: JSONPageDecoder<Int>())
+    _ = try? await cursor.limited(to: Limits(requests: 1)).collect()
+    let requests = events.values.filter { if case .request = $0 { true } else { false } }
+    #expect(server.requests.count == 1 && requests.count == 1)
+  }
+
   @Test("a page that is there at once is one part, whether slices are events or not")
   func parts() async throws {
     let server = CannedServer { _, _ in
