@@ -555,6 +555,8 @@ final class PageFetch<Item: Sendable> {
     _ response: Exchange.Response
   ) async throws -> Page<Item>? {
     let body = await exchange.beginning(of: response)
+    // What came of the body before that is not what the server said.
+    try Task.checkCancellation()
     let answer = answer(to: response, document: document(of: body, response))
     switch try engine.screen(answer) {
     case .end:

@@ -1,7 +1,7 @@
 import TestSupport
 import HTTPTypes
 import QuireCore
-import QuireTesting
+@testable import QuireTesting
 import QuireXML
 import Testing
 
@@ -75,6 +75,24 @@ struct RefusedAnswerTests {
     }
     let empty = try #require(await failure(.status(403))?.response)
     #expect(throws: PageError.self) { try empty.decode(Problem.self) }
+  }
+
+  @Test("12-A3, C-7: a request that is cancelled while a refusal's body comes is no refusal")
+  func cancelled() async throws {
+    let gate = Gate()
+    let response = TransportResponse(
+      head: HTTPResponse(status: .notFound),
+      body: TransportBody(next: {
+        try await gate.wait()
+        return nil
+      }))
+    let client = PageClient(transport: CannedServer([response]))
+    let answer = Task {
+      try await client.response(to: PageRequest(url: url), decoder: JSONPageDecoder<Int>())
+    }
+    try await gate.waitForArrival()
+    answer.cancel()
+    await #expect(throws: CancellationError.self) { try await answer.value }
   }
 
   @Test("12-A3: at most the first 64 KiB are kept")
