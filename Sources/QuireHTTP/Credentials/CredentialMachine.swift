@@ -102,6 +102,8 @@ struct CredentialMachine {
     failures += 1
     lastFailure = error
     guard var ticket = current, !isRefused, now < end else { return nil }
+    // Not by each request until then: the source may be away.
+    renewal = now + (end - now) / 2
     ticket.failures = failures
     return ticket
   }

@@ -198,6 +198,28 @@ struct CredentialTests {
     #expect(calls.withLock { $0 } == 1)
   }
 
+  @Test("12-A7: a renewal before the end that fails is not tried again by each request")
+  func spacedRenewals() {
+    var machine = CredentialMachine()
+    _ = machine.wanted(at: 0)
+    _ = machine.renewed(.bearer("old", lifetime: .seconds(100)), at: 0)
+    var renewals = 0
+    for time in stride(from: 90.0, to: 100, by: 0.25) {
+      guard case .renew = machine.wanted(at: time) else { continue }
+      renewals += 1
+      #expect(machine.failed(PageError(.status, "down"), at: time) != nil)
+    }
+    #expect((2...10).contains(renewals))
+    // Once it has ended, it is.
+    for _ in 0..<2 {
+      guard case .renew = machine.wanted(at: 100) else {
+        Issue.record("What has ended is not renewed.")
+        return
+      }
+      #expect(machine.failed(PageError(.status, "down"), at: 100) == nil)
+    }
+  }
+
   @Test("12-A7: what is refused while it is renewed early is not sent again if the renewal fails")
   func refusedEarly() {
     var machine = CredentialMachine()
