@@ -1,4 +1,5 @@
 public import QuireCore
+import QuireHTTP
 import QuirePagination
 
 #if canImport(FoundationEssentials)
@@ -66,7 +67,7 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
   public static let none = Proxy()
 
   /// One proxy for everything but the hosts `except`: names, which stand for those below them too,
-  /// addresses, or `*`.
+  /// addresses, networks such as `10.0.0.0/8`, or `*`.
   ///
   /// - Parameters:
   ///   - url: `http://host:3128`, with `user:password@` before the host where the proxy wants that;
@@ -100,11 +101,15 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
   func server(scheme: String, host: String, port: Int) -> Server? {
     guard let server = scheme == "https" ? https : http else { return nil }
     let host = host.hasSuffix(".") ? String(host.dropLast()) : host
+    let address = IPAddress(host)
     let isDirect = direct.contains { entry in
       if entry == "*" { return true }
       var name = entry[...]
       if let colon = name.lastIndex(of: ":"), Int(name[name.index(after: colon)...]) == port {
         name = name[..<colon]
+      }
+      if let address, let network = try? AddressNetwork(String(name)) {
+        return network.contains(address)
       }
       while name.hasPrefix(".") || name.hasPrefix("*") { name = name.dropFirst() }
       return host == name || host.hasSuffix("." + name)
