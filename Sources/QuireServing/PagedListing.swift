@@ -49,7 +49,7 @@ public struct PagedListing: Sendable {
   public var lifetime: Duration
   /// The items of a page for clients that do not ask for a number. Default 50.
   public var pageSize: Int
-  /// The most items of a page; clients that ask for more get this many. Default 200.
+  /// The most items of a page; clients that ask for more, or for no number, get no more. Default 200.
   public var maxPageSize: Int
   /// What stands in front of the path in links, such as `https://api.example.org`. Default nothing: links
   /// are relative (RFC 3986, §4.2), and right behind every proxy.
@@ -78,11 +78,11 @@ public struct PagedListing: Sendable {
     let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
     let query = QueryString(parts.count > 1 ? String(parts[1]) : nil)
     var asked = PagedRequest(
-      position: nil, size: pageSize, path: String(parts.first ?? "/"), query: query,
-      principal: principal)
+      position: nil, size: max(1, min(pageSize, maxPageSize)), path: String(parts.first ?? "/"),
+      query: query, principal: principal)
     if let text = query[style.sizeName] {
       guard let size = Int(text), size >= 1 else { throw .size(text) }
-      asked.size = min(size, maxPageSize)
+      asked.size = max(1, min(size, maxPageSize))
     }
     guard let text = query[style.cursorName], !text.isEmpty else { return asked }
     do {

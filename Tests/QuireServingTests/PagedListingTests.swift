@@ -147,6 +147,11 @@ import Testing
     "17-Serving: a size above the most gets the most, and links keep the size that was asked for")
   func sizes() throws {
     let server = Server(listing: try listing(.link))
+    var small = try listing(.link)
+    for (most, size) in [(4, 4), (40, 10), (0, 1)] {
+      small.maxPageSize = most
+      #expect(try small.read(get("/rows")).size == size)
+    }
     let answer = try server.answer(get("/rows?per_page=1000&tag=b"))
     #expect(try JSONDecoder().decode([Row].self, from: Data(answer.body)).count == 40)
     let link = try #require(answer.head.headerFields[HTTPField.Name("Link")!])
