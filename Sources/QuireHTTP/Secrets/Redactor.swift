@@ -99,16 +99,18 @@ package struct Redactor: Sendable {
     var kept: [UInt8] = []
     kept.reserveCapacity(text.count)
     var offset = 0
+    // Where what is behind the last "…" begins: a text may have many, and each byte is looked at for one of them.
+    var piece = 0
     while offset < text.count {
       if let end = end(ofSecretAt: offset, in: text) {
         kept += Self.ellipsis
-        offset = end
+        (offset, piece) = (end, kept.count)
         continue
       }
       if text[offset] == Self.ellipsis[0], text[offset...].starts(with: Self.ellipsis) {
-        dropBeginning(from: &kept)
+        dropBeginning(from: &kept, behind: piece)
         kept += Self.ellipsis
-        offset += Self.ellipsis.count
+        (offset, piece) = (offset + Self.ellipsis.count, kept.count)
         continue
       }
       kept.append(text[offset])
@@ -124,11 +126,11 @@ package struct Redactor: Sendable {
     return nil
   }
 
-  /// Takes the beginning of a secret off the end of a text that was cut there.
-  private func dropBeginning(from kept: inout [UInt8]) {
+  /// Takes the beginning of a secret that is not before `first` off the end of a text that was cut there.
+  private func dropBeginning(from kept: inout [UInt8], behind first: Int) {
     let count = kept.count
     let length = kept.withUnsafeBufferPointer { text -> Int in
-      for start in max(0, count - Self.longestBeginning)..<count {
+      for start in max(first, count - Self.longestBeginning)..<count {
         for pattern in patterns where pattern.match(in: text, at: start, isCut: true) == .beginning
         {
           return count - start
