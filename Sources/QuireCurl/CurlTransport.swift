@@ -185,7 +185,8 @@ extension CurlTransport {
     public var connectionsTotal: Int
     /// Requests to one host in flight at a time: streams of an HTTP/2 connection, or HTTP/1 requests
     /// for which `connectionsPerHost` is the tighter bound. Further requests wait, in order, and
-    /// their timeouts with them. Default 32.
+    /// their timeouts with them. Never fewer than `connectionsPerHost`: for that there is
+    /// `RequestBudget.requestsPerHost`. Default 32.
     public var requestsPerHost: Int
     /// How long a kept connection may lie idle and still be reused. Default 60 s, below what most
     /// servers allow.
