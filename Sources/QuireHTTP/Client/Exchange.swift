@@ -244,8 +244,13 @@ final class Exchange {
     holding permit: RequestPermit?
   ) async throws -> Response {
     var wire = try transportRequest(for: hop, with: credential, replays: replays)
-    if signs { try await sign(&wire, for: hop) }
-    try count(permit, hop)
+    do {
+      if signs { try await sign(&wire, for: hop) }
+      try count(hop)
+    } catch {
+      permit?.end(wentOut: false)
+      throw error
+    }
     do {
       return answered(try await transport.send(wire), by: hop, permit)
     } catch {
@@ -258,13 +263,8 @@ final class Exchange {
 
   /// A request is about to go out, if the walk's limits allow it.
   @inline(never)
-  private func count(_ permit: RequestPermit?, _ hop: RedirectMachine.Hop) throws {
-    do {
-      try WalkReading.requested()
-    } catch {
-      permit?.end(wentOut: false)
-      throw error
-    }
+  private func count(_ hop: RedirectMachine.Hop) throws {
+    try WalkReading.requested()
     traffic.requests += 1
     requests += 1
     shared.emit(.debug, .request(redactor.describe(hop.method, hop.text)))
@@ -290,9 +290,14 @@ final class Exchange {
   private func unanswered(_ error: any Error, _ permit: RequestPermit?) -> any Error {
     guard let error = error as? PageError else { return error }
     replayed(error.attempts - 1 + error.traffic.requests, sentBack: error.traffic.requests)
-    permit?.end(wentOut: error.code != .connectFailed && error.code != .invalidURL)
+    permit?.end(wentOut: !Self.unsent.contains(error.code))
     return RetryMachine.Failure(unanswered: error)
   }
+
+  /// What keeps a request from the wire.
+  private static let unsent: [PageError.Code] = [
+    .connectFailed, .invalidArgument, .invalidURL, .refusedAddress, .tls,
+  ]
 
   /// Returns when the request may go out, by the limits of its host and while that is not away; nil where
   /// nothing counts it.

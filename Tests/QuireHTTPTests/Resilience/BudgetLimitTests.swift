@@ -313,6 +313,35 @@ struct BudgetLimitTests {
     Issue.record("The first host was asked again at once.")
   }
 
+  @Test(
+    "15-Budget: a request that did not go out costs nothing of what the server allows",
+    arguments: [nil, .refusedAddress, .tls] as [PageError.Code?])
+  func unsent(code: PageError.Code?) async throws {
+    struct Failure: Error {}
+    let isDown = Atomic(false)
+    let server = CannedServer { _, _ in
+      if let code, isDown.load(ordering: .relaxed) { throw PageError(code, "It is not sent.") }
+      return .json(
+        "[1]",
+        [
+          "X-RateLimit-Limit": "10", "X-RateLimit-Remaining": "1", "X-RateLimit-Reset": "600",
+        ])
+    }
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    configuration.retry.maximumRetryAfter = .zero
+    configuration.signer = RequestSigner { _, _ in
+      if code == nil, isDown.load(ordering: .relaxed) { throw Failure() }
+    }
+    let client = PageClient(transport: server, configuration: configuration)
+    let cursor = client.cursor(of: Int.self, at: "https://api.test/", pagination: .linkHeader)
+    #expect(try await cursor.items.collected() == [1])
+    isDown.store(true, ordering: .relaxed)
+    await #expect(throws: (any Error).self) { try await cursor.items.collected() }
+    isDown.store(false, ordering: .relaxed)
+    #expect(try await cursor.items.collected() == [1])
+  }
+
   @Test("15-Rate: numbers of a server that no time can hold make a request wait for a century")
   func centuries() {
     let century = Duration.seconds(3.2e9)
