@@ -77,7 +77,8 @@ package final class NameResolver: Sendable {
     _ waiter: Suspension<[IPAddress]>, _ name: String, _ patience: Duration
   ) async throws -> [IPAddress] {
     let alarm = Task {
-      do { try await ContinuousClock().sleep(for: patience) } catch { return }
+      // A century at most: a clock cannot reckon with any time.
+      do { try await ContinuousClock().sleep(for: patience.times(1)) } catch { return }
       let known = self.state.withLock { $0.machine.stale(name, at: .now) }
       if let known {
         waiter.resume(returning: known)

@@ -119,7 +119,8 @@ final class HostHealth: Sendable {
     }
     guard let number else { return .go }
     let alarm = Task {
-      do { try await clock.sleep(for: patience) } catch { return }
+      // A century at most: a clock cannot reckon with any time.
+      do { try await clock.sleep(for: patience.times(1)) } catch { return }
       waiter.resume(throwing: self.overdue(patience))
     }
     defer {

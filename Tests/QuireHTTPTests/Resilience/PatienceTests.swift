@@ -55,6 +55,19 @@ struct PatienceTests {
     #expect(shortest.reduce(.zero, +) == .seconds(24 * 3600))
   }
 
+  @Test("12-K5: a patience without end waits for a century, which a clock can reckon with")
+  func endless() async throws {
+    let (health, clock) = (HostHealth(), ManualClock())
+    #expect(health.failed(PageError(.connectFailed, "Nobody answers."), isProbe: false))
+    let waiter = Task {
+      try await health.clearance(patience: .seconds(Int64.max), clock)
+    }
+    try await clock.waitForSleepers()
+    clock.advance(by: .seconds(3.2e9))
+    let error = await #expect(throws: PageError.self) { try await waiter.value }
+    #expect(error?.code == .connectFailed)
+  }
+
   @Test("12-K5: the library's own default is short, and RetryPolicy.export names the patient one")
   func profiles() {
     #expect(RetryPolicy().patience == .zero && RetryPolicy.never.patience == .zero)
