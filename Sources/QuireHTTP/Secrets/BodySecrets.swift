@@ -52,6 +52,7 @@ enum BodySecrets {
   /// The text of elements and the values of attributes; markup that is none is passed over.
   private static func elements(of text: String) -> [(name: String, value: String)] {
     var found: [(name: String, value: String)] = []
+    let text = escapingCDATA(text)
     let pieces = text.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
     for piece in pieces.dropFirst() {
       let sides = piece.split(
@@ -67,6 +68,30 @@ enum BodySecrets {
       found += attributes(of: Substring(tag))
     }
     return found.filter { !$0.value.isEmpty }
+  }
+
+  /// The text in which what CDATA sections hold is escaped instead (XML 1.0, §2.7).
+  private static func escapingCDATA(_ text: String) -> String {
+    guard text.utf8.contains(UInt8(ascii: "!")) else { return text }
+    let bytes = Array(text.utf8)
+    var result: [UInt8] = []
+    result.reserveCapacity(bytes.count)
+    var (index, isInside) = (0, false)
+    while index < bytes.count {
+      let mark = isInside ? "]]>" : "<![CDATA["
+      if bytes[index...].starts(with: mark.utf8) {
+        index += mark.utf8.count
+        isInside.toggle()
+        continue
+      }
+      switch bytes[index] {
+      case UInt8(ascii: "<") where isInside: result += "&lt;".utf8
+      case UInt8(ascii: "&") where isInside: result += "&amp;".utf8
+      default: result.append(bytes[index])
+      }
+      index += 1
+    }
+    return String(decoding: result, as: UTF8.self)
   }
 
   private static func attributes(of tag: Substring) -> [(name: String, value: String)] {

@@ -21,7 +21,7 @@ import Testing
 struct SecretCanaryTests {
   /// Where a request holds the secret.
   enum Place: String, CaseIterable, Sendable {
-    case query, field, bearer, basic, cookie, form, json, xml, bytes, path, segment, matrix
+    case query, field, bearer, basic, cookie, form, json, xml, cdata, bytes, path, segment, matrix
     case signerField, signerQuery, signerBody
   }
 
@@ -48,6 +48,8 @@ struct SecretCanaryTests {
       case .xml:
         let text = secret.replacing("&", with: "&amp;")
         request.body = .xml("<q xmlns:w='u'><w:Password Type='t'>\(text)</w:Password></q>")
+      case .cdata:
+        request.body = .xml("<q><a><![CDATA[<b>]]></a><pwd><![CDATA[\(secret)]]></pwd></q>")
       case .bytes:
         request.body = .bytes(Array(#"{"password":\#(JSONValue.string(secret).description)}"#.utf8))
       case .path:
@@ -72,7 +74,7 @@ struct SecretCanaryTests {
         }
       }
       switch place {
-      case .form, .json, .xml, .bytes, .signerBody: request.method = .post
+      case .form, .json, .xml, .cdata, .bytes, .signerBody: request.method = .post
       default: break
       }
     }
