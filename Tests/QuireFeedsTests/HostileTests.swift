@@ -185,6 +185,28 @@ struct HostileTests {
     #expect(error?.code == .limitExceeded)
   }
 
+  @Test("X19, Q5: keywords between commas are parts of their entry, and of the page")
+  func keywords() throws {
+    let namespace = "xmlns:i='http://www.itunes.com/dtds/podcast-1.0.dtd'"
+    func feed(_ items: Int, _ lists: Int, _ words: Int) -> String {
+      let list = "<i:keywords>\(String(repeating: "a, ", count: words))</i:keywords>"
+      let item = "<item>\(String(repeating: list, count: lists))</item>"
+      return "<rss \(namespace)><channel>\(String(repeating: item, count: items))</channel></rss>"
+    }
+    #expect(try parsed(feed(1, 1, 20)).entries[0].categories.count == 20)
+    for (text, events, limit) in [
+      (feed(1, 20, 256), 9_000, "DecodingLimits.items"),
+      (feed(5, 1, 200), 900, "DecodingLimits.events"),
+    ] {
+      let limits = DecodingLimits(items: 100, events: events)
+      let error = #expect(throws: PageError.self) {
+        try parsed(text, at: nil, FeedOptions(limits: limits))
+      }
+      #expect(error?.code == .limitExceeded)
+      #expect(error?.remedies == [.raise(.init(limit))])
+    }
+  }
+
   @Test(
     "17-Html: nothing that runs, loads unseen or escapes survives sanitising",
     arguments: [

@@ -342,7 +342,7 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   private func parse(_ document: XMLDocument, _ tally: RepairTally) throws -> ParsedFeed? {
-    var reader = FeedXMLReader(document, limit: options.limits.items)
+    var reader = FeedXMLReader(document, limits: options.limits)
     guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
     var feed = properties
     try check(reader.isBeyondLimit ? .max : nodes.count)
@@ -369,7 +369,14 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   private func checkParts(_ reader: FeedXMLReader) throws {
-    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
+    guard reader.hasTooManyInAll else {
+      if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
+      return
+    }
+    throw PageError(
+      .limitExceeded,
+      "The entries of the feed have more than \(options.limits.events) parts together.",
+      remedies: [.raise(.init("DecodingLimits.events"))])
   }
 
   private static func tooManyParts(_ limit: Int) -> PageError {

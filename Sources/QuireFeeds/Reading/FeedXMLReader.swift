@@ -25,11 +25,16 @@ struct FeedXMLReader {
   let partLimit: Int
   private var parts = 0
   private(set) var hasTooManyParts = false
+  /// Parts that all entries may still have: one element can hold many keywords.
+  private var partsLeft: Int
+  /// Whether the entries have too many parts together.
+  var hasTooManyInAll: Bool { partsLeft < 0 }
 
-  init(_ document: XMLDocument, limit: Int) {
+  init(_ document: XMLDocument, limits: DecodingLimits) {
     self.document = document
-    self.limit = limit
+    limit = limits.items
     partLimit = Self.partLimit(items: limit)
+    partsLeft = limits.events
     (elements, isKnown) = FeedElement.table(of: document)
   }
 
@@ -163,8 +168,9 @@ struct FeedXMLReader {
   @inline(__always)
   mutating func takePart() -> Bool {
     parts += 1
-    if parts > partLimit { hasTooManyParts = true }
-    return parts <= partLimit
+    partsLeft -= 1
+    if parts > partLimit || partsLeft < 0 { hasTooManyParts = true }
+    return !hasTooManyParts
   }
 
   // MARK: Values
@@ -374,10 +380,16 @@ struct FeedXMLReader {
     node.text.map { FeedCategory($0, scheme: node.attribute("domain")) } ?? category(node)
   }
 
-  func keywords(_ node: XMLTreeNode) -> [FeedCategory] {
-    (node.text ?? "").split(separator: ",").prefix(256).map {
-      FeedCategory(String($0).trimmingBlanks)
+  /// The first 256 words between commas, each of which is a part.
+  mutating func keywords(_ node: XMLTreeNode) -> [FeedCategory] {
+    var found: [FeedCategory] = []
+    for word in (node.text ?? "").split(separator: ",", maxSplits: 256).prefix(256) {
+      let term = String(word).trimmingBlanks
+      guard !term.isEmpty else { continue }
+      guard takePart() else { break }
+      found.append(FeedCategory(term))
     }
+    return found
   }
 
   /// A duration: seconds, `mm:ss` or `hh:mm:ss`.
