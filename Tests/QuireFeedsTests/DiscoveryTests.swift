@@ -84,6 +84,16 @@ struct DiscoveryTests {
   }
 
   @Test(
+    "17-Discovery: of a page that names more than a thousand feeds, the first thousand are given")
+  func most() async throws {
+    let links = (0..<1_200).map { "<link rel=feed href=/f\($0 / 2)><link rel=feed href=/g\($0)>" }
+    let web = FeedWeb(["https://a.test/": "<html>\(links.joined())</html>"])
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
+    #expect(found.count == 1_000 && Set(found.map(\.url)).count == 1_000)
+    #expect(found.prefix(3).map(\.url) == ["f0", "g0", "g1"].map { "https://a.test/" + $0 })
+  }
+
+  @Test(
     "17-Discovery: a page without feeds leads to the usual paths, and to a sitemap at last",
     arguments: [
       "/feed", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/index.xml", "/feed.json",

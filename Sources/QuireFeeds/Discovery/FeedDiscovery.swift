@@ -35,7 +35,8 @@ extension PageClient {
   /// The feeds that the page at `url` leads to, in its order; the page itself, where it is a feed.
   ///
   /// A page that names none is searched for links that look like a feed's, and without those the usual paths
-  /// are asked, such as `/feed`, `/rss` and `/atom.xml`, and `/sitemap.xml` at last. Throws where the page cannot be read.
+  /// are asked, such as `/feed`, `/rss` and `/atom.xml`, and `/sitemap.xml` at last. At most a thousand feeds are
+  /// given. Throws where the page cannot be read.
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
@@ -95,6 +96,11 @@ extension PageClient {
 private struct WebPage {
   var feeds: [DiscoveredFeed] = []
   var anchors: [DiscoveredFeed] = []
+  /// The addresses of `feeds`.
+  private var seen: Set<String> = []
+
+  /// A hostile page may name a million.
+  private static let most = 1_000
 
   private static let types: Set<String> = [
     "application/rss+xml", "application/atom+xml", "application/rdf+xml",
@@ -147,8 +153,8 @@ private struct WebPage {
     _ origin: DiscoveredFeed.Origin
   ) {
     let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmingBlanks
-    guard Self.isFeed(name, href), let url = scope.absolute(href),
-      !feeds.contains(where: { $0.url == url })
+    guard feeds.count < Self.most, Self.isFeed(name, href), let url = scope.absolute(href),
+      seen.insert(url).inserted
     else { return }
     feeds.append(
       DiscoveredFeed(url: url, title: title, mediaType: name, format: nil, origin: origin))
