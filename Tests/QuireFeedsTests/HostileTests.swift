@@ -309,6 +309,15 @@ struct HostileTests {
     }
     let spaces = try parsed("<rss><channel><link>\n http://e.org/a b\n </link></channel></rss>")
     #expect(spaces.feed.url == "http://e.org/a%20b")
+    let quotes = try parsed(
+      """
+      <rss><channel><link>http://e.org/"&gt;&lt;b</link><cloud domain="c.test" path="/&quot;x"/><item>
+      <link>/"onclick=x</link><guid>http://e.org/"&lt;g</guid></item></channel></rss>
+      """)
+    #expect(quotes.feed.url == "http://e.org/%22%3E%3Cb")
+    #expect(quotes.feed.hubs == [FeedHub(kind: "rssCloud", "http://c.test/%22x")])
+    #expect(quotes.entries[0].url == "https://example.org/%22onclick=x")
+    #expect(quotes.entries[0].canonicalURL == "http://e.org/%22%3Cg")
   }
 }
 

@@ -66,7 +66,9 @@ struct FeedScope {
   }
 
   private static func reference(_ text: String) -> URLReference? {
-    if let reference = try? URLReference(text) {
+    // Parsers agree about these, but what is put into a page unescaped must not end its attribute.
+    let hasQuotes = text.utf8.contains { $0 == 0x22 || $0 == 0x3C || $0 == 0x3E }
+    if !hasQuotes, let reference = try? URLReference(text) {
       return reference.text.isEmpty ? nil : reference
     }
     let mended = mended(text)

@@ -365,12 +365,13 @@ extension FeedXMLReader {
   /// A `guid` that is a permalink is an address: the entry's, or its canonical one.
   private func settlePermalink(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
     guard fallback.guidIsPermalink, let id = entry.id,
-      id.hasPrefix("http://") || id.hasPrefix("https://"), (try? Origin(url: id)) != nil
+      id.hasPrefix("http://") || id.hasPrefix("https://"),
+      let url = FeedScope(url: nil).absolute(id), (try? Origin(url: url)) != nil
     else { return }
     if entry.url == nil {
-      entry.url = id
-    } else if entry.url != id, entry.canonicalURL == nil {
-      entry.canonicalURL = id
+      entry.url = url
+    } else if entry.url != url, entry.canonicalURL == nil {
+      entry.canonicalURL = url
     }
   }
 }

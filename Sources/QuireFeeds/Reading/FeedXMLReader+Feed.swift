@@ -100,7 +100,7 @@ extension FeedXMLReader {
         feed.schedule.timeToLive = .seconds(minutes * 60)
       }
     case .skipHours, .skipDays: readSkips(node, into: &feed.schedule)
-    case .cloud: readCloud(node, into: &feed)
+    case .cloud: readCloud(node, scope, into: &feed)
     case .archive: feed.pages.isArchive = true
     case .complete: feed.pages.isComplete = true
     default: break
@@ -228,15 +228,17 @@ extension FeedXMLReader {
     }
   }
 
-  private func readCloud(_ node: XMLTreeNode, into feed: inout Feed) {
+  private mutating func readCloud(
+    _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed
+  ) {
     guard let domain = node.attribute("domain") else { return }
     let port = node.attribute("port").flatMap { Int($0) } ?? 80
     let path = node.attribute("path") ?? "/"
     let scheme = port == 443 ? "https" : "http"
     let authority = port == 443 || port == 80 ? domain : "\(domain):\(port)"
-    feed.hubs.append(
-      FeedHub(
-        kind: "rssCloud", "\(scheme)://\(authority)\(path.hasPrefix("/") ? path : "/" + path)"))
+    let place = path.hasPrefix("/") ? path : "/" + path
+    guard let url = address("\(scheme)://\(authority)\(place)", scope) else { return }
+    feed.hubs.append(FeedHub(kind: "rssCloud", url))
   }
 
   private func settle(_ feed: inout Feed, _ fallback: Fallback) {
