@@ -79,6 +79,24 @@ struct HabitTests {
     #expect(throws: PageError.self) { try parsed("<html xmlns='urn:mine'/>") }
   }
 
+  @Test("17-Modules, 17-Atom: namespaces that publishers write with https are those with http")
+  func secureNamespaces() throws {
+    let rss = try parsed(
+      """
+      <rss xmlns:c="https://purl.org/rss/1.0/modules/content/" xmlns:d="https://purl.org/dc/elements/1.1/"
+      xmlns:m="https://search.yahoo.com/mrss/" xmlns:p="http://podcastindex.org/namespace/1.0"><channel><item>
+      <c:encoded>&lt;p&gt;x&lt;/p&gt;</c:encoded><d:creator>Ann</d:creator><m:thumbnail url="/t.png"/>
+      <p:season>2</p:season></item></channel></rss>
+      """)
+    let entry = rss.entries[0]
+    #expect(entry.content?.value == "<p>x</p>" && entry.authors.map(\.name) == ["Ann"])
+    #expect(entry.image == "https://example.org/t.png" && entry.episode?.season == 2)
+    let atom = try parsed(
+      "<feed xmlns='https://www.w3.org/2005/Atom'><entry><summary>s</summary></entry></feed>")
+    #expect(atom.feed.format == FeedFormat(.atom, version: "1.0") && atom.feed.repairs == [])
+    #expect(atom.entries[0].summary?.value == "s")
+  }
+
   @Test("17-Modules: an entry's author in dc:author, its categories in itunes:category")
   func looseModules() throws {
     let text = """

@@ -2,8 +2,8 @@ import QuireXML
 
 /// What an element means, whatever format and prefix it comes in.
 ///
-/// Elements are told by namespace and local name; namespaces are compared without case and closing
-/// slash, for publishers write them so.
+/// Elements are told by namespace and local name; namespaces are compared without case, closing slash, and
+/// whether they begin with `http` or `https`, for publishers write them so.
 enum FeedElement: UInt8 {
   // Roots and containers.
   case rss, rdf, atomFeed, urlset, sitemapindex, channel, item, entry, sitemapURL, sitemap
@@ -46,7 +46,7 @@ extension FeedElement {
     case sitemapVideo, sitemapNews, rdf, xlink, enclosure, license
   }
 
-  /// The namespaces, in lower case and without a closing slash or number sign.
+  /// The namespaces, as `key(of:)` makes them.
   private static let spaces: [String: Space] = [
     "": .none, "http://purl.org/rss/1.0": .none,
     "http://channel.netscape.com/rdf/simple/0.9": .none,
@@ -71,10 +71,8 @@ extension FeedElement {
     "http://purl.org/syndication/thread/1.0": .thread,
     "http://search.yahoo.com/mrss": .media, "http://tools.search.yahoo.com/mrss": .media,
     "http://www.itunes.com/dtds/podcast-1.0.dtd": .itunes,
-    "https://www.itunes.com/dtds/podcast-1.0.dtd": .itunes,
-    "https://podcastindex.org/namespace/1.0": .podcast,
     "http://podcastindex.org/namespace/1.0": .podcast,
-    "https://github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": .podcast,
+    "http://github.com/podcastindex-org/podcast-namespace/blob/main/docs/1.0.md": .podcast,
     "http://www.georss.org/georss": .georss, "http://www.georss.org/georss/10": .georss,
     "http://www.opengis.net/gml": .gml, "http://www.opengis.net/gml/3.2": .gml,
     "http://www.w3.org/2003/01/geo/wgs84_pos": .geo,
@@ -82,7 +80,6 @@ extension FeedElement {
     "http://purl.org/syndication/history/1.0": .history,
     "http://webns.net/mvcb": .admin,
     "http://www.sitemaps.org/schemas/sitemap/0.9": .sitemap,
-    "https://www.sitemaps.org/schemas/sitemap/0.9": .sitemap,
     "http://www.google.com/schemas/sitemap/0.84": .sitemap,
     "http://www.google.com/schemas/sitemap-image/1.1": .sitemapImage,
     "http://www.google.com/schemas/sitemap-video/1.1": .sitemapVideo,
@@ -250,9 +247,11 @@ extension FeedElement {
     }
   }
 
+  /// A namespace in lower case, by `http`, and without a closing slash or number sign.
   private static func key(of namespace: String?) -> String {
     var key = (namespace ?? "").lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
+    if key.hasPrefix("https://") { key = "http" + key.dropFirst(5) }
     return key.hasPrefix("http://purl.org/atom/ns") ? "http://purl.org/atom/ns" : key
   }
 }
