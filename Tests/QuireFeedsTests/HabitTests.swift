@@ -97,6 +97,14 @@ struct HabitTests {
     #expect(atom.entries[0].summary?.value == "s")
   }
 
+  @Test("17-Rss: the items of several channels are entries of one feed, which the first describes")
+  func channels() throws {
+    let page = try parsed(
+      "<rss><channel><title>A</title><item><guid>1</guid></item></channel><item><guid>3</guid></item>"
+        + "<channel><title>B</title><item><guid>2</guid></item></channel></rss>")
+    #expect(page.feed.title?.value == "A" && page.entries.map(\.id) == ["1", "2", "3"])
+  }
+
   @Test("17-Modules: an entry's author in dc:author, its categories in itunes:category")
   func looseModules() throws {
     let text = """

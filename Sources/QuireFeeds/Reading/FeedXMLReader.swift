@@ -79,12 +79,15 @@ struct FeedXMLReader {
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
     let version = root.attribute("version").map { String($0.trimmingBlanks.prefix(16)) }
     var feed = Feed(FeedFormat(.rss, version: version))
-    guard let channel = given ?? root.children.first(where: { element($0) == .channel }) else {
+    let channels = given.map { [$0] } ?? root.children.filter { element($0) == .channel }
+    guard let channel = channels.first else {
       return (feed, children(of: root, being: [.item]), outer)
     }
     let scope = outer.within(channel)
     readProperties(of: channel, scope, into: &feed)
-    var entries = children(of: channel, being: [.item, .entry])
+    // Some write several; the first says what the feed is.
+    var entries: [XMLTreeNode] = []
+    for channel in channels { entries += children(of: channel, being: [.item, .entry]) }
     // Some write their items beside the channel, as RSS 1.0 does.
     if given == nil { entries += children(of: root, being: [.item]) }
     return (feed, entries, scope)
