@@ -105,6 +105,25 @@ struct HabitTests {
     #expect(page.feed.title?.value == "A" && page.entries.map(\.id) == ["1", "2", "3"])
   }
 
+  @Test("17-Atom: Atom whose namespace was forgotten has its persons and sources")
+  func forgottenNamespace() throws {
+    let page = try parsed(
+      """
+      <feed><title>T</title><tagline>L</tagline><author><name>Ann</name><email>a@b.test</email></author>
+      <contributor><name>Bob</name></contributor><entry><id>1</id><contributor><name>Eve</name></contributor>
+      <source><id>s</id><title>S</title><link rel="self" href="/s"/><author><name>Cy</name></author></source>
+      </entry></feed>
+      """)
+    #expect(page.feed.subtitle?.value == "L")
+    #expect(
+      page.feed.authors == [
+        FeedPerson(name: "Ann", email: "a@b.test"), FeedPerson(name: "Bob", role: "contributor"),
+      ])
+    let entry = page.entries[0]
+    #expect(entry.source == FeedSource(title: "S", feedURL: "https://example.org/s", id: "s"))
+    #expect(entry.authors.map(\.name) == ["Cy", "Eve"])
+  }
+
   @Test("17-Modules: an entry's author in dc:author, its categories in itunes:category")
   func looseModules() throws {
     let text = """

@@ -132,7 +132,7 @@ extension FeedElement {
       "lastmod": .lastmod, "changefreq": .changefreq, "priority": .priority,
       "subtitle": .atomSubtitle, "name": .atomName, "uri": .atomURI, "email": .atomEmail,
       "rights": .atomRights, "icon": .atomIcon, "logo": .atomLogo, "modified": .atomUpdated,
-      "issued": .atomPublished,
+      "issued": .atomPublished, "contributor": .atomContributor, "tagline": .atomSubtitle,
     ],
     .rdf: ["rdf": .rdf],
     .atom: [

@@ -128,6 +128,7 @@ extension FeedXMLReader {
       let url = address(node.text, scope.within(node))
       entry.comments = FeedComments(
         url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
+    case .source where node.hasChildren: readSource(node, scope, into: &entry, &fallback)
     case .source:
       entry.source = FeedSource(title: node.text, feedURL: address(node.attribute("url"), scope))
     default: break
@@ -202,11 +203,11 @@ extension FeedXMLReader {
       case .atomTitle?, .title?: source.title = atomText(child, scope)?.plain
       case .atomID?: source.id = child.text
       case .atomUpdated?: source.updated = date(child, as: .rfc3339)
-      case .atomLink?:
+      case .atomLink?, .link?:
         guard let link = link(child, scope) else { continue }
         if link.relation.lowercased() == "self" { source.feedURL = link.url }
         if link.relation.lowercased() == "alternate" { source.url = source.url ?? link.url }
-      case .atomAuthor?:
+      case .atomAuthor?, .author?:
         guard takePart() else { return }
         fallback.sourceAuthors += person(child, scope).map { [$0] } ?? []
       default: break

@@ -58,6 +58,9 @@ extension FeedXMLReader {
     case .atomLink, .xhtmlLink: feed.links += link(node, scope).map { [$0] } ?? []
     case .atomID: feed.id = node.text ?? feed.id
     case .language, .dcLanguage: feed.language = node.text ?? feed.language
+    case .author where node.hasChildren:
+      // Atom's author where its namespace was forgotten.
+      feed.authors += person(node, scope).map { [$0] } ?? []
     case .editor, .author:
       // The managing editor comes first.
       feed.authors.insert(contentsOf: node.text.map { [FeedPerson(rss: $0)] } ?? [], at: 0)
