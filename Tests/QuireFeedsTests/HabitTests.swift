@@ -124,6 +124,18 @@ struct HabitTests {
     #expect(entry.authors.map(\.name) == ["Cy", "Eve"])
   }
 
+  @Test("17-Modules: dc:identifier is an entry's identifier only where its format gives none")
+  func identifiers() throws {
+    let page = try parsed(
+      """
+      <feed xmlns="http://www.w3.org/2005/Atom" xmlns:dc="http://purl.org/dc/elements/1.1/">
+      <entry><dc:identifier>doi:1</dc:identifier><id>urn:1</id></entry>
+      <entry><id>urn:2</id><dc:identifier>doi:2</dc:identifier></entry>
+      <entry><dc:identifier>doi:3</dc:identifier></entry></feed>
+      """)
+    #expect(page.entries.map(\.id) == ["urn:1", "urn:2", "doi:3"])
+  }
+
   @Test("17-Modules: an entry's author in dc:author, its categories in itunes:category")
   func looseModules() throws {
     let text = """

@@ -11,6 +11,8 @@ import QuireXML
 extension FeedXMLReader {
   /// What counts only where nothing better is there.
   struct EntryFallback {
+    /// Wherever it stands, it does not take the place of the identifier that the format itself has.
+    var identifier: String?
     var title: FeedText?
     var summary: FeedText?
     var authors: [FeedPerson] = []
@@ -249,7 +251,7 @@ extension FeedXMLReader {
     case .dcLanguage: entry.language = node.text ?? entry.language
     case .dcRights: fallback.rights = text(node, scope)
     case .dcSubject: entry.categories += node.text.map { [FeedCategory($0)] } ?? []
-    case .dcIdentifier: entry.id = entry.id ?? node.text
+    case .dcIdentifier: fallback.identifier = fallback.identifier ?? node.text
     case .origLink: entry.canonicalURL = address(node.text, scope)
     case .commentFeed:
       entry.comments = entry.comments ?? FeedComments()
@@ -332,6 +334,7 @@ extension FeedXMLReader {
   // MARK: The whole
 
   private func settle(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
+    entry.id = entry.id ?? fallback.identifier
     entry.title = entry.title ?? fallback.title
     entry.summary = entry.summary ?? fallback.summary
     entry.rights = entry.rights ?? fallback.rights
