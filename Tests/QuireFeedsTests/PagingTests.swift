@@ -95,6 +95,20 @@ struct PagingTests {
     #expect(plain.urls.count == 1)
   }
 
+  @Test("17-Paging: a feed that says it is complete has no other page (RFC 5005, section 2)")
+  func complete() async throws {
+    let web = FeedWeb { _, _ in
+      .init(
+        body: rssPage(
+          [1],
+          "<generator>https://wordpress.org/</generator><atom:link rel='next' href='/2'/>"
+            + "<fh:complete xmlns:fh='http://purl.org/syndication/history/1.0'/>"),
+        fields: [.link: "</3>; rel=\"next\""])
+    }
+    let (found, report) = try await report(web)
+    #expect(found == ["urn:1"] && web.urls.count == 1 && report.isComplete)
+  }
+
   @Test("17-Paging: links that run in a circle are the end, and the report warns")
   func circle() async throws {
     let web = FeedWeb([

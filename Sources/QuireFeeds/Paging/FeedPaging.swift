@@ -26,7 +26,8 @@ final class FeedPaging: Sendable {
   func next(_ page: AnsweredPage) throws -> NextPage? {
     guard let feed = (page.document as? FeedDocument)?.feed else { return nil }
     if let step = try sitemap(after: page, feed) { return step }
-    if page.state["sitemaps"] != nil { return nil }
+    // The whole feed is in a complete document (RFC 5005, section 2).
+    if page.state["sitemaps"] != nil || feed.pages.isComplete { return nil }
     if let link = feed.pages.older ?? Self.linkField(of: page) {
       return NextPage(PageRequest(url: Self.secured(link, like: page.url)))
     }
