@@ -72,7 +72,7 @@ struct PollTests {
     failing.polled(PollOutcome(.failed), at: wednesday + 23.5 * hour, random: 0.5)
     #expect(failing.nextPoll == wednesday + 72 * hour)
     var silent = known()
-    silent.leaveToHub(from: wednesday)
+    silent.leaveToHub(from: wednesday, until: .infinity)
     #expect(silent.nextPoll == wednesday + 72 * hour)
     silent.pushed(at: wednesday + 30 * hour, lastPoll: wednesday)
     #expect(silent.nextPoll == wednesday + 72 * hour)

@@ -188,7 +188,9 @@ struct FeedPoller: Sendable {
     if let redirect, redirect != former, subscription.schedule.url == redirect {
       subscription.validators[key(of: redirect)] = subscription.validators[key(of: former)]
     }
-    if subscription.push?.isActive(at: now) == true { subscription.schedule.leaveToHub(from: now) }
+    if let push = subscription.push, push.isActive(at: now) {
+      subscription.schedule.leaveToHub(from: now, until: push.leaseEnd)
+    }
     return subscription
   }
 }

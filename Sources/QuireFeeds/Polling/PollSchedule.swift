@@ -126,9 +126,10 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     nextPoll = min(nextPoll, allowed(from: soonest))
   }
 
-  /// Puts the next poll off as far as the rules allow, for a hub tells of changes.
-  mutating func leaveToHub(from now: Double) {
-    if state == .active { nextPoll = allowed(from: max(nextPoll, now + rules.longest)) }
+  /// Puts the next poll off as far as the rules allow, for a hub tells of changes until its lease ends.
+  mutating func leaveToHub(from now: Double, until end: Double) {
+    guard state == .active else { return }
+    nextPoll = allowed(from: max(nextPoll, min(now + rules.longest, end)))
   }
 
   // MARK: Outcomes

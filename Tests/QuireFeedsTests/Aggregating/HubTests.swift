@@ -246,6 +246,21 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 3)
   }
 
+  @Test("17-Hub: polls are rare until the lease of a hub ends, and no longer")
+  func shortLease() async throws {
+    let (hub, clock) = (Hub(), Clock())
+    let aggregator = aggregator(hub, clock)
+    try await aggregator.subscribe(to: "https://a.test/feed")
+    try await aggregator.pollDue()
+    let token = try await token(aggregator)
+    _ = try await ask(aggregator, .get, token, question.replacing("300000", with: "7200"))
+    clock.advance(3_800)
+    try await aggregator.pollDue()
+    #expect(hub.polls.withLock { $0 } == 2 && hub.forms.withLock { $0.count } == 2)
+    let schedule = try #require(await aggregator.subscriptions().first?.schedule)
+    #expect(schedule.nextPoll <= clock.now + 4_000)
+  }
+
   @Test("17-Hub: a hub that was subscribed to by a clock far ahead is asked again, and heard")
   func clockAhead() async throws {
     let (hub, clock) = (Hub(), Clock())
