@@ -89,6 +89,14 @@ enum DateWords {
     "zo",
   ]
 
+  /// Whether a word stands between the parts of a date, in some language.
+  static func saysNothing(_ word: String) -> Bool { fillers.contains(word) }
+
+  private static let fillers: Set<String> = [
+    "at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le", "t", "г", "года", "às", "à",
+    "a", "las", "alle", "ore", "om", "kl",
+  ]
+
   /// Seconds east of UTC of a zone by name. Of names that several zones have, what feeds mean by them.
   static func zone(_ word: String) -> (seconds: Int, isInRFC822: Bool)? {
     if let hours = rfc822[word] { return (Int(hours * 3_600), true) }
@@ -108,7 +116,12 @@ enum DateWords {
     "kst": 9, "acst": 9.5, "acdt": 10.5, "aest": 10, "aedt": 11, "nzst": 12, "nzdt": 13,
     "nst": -3.5, "ndt": -2.5, "ast": -4, "adt": -3, "brt": -3, "brst": -2, "art": -3, "clt": -4,
     "clst": -3, "akst": -9, "akdt": -8, "hst": -10, "hast": -10, "et": -5, "ct": -6, "mt": -7,
-    "pt": -8, "eat": 3, "wat": 1, "cat": 2, "idt": 3,
+    "pt": -8, "eat": 3, "wat": 1, "cat": 2, "idt": 3, "wast": 2, "irst": 3.5, "irdt": 4.5,
+    "aft": 4.5, "azt": 4, "get": 4, "samt": 4, "mut": 4, "uzt": 5, "yekt": 5, "slst": 5.5,
+    "omst": 6, "mmt": 6.5, "krat": 7, "novt": 7, "wita": 8, "myt": 8, "irkt": 8, "awdt": 9,
+    "wit": 9, "yakt": 9, "chst": 10, "vlat": 10, "aet": 10, "magt": 11, "pett": 12, "fjt": 12,
+    "nzt": 12, "cvt": -1, "azot": -1, "uyt": -3, "gft": -3, "vet": -4, "bot": -4, "pyt": -4,
+    "cot": -5, "pet": -5, "hdt": -9, "hadt": -9,
   ]
 
   /// RFC 822 gave the letters the wrong way round; RFC 2822, §4.3, takes all but Z for an unknown zone.
@@ -287,7 +300,7 @@ struct ByteReader {
     time.hour = time.hour % 12 + (word.hasPrefix("pm") ? 12 : 0)
   }
 
-  /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, a name with an offset behind it such as `GMT+2`.
+  /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, a name with an offset behind it such as `GMT+2` and `EST -0500`.
   mutating func zone() -> Zone? {
     let start = rest
     let name = word()
@@ -297,9 +310,11 @@ struct ByteReader {
       rest = start
       return nil
     }
-    if ["gmt", "utc", "ut"].contains(name), let offset = offset() {
-      return Zone(seconds: offset.seconds)
-    }
+    // The number says more than the name.
+    let end = rest
+    _ = skipSpaces()
+    if let offset = offset() { return Zone(seconds: offset.seconds) }
+    rest = end
     return Zone(seconds: known.seconds, isInRFC822: known.isInRFC822)
   }
 

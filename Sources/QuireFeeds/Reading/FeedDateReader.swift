@@ -19,7 +19,7 @@ public enum FeedDate {
 /// Knows RFC 822 and 2822 with day names right, wrong or missing, two-digit years, zones by name and by
 /// number, RFC 3339 and the profiles of ISO 8601 (W3C-DTF), C's `asctime`, dates of HTTP, dates with
 /// month names first, `yyyy/mm/dd`, `yy-mm-dd`, `dd.mm.yyyy`, `mm/dd/yyyy`, times with AM and PM, seconds and
-/// milliseconds since 1970. A time without a zone, or in an unknown one, is UTC. Month names of
+/// milliseconds since 1970. A time without a zone, or in an unknown one, is UTC (RFC 2822, §4.3). Month names of
 /// twenty-one languages, and the characters for year, month and day of Chinese, Japanese and Korean.
 struct FeedDateReader {
   /// How a format writes dates.
@@ -348,12 +348,7 @@ private struct WordDate {
       return true
     }
     parts.isOdd = true
-    if ["at", "um", "de", "del", "of", "uhr", "the", "den", "am", "le", "t", "г", "года", "às"]
-      .contains(word)
-      || DateWords.looksLikeDay(word)
-    {
-      return true
-    }
+    if DateWords.saysNothing(word) || DateWords.looksLikeDay(word) { return true }
     // A day of some other language before the date, an unknown zone behind it.
     let isBefore = parts.numbers.isEmpty && parts.month == nil && parts.time == nil
     let isBehind = parts.time != nil && parts.numbers.count == (parts.month == nil ? 3 : 2)
