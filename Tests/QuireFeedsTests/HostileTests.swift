@@ -223,6 +223,12 @@ struct HostileTests {
         "<svg><a xlink:href='javascript:x'>t</a></svg>",
         "<a rel=\"noopener noreferrer nofollow\">t</a>"
       ),
+      ("&copy 2020 &eacutet&eacute; &#39s &foo &am", "© 2020 été 's &amp;foo &amp;am"),
+      (
+        "<a href='/x?a=1&copy=2&amp=3&lt4' title='&lt'>y</a>",
+        "<a href=\"https://a.test/x?a=1&amp;copy=2&amp;amp=3&amp;lt4\" title=\"&lt;\" "
+          + "rel=\"noopener noreferrer nofollow\">y</a>"
+      ),
       ("</div></article><b>x", "<b>x</b>"), ("<b><i>x</b>y</i>", "<b><i>x</i></b>y"),
       ("1 < 2 & <3", "1 &lt; 2 &amp; &lt;3"), ("<!-- x --><?php y ?>z", "z"),
       ("<p style='background:url(x)' class=c id=i>x</p>", "<p>x</p>"),
@@ -267,6 +273,18 @@ struct HostileTests {
       try summary(.sanitized)
         == "<p><a href=\"https://a.test/b?c&amp;d\" rel=\"noopener noreferrer nofollow\">x</a> <img src=\"https://a.test/f/i.png\" srcset=\"https://a.test/f/i.png 1x, https://a.test/w,2/i.png 2x\"></p>"
     )
+  }
+
+  @Test("17-Html: references without a semicolon are read as browsers read them")
+  func openReferences() throws {
+    let text = FeedText("Caf&eacute &copy2020 &notit; &#8217s &foo &T", kind: .html)
+    #expect(text.plain == "Café ©2020 ¬it; ’s &foo &T")
+    let link = FeedText("<a href='/x?a=1&copy=2'>&copy</a>", kind: .html, base: "https://a.test/")
+    #expect(
+      link.withAbsoluteLinks().value == "<a href='https://a.test/x?a=1&amp;copy=2'>&copy</a>")
+    // Nothing else makes markup of a plain text.
+    let title = try parsed("<rss><channel><title>a &amp;copy b</title></channel></rss>").feed.title
+    #expect(title == FeedText("a &copy b"))
   }
 
   @Test(

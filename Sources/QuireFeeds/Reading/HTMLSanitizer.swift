@@ -142,7 +142,7 @@ enum HTMLLinks {
     var copied = 0
     for found in values(in: input) {
       let value = String(decoding: input[found.range], as: UTF8.self)
-      let resolved = value.utf8.contains(0x26) ? FeedText(value, kind: .html).plain : value
+      let resolved = value.utf8.contains(0x26) ? HTMLText.resolved(value: value) : value
       guard let absolute = Self.absolute(resolved, of: found.name, scope), absolute != resolved
       else { continue }
       var escaped = ""

@@ -35,13 +35,24 @@ enum HTMLText {
     }
   }
 
+  /// An attribute's value with its references resolved.
+  static func resolved(value: String) -> String {
+    var value = value
+    return value.withUTF8 {
+      String(decoding: resolved($0, 0..<$0.count, inValue: true), as: UTF8.self)
+    }
+  }
+
   /// References resolved, everything else as it is.
-  static func resolved(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> [UInt8] {
+  static func resolved(
+    _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, inValue: Bool = false
+  ) -> [UInt8] {
     var output: [UInt8] = []
     output.reserveCapacity(range.count)
     var index = range.lowerBound
     while index < range.upperBound {
-      if bytes[index] == 0x26, let (text, end) = HTMLReference.read(bytes, at: index),
+      if bytes[index] == 0x26,
+        let (text, end) = HTMLReference.readOpen(bytes, at: index, inValue: inValue),
         end <= range.upperBound
       {
         output += text.utf8
@@ -98,7 +109,7 @@ enum HTMLReference {
   {
     var index = start + 1
     guard index < bytes.count else { return nil }
-    if bytes[index] == UInt8(ascii: "#") { return number(bytes, index + 1) }
+    if bytes[index] == UInt8(ascii: "#") { return number(bytes, index + 1, needsEnd: true) }
     let limit = min(bytes.count, index + 32)
     while index < limit, isLetter(bytes[index]) { index += 1 }
     guard index < bytes.count, bytes[index] == UInt8(ascii: ";"), index > start + 1 else {
@@ -108,12 +119,42 @@ enum HTMLReference {
     return HTMLNamedCharacter.text(name).map { ($0, index + 1) }
   }
 
+  /// As `read`, and as browsers do where the semicolon is missing: behind a number, and behind the names of the
+  /// characters of Latin-1 and of XML's own four, in a value only where neither a letter, a digit nor `=` follows
+  /// (HTML, §13.2.5.73 and §13.5).
+  static func readOpen(
+    _ bytes: UnsafeBufferPointer<UInt8>, at start: Int, inValue: Bool
+  ) -> (text: String, end: Int)? {
+    if let found = read(bytes, at: start) { return found }
+    guard start + 1 < bytes.count else { return nil }
+    if bytes[start + 1] == UInt8(ascii: "#") { return number(bytes, start + 2, needsEnd: false) }
+    // The longest of these names has six letters, the shortest two.
+    let limit = min(bytes.count, start + 7)
+    var end = start + 1
+    while end < limit, isLetter(bytes[end]) { end += 1 }
+    while end > start + 2 {
+      let name = String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
+      if let text = HTMLNamedCharacter.text(name), needsNoEnd(text) {
+        let next = end < bytes.count ? bytes[end] : 0
+        if inValue, isLetter(next) || next == UInt8(ascii: "=") { return nil }
+        return (text, end)
+      }
+      end -= 1
+    }
+    return nil
+  }
+
+  private static func needsNoEnd(_ text: String) -> Bool {
+    guard let scalar = text.unicodeScalars.first else { return false }
+    return 0xA0...0xFF ~= scalar.value || "&<>\"".unicodeScalars.contains(scalar)
+  }
+
   private static func isLetter(_ byte: UInt8) -> Bool {
     0x41...0x5A ~= byte || 0x61...0x7A ~= byte || 0x30...0x39 ~= byte
   }
 
   private static func number(
-    _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int
+    _ bytes: UnsafeBufferPointer<UInt8>, _ start: Int, needsEnd: Bool
   ) -> (text: String, end: Int)? {
     var index = start
     var isHex = false
@@ -129,10 +170,10 @@ enum HTMLReference {
       value = value &* (isHex ? 16 : 10) &+ UInt32(digit)
       index += 1
     }
-    guard index > first, index - first < 10, index < bytes.count, bytes[index] == UInt8(ascii: ";"),
-      let scalar = scalar(value)
-    else { return nil }
-    return (String(scalar), index + 1)
+    guard index > first, index - first < 10, let scalar = scalar(value) else { return nil }
+    let hasEnd = index < bytes.count && bytes[index] == UInt8(ascii: ";")
+    guard hasEnd || !needsEnd else { return nil }
+    return (String(scalar), hasEnd ? index + 1 : index)
   }
 
   /// The character of a number, those of Windows where Unicode has controls (HTML, §13.2.5.80).
@@ -307,13 +348,14 @@ struct HTMLTokenizer {
       valueStart = index + 1
       index = valueStart
       while index < bytes.count, bytes[index] != quote { index += 1 }
-      let value = HTMLText.resolved(bytes, valueStart..<index)
+      let value = HTMLText.resolved(bytes, valueStart..<index, inValue: true)
       index = min(index + 1, bytes.count)
       return (name, String(decoding: value, as: UTF8.self))
     }
     valueStart = index
     while index < bytes.count, !XMLSpace.isSpace(bytes[index]), bytes[index] != 0x3E { index += 1 }
-    return (name, String(decoding: HTMLText.resolved(bytes, valueStart..<index), as: UTF8.self))
+    let value = HTMLText.resolved(bytes, valueStart..<index, inValue: true)
+    return (name, String(decoding: value, as: UTF8.self))
   }
 
   /// Leaves out everything up to the end tag of an element; everything, where that is missing.
