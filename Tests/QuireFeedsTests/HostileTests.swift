@@ -292,8 +292,11 @@ struct HostileTests {
   )
   func addressAttributes() throws {
     var sanitizer = HTMLSanitizer()
-    sanitizer.attributes.formUnion(["action", "data", "longdesc"])
-    for name in ["action", "data", "longdesc", "cite"] {
+    let names = [
+      "action", "background", "data", "formaction", "longdesc", "xlink:href", "cite",
+    ]
+    sanitizer.attributes.formUnion(names)
+    for name in names {
       let html = "<p \(name)='javascript:x'>y</p>"
       #expect(sanitizer.sanitize(html, base: "https://a.test/") == "<p>y</p>")
     }

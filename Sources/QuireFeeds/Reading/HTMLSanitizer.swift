@@ -123,7 +123,8 @@ public struct HTMLSanitizer: Hashable, Sendable {
 enum HTMLLinks {
   /// The attributes whose values are addresses, in lower case; `srcset` has several.
   static let attributes: Set<String> = [
-    "action", "cite", "data", "href", "longdesc", "poster", "src", "srcset",
+    "action", "background", "cite", "data", "formaction", "href", "longdesc", "poster", "src",
+    "srcset", "xlink:href",
   ]
 
   /// The value of one of these, with its addresses absolute; nil of any other, and where there is none.
