@@ -137,7 +137,7 @@ public struct JSONReader: ~Copyable {
     if word.isKind(.string) || word.isKind(.unicodeString) {
       return String(decoding: text, as: UTF8.self)
     }
-    guard word.isKind(.escapedString) else { throw mismatch(String.self, node) }
+    guard word.isKind(.escapedString) else { throw noText(node) }
     return JSONEscapes.text(of: text)
   }
 
@@ -290,6 +290,13 @@ public struct JSONReader: ~Copyable {
       .init(
         codingPath: notes.keys(to: node, from: item, in: document),
         debugDescription: "No value associated with key \(name)."))
+  }
+
+  /// The error of a value that was to be a text, or that of a text that no string can hold.
+  @inline(never)
+  private func noText(_ node: Int) -> any Error {
+    if word(at: node).kind.isString { return document.flawError(at: node) }
+    return mismatch(String.self, node)
   }
 
   @inline(never)

@@ -97,6 +97,19 @@ struct JSONReaderTests {
     }
   }
 
+  @Test("14-Reading: half a surrogate pair that is read is the error that it is to Decodable")
+  func surrogates() throws {
+    let page = #"[{"name":"a\ud800"}]"#
+    let ours = #expect(throws: PageError.self) {
+      try decode(JSONReadablePageDecoder<Row.Inner>(), page)
+    }
+    let theirs = #expect(throws: PageError.self) {
+      try decode(JSONPageDecoder<Row.Inner>(), page)
+    }
+    #expect(ours?.code == theirs?.code && ours?.message == theirs?.message)
+    #expect(ours?.message.contains("surrogate") == true)
+  }
+
   @Test(
     "14-Reading: of a name that stands twice the first counts, however often it is asked for",
     arguments: [
