@@ -12,6 +12,8 @@ final class XMLIndex: @unchecked Sendable {
     let namespace: String?
     /// The number of the page's first name that differs from this one in its prefix at most.
     let group: Int
+    /// The number of the page's first name that is written like this one, in whatever namespace.
+    let spelling: Int
     /// See `bits(of:)`.
     let bits: UInt64
 
@@ -19,11 +21,12 @@ final class XMLIndex: @unchecked Sendable {
     var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 
     /// `namespace` is one text for all names in it: each copy may have thousands of bytes.
-    init(_ entry: XMLNameTable.Entry, namespace: String?, group: Int) {
+    init(_ entry: XMLNameTable.Entry, namespace: String?, group: Int, spelling: Int) {
       local = String(xmlChars: entry.local)
       prefix = entry.prefix.map(String.init(xmlChars:))
       self.namespace = namespace
       self.group = group
+      self.spelling = spelling
       bits = Self.bits(of: local)
     }
 

@@ -50,7 +50,7 @@ struct XMLMapping {
     var names = NameSet()
     var last: Int?
     for child in index.children(of: node) {
-      let name = index.record(child).name
+      let name = index.spelling(of: child)
       if name == last { continue }
       guard names.insert(name) else { return .mixed }
       last = name
@@ -105,13 +105,13 @@ struct XMLMapping {
     var children = index.children(of: node)
     var next = children.next()
     while let first = next {
-      let name = index.record(first).name
+      let name = index.spelling(of: first)
       members.begin(quoted: index.quotedNames[name], to: &output)
       next = children.next()
-      let isList = next.map { index.record($0).name == name } ?? false
+      let isList = next.map { index.spelling(of: $0) == name } ?? false
       if isList { output.append(UInt8(ascii: "[")) }
       append(first, to: &output)
-      while let child = next, index.record(child).name == name {
+      while let child = next, index.spelling(of: child) == name {
         output.append(UInt8(ascii: ","))
         append(child, to: &output)
         next = children.next()
@@ -200,6 +200,10 @@ struct XMLMapping {
 }
 
 extension XMLIndex {
+  /// The number of the first name that is written like an element's.
+  @inline(__always)
+  fileprivate func spelling(of node: Int) -> Int { names[records[node].name].spelling }
+
   /// Whether an element has text of its own, white space included.
   func hasText(_ node: Int) -> Bool { has(node) { $0.isText } }
 

@@ -20,11 +20,14 @@ final class XMLPushParser {
   /// Their namespaces, by libxml2's addresses: it keeps each once.
   private var namespaces: [UnsafePointer<xmlChar>: String] = [:]
   /// The first of the names that differ in their prefix alone.
-  private var groups: [NameWithoutPrefix: Int] = [:]
+  private var groups: [NamePart: Int] = [:]
+  /// The first of the names that are written alike.
+  private var spellings: [NamePart: Int] = [:]
 
-  private struct NameWithoutPrefix: Hashable {
+  /// A local name with its namespace, or with its prefix.
+  private struct NamePart: Hashable {
     let local: UnsafePointer<xmlChar>
-    let namespace: UnsafePointer<xmlChar>?
+    let other: UnsafePointer<xmlChar>?
   }
 
   /// libxml2's own tables; made once, before two threads could.
@@ -209,16 +212,26 @@ final class XMLPushParser {
     let entries = state.pointee.names.entries
     for number in names.count..<entries.count {
       let entry = entries.base[number]
-      let key = NameWithoutPrefix(local: entry.local, namespace: entry.namespace)
-      let group = groups[key] ?? number
-      groups[key] = group
+      let inNamespace = NamePart(local: entry.local, other: entry.namespace)
+      let asWritten = NamePart(local: entry.local, other: entry.prefix)
       let name = XMLIndex.Name(
-        entry, namespace: entry.namespace.map(text(ofNamespace:)), group: group)
+        entry, namespace: entry.namespace.map(text(ofNamespace:)),
+        group: Self.first(number, of: inNamespace, &groups),
+        spelling: Self.first(number, of: asWritten, &spellings))
       names.append(name)
       quotedNames.append(XMLMapping.quoted(name.qualified))
     }
     return XMLIndex(
       tape, names: names, quotedNames: quotedNames, repairs: state.pointee.repairs)
+  }
+
+  /// The first number of a part; from now on, that is `number` where it had none.
+  private static func first(
+    _ number: Int, of part: NamePart, _ numbers: inout [NamePart: Int]
+  ) -> Int {
+    if let known = numbers[part] { return known }
+    numbers[part] = number
+    return number
   }
 
   private func text(ofNamespace namespace: UnsafePointer<xmlChar>) -> String {

@@ -47,6 +47,14 @@ struct RawItemTests {
         "<p:i xmlns:p='u' xmlns='d' p:a='1'><p:b/></p:i>",
         #"{"@xmlns:p":"u","@xmlns":"d","@p:a":"1","p:b":""}"#
       ),
+      (
+        "<i><a>1</a><a xmlns='u'>2</a><b/></i>",
+        ##"{"a":["1",{"@xmlns":"u","#text":"2"}],"b":""}"##
+      ),
+      (
+        "<i xmlns:p='u'><p:a/><a/><p:a xmlns:p='v'/></i>",
+        ##"{"@xmlns:p":"u","#content":[{"p:a":""},{"a":""},{"p:a":{"@xmlns:p":"v"}}]}"##
+      ),
       ("<i xml:lang='en'><![CDATA[<&]]>&#9;</i>", ##"{"@xml:lang":"en","#text":"<&\t"}"##),
     ])
   func mapping(element: String, json: String) throws {
