@@ -333,6 +333,12 @@ struct FormatTests {
       <category term="a" scheme="s"/><author><name>N</name><email>e@x.y</email></author></entry></feed>
       """,
       "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>http://e/</loc><priority>0.5</priority></url></urlset>",
+      """
+      <feed xmlns="http://www.w3.org/2005/Atom" xml:lang="en" xmlns:dc="http://purl.org/dc/elements/1.1/"><title>T</title>
+      <subtitle type="html">S</subtitle><entry><id>1</id><title>T</title><summary xml:lang="de">S</summary>
+      <content type="html" xml:lang="">C</content></entry><entry xml:lang=""><id>2</id><title>T</title>
+      <summary type="html">S</summary><content>C</content><dc:language>fr</dc:language></entry></feed>
+      """,
     ]
     for text in texts {
       let document = try parsed(text)
@@ -341,7 +347,6 @@ struct FormatTests {
         #expect(item["id"]?.string != nil)
         #expect(item["content_html"] != nil || item["content_text"] != nil)
         let again = FeedEntry(jsonFeedItem: item)
-        // Languages of texts are their entry's in JSON Feed.
         #expect(again == entry, "\(item)")
         #expect(again.jsonFeedItem() == item)
         let data = try JSONEncoder().encode(entry)

@@ -106,14 +106,16 @@ extension FeedEntry {
     var more = MemberList()
     if id == nil { more.add("id_is_made", true) }
     more.add("canonical_url", canonicalURL)
-    more.add("title", title?.richJSON)
+    more.add("title", title?.richJSON(in: language))
     if let summary {
       more.add("summary_type", summary.mediaType ?? summary.kind.rawValue)
       more.add("summary_base", summary.base)
+      more.add("summary_language", summary.ownLanguage(in: language))
     }
     if let content {
       more.add("content_type", content.mediaType ?? content.kind.rawValue)
       more.add("content_base", content.base)
+      more.add("content_language", content.ownLanguage(in: language))
       more.add("content_url", content.source)
     } else {
       more.add(summary == nil ? "content_is_made" : "content_is_summary", true)
@@ -124,7 +126,7 @@ extension FeedEntry {
     if categories.contains(where: { $0.scheme != nil || $0.label != nil }) {
       more.add("categories", list: categories.map(\.json))
     }
-    more.add("rights", rights.map(\.json))
+    more.add("rights", rights.map { $0.json() })
     more.add("place", place.map(\.json))
     more.add("episode", episode.map(\.json))
     more.add("change_frequency", changeFrequency)
@@ -160,14 +162,14 @@ extension Feed {
     var more = MemberList()
     more.add("format", format.description)
     more.add("id", id)
-    more.add("title", title?.richJSON)
-    more.add("description", subtitle?.richJSON)
+    more.add("title", title?.richJSON())
+    more.add("description", subtitle?.richJSON())
     more.add("links", list: links.map(\.json))
     more.add("updated", updated)
     more.add("published", published)
     more.add("categories", list: categories.map(\.json))
     more.add("generator", generator)
-    more.add("rights", rights.map(\.json))
+    more.add("rights", rights.map { $0.json() })
     more.add("new_feed_url", newFeedURL)
     more.add("explicit", isExplicit)
     more.add("sitemaps", list: sitemaps.map(JSONValue.string))
@@ -190,18 +192,25 @@ extension Feed {
 // MARK: - Parts
 
 extension FeedText {
-  /// The text with what it is.
-  fileprivate var json: JSONValue {
+  /// The text with what it is, in something of a language.
+  fileprivate func json(in outer: String? = nil) -> JSONValue {
     var members = MemberList()
     members.add("type", kind.rawValue)
     members.add("value", value)
-    members.add("language", language)
+    members.add("language", language.map(JSONValue.string) ?? ownLanguage(in: outer))
     members.add("base", base)
     return members.value
   }
 
   /// The same for a text that a plain one does not say all of.
-  fileprivate var richJSON: JSONValue? { isMarkup ? json : nil }
+  fileprivate func richJSON(in outer: String? = nil) -> JSONValue? {
+    isMarkup || language != outer ? json(in: outer) : nil
+  }
+
+  /// The language where it is not that of what the text is in; null for none.
+  fileprivate func ownLanguage(in outer: String?) -> JSONValue? {
+    language == outer ? nil : language.map(JSONValue.string) ?? JSONValue.null
+  }
 }
 
 extension FeedPerson {

@@ -229,12 +229,12 @@ extension FeedJSONReader {
     if more["content_is_summary"]?.boolean == true || more["content_is_made"]?.boolean == true {
       entry.content = nil
     }
-    entry.summary = typed(entry.summary, more["summary_type"], more["summary_base"])
+    entry.summary = typed(entry.summary, more, "summary")
     if let source = string(more["content_url"]) {
       entry.content = entry.content ?? FeedText("", language: entry.language)
       entry.content?.source = source
     }
-    entry.content = typed(entry.content, more["content_type"], more["content_base"])
+    entry.content = typed(entry.content, more, "content")
     entry.source = source(more["source"])
     entry.comments = comments(more["comments"])
     entry.links = list(more["links"]).compactMap { link($0) }
@@ -251,13 +251,12 @@ extension FeedJSONReader {
 
   // MARK: Parts
 
-  private mutating func typed(_ text: FeedText?, _ type: JSONValue?, _ base: JSONValue?)
-    -> FeedText?
-  {
-    guard var text, let name = type?.string else { return text }
+  private mutating func typed(_ text: FeedText?, _ more: JSONValue, _ member: String) -> FeedText? {
+    guard var text, let name = more[member + "_type"]?.string else { return text }
     text.kind = FeedText.Kind(rawValue: name) ?? .other
     if text.kind == .other { text.mediaType = name }
-    text.base = string(base)
+    text.base = string(more[member + "_base"])
+    if let language = more[member + "_language"] { text.language = language.string }
     return text
   }
 
@@ -265,7 +264,8 @@ extension FeedJSONReader {
     guard let value, let text = value["value"]?.string else { return plain }
     return FeedText(
       text, kind: value["type"]?.string.flatMap { FeedText.Kind(rawValue: $0) } ?? .text,
-      language: value["language"]?.string ?? plain?.language, base: value["base"]?.string)
+      language: value["language"].map { $0.string } ?? plain?.language,
+      base: value["base"]?.string)
   }
 
   private mutating func link(_ value: JSONValue) -> FeedLink? {
