@@ -148,6 +148,12 @@ struct RepairTests {
     #expect(feed.title?.value == "Пр")
     feed = try document("utf8-mb4", Array("é".utf8)).feed
     #expect(feed.title?.value == "é" && feed.repairs.map(\.kind) == [.wrongEncoding])
+    for size in [2, 70_000] {
+      let bytes = Array(repeatElement([0xCF, 0xF0] as [UInt8], count: size / 2).joined())
+      feed = try document("windows-1251", bytes, charset: "utf8mb4").feed
+      #expect(feed.title?.value == String(repeating: "Пр", count: size / 2), "\(size)")
+      #expect(Set(feed.repairs.map(\.kind)) == [.wrongEncoding, .legacyEncoding])
+    }
     feed = try document("gb2312", [0xC4, 0xE3, 0xFF, 0xBA, 0xC3]).feed
     #expect(feed.title?.value == "你\u{FFFD}好")
     #expect(feed.repairs.map(\.kind) == [.legacyEncoding, .wrongEncoding])

@@ -33,7 +33,7 @@ struct FeedPageDecoding: PageDecoding {
   private var hasText = false
   /// Whether the parser has the text from the declaration on, behind other bytes.
   private var isBehindOther = false
-  /// Whether the parser has the text as UTF-8, for the encoding that it says is unknown.
+  /// Whether the parser has the text in another encoding than it should, for that is unknown.
   private var isGuessed = false
   private var isJSON: Bool?
   /// A page of JSON, in parts: it is put together once it is whole.
@@ -94,11 +94,12 @@ struct FeedPageDecoding: PageDecoding {
     } else {
       // What lies before the declaration may be anything.
       isBehindOther = true
-      try begin(again: declaration)
+      try begin(again: declaration, charset)
     }
-    if refusal?.kind == .encoding {
+    // What HTTP says wrongly the document may say better.
+    for label in [nil, "utf-8"] where refusal?.kind == .encoding {
       isGuessed = true
-      try begin(again: declaration)
+      try begin(again: declaration, label)
     }
     if let refusal, refusal.kind == .encoding { throw refusal.error }
     hasText = true
@@ -106,9 +107,9 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   /// Parses the beginning again, from another byte on or in another encoding.
-  private mutating func begin(again start: Int) throws {
+  private mutating func begin(again start: Int, _ label: String?) throws {
     refusal = nil
-    parser = try makeParser(charset: isGuessed ? "utf-8" : charset)
+    parser = try makeParser(charset: label)
     try feed(bytes[start...])
   }
 
@@ -292,17 +293,15 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page in UTF-8; where the encoding that it says is unknown, as if it said UTF-8.
+  /// The page in UTF-8; where the encoding that HTTP says is unknown, as the page says, or else as if it said UTF-8.
   private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
-    for label in [charset, "utf-8"] {
+    for label in [charset, nil, "utf-8"] {
       do throws(XMLRefusal) {
         let (text, repairs) = try XMLPageText.utf8(
           of: bytes, charset: label, leniency: .feed.union(.invalidBytes))
-        if label == "utf-8", charset != label, refusal?.kind == .encoding {
-          tally.add(.wrongEncoding)
-        } else {
-          note(repairs, in: &tally)
-        }
+        let isGuess = label != charset && refusal?.kind == .encoding
+        if isGuess { tally.add(.wrongEncoding) }
+        if !isGuess || label == nil { note(repairs, in: &tally) }
         return text
       } catch {
         if error.kind != .encoding || label == "utf-8" { throw Self.words(for: error) }
