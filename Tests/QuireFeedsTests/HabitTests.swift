@@ -105,6 +105,17 @@ struct HabitTests {
     #expect(page.feed.title?.value == "A" && page.entries.map(\.id) == ["1", "2", "3"])
   }
 
+  @Test("17-Rss: RSS 1.1, whose root is the channel, has its items in a list")
+  func rss11() throws {
+    let page = try parsed(
+      """
+      <Channel xmlns="http://purl.org/net/rss1.1#" xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+      rdf:about="http://a.test/f"><title>T</title><items rdf:parseType="Collection">
+      <item rdf:about="http://a.test/1"><title>One</title></item></items></Channel>
+      """)
+    #expect(page.feed.title?.value == "T" && page.entries.map(\.id) == ["http://a.test/1"])
+  }
+
   @Test("17-Atom: Atom whose namespace was forgotten has its persons and sources")
   func forgottenNamespace() throws {
     let page = try parsed(

@@ -88,8 +88,9 @@ struct FeedXMLReader {
     // Some write several; the first says what the feed is.
     var entries: [XMLTreeNode] = []
     for channel in channels { entries += children(of: channel, being: [.item, .entry]) }
-    // Some write their items beside the channel, as RSS 1.0 does.
-    if given == nil { entries += children(of: root, being: [.item]) }
+    // Some write their items beside the channel, as RSS 1.0 does; RSS 1.1 has a list of them in it.
+    let lists = given == nil ? [root] : channel.children.filter { $0.localName == "items" }
+    for list in lists { entries += children(of: list, being: [.item]) }
     return (feed, entries, scope)
   }
 
