@@ -230,6 +230,7 @@ struct HostileTests {
           + "rel=\"noopener noreferrer nofollow\">y</a>"
       ),
       ("</div></article><b>x", "<b>x</b>"), ("<b><i>x</b>y</i>", "<b><i>x</i></b>y"),
+      ("<!--><b>x</b><!--->y<!-- z -->", "<b>x</b>y"), ("<!--x--><i>y</i>", "<i>y</i>"),
       ("1 < 2 & <3", "1 &lt; 2 &amp; &lt;3"), ("<!-- x --><?php y ?>z", "z"),
       ("<p style='background:url(x)' class=c id=i>x</p>", "<p>x</p>"),
       ("<form action=x><input name=y><button>z</button></form>", "z"),

@@ -275,7 +275,8 @@ struct HTMLTokenizer {
     let isComment =
       index + 3 < bytes.count && bytes[index + 2] == 0x2D && bytes[index + 3] == 0x2D
     if isComment, hasCommentEnd {
-      var end = index + 4
+      // `<!-->` and `<!--->` are whole (HTML, §13.2.5.43).
+      var end = index + 2
       while end + 2 < bytes.count {
         if bytes[end] == 0x2D, bytes[end + 1] == 0x2D, bytes[end + 2] == 0x3E {
           index = end + 3
