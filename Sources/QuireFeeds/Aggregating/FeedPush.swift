@@ -103,7 +103,9 @@ public struct FeedPush: Hashable, Sendable, Codable {
   mutating func verified(topic: String?, lease: Double?, at now: Double) -> Bool {
     guard topic == self.topic, now - requested < Self.day || state == .active else { return false }
     state = .active
-    leaseEnd = now + min(max(lease ?? Self.lease, 60), Self.longestLease)
+    // "nan" reads as a number, and is no time.
+    let granted = lease.flatMap { $0.isNaN ? nil : $0 } ?? Self.lease
+    leaseEnd = now + min(max(granted, 60), Self.longestLease)
     return true
   }
 

@@ -246,6 +246,20 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 3)
   }
 
+  @Test("17-Hub: a lease that is no number of seconds is the one that was asked for")
+  func strangeLease() async throws {
+    let (hub, clock) = (Hub(), Clock())
+    let aggregator = aggregator(hub, clock)
+    try await aggregator.subscribe(to: "https://a.test/feed")
+    try await aggregator.pollDue()
+    let token = try await token(aggregator)
+    for (lease, seconds) in [("nan", 864_000.0), ("-inf", 60), ("inf", 3_456_000), ("x", 864_000)] {
+      _ = try await ask(aggregator, .get, token, question.replacing("300000", with: lease))
+      let push = try #require(await aggregator.subscriptions().first?.push)
+      #expect(push.leaseEnd == clock.now + seconds, "\(lease)")
+    }
+  }
+
   @Test("17-Hub: polls are rare until the lease of a hub ends, and no longer")
   func shortLease() async throws {
     let (hub, clock) = (Hub(), Clock())
