@@ -162,6 +162,29 @@ struct RepairTests {
   }
 
   @Test(
+    "17-Json, 17-Repairs: text of JSON that is none costs its bytes, and neither entry nor feed")
+  func jsonText() throws {
+    let pair = #"\ud83d\ude00 \\ud83d"#
+    let text =
+      #"{"version":"https://jsonfeed.org/version/1.1","title":"T\ud83d","items":["#
+      + #"{"id":"1","title":"a\ud83d","content_text":"\#(pair)"},{"id":"2","title":"~"},"#
+      + #"{"id":"3","title":"b","content_text":"\#(pair)"},{"id":"4","title":"~\udc00x"}]}"#
+    let bytes = text.utf8.map { $0 == UInt8(ascii: "~") ? 0xE9 : $0 }
+    let page = try ParsedFeed(bytes)
+    #expect(page.feed.title?.value == "T\u{FFFD}")
+    #expect(page.entries.map(\.id) == ["1", "2", "3", "4"])
+    #expect(
+      page.entries.map(\.title?.value) == ["a\u{FFFD}", "\u{FFFD}", "b", "\u{FFFD}\u{FFFD}x"])
+    #expect(page.entries[0].content?.value == #"😀 \ud83d"#)
+    #expect(page.entries[0].content == page.entries[2].content)
+    #expect(page.entries.map(\.repairs.count) == [1, 1, 0, 1])
+    #expect(page.feed.repairs.count == 1 && count(.wrongEncoding, page.feed.repairs) == 4)
+    #expect(throws: PageError.self) {
+      try ParsedFeed(bytes, options: FeedOptions(isStrict: true))
+    }
+  }
+
+  @Test(
     "17-Repairs: an unescaped CDATA end, a doubled attribute, dashes in a comment, a missing end")
   func others() throws {
     var (entry, kinds) = try mended(rss("<title>a ]]> b</title>"))

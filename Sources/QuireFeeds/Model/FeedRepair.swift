@@ -29,7 +29,7 @@ public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
 extension FeedRepair.Kind {
   /// An encoding that is no Unicode, though one that is known.
   public static let legacyEncoding = Self("legacyEncoding")
-  /// Bytes that are not in the encoding that was declared.
+  /// Bytes that are not in the encoding that was declared; in JSON, half a surrogate pair too.
   public static let wrongEncoding = Self("wrongEncoding")
   /// The number of a character in Windows-1252 in the place of Unicode's, such as `&#146;`.
   public static let windowsCharacter = Self("windowsCharacter")

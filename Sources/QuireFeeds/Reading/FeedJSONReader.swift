@@ -322,3 +322,83 @@ extension FeedJSONReader {
     return members.map { FeedRepair(FeedRepair.Kind($0.name), count: $0.value.integer ?? 1) }
   }
 }
+
+/// Mends text of JSON that no string can hold: bytes that are no UTF-8, and halves of surrogate pairs, as a
+/// title has whose end was cut off within an emoji. U+FFFD takes their place.
+struct JSONTextRepair {
+  let limits: DecodingLimits
+  let isStrict: Bool
+  /// How many values were mended.
+  private(set) var count = 0
+
+  /// The items of a page in their order, those with other bytes than UTF-8 among them, which were set aside.
+  func items(of decoded: DecodedItems<RawItem>) throws -> [RawItem] {
+    guard !decoded.badItems.isEmpty else { return decoded.items }
+    var items: [RawItem] = []
+    var (good, bad) = (decoded.items[...], decoded.badItems[...])
+    for index in 0..<decoded.count {
+      if let next = bad.first, next.index == index {
+        items.append(try RawItem(next.bytes, limits: limits))
+        bad.removeFirst()
+      } else if let next = good.popFirst() {
+        items.append(next)
+      }
+    }
+    return items
+  }
+
+  mutating func value(of item: RawItem) throws -> JSONValue {
+    do {
+      return try item.value
+    } catch let error as PageError {
+      return try mended(Array(item.bytes), error)
+    }
+  }
+
+  mutating func value(at path: PagePath, of document: any PageDocument) throws -> JSONValue? {
+    do {
+      return try document.value(at: path)
+    } catch let error as PageError {
+      guard let page = document as? JSONDocument, let bytes = try page.compact(at: path, of: 0)
+      else { throw error }
+      return try mended(bytes, error)
+    }
+  }
+
+  private mutating func mended(_ json: [UInt8], _ error: PageError) throws -> JSONValue {
+    guard error.code == .malformed, !isStrict else { throw error }
+    count += 1
+    return try RawItem(Self.mended(json), limits: limits).value
+  }
+
+  private static func mended(_ json: [UInt8]) -> [UInt8] {
+    var bytes = Array(String(decoding: json, as: UTF8.self).utf8)
+    var index = 0
+    while index + 1 < bytes.count {
+      guard bytes[index] == UInt8(ascii: "\\") else {
+        index += 1
+        continue
+      }
+      guard let unit = unit(in: bytes, at: index) else {
+        index += 2
+        continue
+      }
+      let low = 0xD800...0xDBFF ~= unit ? Self.unit(in: bytes, at: index + 6) : nil
+      if let low, 0xDC00...0xDFFF ~= low {
+        index += 12
+        continue
+      }
+      if 0xD800...0xDFFF ~= unit { bytes.replaceSubrange(index + 2..<index + 6, with: "fffd".utf8) }
+      index += 6
+    }
+    return bytes
+  }
+
+  /// The number of `\uXXXX` at a place; nil where there is none.
+  private static func unit(in bytes: [UInt8], at place: Int) -> UInt16? {
+    guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
+      bytes[place + 1] == UInt8(ascii: "u")
+    else { return nil }
+    return UInt16(String(decoding: bytes[place + 2..<place + 6], as: UTF8.self), radix: 16)
+  }
+}

@@ -399,6 +399,7 @@ struct FeedPageDecoding: PageDecoding {
   private mutating func readJSON() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     var inner = context
     inner.items = "/items"
+    inner.badItems = options.isStrict ? .throw : .collect
     var session = JSONRawPageDecoder().begin(inner)
     try session.receive(takeParts())
     let document = try session.finish()
@@ -412,25 +413,30 @@ struct FeedPageDecoding: PageDecoding {
         .unexpectedMediaType,
         "The answer is JSON, but no JSON Feed: it has no \"version\" of https://jsonfeed.org.")
     }
-    var feed = reader.feed(try Self.properties(of: document))
+    var repair = JSONTextRepair(limits: options.limits, isStrict: options.isStrict)
+    let properties = try Self.properties(of: document, &repair)
+    var feed = reader.feed(properties)
     if !isDeclared { reader.repairs.add(.wrongType) }
-    let items = hasItems ? try session.items().items : []
+    let items = hasItems ? try repair.items(of: session.items()) : []
     try check(items.count)
     var entries: [FeedEntry] = []
     entries.reserveCapacity(items.count)
     for (number, item) in items.enumerated() {
       try check(bytes: item.bytes.count, ofEntry: number)
-      let value = try item.value
+      let mended = repair.count
+      let value = try repair.value(of: item)
       guard case .object = value else {
         reader.repairs.add(.wrongType)
         continue
       }
       var entry = reader.entry(value)
+      if repair.count > mended { entry.repairs.append(FeedRepair(.wrongEncoding)) }
       entry.raw = item
       entries.append(entry)
       if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
     }
     if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
+    reader.repairs.add(.wrongEncoding, repair.count)
     feed.repairs += reader.repairs.repairs
     return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
   }
@@ -448,14 +454,16 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   /// The members of the top level that a feed has, its items left out.
-  private static func properties(of document: any PageDocument) throws -> JSONValue {
+  private static func properties(
+    of document: any PageDocument, _ repair: inout JSONTextRepair
+  ) throws -> JSONValue {
     let names: [String] = [
       "version", "title", "home_page_url", "feed_url", "description", "next_url", "icon", "favicon",
       "author", "authors", "language", "expired", "hubs",
     ]
     return .object(
       try names.compactMap { name in
-        try document.value(at: PagePath("/" + name)).map { JSONValue.Member(name, $0) }
+        try repair.value(at: PagePath("/" + name), of: document).map { JSONValue.Member(name, $0) }
       })
   }
 
