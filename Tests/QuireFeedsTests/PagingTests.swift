@@ -229,6 +229,15 @@ struct PagingTests {
     #expect(!web.urls.contains { $0.contains("evil") })
   }
 
+  @Test("17-Paging: a next link by http that names the port of http becomes https, too")
+  func ports() async throws {
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([2], "<atom:link rel='next' href='http://a.test:80/2?x'/>"),
+      "https://a.test/2?x": rssPage([1]),
+    ])
+    #expect(try await ids(web) == ["urn:2", "urn:1"])
+  }
+
   @Test(
     "X11, N20: a body that only its connection ends is not taken for whole without its end tags")
   func unproven() async throws {

@@ -43,9 +43,13 @@ final class FeedPaging: Sendable {
   private static func secured(_ link: String, like url: String) -> String {
     guard url.hasPrefix("https://"), link.hasPrefix("http://"),
       let target = try? Origin(url: link), let page = try? Origin(url: url),
-      target.host == page.host
+      target.host == page.host, target.port == 80, var secured = try? URLReference(link)
     else { return link }
-    return "https" + link.dropFirst(4)
+    secured.scheme = "https"
+    if let authority = secured.authority, authority.hasSuffix(":80") {
+      secured.authority = String(authority.dropLast(3))
+    }
+    return secured.text
   }
 
   // MARK: WordPress
