@@ -23,8 +23,8 @@ import QuirePagination
 /// - 301 and 308 move the address once the same target was seen twice in a row, by permanent redirects alone;
 ///   where the feed cannot be read there at the first poll, it moves back;
 /// - 410 is the end;
-/// - failures and 429 put the feed into the penalty box: an hour, doubled with each failure up to a day, with
-///   jitter so that feeds do not come out together;
+/// - failures and 429 put the feed into the penalty box: for its interval, doubled with each failure up to a day,
+///   with jitter so that feeds do not come out together;
 /// - a next poll that lies further ahead than these rules put one off was set by a clock that was ahead: the feed
 ///   is due at once.
 public struct PollSchedule: Hashable, Sendable, Codable {
