@@ -1,13 +1,15 @@
-/// How politely an aggregator asks.
+/// How politely an aggregator asks. Values below 1, or below zero, count as these.
 public struct PollingLimits: Hashable, Sendable {
   /// How many feeds are polled at the same time. Default 32.
-  public var concurrent: Int
+  public var concurrent: Int { didSet { concurrent = max(1, concurrent) } }
   /// How many of these may be of one host. Default 1: a publisher sees one reader, not many.
-  public var concurrentPerHost: Int
+  public var concurrentPerHost: Int {
+    didSet { concurrentPerHost = max(1, concurrentPerHost) }
+  }
   /// How long to wait between the beginnings of two polls of one host. Default 2 seconds.
-  public var hostGap: Duration
+  public var hostGap: Duration { didSet { hostGap = max(.zero, hostGap) } }
 
-  /// The defaults of the members, unless given. Values below 1, or below zero, count as these.
+  /// The defaults of the members, unless given.
   public init(
     concurrent: Int = 32, concurrentPerHost: Int = 1, hostGap: Duration = .seconds(2)
   ) {

@@ -1,3 +1,5 @@
+import QuireCore
+
 /// A store that aggregators on several machines share: each host is asked by one of them at a time.
 ///
 /// An `Aggregator` on such a store takes what is due by `claim(_:)`, a few feeds at a time, and knows of no
@@ -62,7 +64,7 @@ struct ClaimMachine {
   private(set) var isDry = false
 
   init(limits: PollingLimits) {
-    most = limits.concurrent * 2
+    most = limits.concurrent.times(2)
     lease = .seconds(60) + limits.hostGap
   }
 

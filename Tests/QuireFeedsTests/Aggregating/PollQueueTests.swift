@@ -24,6 +24,17 @@ import Testing
     #expect(queue.begin(at: 50, dueBy: 50) == ["d1"])
   }
 
+  @Test("17-Polite: limits of nothing let one feed in, and limits beyond counting end no program")
+  func limits() {
+    var limits = PollingLimits()
+    limits.concurrent = 0
+    limits.concurrentPerHost = -1
+    limits.hostGap = .seconds(-1)
+    #expect(limits == PollingLimits(concurrent: 1, concurrentPerHost: 1, hostGap: .zero))
+    let claims = ClaimMachine(limits: PollingLimits(concurrent: .max))
+    #expect(claims.wanted(at: 0, holding: 0) == .max)
+  }
+
   @Test(
     "17-Polite: a clock that was set back closes no host for longer than its gap, and holds up no claim"
   )
