@@ -20,7 +20,7 @@ public struct AggregatorSettings: Sendable {
   /// How many pages of its history a feed is read at its first poll. Default 1.
   public var pagesAtFirst: Int
   /// Where hubs reach `answer(hub:)` from outside, such as `https://reader.example/hub/`; a token of the feed is
-  /// added. Default nil: no hub is subscribed to.
+  /// added as the last part of the path. Default nil: no hub is subscribed to.
   public var callback: String?
 
   /// The defaults of the members, unless given.

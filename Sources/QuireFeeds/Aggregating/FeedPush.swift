@@ -91,6 +91,8 @@ public struct FeedPush: Hashable, Sendable, Codable {
 
   /// The request to the hub (§5.1).
   func request(callback: String) -> PageRequest {
+    // The token is a part of the path by itself.
+    let callback = callback.hasSuffix("/") ? callback : callback + "/"
     let form: KeyValuePairs<String, String> = [
       "hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback + token,
       "hub.lease_seconds": "\(Int(Self.lease))",

@@ -246,6 +246,19 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 3)
   }
 
+  @Test(
+    "17-Hub: the token is the last part of the callback's path, whether or not that ends with a slash"
+  )
+  func callbackWithoutSlash() async throws {
+    let (hub, clock) = (Hub(), Clock())
+    let aggregator = aggregator(hub, clock, callback: "https://reader.test/hub")
+    try await aggregator.subscribe(to: "https://a.test/feed")
+    try await aggregator.pollDue()
+    let token = try await token(aggregator)
+    let form = try #require(hub.forms.withLock { $0.first })
+    #expect(QueryString(form)["hub.callback"] == "https://reader.test/hub/\(token)")
+  }
+
   @Test("17-Hub: a lease that is no number of seconds is the one that was asked for")
   func strangeLease() async throws {
     let (hub, clock) = (Hub(), Clock())
