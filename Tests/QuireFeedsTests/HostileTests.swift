@@ -207,6 +207,38 @@ struct HostileTests {
     }
   }
 
+  @Test("X19, Q5: a long base, or namespace, is not copied into all addresses and texts of a feed")
+  func growth() throws {
+    let long = String(repeating: "x", count: 6_000)
+    let atom = "xmlns='http://www.w3.org/2005/Atom'"
+    func feed(_ root: String, _ entry: String) -> String {
+      "<feed \(atom) \(root)>\(String(repeating: entry, count: 300))</feed>"
+    }
+    let item = #"{"id":"1","url":"a"}"#
+    let items = [String](repeating: item, count: 300).joined(separator: ",")
+    let json = #"{"version":"https://jsonfeed.org/version/1","items":[\#(items)]}"#
+    let own = "xml:base='https://a.test/\(long)/'"
+    for (url, text) in [
+      ("https://a.test/\(long)/f", feed("", "<entry><link href='a'/></entry>")),
+      ("https://a.test/f", feed(own, "<entry xml:base='b'><title type='html'>b</title></entry>")),
+      (
+        "https://a.test/f",
+        feed("xmlns:p='urn:\(long)'", "<entry><content type='x/y'><a/></content></entry>")
+      ),
+      ("https://a.test/\(long)/f", json),
+    ] {
+      let limits = DecodingLimits(items: 1_000, events: 20_000)
+      let error = #expect(throws: PageError.self) {
+        try parsed(text, at: url, FeedOptions(limits: limits))
+      }
+      #expect(error?.code == .limitExceeded)
+      #expect(error?.remedies == [.raise(.init("DecodingLimits.events"))])
+      let short = try parsed(
+        text.replacing(long, with: "x"), at: "https://a.test/f", FeedOptions(limits: limits))
+      #expect(short.entries.count == 300)
+    }
+  }
+
   @Test(
     "17-Html: nothing that runs, loads unseen or escapes survives sanitising",
     arguments: [

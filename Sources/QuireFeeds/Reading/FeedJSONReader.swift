@@ -17,11 +17,18 @@ struct FeedJSONReader {
   /// Persons, files and so on that an item, or the feed, may have of each; whether one has more.
   private let partLimit: Int
   private(set) var hasTooManyParts = false
+  /// Bytes by which addresses may still become longer than in the page.
+  private var growthLeft: Int
+  /// Whether they became longer than they may.
+  var hasTooManyInAll: Bool { growthLeft < 0 }
 
-  init(url: String?, isEncoded: Bool = false, partLimit: Int = .max) {
+  init(
+    url: String?, isEncoded: Bool = false, partLimit: Int = .max, growthLimit: Int = .max
+  ) {
     self.isEncoded = isEncoded
     scope = FeedScope(url: url)
     self.partLimit = partLimit
+    growthLeft = growthLimit
   }
 
   /// What Quire has added to a feed, an entry or a part of one; nothing where that is a publisher's.
@@ -47,6 +54,7 @@ struct FeedJSONReader {
     guard let text = string(value) else { return nil }
     let address = scope.absolute(text)
     if address == nil { repairs.add(.badAddress) }
+    growthLeft -= max(0, (address?.utf8.count ?? 0) - text.utf8.count)
     return address
   }
 

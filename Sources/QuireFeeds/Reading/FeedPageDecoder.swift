@@ -368,14 +368,17 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   private func checkParts(_ reader: FeedXMLReader) throws {
-    guard reader.hasTooManyInAll else {
-      if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
-      return
-    }
-    throw PageError(
+    if reader.hasTooManyInAll { throw tooManyInAll }
+    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
+  }
+
+  private var tooManyInAll: PageError {
+    PageError(
       .limitExceeded,
-      "The entries of the feed have more than \(options.limits.events) parts together.",
-      remedies: [.raise(.init("DecodingLimits.events"))])
+      """
+      The entries of the feed have more than \(options.limits.events) parts together, in which \
+      \(FeedXMLReader.growth) bytes that an address, or markup, is longer than in the page count as one.
+      """, remedies: [.raise(.init("DecodingLimits.events"))])
   }
 
   private static func tooManyParts(_ limit: Int) -> PageError {
@@ -404,7 +407,9 @@ struct FeedPageDecoding: PageDecoding {
     try session.receive(takeParts())
     let document = try session.finish()
     let partLimit = FeedXMLReader.partLimit(items: options.limits.items)
-    var reader = FeedJSONReader(url: context.url, partLimit: partLimit)
+    var reader = FeedJSONReader(
+      url: context.url, partLimit: partLimit,
+      growthLimit: options.limits.events.times(FeedXMLReader.growth))
     let version = try document.value(at: "/version")?.string ?? ""
     let isDeclared = version.contains("jsonfeed.org/version/")
     let hasItems = try document.count(at: "/items") != nil
@@ -434,6 +439,7 @@ struct FeedPageDecoding: PageDecoding {
       entry.raw = item
       entries.append(entry)
       if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
+      if reader.hasTooManyInAll { throw tooManyInAll }
     }
     if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
     reader.repairs.add(.wrongEncoding, repair.count)

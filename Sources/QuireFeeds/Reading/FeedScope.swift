@@ -7,6 +7,8 @@ struct FeedScope {
   private var base: URLReference?
   /// The base as text.
   private(set) var baseText: String?
+  /// Whether an element has given it.
+  private(set) var hasOwnBase = false
   var language: String?
 
   static let xml = "http://www.w3.org/XML/1998/namespace"
@@ -24,6 +26,7 @@ struct FeedScope {
       if name == "base", let inner = Self.reference(value), !Self.isUnsafe(inner) {
         scope.base = base.map { inner.resolved(against: $0) } ?? inner
         scope.baseText = scope.base?.text
+        scope.hasOwnBase = true
       }
       if name == "lang" { scope.language = value.isEmpty ? nil : value }
     }

@@ -110,7 +110,7 @@ extension FeedXMLReader {
       let value = FeedMarkup.inner(node, inner).trimmingBlanks
       if !value.isEmpty {
         entry.content = FeedText(
-          value, kind: .xhtml, language: inner.language, base: inner.baseText)
+          value, kind: .xhtml, language: inner.language, base: base(of: inner))
       }
     case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
     case .guid:

@@ -46,7 +46,7 @@ extension FeedXMLReader {
     let scope = outer.within(node)
     guard let value = node.text else { return nil }
     guard node.attribute("type")?.lowercased() == "html" else { return plain(value, scope) }
-    return FeedText(value, kind: .html, language: scope.language, base: scope.baseText)
+    return FeedText(value, kind: .html, language: scope.language, base: base(of: scope))
   }
 
   /// Whether it is for adults, by the simple scheme, which is the default, or `media:adult` of before.

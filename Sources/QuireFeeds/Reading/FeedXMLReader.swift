@@ -25,7 +25,7 @@ struct FeedXMLReader {
   let partLimit: Int
   private var parts = 0
   private(set) var hasTooManyParts = false
-  /// Parts that all entries may still have: one element can hold many keywords.
+  /// Parts that all entries may still have: one element can hold many keywords, or become much longer.
   private var partsLeft: Int
   /// Whether the entries have too many parts together.
   var hasTooManyInAll: Bool { partsLeft < 0 }
@@ -140,7 +140,7 @@ struct FeedXMLReader {
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
     dates = .w3c
     var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
-    for node in root.children where element(node) == .sitemap {
+    for node in root.children where element(node) == .sitemap && !hasTooManyParts {
       let location = node.children.first { element($0) == .loc }?.text
       if let url = location.flatMap({ address($0, scope) }) { feed.sitemaps.append(url) }
     }
@@ -177,6 +177,17 @@ struct FeedXMLReader {
     return !hasTooManyParts
   }
 
+  /// The bytes by which a text may become longer than in the page as one part.
+  static let growth = 64
+
+  /// Counts the bytes by which a text is longer than in the page: a base of kilobytes can stand before a million
+  /// addresses, and a namespace in as many copies.
+  mutating func takeGrowth(_ bytes: Int) {
+    guard bytes >= Self.growth else { return }
+    partsLeft -= bytes / Self.growth
+    if partsLeft < 0 { hasTooManyParts = true }
+  }
+
   // MARK: Values
 
   /// An absolute address; nil, and noted, where it is none.
@@ -184,7 +195,14 @@ struct FeedXMLReader {
     guard let text, !text.isEmpty else { return nil }
     let address = scope.absolute(text)
     if address == nil { repairs.add(.badAddress) }
+    takeGrowth((address?.utf8.count ?? 0) - text.utf8.count)
     return address
+  }
+
+  /// What relative links in a text start from; each element may have a base of its own.
+  mutating func base(of scope: FeedScope) -> String? {
+    if scope.hasOwnBase { takeGrowth(scope.baseText?.utf8.count ?? 0) }
+    return scope.baseText
   }
 
   /// A date; nil, and noted, where it cannot be read.
@@ -285,10 +303,15 @@ struct FeedXMLReader {
     return markup(FeedMarkup.inner(div, inner).trimmingBlanks, .xhtml, inner)
   }
 
-  private func other(_ node: XMLTreeNode, _ type: String, _ scope: FeedScope) -> FeedText? {
+  private mutating func other(
+    _ node: XMLTreeNode, _ type: String, _ scope: FeedScope
+  ) -> FeedText? {
     var value = node.wholeText
     if let child = node.children.first(where: { _ in true }) {
-      value = String(decoding: child.bytes, as: UTF8.self)
+      // They have the namespaces around them.
+      let bytes = child.bytes
+      takeGrowth(bytes.count - child.byteCount)
+      value = String(decoding: bytes, as: UTF8.self)
     }
     guard !value.isEmpty else { return nil }
     return FeedText(value.trimmingBlanks, kind: .other, mediaType: type, language: scope.language)
@@ -304,7 +327,7 @@ struct FeedXMLReader {
     value.isEmpty
       ? nil
       : FeedText(
-        withoutWindowsNumbers(value), kind: kind, language: scope.language, base: scope.baseText)
+        withoutWindowsNumbers(value), kind: kind, language: scope.language, base: base(of: scope))
   }
 
   /// Characters of Windows where Unicode has controls, as browsers read their numbers (HTML,
