@@ -239,6 +239,22 @@ struct HostileTests {
     }
   }
 
+  @Test("17-Html, Q5: a long base is not put before all links of a text")
+  func linkGrowth() throws {
+    let base = "https://a.test/\(String(repeating: "x", count: 6_000))/"
+    let links = String(repeating: "<a href='b'>x</a>", count: 300)
+    let text = FeedText(links, kind: .html, base: base)
+    for value in [text.withAbsoluteLinks().value, text.sanitized().value] {
+      #expect(value.contains(base) && value.utf8.count < 60_000)
+    }
+    let feed = try parsed(
+      "<feed xmlns='http://www.w3.org/2005/Atom'><entry><content type='xhtml'>"
+        + "<div xmlns='http://www.w3.org/1999/xhtml'><p xml:base='\(base)'>\(links)</p></div>"
+        + "</content></entry></feed>")
+    let content = try #require(feed.entries[0].content?.value)
+    #expect(content.contains(base) && content.utf8.count < 80_000)
+  }
+
   @Test(
     "17-Html: nothing that runs, loads unseen or escapes survives sanitising",
     arguments: [

@@ -6,10 +6,11 @@ import QuireXML
 /// addresses become absolute.
 struct FeedMarkup {
   private var output = ""
+  private var room: LinkRoom
 
   /// What is within an element, where `scope` is in force.
   static func inner(_ node: XMLTreeNode, _ scope: FeedScope) -> String {
-    var markup = FeedMarkup()
+    var markup = FeedMarkup(room: LinkRoom(for: node.byteCount))
     for part in node.content { markup.write(part, scope, hasOwnBase: false) }
     return markup.output
   }
@@ -32,9 +33,14 @@ struct FeedMarkup {
       let inner = special.isEmpty ? scope : scope.within(node)
       output += "<" + name
       for (name, value) in attributes(of: node, special) {
-        let absolute = hasOwnBase ? HTMLLinks.absolute(value, of: name.lowercased(), inner) : nil
+        var value = value
+        if hasOwnBase, let absolute = HTMLLinks.absolute(value, of: name.lowercased(), inner),
+          room.takes(absolute, for: value)
+        {
+          value = absolute
+        }
         output += " \(name)=\""
-        Self.escape(absolute ?? value, to: &output, inValue: true)
+        Self.escape(value, to: &output, inValue: true)
         output += "\""
       }
       output += ">"
@@ -49,9 +55,8 @@ struct FeedMarkup {
     of node: XMLTreeNode, _ special: [(name: String, value: String)]
   ) -> [(name: String, value: String)] {
     guard !special.isEmpty else { return node.attributes }
-    var attributes = node.attributes.filter { own in
-      !special.contains { $0.name == own.name && $0.value == own.value }
-    }
+    let known = Set(special.map { [$0.name, $0.value] })
+    var attributes = node.attributes.filter { !known.contains([$0.name, $0.value]) }
     if let language = special.first(where: { $0.name == "lang" }),
       !attributes.contains(where: { $0.name == "lang" })
     {

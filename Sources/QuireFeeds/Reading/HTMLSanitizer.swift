@@ -30,12 +30,14 @@ public struct HTMLSanitizer: Hashable, Sendable {
   /// A sanitizer with the lists above.
   public init() {}
 
-  /// The HTML, rewritten; `base` is what relative links start from.
+  /// The HTML, rewritten; `base` is what relative links start from. Links that would make it several times as long
+  /// are left out.
   public func sanitize(_ html: String, base: String? = nil) -> String {
     let scope = FeedScope(url: base)
     var html = html
     return html.withUTF8 { bytes in
       var output = ""
+      var room = LinkRoom(for: bytes.count)
       var open: [String] = []
       var tokens = HTMLTokenizer(bytes)
       while let token = tokens.next() {
@@ -47,7 +49,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
           guard elements.contains(name) else { continue }
           let isVoid = FeedMarkup.void.contains(name)
           guard isVoid || open.count < depth else { continue }
-          write(name, attributes, scope, to: &output)
+          write(name, attributes, scope, &room, to: &output)
           if isVoid { continue }
           if isEmpty { output += "</\(name)>" } else { open.append(name) }
         case .end(let name):
@@ -62,13 +64,15 @@ public struct HTMLSanitizer: Hashable, Sendable {
 
   private func write(
     _ name: String, _ found: [(name: String, value: String)], _ scope: FeedScope,
-    to output: inout String
+    _ room: inout LinkRoom, to output: inout String
   ) {
     output += "<" + name
     for (attribute, value) in found where attributes.contains(attribute) {
       var value = value
       if HTMLLinks.attributes.contains(attribute) {
-        guard let link = link(value, attribute, scope) else { continue }
+        guard let link = link(value, attribute, scope), room.takes(link, for: value) else {
+          continue
+        }
         value = link
       }
       output += " \(attribute)=\""
@@ -119,6 +123,21 @@ public struct HTMLSanitizer: Hashable, Sendable {
   }
 }
 
+/// By how much links may make markup longer: a base of kilobytes can stand before each of a million.
+struct LinkRoom {
+  private var left: Int
+
+  init(for bytes: Int) { left = 2_048 + 4 * bytes }
+
+  /// Whether there is room for a link in the place of what was written; it is taken then.
+  mutating func takes(_ link: String, for written: String) -> Bool {
+    let growth = link.utf8.count - written.utf8.count
+    guard growth <= left else { return false }
+    left -= max(0, growth)
+    return true
+  }
+}
+
 /// Makes links in HTML absolute, and changes nothing else.
 enum HTMLLinks {
   /// The attributes whose values are addresses, in lower case; `srcset` has several.
@@ -141,10 +160,12 @@ enum HTMLLinks {
     var output: [UInt8] = []
     output.reserveCapacity(input.count + 256)
     var copied = 0
+    var room = LinkRoom(for: input.count)
     for found in values(in: input) {
       let value = String(decoding: input[found.range], as: UTF8.self)
       let resolved = value.utf8.contains(0x26) ? HTMLText.resolved(value: value) : value
-      guard let absolute = Self.absolute(resolved, of: found.name, scope), absolute != resolved
+      guard let absolute = Self.absolute(resolved, of: found.name, scope), absolute != resolved,
+        room.takes(absolute, for: resolved)
       else { continue }
       var escaped = ""
       FeedMarkup.escape(absolute, to: &escaped, inValue: true)
