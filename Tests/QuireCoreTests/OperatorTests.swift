@@ -176,7 +176,7 @@ import Testing
     #expect(walk.report.traffic.retries == 4)
   }
 
-  @Test("X-18, C-9: the report has what failed attempts have cost, whether the page came in the end")
+  @Test("X-18, C-9: the report has what failed attempts have cost, whether the page came or not")
   func countsAttempts() async throws {
     var failure = PageError(.sourceFailed, "not now")
     failure.traffic = WalkReport.Traffic(bytes: 10, requests: 3, retries: 2)

@@ -139,16 +139,18 @@ struct TelemetryTests {
       dimensions: [("host", "api.test"), ("reason", "connections"), ("urgency", "waited")])
     #expect(timers.flatMap(\.values) == [3_000_000_000])
     let spans = tracer.finishedSpans.filter { $0.operationName == "quire.page" }
-    let walks = spans.map { $0.attributes.get("quire.walk") }
-    let wait = try #require(spans[1].events.first)
+    // Which page ends first is up to the tasks that decode them.
+    let waiting = try #require(spans.first { !$0.events.isEmpty })
+    let wait = try #require(waiting.events.first)
     #expect(wait.name == "waited")
     #expect(wait.attributes.get("quire.reason") == .string("connections"))
-    guard case .int64(let number)? = walks[0] else {
-      Issue.record("The first span has no walk.")
+    let ahead = try #require(spans.first { $0.events.isEmpty })
+    guard case .int64(let number)? = ahead.attributes.get("quire.walk") else {
+      Issue.record("The span of the page ahead has no walk.")
       return
     }
     #expect(wait.attributes.get("quire.behind") == .int64Array([number]))
-    #expect(walks[0] != walks[1])
+    #expect(waiting.attributes.get("quire.walk") != .int64(number))
   }
 
   @Test("L5, L1: however many hosts there are, labels are few; no secret is in a label or a span")

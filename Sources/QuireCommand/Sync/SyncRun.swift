@@ -82,7 +82,8 @@ struct SyncRun: Sendable {
       else { continue }
       throw ValidationError(
         "--restart: \(listing.name) is in the middle of a run for the items of \(parent), which would be "
-          + "forgotten. Begin it anew as well, by --only \(listing.name), or let it come to its end before.")
+          + "forgotten. Begin it anew as well, by --only \(listing.name), or let it come to its end before."
+      )
     }
   }
 

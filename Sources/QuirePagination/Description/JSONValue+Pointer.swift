@@ -139,14 +139,15 @@ extension JSONValue {
 
   private static let linkNames = ["href", "url", "@id", "id"]
 
-  /// Whether a link has its place here, and none is in it: `{"href": null}`, `{"href": ""}`.
+  /// Whether a link has its place here, and none is in it: false, `{"href": null}`, `{"href": ""}`.
   var isEmptyLink: Bool {
     switch self {
     case .array(let elements): return elements.count == 1 && elements[0].isEmptyLink
     case .object:
       let places = Self.linkNames.compactMap { self[$0] }
-      return !places.isEmpty && places.allSatisfy(\.isBlank)
-    case .null, .bool, .number, .string: return false
+      return !places.isEmpty && places.allSatisfy { $0.isBlank || $0.isEmptyLink }
+    case .bool(let isThere): return !isThere
+    case .null, .number, .string: return false
     }
   }
 

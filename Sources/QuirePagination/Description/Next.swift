@@ -1,8 +1,8 @@
 extension Pagination {
   /// Where the continuation of the next page comes from: the answer to "next".
   ///
-  /// A source that finds nothing, null, false or blank text ends the walk, and so does an object with null
-  /// or blank text where its link goes.
+  /// A source that finds nothing, null or blank text ends the walk, and so does, where a link is sent, false
+  /// or an object with null or blank text in a link's place.
   public indirect enum Next: Hashable, Sendable {
     /// The target of the first link with this relation in the Link header fields, whose parameters
     /// are all as `where` says (RFC 8288).

@@ -139,8 +139,7 @@ struct ContinuationFinder: EnginePart {
     case .contentRange:
       return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
     default:
-      // Some servers say by false that nothing follows, and some by a link that leads nowhere.
-      guard let token = try token(route.next, in: answer), token != .bool(false) else { return nil }
+      guard let token = try token(route.next, in: answer) else { return nil }
       switch route.send {
       case .url where token.isEmptyLink, .request where token.isEmptyLink: return nil
       case .url: return .url(try absolute(token, from: route.next, in: answer))

@@ -252,7 +252,7 @@ struct Entry: Hashable, Sendable {
     #expect(position == nil)
   }
 
-  @Test("17-FirstCome, 15-Limits: under a limit one source is asked for the first page, then all")
+  @Test("17-FirstCome: under a limit one source is asked for the first page, then all")
   func cautious() throws {
     var machine = MergeMachine<Int, Int>(
       rules: MergeRules(options: MergeOptions(), key: nil, duplicates: nil),

@@ -326,14 +326,13 @@ struct PaginationEngineTests {
   }
 
   @Test(
-    "A link's object that has no link ends a walk as none does, and so does false wherever it goes",
+    "A link's object that has no link ends a walk as none does, and so does false",
     arguments: [
-      #"{"href":null}"#, #"{"href":""}"#, #"{"href":" ","templated":true}"#, #"[{"href":null}]"#,
-      "false", "[]", "{}",
+      #"{"href":null}"#, #"{"href":""}"#, #"{"href":false}"#, #"{"href":" ","templated":true}"#,
+      #"[{"href":null}]"#, "false", "[]", "{}",
     ])
   func emptyLink(_ value: String) throws {
-    for send in [Pagination.Placement.url, .request, .query("cursor")] {
-      if send == .query("cursor"), value != "false" { continue }
+    for send in [Pagination.Placement.url, .request] {
       let engine = try makeEngine(Pagination(next: .body("/next"), send: send))
       let end = engine.continuation(
         after: try answer(engine, "{\"next\":\(value)}"), itemCount: 1)
