@@ -229,13 +229,19 @@ struct PagingTests {
     #expect(!web.urls.contains { $0.contains("evil") })
   }
 
-  @Test("17-Paging: a next link by http that names the port of http becomes https, too")
+  @Test(
+    "17-Paging: a next link by http that names the port of http, or the feed's own, becomes https, too"
+  )
   func ports() async throws {
     let web = FeedWeb([
       "https://a.test/feed": rssPage([2], "<atom:link rel='next' href='http://a.test:80/2?x'/>"),
       "https://a.test/2?x": rssPage([1]),
+      "https://a.test:8443/feed": rssPage(
+        [4], "<atom:link rel='next' href='http://a.test:8443/2'/>"),
+      "https://a.test:8443/2": rssPage([3]),
     ])
     #expect(try await ids(web) == ["urn:2", "urn:1"])
+    #expect(try await ids(web, "https://a.test:8443/feed") == ["urn:4", "urn:3"])
   }
 
   @Test(

@@ -43,10 +43,11 @@ final class FeedPaging: Sendable {
   private static func secured(_ link: String, like url: String) -> String {
     guard url.hasPrefix("https://"), link.hasPrefix("http://"),
       let target = try? Origin(url: link), let page = try? Origin(url: url),
-      target.host == page.host, target.port == 80, var secured = try? URLReference(link)
+      target.host == page.host, [80, page.port].contains(target.port),
+      var secured = try? URLReference(link)
     else { return link }
     secured.scheme = "https"
-    if let authority = secured.authority, authority.hasSuffix(":80") {
+    if target.port != page.port, let authority = secured.authority, authority.hasSuffix(":80") {
       secured.authority = String(authority.dropLast(3))
     }
     return secured.text
