@@ -259,14 +259,15 @@ struct RouteTests {
     let proxy = try Proxy.environment([
       "http_proxy": "proxy.test:3128", "HTTPS_PROXY": "https://secure.test",
       "HTTP_PROXY": "evil.test",
-      "no_proxy": ".internal, 10.0.0.1,plain.test:8080,192.168.0.0/16,::1",
+      "no_proxy":
+        ".internal, 10.0.0.1,plain.test:8080,192.168.0.0/16,::1,fd00::80,[fd00::1]:8080,10.0.0.2:80",
     ])
     #expect(proxy.server(scheme: "http", host: "a.test", port: 80)?.url == "http://proxy.test:3128")
     #expect(
       proxy.server(scheme: "https", host: "a.test", port: 443)?.url == "https://secure.test:443")
     for (host, port) in [
       ("x.internal", 80), ("internal", 80), ("10.0.0.1", 80), ("plain.test", 8080),
-      ("192.168.3.4", 80), ("[::1]", 80),
+      ("192.168.3.4", 80), ("[::1]", 80), ("[fd00::80]", 80), ("[fd00::1]", 8080), ("10.0.0.2", 80),
     ] {
       #expect(proxy.server(scheme: "http", host: host, port: port) == nil, "\(host)")
     }

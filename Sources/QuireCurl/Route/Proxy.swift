@@ -105,7 +105,10 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
     let isDirect = direct.contains { entry in
       if entry == "*" { return true }
       var name = entry[...]
-      if let colon = name.lastIndex(of: ":"), Int(name[name.index(after: colon)...]) == port {
+      // The last group of an IPv6 address is no port.
+      if let colon = name.lastIndex(of: ":"), Int(name[name.index(after: colon)...]) == port,
+        (try? AddressNetwork(entry)) == nil
+      {
         name = name[..<colon]
       }
       if let address, let network = try? AddressNetwork(String(name)) {
