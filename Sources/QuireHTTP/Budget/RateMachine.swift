@@ -35,6 +35,8 @@ struct RateMachine {
   /// How many may be on the wire; halved when the server says that it is too much without saying what is not.
   private var width = Int.max
   private var (sinceHalving, successes) = (0, 0)
+  /// When it said so the last time, or when to come back.
+  private var throttledAt: Duration?
   /// What a server is found to take that says no more than when to come back.
   private var learnt = LearntWindow()
   /// What the next request is expected to cost; nil before an answer told.
@@ -45,9 +47,11 @@ struct RateMachine {
     windows.isEmpty && width == .max && !isUnsure && asked == .zero && paced == .zero
   }
 
-  /// Whether no limit that is known would be passed if it were forgotten.
+  /// Whether no limit that is known would be passed if it were forgotten. What a refusal taught counts for an hour:
+  /// none of it has an end of its own.
   func isForgettable(_ budget: RequestBudget, at now: Duration) -> Bool {
     guard onWire == 0, asked <= now, paced <= now else { return false }
+    if let throttledAt, now - throttledAt < .seconds(3_600) { return false }
     if let rate = budget.rate, !bucket.isFull(rate, at: now) { return false }
     return windows.allSatisfy { $0.isOver(at: now) || $0.isRested(at: now) }
   }
@@ -108,6 +112,7 @@ struct RateMachine {
     merge(allowance, number: number, isThrottling: isThrottling, at: now)
     if let wait = allowance.wait { asked = max(asked, now + wait) }
     if isThrottling {
+      throttledAt = now
       isUnsure = isUnsure || allowance.wait != nil
       if allowance.isEmpty { narrow(number) }
     } else if width < .max {

@@ -291,6 +291,38 @@ struct BudgetLimitTests {
     }
   }
 
+  @Test(
+    "15-Budget: what a server has refused is known for an hour, however many credentials it is asked with",
+    arguments: [nil, .seconds(60)] as [Duration?])
+  func refusedCredential(wait: Duration?) throws {
+    let budget = RequestBudget()
+    var refusal = ServerAllowance()
+    refusal.wait = wait
+    for (time, isKnown) in [(Duration.seconds(61), true), (Duration.seconds(3_600), false)] {
+      var machine = BudgetMachine()
+      for account in 1...300 {
+        let request = try request(account)
+        let now = account == 1 ? Duration.zero : time
+        let answer = machine.ask(request, id: account, budget, isFull: false, at: now)
+        guard case .granted(let grant) = answer else {
+          Issue.record("It has nothing to wait for: \(account)")
+          return
+        }
+        _ = machine.answered(
+          request.lane, grant, account == 1 ? refusal : ServerAllowance(),
+          isThrottling: account == 1, atOnce: 6, budget, isFull: false, at: now)
+        _ = machine.ended(request.lane, budget, isFull: false, at: now)
+      }
+      // One request at a time finds out what the server takes now.
+      var granted = 0
+      for id in 301...302 {
+        let answer = machine.ask(try request(1), id: id, budget, isFull: false, at: time)
+        if case .granted = answer { granted += 1 }
+      }
+      #expect(granted == (isKnown ? 1 : 2))
+    }
+  }
+
   @Test("15-Rate: a rate of one's own holds for a host that is asked again behind thousands")
   func manyHosts() throws {
     var machine = BudgetMachine()
