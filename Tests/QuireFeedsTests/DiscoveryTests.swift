@@ -112,7 +112,9 @@ struct DiscoveryTests {
     #expect(found.map(\.url) == ["https://a.test" + path] && found[0].origin == .wellKnownPath)
   }
 
-  @Test("17-Discovery: header fields stay with the server that was asked, wherever it redirects")
+  @Test(
+    "17-Discovery: credentials stay with the server that was asked, wherever it redirects, and the program's name goes along"
+  )
   func redirected() async throws {
     let web = FeedWeb { url, _ in
       switch url {
@@ -122,9 +124,11 @@ struct DiscoveryTests {
       default: nil
       }
     }
-    let client = PageClient(transport: web, headers: [.authorization: "Bearer 0123456789"])
+    let client = PageClient(
+      transport: web, headers: [.authorization: "Bearer 0123456789", .userAgent: "Reader/1.0"])
     let found = try await client.discoverFeeds(at: "https://a.test/")
     #expect(found.map(\.url) == ["https://b.test/feed"])
     #expect(web.fields.map { $0[.authorization] } == ["Bearer 0123456789", nil, nil])
+    #expect(web.fields.map { $0[.userAgent] } == ["Reader/1.0", "Reader/1.0", "Reader/1.0"])
   }
 }

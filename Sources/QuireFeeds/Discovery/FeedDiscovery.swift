@@ -49,10 +49,8 @@ extension PageClient {
     if !page.feeds.isEmpty { return page.feeds }
     if !page.anchors.isEmpty { return page.anchors }
     if try Origin(url: answer.url) != Origin(url: url) {
-      // The header fields are for the server that was asked, and not for one to which it redirects.
-      let accept = client.configuration.headers[.accept]
-      client.configuration.headers = HTTPFields()
-      client.configuration.headers[.accept] = accept
+      // Credentials are for the server that was asked, and not for one to which it redirects.
+      client.configuration.headers = client.configuration.headers.harmlessElsewhere
     }
     return try await client.feedsAtUsualPaths(of: answer.url)
   }

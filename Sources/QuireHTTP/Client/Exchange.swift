@@ -448,9 +448,7 @@ final class Exchange {
     for field in shared.configuration.headers where !fields.contains(field.name) {
       fields.append(field)
     }
-    if hop.origin != listing.home {
-      fields = fields.filtered { Self.harmlessElsewhere.contains($0.name) }
-    }
+    if hop.origin != listing.home { fields = fields.harmlessElsewhere }
     // Wherever redirects lead: what answers in the end gave the validators.
     if let condition, hop.method == .get {
       for field in condition.fields { fields[field.name] = field.value }
@@ -489,11 +487,6 @@ final class Exchange {
 
   private static let accept = HTTPField(
     name: .accept, value: "application/json, application/xml;q=0.9, */*;q=0.5")
-
-  /// What a request to another origin may carry: no credentials.
-  private static let harmlessElsewhere: Set<HTTPField.Name> = [
-    .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
-  ]
 
   /// How much is read of a body that is no page's.
   static let longestRefusal = 64 << 10

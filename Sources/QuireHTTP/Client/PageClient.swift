@@ -291,6 +291,14 @@ extension HTTPFields {
       append(HTTPField(name: name, value: value))
     }
   }
+
+  /// The fields that a request to another origin may carry: no credentials.
+  package var harmlessElsewhere: HTTPFields {
+    let names: [HTTPField.Name] = [
+      .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
+    ]
+    return filtered { names.contains($0.name) }
+  }
 }
 
 extension PageClient.RequestOptions {
