@@ -193,8 +193,8 @@ final class Exchange {
     guard hop.origin == origin, hop.origin == listing.home else {
       return try await send(hop, replays: replays)
     }
-    let now = listing.client.environment.now
-    let first = try await keeper.ticket(now, shared.configuration.clock)
+    let (now, clock) = (listing.client.environment.now, listing.client.environment.limitClock)
+    let first = try await keeper.ticket(now, clock)
     let response = try await send(try renewed(hop), with: first.credential, replays: replays)
     guard response.head.status.code == 401 else {
       keeper.accepted(first)
@@ -204,7 +204,7 @@ final class Exchange {
     let refusal = await beginning(of: response)
     response.body = .bytes(refusal)
     response.permit?.end()
-    let renewal = try await keeper.ticket(after: first, now, shared.configuration.clock)
+    let renewal = try await keeper.ticket(after: first, now, clock)
     guard let second = renewal else {
       // It is read as any other refusal is, and counted then.
       traffic.bytes -= refusal.count
@@ -498,7 +498,7 @@ final class Exchange {
   /// in time; errors while reading it are ignored.
   func beginning(of response: Response) async -> [UInt8] {
     let beginning = Beginning()
-    let clock = listing.client.environment.refusalClock
+    let clock = listing.client.environment.limitClock
     let body = response.body
     await withTaskGroup(of: Void.self) { group in
       group.addTask {

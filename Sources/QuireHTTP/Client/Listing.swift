@@ -138,7 +138,7 @@ package final class Listing: Sendable {
         $0.hasPrefix(Secret.credentialSource)
       })
     {
-      _ = try await keeper.ticket(client.environment.now, client.configuration.clock)
+      _ = try await keeper.ticket(client.environment.now, client.environment.limitClock)
     }
     if signed.isNeeded(for: position) { try await Exchange(self, engine.first).signInVain() }
   }

@@ -104,7 +104,7 @@ public struct PageClient: Sendable {
     public var observer: (any ClientObserver)?
     /// Where the same events are logged, each as important as its case says. Default: nowhere.
     public var logger = Logger(label: "quire") { _ in SwiftLogNoOpLogHandler() }
-    /// What retries sleep by. Default: the continuous clock.
+    /// What retries sleep by, and requests that wait for a server. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
 
     /// A configuration of defaults.
@@ -122,8 +122,8 @@ public struct PageClient: Sendable {
   package struct Environment: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     package var now: @Sendable () -> Double = { WallClock.secondsSince1970 }
-    /// What the body of a refused answer is waited for by.
-    var refusalClock: any Clock<Duration> = ContinuousClock()
+    /// What limits the wait for the body of a refused answer, and for a source of credentials.
+    var limitClock: any Clock<Duration> = ContinuousClock()
 
     package init() {}
   }

@@ -46,7 +46,7 @@ final class CredentialKeeper: Sendable {
     state.withLock { $0.machine.recent }.flatMap { Secret.all(of: $0) }
   }
 
-  /// The credential for a request that is about to go out; `clock` is what a renewal is waited for by.
+  /// The credential for a request that is about to go out; `clock` limits the wait for a renewal.
   func ticket(
     _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async throws -> Ticket {
@@ -107,7 +107,7 @@ final class CredentialKeeper: Sendable {
   /// How many wait for the renewal.
   var waiting: Int { state.withLock { $0.waiters.count } }
 
-  /// Returns when no renewal is under way, or when it has taken too long.
+  /// Returns when no renewal is under way, or when the requests that wait for it give it up.
   func settled() async {
     let waiter = Suspension<Ticket>()
     let isRenewing = state.withLock { state in

@@ -61,10 +61,10 @@ struct CredentialTests {
     clock: (any Clock<Duration>)? = nil
   ) -> PageClient {
     var configuration = PageClient.Configuration()
-    if let clock { configuration.clock = clock }
     configuration.retry = .never
     configuration.credentials = source
     var environment = PageClient.Environment()
+    if let clock { environment.limitClock = clock }
     if let now { environment.now = now }
     return PageClient(transport: server, configuration: configuration).with(environment)
   }
@@ -196,6 +196,18 @@ struct CredentialTests {
     #expect(try await cursor(client).items.collect() == [1])
     #expect(server.requests.map(Self.token) == ["token"])
     #expect(calls.withLock { $0 } == 1)
+  }
+
+  @Test("12-A7: a source has its time where retries take none")
+  func instantRetries() async throws {
+    let source = BearerTokenSource(for: "https://api.test") { _ in
+      for _ in 0..<1_000 { await Task.yield() }
+      return .bearer("token")
+    }
+    var client = client(CannedServer([.json(#"{"items":[1]}"#)]), source)
+    client.configuration.clock = InstantClock()
+    let items = cursor(client).items
+    #expect(try await items.collect() == [1])
   }
 
   @Test("12-A7: a renewal before the end that fails is not tried again by each request")

@@ -302,7 +302,7 @@ struct PageClientAnswerTests {
     var configuration = PageClient.Configuration()
     configuration.retry = .never
     var environment = PageClient.Environment()
-    environment.refusalClock = clock
+    environment.limitClock = clock
     for (isEndless, body) in bodies {
       let server = CannedServer { request, _ in
         guard request.head.path == "/items" else { return .json(#"{"items":[1]}"#) }

@@ -27,7 +27,7 @@ struct RefusedAnswerTests {
     configuration.retry = .never
     configuration.headers[.authorization] = "Bearer s3cr3t-token"
     var environment = PageClient.Environment()
-    if let clock { environment.refusalClock = clock }
+    if let clock { environment.limitClock = clock }
     let client = PageClient(transport: CannedServer([response]), configuration: configuration)
       .with(environment)
     let cursor = client.cursor(
