@@ -135,6 +135,19 @@ struct HabitTests {
     #expect(entry.authors.map(\.name) == ["Cy", "Eve"])
   }
 
+  @Test("17-Rss: a source with elements in it keeps its address and its text")
+  func mixedSources() throws {
+    let page = try parsed(
+      """
+      <rss><channel>
+      <item><guid>1</guid><source url="http://a.test/f">The <b>Times</b></source></item>
+      <item><guid>2</guid><source url="http://a.test/f"> <title>X</title></source></item>
+      <item><guid>3</guid><source url="http://a.test/f">A</source></item></channel></rss>
+      """)
+    #expect(page.entries.map(\.source?.feedURL) == Array(repeating: "http://a.test/f", count: 3))
+    #expect(page.entries.map(\.source?.title) == ["The Times", "X", "A"])
+  }
+
   @Test("17-Modules: dc:identifier is an entry's identifier only where its format gives none")
   func identifiers() throws {
     let page = try parsed(

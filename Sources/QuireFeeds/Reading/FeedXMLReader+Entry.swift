@@ -130,9 +130,7 @@ extension FeedXMLReader {
       let url = address(node.text, scope.within(node))
       entry.comments = FeedComments(
         url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
-    case .source where node.hasChildren: readSource(node, scope, into: &entry, &fallback)
-    case .source:
-      entry.source = FeedSource(title: node.text, feedURL: address(node.attribute("url"), scope))
+    case .source: readSource(node, scope, into: &entry, &fallback)
     default: break
     }
   }
@@ -215,6 +213,11 @@ extension FeedXMLReader {
       default: break
       }
     }
+    // As RSS has them, whatever else stands in the element.
+    if source.title == nil, let text = node.text {
+      source.title = node.hasChildren ? self.text(node, outer)?.plain : text
+    }
+    source.feedURL = source.feedURL ?? address(node.attribute("url"), scope)
     entry.source = source
   }
 
