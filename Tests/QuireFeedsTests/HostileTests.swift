@@ -303,6 +303,18 @@ struct HostileTests {
     #expect(HTMLSanitizer().sanitize(result, base: "https://a.test/d/") == result)
   }
 
+  @Test("17-Html: footnotes keep their links when they are sanitised, however long the base is")
+  func footnotes() {
+    let page = "https://a.test/feed"
+    let long = page + "?token=" + String(repeating: "x", count: 1_000)
+    let html = (1...60).map { "<a href=\"#fn\($0)\">\($0)</a>, and some more text. " }.joined()
+    for (base, start) in [(page, page), (long, "")] {
+      let result = HTMLSanitizer().sanitize(html, base: base)
+      #expect((1...60).allSatisfy { result.contains("<a href=\"\(start)#fn\($0)\" rel=") })
+      #expect(HTMLSanitizer().sanitize(result, base: base) == result)
+    }
+  }
+
   @Test(
     "17-Html: HTML is handed out as it is, with absolute links by choice, and sanitised by choice")
   func choices() throws {

@@ -3,9 +3,9 @@ import QuirePagination
 /// Rewrites HTML so that nothing in it runs, loads by itself unseen, or escapes from where it is shown.
 ///
 /// What stays is on a list; everything else goes, tags and attributes by themselves, scripts, styles and
-/// frames with their content. Elements are closed in order. Links are made absolute, and kept only to
-/// `http`, `https`, `mailto` and `tel`; pictures and media only from `http` and `https`. Every link gets
-/// `rel="noopener noreferrer nofollow"`.
+/// frames with their content. Elements are closed in order. Links are made absolute, but for those within the
+/// page where its own address is longer than 256 bytes, and kept only to `http`, `https`, `mailto` and `tel`;
+/// pictures and media only from `http` and `https`. Every link gets `rel="noopener noreferrer nofollow"`.
 ///
 /// The list follows the safe elements of the HTML Sanitizer API's draft that are of use in text.
 public struct HTMLSanitizer: Hashable, Sendable {
@@ -96,7 +96,11 @@ public struct HTMLSanitizer: Hashable, Sendable {
       attribute == "href" ? ["http", "https", "mailto", "tel"] : ["http", "https"]
     // Relative where nothing is known to start from: it leads nowhere else.
     guard let scheme = reference.scheme?.lowercased() else { return absolute }
-    return schemes.contains(scheme) ? absolute : nil
+    guard schemes.contains(scheme) else { return nil }
+    guard value.hasPrefix("#") else { return absolute }
+    // A long base, such as one with a token, before each footnote would leave no room for the others.
+    let fragment = absolute.drop { $0 != "#" }
+    return absolute.utf8.count - fragment.utf8.count > 256 ? String(fragment) : absolute
   }
 
   /// The candidates of `srcset`, each with its address changed; nil where none is left. An address ends at
