@@ -456,9 +456,12 @@ final class PageFetch<Item: Sendable> {
   }
 
   /// Whether the request's identity tells the page from the others of its listing: not where a cursor is in a field
-  /// or in a body.
+  /// or in a body. A request that a page describes may lack fields of the first.
   private var isToldByURL: Bool {
-    request.headerFields == engine.first.headerFields && request.body == engine.first.body
+    let first = engine.first
+    if request.headerFields == first.headerFields, request.body == first.body { return true }
+    return request.url != first.url && request.body == .none
+      && request.headerFields.allSatisfy { first.headerFields[values: $0.name].contains($0.value) }
   }
 
   /// A page that is what it was the last time.

@@ -240,6 +240,28 @@ struct PageValidatorsTests {
     #expect(try await cursor.drained() == [[], [2, 3]])
   }
 
+  @Test(
+    "17-Validators: pages that links describe are unchanged, though they lack fields of the first")
+  func describedPages() async throws {
+    let second = "https://api.test/list?page=b"
+    let server = CannedServer { request, _ in
+      let isSecond = request.url == second
+      let tag = isSecond ? "\"2\"" : "\"1\""
+      if request.head.headerFields[.ifNoneMatch] == tag { return .status(304, ["ETag": tag]) }
+      let next = isSecond ? "null" : #"{"href":"\#(second)","method":"GET"}"#
+      return .json(#"{"items":[\#(isSecond ? 2 : 1)],"next":\#(next)}"#, ["ETag": tag])
+    }
+    var client = PageClient(transport: server)
+    client.configuration.validators = PageValidators()
+    let cursor = client.cursor(
+      at: "https://api.test/list",
+      pagination: Pagination(next: .body("/next"), send: .request, items: "/items"),
+      request: PageClient.RequestOptions(headers: ["X-Tenant": "t"]),
+      decoder: JSONPageDecoder<Int>())
+    #expect(try await cursor.drained() == [[1], [2]])
+    #expect(try await cursor.drained() == [[], []])
+  }
+
   @Test("17-Validators: of a snapshot no more pages are kept than there is room for")
   func largeSnapshot() {
     let entry = PageValidators.Entry(entityTag: "\"1\"", lastModified: nil, next: nil, itemCount: 1)
