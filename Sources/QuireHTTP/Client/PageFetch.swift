@@ -436,7 +436,7 @@ final class PageFetch<Item: Sendable> {
     else { return nil }
     guard let known else {
       guard isToldByURL else { return nil }
-      return shared.configuration.validators?.entry(for: exchange.requestIdentity)
+      return shared.configuration.validators?.entry(for: validatorKey)
     }
     guard let version = known.version, version.request == exchange.requestIdentity else {
       return nil
@@ -464,13 +464,23 @@ final class PageFetch<Item: Sendable> {
       && request.headerFields.allSatisfy { first.headerFields[values: $0.name].contains($0.value) }
   }
 
+  /// By what validators know the page. Where cursors may stand beside the URL, what older snapshots have under the
+  /// request's identity is of the last page, and leads nowhere.
+  private var validatorKey: String {
+    let isBeside =
+      request.body != .none
+      || engine.routes.contains { if case .header = $0.send { true } else { false } }
+    return exchange.requestIdentity + (isBeside ? " #first" : "")
+  }
+
   /// A page that is what it was the last time.
   @inline(never)
   private func unchanged(
     _ response: Exchange.Response, _ known: PageValidators.Entry
   ) -> Page<Item> {
-    shared.configuration.validators?.renew(
-      response.head.headerFields, for: exchange.requestIdentity)
+    if isToldByURL {
+      shared.configuration.validators?.renew(response.head.headerFields, for: validatorKey)
+    }
     listing.health.paid(refund: exchange.takeRefund())
     var page = Page<Item>([], next: known.next)
     page.isUnchanged = true
@@ -506,7 +516,7 @@ final class PageFetch<Item: Sendable> {
     else { return }
     let entry = PageValidators.Entry(
       entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count)
-    page.head.receipts.append(validators.receipt(for: entry, of: exchange.requestIdentity))
+    page.head.receipts.append(validators.receipt(for: entry, of: validatorKey))
   }
 
   /// Bad items, without secrets in what is said about them.

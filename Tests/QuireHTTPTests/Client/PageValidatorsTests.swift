@@ -216,8 +216,10 @@ struct PageValidatorsTests {
     #expect(server.requests.map(\.url) == [first, second, first, second, first, second])
   }
 
-  @Test("17-Validators: the first page leads on where the cursors of the others are in a field")
-  func cursorInField() async throws {
+  @Test(
+    "17-Validators: the first page leads on where the cursors of the others are in a field, whatever a snapshot has of them",
+    arguments: [false, true])
+  func cursorInField(hasFormer: Bool) async throws {
     let name = try #require(HTTPField.Name("X-Cursor"))
     let date = "Tue, 03 Jun 2003 09:39:21 GMT"
     let items = Mutex("2")
@@ -230,7 +232,9 @@ struct PageValidatorsTests {
       return .json(#"{"items":[1],"next":"a"}"#, ["Last-Modified": date])
     }
     var client = PageClient(transport: server)
-    client.configuration.validators = PageValidators()
+    let last = PageValidators.Entry(entityTag: nil, lastModified: date, next: nil, itemCount: 1)
+    client.configuration.validators = PageValidators(
+      hasFormer ? ["GET https://api.test/list": last] : [:])
     let cursor = client.cursor(
       at: "https://api.test/list",
       pagination: Pagination(next: .body("/next"), send: .header("X-Cursor"), items: "/items"),
