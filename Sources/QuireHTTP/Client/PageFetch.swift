@@ -456,9 +456,12 @@ final class PageFetch<Item: Sendable> {
   }
 
   /// Whether the request's identity tells the page from the others of its listing: not where a cursor is in a field
-  /// or in a body. A request that a page describes may lack fields of the first.
+  /// or in a body, nor in a parameter that it leaves out as a secret, such as "token". A request that a page
+  /// describes may lack fields of the first.
   private var isToldByURL: Bool {
-    let first = engine.first
+    let (first, secrets) = (engine.first, listing.secrets)
+    let hidden = Secret.all(in: PageRequest(url: request.url), [:])
+    guard hidden.allSatisfy({ secrets.holds($0.value) }) else { return false }
     if request.headerFields == first.headerFields, request.body == first.body { return true }
     return request.url != first.url && request.body == .none
       && request.headerFields.allSatisfy { first.headerFields[values: $0.name].contains($0.value) }

@@ -22,7 +22,8 @@ import Synchronization
 /// none. Of tasks that share a walk by `Walk.next()`, one that asks shows that of the pages of all.
 ///
 /// Pages are told by their addresses, secrets redacted: use one store for what one set of credentials can see. Of a
-/// listing whose cursors are in a field or in a body, the first page alone leaves its validators.
+/// listing whose cursors are in a field, in a body or in a parameter that is called as secrets are, such as `token`,
+/// the first page alone leaves its validators.
 /// Only GET requests are conditional. Source: RFC 9110, §8.8 and §13.
 public final class PageValidators: Sendable {
   /// What is known of one page.
