@@ -96,9 +96,10 @@ package final class FileSession: SinkSession {
       if isGone { return takenAway(found) }
     }
     try checkSettings(found)
+    // In front of all that may fail: what is stored is not taken away when the session closes.
+    stored = found
     if let staged = found.staged { self.staged = try open(staged, O_CREAT) }
     try verify(found, in: staged ?? destination)
-    stored = found
     content = FileContent(sink, format, found)
     checkpoint = found.checkpoint?.checkpoint
   }
@@ -146,7 +147,14 @@ package final class FileSession: SinkSession {
   private func settle(_ found: inout FileCommit) throws {
     guard let staged = found.staged, !found.isOpen else { return }
     found.staged = nil
-    guard let file = try? open(staged, 0) else { return }
+    let file: SinkFile
+    do throws(SinkError) {
+      file = try open(staged, 0)
+    } catch {
+      guard error.reason == ENOENT else { throw error }
+      // It has the destination's name already.
+      return
+    }
     do {
       // Before its lock is taken, which would end with this descriptor.
       defer { calls.close(file.descriptor) }
@@ -185,7 +193,7 @@ package final class FileSession: SinkSession {
         + "Nothing was requested.")
   }
 
-  private func open(_ staged: FileCommit.Staged, _ flags: Int32) throws -> SinkFile {
+  private func open(_ staged: FileCommit.Staged, _ flags: Int32) throws(SinkError) -> SinkFile {
     let path = path(staged)
     let descriptor = calls.open(path, O_RDWR | O_NOFOLLOW | flags)
     guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", path) }

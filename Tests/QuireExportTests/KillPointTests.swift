@@ -187,6 +187,48 @@ struct KillPointTests {
     #expect(folder.text("a.jsonl") == "2\n")
   }
 
+  @Test("K1, K4: a complete file that is still to take its name stays where it cannot be opened now")
+  func keepsWhatIsStaged() async throws {
+    let folder = try Folder()
+    func sink(_ calls: FileCalls) -> FileSink {
+      FileSink(
+        folder("a.jsonl"), format: nil, columns: nil, guardsFormulas: false, mode: .replace,
+        calls: calls, isLocked: true)
+    }
+    _ = await Export(Cursor(listing([[]])), to: sink(.system)).outcome()
+    #expect(folder.text("a.jsonl") == "")
+    // Dies between the last commit and the new name.
+    var calls = FileCalls.system
+    calls.rename = { $1.hasSuffix(".jsonl") ? -EIO : FileCalls.system.rename($0, $1) }
+    _ = await Export(Cursor(listing([["1"]])), to: sink(calls)).outcome()
+    calls = .system
+    calls.open = { $0.hasSuffix("-replacement") ? -EIO : FileCalls.system.open($0, $1) }
+    let report = await Export(Cursor(listing([["2"]])), to: sink(calls)).outcome()
+    #expect(!report.isComplete && report.pages == 0)
+    let session = try sink(.system).open(SinkOpening())
+    await session.close()
+    #expect(folder.text("a.jsonl") == "1\n")
+  }
+
+  @Test(
+    "K1, K4: a call that fails when an export is gone on with costs nothing that was committed",
+    arguments: [SinkMode.once, .append, .replace])
+  func failingResumed(mode: SinkMode) async throws {
+    let scenario = KillScenario(name: "a.jsonl", mode: mode)
+    let (files, run) = await prepared(scenario)
+    let whole = await calls(of: run, scenario, from: files)
+    // In the middle of the run.
+    files.restart(fault: (whole / 2, .killed))
+    _ = await scenario.run(run, in: files)
+    let count = await calls(of: run, scenario, from: files)
+    for call in 1...count {
+      let copy = files.copy()
+      copy.restart(fault: (call, .error(EIO)))
+      _ = await scenario.run(run, in: copy)
+      try await checkWhole(scenario, run, copy, "gone on with, EIO at call \(call) of \(count)")
+    }
+  }
+
   @Test("K6: a checkpoint that is damaged is not left open")
   func closesDamaged() throws {
     let folder = try Folder()
