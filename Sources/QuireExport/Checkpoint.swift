@@ -1,4 +1,5 @@
 public import QuireCore
+import QuireHTTP
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -33,9 +34,9 @@ public struct Checkpoint: Hashable, Sendable {
   /// Whether the run was to take the place of another, came to the end of its listing, and misses more than
   /// that one: it stays beside it.
   package var fellShort = false
-  /// Items of the run that the server has given up to here, whatever became of them; nil where that is
-  /// not known, or where the run did not begin at the start of its listing.
-  package var received: Int?
+  /// Items of the run that the server has given up to here; none are known where the run did not begin at the start
+  /// of its listing.
+  package var tally = ItemTally(received: nil)
   /// The digests by which the listing is known; empty where its source cannot tell listings apart.
   public var listing: [String: String]
   /// What later runs need to know, such as the greatest value seen; see `Increment`.
@@ -62,11 +63,40 @@ public struct Checkpoint: Hashable, Sendable {
   public var isOver: Bool { isComplete || fellShort }
 }
 
-extension Total {
-  /// How many items a listing lacks of which so many came in all; nil where none is known to be missing. This
-  /// is the rule by which exports are judged, and each part of them.
-  package func missing(after received: Int) -> Int? {
-    [.items, .lowerBound].contains(kind) && received < value ? value - received : nil
+/// How many items a listing has given, or a part of it, and how many it was to give: the rule by which exports are
+/// judged, and each part of them. It is stored with the place, since no call has to see all pages.
+package struct ItemTally: Hashable, Sendable {
+  /// Items that came, whatever became of them; nil where that is not known.
+  package var received: Int?
+  /// How many there are, or are at least, as the last page says that tells; nil where none does.
+  package var declared: Int?
+
+  /// At the start of a listing.
+  package init(received: Int? = 0) { self.received = received }
+
+  /// Counts a page, which declares so many items.
+  package mutating func add(_ page: Page<some Sendable>, declaring total: Total?) {
+    received = received.map { $0 + page.traffic.items + page.badItems.count }
+    guard let total else { return }
+    declared = [.items, .lowerBound].contains(total.kind) ? total.value : nil
+  }
+
+  /// How many items are missing at the end of the listing; nil where none is known to be.
+  package var missing: Int? {
+    guard let received, let declared, received < declared else { return nil }
+    return declared - received
+  }
+
+  /// Reads what `members` gave to a position.
+  package init(_ value: JSONValue) {
+    (received, declared) = (value["received"]?.integer, value["declared"]?.integer)
+  }
+
+  /// What a position stores of it.
+  package var members: [JSONValue.Member] {
+    [("received", received), ("declared", declared)].compactMap { name, number in
+      number.map { JSONValue.Member(name, .number("\($0)")) }
+    }
   }
 }
 
@@ -116,6 +146,7 @@ extension Checkpoint {
     var standing: Int?
     var fellShort: Bool?
     var received: Int?
+    var declared: Int?
     var listing: [String: String]
     var memory: TaggedJSONValue?
 
@@ -129,7 +160,7 @@ extension Checkpoint {
       missing = checkpoint.missing
       standing = checkpoint.standing
       fellShort = checkpoint.fellShort ? true : nil
-      received = checkpoint.received
+      (received, declared) = (checkpoint.tally.received, checkpoint.tally.declared)
       listing = checkpoint.listing
       memory = checkpoint.memory.map(TaggedJSONValue.init)
     }
@@ -143,7 +174,7 @@ extension Checkpoint {
       checkpoint.missing = missing
       checkpoint.standing = standing
       checkpoint.fellShort = fellShort ?? false
-      checkpoint.received = received
+      (checkpoint.tally.received, checkpoint.tally.declared) = (received, declared)
       checkpoint.memory = memory?.value
       return checkpoint
     }

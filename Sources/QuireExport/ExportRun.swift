@@ -164,9 +164,9 @@ final class ExportRun {
   /// comes again, and counts again: never are fewer counted than came.
   private func count(_ page: Page<RawItem>) {
     if next.pages == 0, next.start == .start, !page.startsMidway, page.previous == nil {
-      next.received = 0
+      next.tally = ItemTally()
     }
-    next.received = next.received.map { $0 + page.traffic.items + page.badItems.count }
+    next.tally.add(page, declaring: page.total)
   }
 
   private func commit(to session: any SinkSession) async throws {
@@ -201,12 +201,10 @@ final class ExportRun {
   /// seen all of them: what came in all calls counts, too.
   private func completed(_ missing: Int? = nil, of declared: Int? = nil) {
     next.position = nil
-    let total = increment == nil ? report.walk.total : nil
-    let missing = missing ?? next.received.flatMap { total?.missing(after: $0) }
-    next.missing = missing ?? next.missing
+    next.missing = missing ?? (increment == nil ? next.tally.missing : nil) ?? next.missing
     guard let missing = next.missing else { return report.end = .complete }
     report.end = .truncationSuspected(
-      declared: declared ?? missing.plus(next.received ?? next.items))
+      declared: declared ?? missing.plus(next.tally.received ?? next.items))
     // What is there, and lacks less, is not given for it.
     guard let standing = next.standing, missing > standing else { return }
     (next.position, next.fellShort) = (next.start, true)

@@ -24,10 +24,10 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
   package init() {}
 
   /// The page of a listing at a position: of the walk that is open, where it goes on there, else of a new one. Where
-  /// the listing ends instead, an absent one, with what that took and the total that was declared last.
+  /// the listing ends instead, an absent one, with what that took; nil where a limit of the caller's ends it.
   package func page(
     of listing: Listing, at position: Position?, by cursor: () throws -> Cursor<RawItem>
-  ) async throws -> Page<RawItem> {
+  ) async throws -> Page<RawItem>? {
     let place = Place(listing: listing, position: position)
     let walk: Walk<RawItem>
     if let open = take(at: place) {
@@ -38,7 +38,11 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     }
     do {
       // An iterator of its own would end the walk for its consumer with this page.
-      guard let page = try await walk.next() else { return Self.end(by: walk.report) }
+      guard let page = try await walk.next() else {
+        let report = walk.report
+        if case .limit = report.end { return nil }
+        return .absent(after: report.endTraffic)
+      }
       if page.nextFailure == nil, let next = page.next {
         keep(walk, at: Place(listing: listing, position: next))
       }
@@ -48,14 +52,6 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
       keep(walk, at: place)
       throw error
     }
-  }
-
-  private static func end(by report: WalkReport) -> Page<RawItem> {
-    var page = Page<RawItem>.absent(after: report.endTraffic)
-    // A limit of the caller's leaves out what was declared.
-    if case .limit = report.end { return page }
-    page.total = report.total
-    return page
   }
 
   private func take(at place: Place) -> Walk<RawItem>? {

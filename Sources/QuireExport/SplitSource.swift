@@ -8,8 +8,8 @@ import Synchronization
 ///
 /// A position is `{"parts": [[from, to], …], "rest": from, "end": to, "at": …, "seen": …}`: parts that were
 /// halved, where the others begin and end, the place in the first part, and digests of what it has given:
-/// `"received"` says how many items those were. All that a page depends on is in it; a walk has a source of its
-/// own, which leaves a walk through one part open.
+/// `"received"` says how many items those were, and `"declared"` how many there are to be. All that a page depends
+/// on is in it; a walk has a source of its own, which leaves a walk through one part open.
 final class SplitSource: PageSource {
   /// What is left, from the part at hand on.
   struct Place: Sendable {
@@ -18,8 +18,8 @@ final class SplitSource: PageSource {
     var rest: Range<Int64>
     /// Where the first part goes on; nil at its start.
     var inner: Position?
-    /// Items that it has given in front of that; nil where that is not known.
-    var received: Int? = 0
+    /// Items that it has given in front of that.
+    var tally = ItemTally()
     var seen: SplitDigests
   }
 
@@ -57,9 +57,9 @@ final class SplitSource: PageSource {
     var place = try place(at: position)
     var missing = 0
     while missing == 0, let part = place.parts.first {
-      let found: Page<RawItem>
+      let answer: Page<RawItem>?
       do {
-        found = try await open.page(of: part, at: place.inner) {
+        answer = try await open.page(of: part, at: place.inner) {
           try cursor(of: part, at: place.inner)
         }
       } catch let error as PageError where error.code == .resultWindowExceeded {
@@ -68,9 +68,12 @@ final class SplitSource: PageSource {
         traffic = traffic + error.traffic
         continue
       }
-      traffic = traffic + found.traffic
-      if found.head.isAbsent {
-        missing = await finishPart(&place, by: found)
+      traffic = traffic + (answer?.traffic ?? WalkReport.Traffic(requests: 0))
+      guard let found = answer, !found.head.isAbsent else {
+        // A limit of the caller's leaves out what was declared.
+        missing = answer == nil ? 0 : place.tally.missing ?? 0
+        await open.close()
+        place.finishPart(split)
         continue
       }
       if place.inner == nil, part.count > 1, try found.isMore(than: split) {
@@ -100,7 +103,7 @@ final class SplitSource: PageSource {
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(try place.seen.take(found.items, by: split.key))
     page.metadata = found.metadata
-    place.received = place.received.map { $0 + found.traffic.items + found.badItems.count }
+    place.tally.add(found, declaring: try found.declared(by: split) ?? found.total)
     page.warnings = found.warnings
     page.nextFailure = found.nextFailure
     if let failure = found.nextFailure, failure.code == .resultWindowExceeded {
@@ -115,8 +118,7 @@ final class SplitSource: PageSource {
     } else if found.nextFailure == nil, let inner = found.next {
       place.inner = inner
     } else if found.nextFailure == nil {
-      let total = try found.declared(by: split) ?? found.total
-      if let missing = place.received.flatMap({ total?.missing(after: $0) }) {
+      if let missing = place.tally.missing {
         page.metadata[MissingItems.self] = MissingItems(missing)
       }
       await open.close()
@@ -126,16 +128,6 @@ final class SplitSource: PageSource {
     if page.items.isEmpty, !found.items.isEmpty, let failure = page.nextFailure { throw failure }
     page.next = page.nextFailure == nil ? place.position : nil
     return page
-  }
-
-  /// The first part has ended behind its pages; how many items it lacks.
-  private func finishPart(_ place: inout Place, by end: Page<RawItem>) async -> Int {
-    // What a path says of a part stands on its pages.
-    let total = split.total == nil ? end.total : nil
-    let missing = place.received.flatMap { total?.missing(after: $0) } ?? 0
-    await open.close()
-    place.finishPart(split)
-    return missing
   }
 
   private func cursor(of part: Range<Int64>, at inner: Position?) throws -> Cursor<RawItem> {
@@ -168,7 +160,7 @@ extension SplitSource.Place {
   /// The first part is at its end: the next one is that behind it.
   mutating func finishPart(_ split: Split) {
     if !parts.isEmpty { parts.removeFirst() }
-    (inner, received) = (nil, 0)
+    (inner, tally) = (nil, ItemTally())
     if parts.isEmpty, !rest.isEmpty {
       let end = split.end(of: rest)
       parts = [rest.lowerBound..<end]
@@ -191,7 +183,7 @@ extension SplitSource.Place {
     let middle = part.lowerBound + Int64(part.count) / 2
     seen.halve(upTo: part.upperBound)
     parts.replaceSubrange(0..<1, with: [part.lowerBound..<middle, middle..<part.upperBound])
-    (inner, received) = (nil, 0)
+    (inner, tally) = (nil, ItemTally())
   }
 
   init?(_ value: JSONValue) {
@@ -206,7 +198,7 @@ extension SplitSource.Place {
     }
     self.rest = Int64(rest)..<Int64(end)
     inner = value["at"].map(Position.init(json:))
-    received = inner == nil ? 0 : value["received"]?.integer
+    tally = inner == nil ? ItemTally() : ItemTally(value)
     seen = SplitDigests(value["seen"])
   }
 
@@ -221,7 +213,7 @@ extension SplitSource.Place {
     ]
     if let inner {
       members.append(.init("at", inner.json))
-      if let received { members.append(.init("received", .number("\(received)"))) }
+      members += tally.members
     }
     if let seen = seen.value(isWithinPart: inner != nil || first.lowerBound < seen.end ?? .min) {
       members.append(.init("seen", seen))

@@ -466,6 +466,26 @@ import Testing
     #expect(server.requests.contains { $0.target == "/1/x?after=5" })
   }
 
+  @Test("16-Short: a parent's listing of which a later run hears the end lacks what it declared")
+  func endsBehindPagesLater() async throws {
+    let server = try FaultServer { request in
+      guard request.path != "/parents" else { return [.respond(#"{"items":[{"id":1}]}"#)] }
+      let page = Query(request.target).number("page") ?? 0
+      guard page < 2 else { return [.respond("none", status: "404 Not Found")] }
+      return [.respond("{\"total\":3,\"items\":[{\"id\":\(page)}],\"next\":\(page + 1)}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, maxItems: 2, pagination: "
+        + "{next: {body: /next}, send: {query: page}, items: /items, total: {body: /total}, "
+        + "end: [{status: {codes: [404]}}]}}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    _ = try await copy.run()
+    let ending = try await copy.run()
+    #expect(ending.status == 1, "\(ending.errors)")
+    #expect(ending.errors.contains("1 fewer than the server had declared"), "\(ending.errors)")
+  }
+
   @Test("16-Limit: the children of a listing with a limit wait for its end, and that is no failure")
   func waitsForLimitedParent() async throws {
     let server = try Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]]).serve()

@@ -162,6 +162,20 @@ import Testing
     }
   }
 
+  @Test("16-Exact, G10: an export that only hears the end is held to what earlier calls were told")
+  func fallsShortBehindPages() async throws {
+    let cursor = Cursor<Int> { position in
+      let index = position?.value?.integer ?? 0
+      guard index < 2 else { throw PageError(.exhausted, "There is no such page.") }
+      return Page([index], next: Position(integerLiteral: index + 1), total: Total(3))
+    }
+    let sink = MemorySink()
+    _ = try await Export(cursor.limited(to: Limits(pages: 2)), to: sink).run()
+    let report = try await Export(cursor, to: sink).run()
+    #expect(report.isResumed && !report.isComplete, "\(report)")
+    #expect(sink.checkpoint?.missing == 1)
+  }
+
   @Test(
     "16-Short: a complete destination is not replaced by a listing that falls short, and by the next whole one is",
     arguments: ["memory", "a.jsonl", "a.json", "a.csv", "a.jsonl.gz"])
@@ -267,7 +281,7 @@ import Testing
     checkpoint.position = Position(.number("9007199254740993.10"), itemOffset: 3)
     (checkpoint.pages, checkpoint.items) = (12, 345)
     checkpoint.memory = ["since": "2026-01-01", "n": .number("1e400")]
-    checkpoint.received = 350
+    (checkpoint.tally.received, checkpoint.tally.declared) = (350, 360)
     return checkpoint
   }()
 

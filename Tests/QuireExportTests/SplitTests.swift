@@ -108,7 +108,35 @@ struct SplitTests {
     "16-Parts, 16-Short: a part that ends by an answer behind its pages counts that, and what it lacks",
     arguments: [(0, 0), (1, 0), (0, 1), (1, 1)])
   func endsBehindPages(lost: Int, lookAhead: Int) async throws {
-    let listing = Cursor.partitioned(by: .keys(0..<40, every: 20)) { part in
+    var export = Export(Self.endingBehindPages(lost), to: MemorySink())
+    export.lookAhead = lookAhead
+    let report = try await export.run()
+    #expect(report.items == 12 - 2 * lost)
+    #expect(report.checkpoint?.missing == (lost == 0 ? nil : 2))
+    #expect(report.isComplete == (lost == 0))
+    // Two pages of each part, and what came behind them.
+    #expect(report.traffic.requests == 6 && report.walk.traffic.requests == 6)
+  }
+
+  @Test(
+    "16-Parts, 16-Short: a part of which a later run hears the end lacks what its pages declared",
+    arguments: 1...5, [nil, "/count"] as [PagePath?])
+  func endsBehindPagesLater(pages: Int, total: PagePath?) async throws {
+    for lost in [0, 1] {
+      let (listing, sink) = (Self.endingBehindPages(lost, total: total), MemorySink())
+      _ = try await Export(listing.limited(to: Limits(pages: min(pages, 4 + lost))), to: sink).run()
+      let report = try await Export(listing, to: sink).run()
+      #expect(report.isResumed && report.isComplete == (lost == 0), "\(report)")
+      #expect(report.checkpoint?.missing == (lost == 0 ? nil : 2))
+      #expect(sink.items.count == 12 - 2 * lost)
+    }
+  }
+
+  /// Two parts of two pages, which declare six items: so many are lost of the second one.
+  private static func endingBehindPages(_ lost: Int, total: PagePath? = nil) -> Cursor<RawItem> {
+    var split = Split.keys(0..<40, every: 20)
+    split.total = total
+    return Cursor.partitioned(by: split) { part in
       Cursor { position in
         let number = position?.value?.integer ?? 0
         guard number < 2 else {
@@ -122,14 +150,6 @@ struct SplitTests {
         return page
       }
     }
-    var export = Export(listing, to: MemorySink())
-    export.lookAhead = lookAhead
-    let report = try await export.run()
-    #expect(report.items == 12 - 2 * lost)
-    #expect(report.checkpoint?.missing == (lost == 0 ? nil : 2))
-    #expect(report.isComplete == (lost == 0))
-    // Two pages of each part, and what came behind them.
-    #expect(report.traffic.requests == 6 && report.walk.traffic.requests == 6)
   }
 
   @Test("16-Parts, 16-Short: parts that declare items beyond all measure fall short by as many")

@@ -33,8 +33,8 @@ final class SyncSource: Sendable {
     var parent: SyncState.Parent
     /// Nil at the beginning of the parent's listing.
     var inner: Position?
-    /// Items that came of the parent's listing before; nil where that is not known.
-    var received: Int? = 0
+    /// Items that came of the parent's listing before; none are known where it was not read from its start.
+    var tally = ItemTally()
   }
 
   /// Whose listings are read.
@@ -145,17 +145,21 @@ final class SyncSource: Sendable {
         (page.total, page.endDoubt) = (found.total, found.endDoubt)
       }
     }
-    let received = found.flatMap { count(of: $0, place) }
+    var tally = place.tally
+    if let found {
+      if place.inner == nil, found.startsMidway || found.previous != nil { tally.received = nil }
+      tally.add(found, declaring: found.total)
+    }
     if let resume = found?.http?.resume, listing.changes {
       page.metadata[ChangesPlace.self] = ChangesPlace(
         Self.position(place.parent.number, try resume.sealedJSON))
     }
     if let inner = found?.next {
-      page.next = Self.position(place.parent.number, try inner.sealedJSON, received)
+      page.next = Self.position(place.parent.number, try inner.sealedJSON, tally)
     } else if let failure = found?.nextFailure {
       if leavesOut(failure) { try await leave(place.parent, behind: &page, failure, open) }
     } else {
-      if page.total == nil, let received, let missing = found?.total?.missing(after: received) {
+      if listing.parent != nil, found != nil, let missing = tally.missing {
         page.metadata[MissingItems.self] = MissingItems(missing)
       }
       notes.withLock { $0.failed.inARow = 0 }
@@ -212,12 +216,6 @@ final class SyncSource: Sendable {
     done.withLock { $0 = ($0 ?? 0) + 1 }
   }
 
-  /// Items that came of the parent's listing with this page; nil where it was not read from its start.
-  private func count(of page: Page<RawItem>, _ place: Place) -> Int? {
-    if place.inner == nil, page.startsMidway || page.previous != nil { return nil }
-    return place.received.map { $0 + page.traffic.items + page.badItems.count }
-  }
-
   /// The values of the parent whose last page is at a position; nil where it is not the last.
   func finished(at position: Position?) -> String? {
     notes.withLock { $0.finished.removeValue(forKey: position == .start ? nil : position) }
@@ -259,17 +257,16 @@ final class SyncSource: Sendable {
     return Place(
       parent: parent,
       inner: try Position(sealedJSON: inner),
-      received: value["received"]?.integer)
+      tally: ItemTally(value))
   }
 
   private static func position(
-    _ number: Int, _ inner: JSONValue, _ received: Int? = nil
+    _ number: Int, _ inner: JSONValue, _ tally: ItemTally? = nil
   ) -> Position {
-    var members: [JSONValue.Member] = [
+    let place: [JSONValue.Member] = [
       .init("parent", .number("\(number)")), .init("at", inner),
     ]
-    if let received { members.append(.init("received", .number("\(received)"))) }
-    return Position(.object(members))
+    return Position(.object(place + (tally?.members ?? [])))
   }
 
   private static func isMissing(_ error: PageError) -> Bool {
