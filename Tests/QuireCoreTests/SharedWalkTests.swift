@@ -1,4 +1,4 @@
-import QuireCore
+@testable import QuireCore
 import QuireLists
 import QuireTesting
 import Synchronization
@@ -61,6 +61,31 @@ struct SharedWalkTests {
     #expect(try await other?.value == [2])
     #expect(child.log.closes.isEmpty)
     #expect(try await walk.next()?.items == [3])
+  }
+
+  // On one actor, which the loop leaves before the other task has its turn.
+  @Test("C6, C-7, TI-44: leaving a loop ends nothing for a task that waits for its turn")
+  @MainActor func leavesToWaiting() async throws {
+    let source = ScriptedSource(sizes: 1, 1, needsClosing: true)
+    source.hold(1)
+    let walk = Cursor(source).walk()
+    let loop = Task<[Int], any Error> {
+      for try await page in walk { return page.items }
+      return []
+    }
+    try await source.wait { $0.requests == [1] }
+    let asks = Gate()
+    let other = Task<[Int]?, any Error> {
+      asks.openUp()
+      return try await walk.next(isolation: #isolation)?.items
+    }
+    try await asks.wait()
+    source.release(1)
+    #expect(try await loop.value == [0])
+    #expect(try await other.value == [1])
+    #expect(try await walk.next() == nil)
+    // At its end, and not before.
+    #expect(source.log.closes == [nil])
   }
 
   @Test("C6, C-7, TI-44: cancelling the task that reads leaves the page to the one that waits")

@@ -32,6 +32,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private let receipts = Mutex<[PageReceipt]>([])
   /// The waiters for a page, one after another.
   private let turns = TurnQueue()
+  /// How many tasks read a page or wait for their turn.
+  private let asking = Atomic(0)
   /// Which walk of the process it is.
   private let number = WalkReading.newNumber()
   /// What the walk may still read and request; nil without limits on that.
@@ -116,6 +118,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     if let page = leftover(for: mark) { return page }
     // It would wait for itself.
     if WalkReading.isInside(self) { throw WalkMachine.nestedIteration }
+    asking.add(1, ordering: .relaxed)
+    defer { asking.subtract(1, ordering: .relaxed) }
     try await turns.take()
     defer { turns.pass() }
     if let page = leftover(for: mark) { return page }
@@ -259,7 +263,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       }
     }
     let isMidway = hasLeftovers.load(ordering: .relaxed)
-    let (closing, isLeft) = machine.withLock { ($0.left(isMidway: isMidway), !$0.hasConsumers) }
+    let isAsked = asking.load(ordering: .relaxed) > 0
+    let (isLeft, closing) = machine.withLock { $0.left(isMidway: isMidway, isAsked: isAsked) }
     if isLeft { reader.leave() }
     if let closing { closeSoon(closing) }
   }

@@ -186,11 +186,12 @@ struct WalkMachine: Sendable {
   /// An iterator was made.
   mutating func entered() { iterators += 1 }
 
-  /// An iterator was dropped. With the last one the walk is left; in the
-  /// middle of its last page it has not come to its end.
-  mutating func left(isMidway: Bool = false) -> Closing? {
+  /// An iterator was dropped. With the last one the walk is left, unless a task asks for a page without one; in
+  /// the middle of its last page it has not come to its end.
+  mutating func left(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
     iterators -= 1
-    return hasConsumers ? nil : abandoned(isMidway: isMidway)
+    guard iterators == 0, !isAsked else { return (false, nil) }
+    return (true, abandoned(isMidway: isMidway))
   }
 
   /// The same walk for another consumer: without iterators, and nothing is being read.
@@ -211,11 +212,6 @@ struct WalkMachine: Sendable {
   /// How far the walk has come.
   var progress: Progress {
     Progress(pages: report.pages, items: report.items, checkpoint: report.checkpoint)
-  }
-
-  /// Whether a loop is running, or another task reads a page without one.
-  var hasConsumers: Bool {
-    if case .loading = state { true } else { iterators > 0 }
   }
 
   /// The number of the page that comes next, or is being read in parts.
