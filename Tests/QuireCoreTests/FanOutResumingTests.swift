@@ -200,6 +200,21 @@ struct FanOutResumingTests {
     #expect(walk.report.traffic.requests == 1)
   }
 
+  @Test(
+    "16-Levels, 15-Limits: behind a listing without items, listings are begun ahead under a limit",
+    arguments: [true, false])
+  func beginsAheadBehindEmpty(ordered: Bool) async throws {
+    let children = [[], [1], [2], [3], [4]].map { ScriptedSource(items: [$0]) }
+    for child in children.dropFirst() { child.hold(1) }
+    let walk = Cursor(ScriptedSource(sizes: 5)).flatMap(concurrency: 4, ordered: ordered) {
+      Cursor(children[$0])
+    }.limited(to: Limits(requests: 100)).walk()
+    let items = Task { try await walk.items.collected() }
+    for child in children { try await child.wait { $0.requests == [1] } }
+    for child in children { child.release(1) }
+    #expect(try await items.value.sorted() == [1, 2, 3, 4])
+  }
+
   @Test("16-Levels, 15-Limits: what children have answered is delivered before the limit of others")
   func deliversWhatWasPaidFor() async throws {
     for requests in 2...6 {

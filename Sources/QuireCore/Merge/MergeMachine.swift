@@ -238,8 +238,9 @@ extension MergeMachine {
   }
 
   private mutating func launch(at now: Duration, _ action: inout Action) {
-    // Together they could take what a limit allows for one page: no merge that is resumed would get further.
-    let isCautious = isLimited && !hasDelivered && rules.key == nil
+    // Together they could take what a limit allows for one page: no merge that is resumed would get further. One
+    // behind a page without items, or behind the end of a source, has got further.
+    let isCautious = isLimited && !hasDelivered && !hasMoved && rules.key == nil
     let count = min(queue.count, (isCautious ? 1 : rules.options.concurrentLoads) - running)
     guard count > 0, refusal == nil else { return }
     for source in queue.prefix(count) {

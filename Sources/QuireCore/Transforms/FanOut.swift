@@ -18,8 +18,8 @@ extension Cursor {
   /// walk and its copies keep count of the limits, and of the keys, of parents and children, however often it is
   /// left and gone on with; positions keep neither, so that a walk from a stored one begins to count anew. Limits
   /// on bytes and requests have to allow a page of parents and one of a child, and the error says so where nothing
-  /// came; with them nothing is begun ahead of the first page. A `concurrency` below 1 is `invalidArgument`,
-  /// thrown by the first `next()`. Default: 1, nothing is begun ahead.
+  /// came; with them nothing is begun ahead before a page came or a listing was passed over. A `concurrency` below
+  /// 1 is `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun ahead.
   public func flatMap<Child: Sendable>(
     concurrency: Int = 1, ordered: Bool = true,
     _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
@@ -50,9 +50,9 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
   }
 
   /// How many listings may be open at once. Those begun ahead of the first page could take what a limit allows for
-  /// it: the walk would get nowhere, and neither would one that is resumed.
+  /// it: the walk would get nowhere, and neither would one that is resumed; behind a listing without items both have got further.
   func mostOpen(_ notes: FanOutNotes) -> Int {
-    notes.hasDelivered || !WalkReading.isLimited ? concurrency : 1
+    notes.hasDelivered || notes.hasPassed || !WalkReading.isLimited ? concurrency : 1
   }
 
   /// A walk through the listing of an item, from its start or another position on.

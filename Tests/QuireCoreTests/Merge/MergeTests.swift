@@ -268,6 +268,19 @@ struct Entry: Hashable, Sendable {
     #expect((action?.loads.count ?? 0) + machine.next(at: .zero).loads.count == 4)
   }
 
+  @Test("17-FirstCome: under a limit all sources are asked behind one that has nothing")
+  func cautiousUntilEmpty() throws {
+    for page in [nil, Page<Int>([])] {
+      var machine = MergeMachine<Int, Int>(
+        rules: MergeRules(options: MergeOptions(), key: nil, duplicates: nil),
+        positions: try MergePositions(.start, sources: 5, window: 10, listing: nil))
+      machine.isLimited = true
+      let loads = machine.next(at: .zero).loads
+      let action = machine.received(page, isLast: true, by: loads[0], at: .zero)
+      #expect(action?.outcome == nil && action?.loads.count == 4)
+    }
+  }
+
   @Test("17-Resume, C-9: a copy of a merge whose load was cancelled counts a source's limits on")
   func copiesLimits() async throws {
     let slow = source([[1, 2], [3, 4], [5, 6]])
