@@ -215,6 +215,19 @@ struct FanOutResumingTests {
     #expect(try await items.value.sorted() == [1, 2, 3, 4])
   }
 
+  @Test(
+    "16-Levels, 15-Limits: a limit that is reached in nested calls behind a page gets further",
+    arguments: [true, false])
+  func getsFurtherNested(ordered: Bool) async throws {
+    let walk = Self.counted([[0, 1]]).flatMap(ordered: ordered) { parent in
+      Self.counted([[parent]]).flatMap(ordered: ordered) { Self.counted([[$0]]) }
+    }.limited(to: Limits(requests: 4)).walk()
+    var items: [Int] = []
+    let error = await pageError { for try await page in walk { items += page.items } }
+    #expect(items == [0] && error?.code == .limitExceeded)
+    #expect(error?.message.contains("gets no further") == false)
+  }
+
   @Test("16-Levels, 15-Limits: what children have answered is delivered before the limit of others")
   func deliversWhatWasPaidFor() async throws {
     for requests in 2...6 {

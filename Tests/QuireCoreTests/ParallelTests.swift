@@ -65,6 +65,21 @@ private final class HalvesReader: PageReader {
     #expect(items == Array(1...9) && position == nil)
   }
 
+  @Test("P-9, 15-Limits: a child's pages are read at once where the walk has delivered one before")
+  func limitedNested() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1)
+    for page in 1...3 { source.hold(page) }
+    let parallel = listing(source, pages: 3).parallel(3)
+    let walk = Cursor(ScriptedSource(sizes: 2)).flatMap {
+      $0 == 0 ? Cursor(pages: [[10]]) : parallel
+    }.limited(to: Limits(requests: 100)).walk()
+    #expect(try await walk.next()?.items == [10])
+    let rest = Task { try await walk.items.collected() }
+    try await source.wait { $0.running == 3 }
+    for page in 1...3 { source.release(page) }
+    #expect(try await rest.value == [0, 1, 2])
+  }
+
   @Test("P-9, 17-Failure, C-7: leaving a walk lets go of pages of which more is arriving")
   func leavesParts() async throws {
     for isMerged in [true, false] {

@@ -77,7 +77,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var hasMoved = false
   /// Whether the consumer got a page.
   var hasDelivered = false
-  /// Whether a walk that the merge is read for has a limit on bytes or requests.
+  /// Whether a walk that the merge is read for has a limit on bytes or requests, and has delivered nothing yet.
   var isLimited = false
   /// The sources that wait, in the order in which they began to.
   private var queue: [Int]
@@ -228,7 +228,7 @@ extension MergeMachine {
     self.refusal = nil
     var error = refusal
     error.traffic = traffic
-    if rules.key != nil, !hasDelivered {
+    if rules.key != nil, !hasDelivered, isLimited {
       let open = sources.count(where: { if case .ended = $0.phase { false } else { true } })
       error.noteWithoutProgress(
         "a merge in order reads a page of each source before its first item, and "

@@ -101,7 +101,7 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     var refusal = refusal
     refusal.traffic = refusal.traffic + notes.takeTraffic()
     guard notes.hasPassed else {
-      if !notes.hasDelivered {
+      if !notes.hasDelivered, WalkReading.isLimited {
         refusal.noteWithoutProgress(
           "flatMap reads a page of parents and one of a child before its first item")
       }

@@ -60,6 +60,7 @@ final class ReadAllowance: Sendable {
   private let requestLimit: Int?
   private let requests: Atomic<Int>
   private let pages: Mutex<WalkReport.Traffic>
+  private let hasDelivered = Atomic(false)
 
   /// What is left of limits to a walk that has spent that; nil without such limits.
   init?(_ limits: Limits, spent: WalkReport.Traffic) {
@@ -75,6 +76,12 @@ final class ReadAllowance: Sendable {
 
   /// Takes note of what a page has taken, or has failed to come for.
   func took(_ traffic: WalkReport.Traffic) { pages.withLock { $0 = $0 + traffic } }
+
+  /// Whether a page came by it: a walk that is resumed with the same limits gets further.
+  var isBegun: Bool { hasDelivered.load(ordering: .relaxed) }
+
+  /// Takes note of a page that is delivered.
+  func delivered() { hasDelivered.store(true, ordering: .relaxed) }
 
   /// Whether more was read or requested than the walk may.
   var isExceeded: Bool {

@@ -315,8 +315,8 @@ package final class WalkReading: Sendable {
   /// be read for it, either.
   static var isOverLimit: Bool { allowances.contains(where: \.isExceeded) }
 
-  /// Whether such a walk has a limit on what it may read or request.
-  static var isLimited: Bool { !allowances.isEmpty }
+  /// Whether such a walk has delivered nothing yet: what is read at once could take all that it may.
+  static var isLimited: Bool { allowances.contains { !$0.isBegun } }
 
   private static var allowances: [ReadAllowance] {
     var all: [ReadAllowance] = []

@@ -55,6 +55,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     self.machine = Mutex(machine)
     hasLeftovers = Atomic(open.hasLeftovers)
     self.open = Mutex(open)
+    if machine.report.pages > 0 { self.allowance?.delivered() }
   }
 
   deinit {
@@ -179,6 +180,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
         machine.received(&page, at: now)
       }
       allowance?.took(page.traffic)
+      allowance?.delivered()
       return page
     }
     guard let mark else { return try received() }
