@@ -342,15 +342,20 @@ struct ListContent<Item: Sendable>: Sendable {
     return sizes.reduce(0, +) <= limit
   }
 
-  /// The page that a view of these pages needs next: one it shows, then one beside it, then one that is
-  /// stale.
-  func wanted(by visible: ClosedRange<Int>) -> Int? {
+  /// The page that a view of these pages needs next, but for those that failed: one it shows, then one beside it,
+  /// then one that is stale.
+  func wanted(by visible: ClosedRange<Int>, without failed: some Sequence<Int>) -> Int? {
     let near = visible.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
     guard !pages.isEmpty else { return nil }
-    if !held.overlaps(near.lowerBound..<near.upperBound + 1) { return near.lowerBound }
-    if near.upperBound >= held.upperBound - 1, !back.isEmpty { return held.upperBound }
-    if near.lowerBound <= first, !front.isEmpty { return first - 1 }
-    return near.first { held.contains($0) && stamps[$0 - first].isStale }
+    if !held.overlaps(near.lowerBound..<near.upperBound + 1) {
+      return near.first { !failed.contains($0) }
+    }
+    let (next, before) = (held.upperBound, first - 1)
+    if near.upperBound >= next - 1, !back.isEmpty, !failed.contains(next) { return next }
+    if near.lowerBound <= first, !front.isEmpty, !failed.contains(before) { return before }
+    return near.first {
+      held.contains($0) && !failed.contains($0) && stamps[$0 - first].isStale
+    }
   }
 
   /// The pages that have these items, counted from the run's start.

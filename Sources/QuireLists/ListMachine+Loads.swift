@@ -110,14 +110,14 @@ extension ListMachine {
     var again = Page<Item>([])
     switch answer {
     case .failed(let error):
-      if !isForLoop { view.failure = (ordinal, PageError(ofSource: error)) }
+      if !isForLoop { view.failures[ordinal] = PageError(ofSource: error) }
       let load = running.load
       let meant = waiters.filter { isMeant($0) || self.again(for: $0) == load }.map(\.ticket)
       return wake(.failed(error), &effects) { meant.contains($0.ticket) }
     case .page(let page, _): again = content.own(page, at: ordinal)
     case .end: again.position = content.position(of: ordinal)
     }
-    if view.failure?.ordinal == ordinal { view.failure = nil }
+    view.failures[ordinal] = nil
     if isForLoop { return deliver(again, ordinal, &effects) }
     let old = content.mark(of: ordinal)
     content.hold(again, at: ordinal, PageStamp(load: running.id))

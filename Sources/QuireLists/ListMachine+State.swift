@@ -31,10 +31,20 @@ extension ListMachine {
     }
   }
 
+  /// Why pages could not be loaded again that are held, come next to these, or are shown.
+  var failures: [Int: PageError] {
+    view.failures.filter { ordinal, _ in
+      (content.first - 1...content.held.upperBound).contains(ordinal)
+        || view.visible?.contains(ordinal) == true
+    }
+  }
+
   /// The state while nothing is loaded at the end of what is held.
   private var settled: ListState {
-    if let failure = view.failure, failure.ordinal >= content.held.upperBound {
-      return .loadingMoreError(failure.error)
+    if let (ordinal, error) = failures.max(by: { $0.key < $1.key }),
+      ordinal >= content.held.upperBound
+    {
+      return .loadingMoreError(error)
     }
     // More follows what is held, whatever there is behind it.
     switch shown.settled {
@@ -84,7 +94,8 @@ extension ListMachine {
     }
     if !content.front.isEmpty {
       snapshot.canLoadBefore = true
-      snapshot.errorBefore = view.failure.flatMap { $0.ordinal < content.first ? $0.error : nil }
+      let first = failures.min { $0.key < $1.key }
+      snapshot.errorBefore = first.flatMap { $0.key < content.first ? $0.value : nil }
     }
     if case .loading(let running) = activity {
       snapshot.isLoadingBefore = [.before, .again(content.first - 1)].contains(running.load)

@@ -89,11 +89,11 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// What reported items have led to: the pages that a view shows, and the one of these that could not be
-  /// loaded again, which is not tried before a caller asks for it.
+  /// What reported items have led to: the pages that a view shows, and those that could not be loaded again, which
+  /// are not tried before a caller asks for them.
   struct View: Sendable {
     var visible: ClosedRange<Int>?
-    var failure: (ordinal: Int, error: PageError)?
+    var failures: [Int: PageError] = [:]
   }
 
   /// What observers got last, and what the state is while nothing is loaded.
@@ -242,8 +242,8 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// Loads the next page if it is due and every page is begun.
   mutating func lookAhead(_ effects: inout Effects) {
     guard case .idle = activity, options.loadsAhead else { return }
-    if let visible = view.visible, let ordinal = content.wanted(by: visible),
-      ordinal != view.failure?.ordinal
+    if let visible = view.visible,
+      let ordinal = content.wanted(by: visible, without: view.failures.keys)
     {
       return start(.again(ordinal), &effects)
     }
@@ -307,8 +307,8 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// What failed is to be tried again.
   mutating func retry(ticket: Int) -> Effects {
     var effects = Effects()
-    let failed = view.failure?.ordinal
-    view.failure = nil
+    let failed = failures.keys.max()
+    view.failures = [:]
     switch (activity, content.tail) {
     case (.loading(let running), _) where running.isRetry:
       waiters.append(Waiter(ticket: ticket, wish: .load(running.load)))
@@ -342,7 +342,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   mutating func reload(ticket: Int) -> Effects {
     var effects = Effects()
     waiters.append(Waiter(ticket: ticket, wish: .load(.reload)))
-    view.failure = nil
+    view.failures = [:]
     if case .loading(let running) = activity, running.load == .reload { return effects }
     if options.onReload == .clear {
       clear(&effects)
@@ -475,7 +475,7 @@ struct ListMachine<Item: Sendable>: Sendable {
       triggers.before.latch()
       start(.before, &effects)
     }
-    if effects.start != nil { announce(&effects) }
+    announce(&effects)
     return effects
   }
 

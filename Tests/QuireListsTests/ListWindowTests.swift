@@ -177,6 +177,54 @@ import Testing
     #expect(list.snapshot.items.first == 10)
   }
 
+  @Test("18-Window: pages that cannot be loaded again keep a view from no other, and each fails once")
+  func goesOnBesideFailures() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 9))
+    let list = list(source)
+    while try await list.loadMore() {}
+    while list.snapshot.items.first != 20 { try await list.loadBefore() }
+    source.fail(6)
+    list.report(visible: 45..<50)
+    try await settle(list, source)
+    #expect(list.snapshot.state.description == "loadingMoreError")
+    list.report(visible: 20..<50)
+    try await settle(list, source)
+    #expect(list.snapshot.items == Array(10..<50))
+    // It is the next page no more.
+    list.report(visible: 10..<15)
+    try await settle(list, source)
+    #expect(list.snapshot.items == Array(0..<30) && list.snapshot.state == .content)
+    source.fail(8, times: .max)
+    source.fail(9, times: .max)
+    let count = source.requests.count
+    for top in [70, 80, 70, 80] {
+      list.report(visible: top..<top + 5)
+      try await settle(list, source)
+      #expect(list.snapshot.state.description == "loadingMoreError")
+    }
+    #expect(source.requests.dropFirst(count) == [8, 9])
+  }
+
+  @Test("18-Window: a stale page that cannot be loaded again keeps a view from no other one")
+  func refreshesBesideFailure() async throws {
+    let source = ScriptedSource(sizes: 1, 1, 1, 1, 1)
+    let list = PagedList(Cursor(source), options: ListOptions(threshold: .onDemand))
+    let stored = (1...5).map { number in
+      var page = Page(
+        [number - 1], next: number < 5 ? Position(integerLiteral: number + 1) : nil,
+        previous: number > 1 ? Position(integerLiteral: number - 1) : nil)
+      page.position = Position(integerLiteral: number)
+      return page
+    }
+    list.seed(stored) { $0.items == $1.items }
+    source.fail(3)
+    for _ in 0..<2 {
+      list.report(visible: 2..<5)
+      try await settle(list, source)
+    }
+    #expect(source.requests == [3, 4, 5])
+  }
+
   @Test("18-Window, X-17: a loop reads what was dropped, and the window stays where it is")
   func loops() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 6))
