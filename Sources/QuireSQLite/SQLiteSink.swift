@@ -49,7 +49,7 @@ public struct SQLiteSink: Sink {
   /// `.damaged` and `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try Self.check(table)
-    let lock = try TableLock(database: path, table: table)
+    let lock = try await TableLock(database: path, table: table)
     do {
       let database = try SQLiteDatabase(path)
       let writer = try await database.run { database in

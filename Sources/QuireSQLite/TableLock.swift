@@ -12,8 +12,12 @@ final class TableLock {
   private let path: String
   private var descriptor: Int32 = -1
 
-  /// Throws `SinkError`: `.inUse`, or `.writeFailed` where the file cannot be made.
-  init(database: String, table: String) throws(SinkError) {
+  /// Throws `SinkError`: `.inUse`, or `.writeFailed` where the file cannot be made; and what `wait` throws, which
+  /// lets the moment pass in which another export lets go of its table.
+  init(
+    database: String, table: String,
+    wait: () async throws -> Void = { try await Task.sleep(for: .milliseconds(1)) }
+  ) async throws {
     // One database has one lock file, whatever it is called, and before it is made.
     path = FileSink.resolved(database) + "-quire"
     let hash = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
@@ -39,7 +43,7 @@ final class TableLock {
       case 0: continue
       case _ where isLettingGo && waits < 5_000:
         waits += 1
-        usleep(1_000)
+        try await wait()
       case EAGAIN, EACCES:
         throw SinkError(
           .inUse,

@@ -4,7 +4,7 @@ import QuireCore
 import QuireExport
 import QuireJSON
 import QuirePagination
-import QuireSQLite
+@testable import QuireSQLite
 import QuireTesting
 import TestSupport
 import Testing
@@ -184,12 +184,13 @@ import Testing
     var lock = flock(
       l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
     #expect(fcntl(descriptor, 37, &lock) == 0)
-    let sink = tables.sink()
-    let opening = Task { try await sink.open(SinkOpening()).close() }
-    // Far less than the wait lasts.
-    for _ in 0..<20 { await Task.yield() }
-    close(descriptor)
-    try await opening.value
+    var waits = 0
+    let held = try await TableLock(database: tables.path, table: "t") {
+      waits += 1
+      if waits == 3 { close(descriptor) }
+    }
+    #expect(waits == 3)
+    held.release()
   }
 
   @Test("16-Lock: a database that a link leads to is its owner's alone, and locked as any other")
