@@ -58,11 +58,15 @@ final class PostgresWriter: @unchecked Sendable {
           }
           try reconnect(until: end, error)
           // The answer to a commit may be what was lost; one that takes all away can be repeated. Another export
-          // may have committed meanwhile, too, as often as this one. Where nothing can be read, the next try says why.
-          let found = try? ledger.read()
-          if !restarts || isRestarted, found?.checkpoint.bytes == checkpoint.bytes {
-            (committed, isRestarted) = (checkpoint, true)
-            return
+          // may have committed meanwhile, too, as often as this one.
+          guard !restarts || isRestarted else { continue }
+          do {
+            if try ledger.read()?.checkpoint.bytes == checkpoint.bytes {
+              (committed, isRestarted) = (checkpoint, true)
+              return
+            }
+          } catch where !connection.isOpen {
+            // It is lost once more: the next try connects.
           }
         }
       }

@@ -135,19 +135,49 @@ import Testing
     #expect(try schema.rows("SELECT last_value FROM tries") == ["2"])
   }
 
+  private func commit(
+    _ session: any SinkSession, _ number: Int, _ item: String, at position: Position
+  ) async throws {
+    try await session.write(SinkPage([try RawItem(Array(item.utf8))]))
+    var checkpoint = Checkpoint(sequence: number)
+    checkpoint.position = position
+    try await session.commit(checkpoint)
+  }
+
+  @Test("16-Exact: where it cannot be read what a lost commit has come to, the error says why")
+  func saysWhyUnread() async throws {
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let schema = Schema(url: server.url())
+    let session = try await schema.sink().open(SinkOpening())
+    try await commit(session, 1, #"{"a":1}"#, at: "p")
+    try server.crash()
+    // The same commit, as though its answer had been lost.
+    let other = try await schema.sink().open(SinkOpening())
+    try await commit(other, 2, #"{"a":2}"#, at: "q")
+    await other.close()
+    try schema.rows(
+      """
+      ALTER TABLE _quire RENAME TO _stored;
+      CREATE SEQUENCE reads;
+      CREATE FUNCTION strike() RETURNS boolean LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('reads') = 1 THEN RAISE 'not now' USING ERRCODE = '57014'; END IF;
+        RETURN true;
+      END $$;
+      CREATE VIEW _quire AS SELECT * FROM _stored WHERE strike()
+      """)
+    await #expect { try await commit(session, 2, #"{"a":2}"#, at: "q") } throws: {
+      "\($0)".contains("not now")
+    }
+    await session.close()
+    #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["1", "2"])
+  }
+
   @Test("16-Exact: what another export has committed meanwhile is not taken for one's own commit")
   func knowsItsCommit() async throws {
     let server = try PostgresServer()
     defer { server.stop() }
     let schema = Schema(url: server.url())
-    func commit(
-      _ session: any SinkSession, _ number: Int, _ item: String, at position: Position
-    ) async throws {
-      try await session.write(SinkPage([try RawItem(Array(item.utf8))]))
-      var checkpoint = Checkpoint(sequence: number)
-      checkpoint.position = position
-      try await session.commit(checkpoint)
-    }
     let session = try await schema.sink().open(SinkOpening())
     try await commit(session, 1, #"{"a":1}"#, at: "p")
     // Its lock goes with its connection.
