@@ -56,6 +56,7 @@ struct StoredPositionTests {
   func noNumber() async throws {
     let listings: [Cursor<Int>] = [
       Cursor.numbered { NumberedPage([$0], isLast: $0 == 3) }, Cursor(pages: [[1], [2], [3]]),
+      Cursor.numbered { NumberedPage([$0], isLast: $0 == 3) }.parallel(4),
       Cursor.counted { offset in (items: [offset + 1], total: 3) },
     ]
     for listing in listings {
@@ -63,6 +64,8 @@ struct StoredPositionTests {
       for position: Position in ["p", Position(["merged": []]), Position(.null, itemOffset: 1)] {
         let error = await pageError { _ = try await listing.resuming(from: position).collect() }
         #expect(error?.code == .positionMismatch, "\(position)")
+        // Nor is anything asked for behind it.
+        #expect(listing.position(1, after: position, total: nil) == nil, "\(position)")
       }
       #expect(try await listing.resuming(from: Position("2")).collect().last == 3)
     }

@@ -95,7 +95,7 @@ struct NumberedReader<Item: Sendable>: DerivedReader {
   }
 
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    let number = position.value?.integer ?? first
+    guard let number = try? Optional(position).number(first: first) else { return [] }
     let declared = total.flatMap { $0.kind == .pages ? first.plus($0.value) : nil } ?? .max
     return pages.map { number.plus($0) }.filter { $0 < declared }
       .map(Position.init(integerLiteral:))
@@ -129,7 +129,7 @@ struct ArraySource<Item: Sendable>: PageSource {
   }
 
   func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
-    let index = position?.value?.integer ?? 0
+    guard let index = try? position.number(first: 0) else { return [] }
     return pages.indices.dropFirst(max(0, index.plus(1))).prefix(count)
       .map(Position.init(integerLiteral:))
   }
