@@ -178,8 +178,9 @@ extension PaginationDetector {
   }
 
   private func numbersPages(_ placement: Pagination.Placement) -> Bool {
-    placement.parameter.map { vocabulary.pageNames.contains(PaginationVocabulary.normal($0)) }
-      ?? false
+    guard let name = placement.parameter.map(PaginationVocabulary.normal) else { return false }
+    // Behind the name of what it stands in it is none of those known: `paging.pageNumber`.
+    return vocabulary.pageNames.contains(name) || name.hasSuffix("pagenumber")
   }
 
   /// Where a number goes that follows on the one by which the page says where it is: Ghost has `"next": 2`

@@ -196,12 +196,14 @@ struct PaginationVocabulary: Sendable {
   /// made as the size's is, `pageNumber` beside `pageSize` and `page[number]` beside `page[size]`.
   func counters(besideSize name: String) -> [Pagination.Placement] {
     let presets = besideSize[name]?.ranked ?? []
+    let normal = Self.normal(name)
     switch name {
     // json-server's, whose `_end` is that of the page.
     case "_limit", "_end": return presets + [.query("_start")]
     case "_per_page": return presets + [.query("_page")]
     case "page[limit]": return presets + [.query("page[offset]")]
-    case _ where Self.normal(name).hasSuffix("pagesize"):
+    // Nothing is counted by the most that a page may have.
+    case _ where normal.hasSuffix("pagesize") && !normal.contains("max"):
       let made = name.replacing("size", with: "number").replacing("Size", with: "Number")
       return presets + (made == name ? [] : [.query(made)])
     default: return presets

@@ -243,7 +243,8 @@ extension OrdinaryListing {
     (.page("pageNumber"), "?pageSize=10"), (.page("PageNumber"), "?PageSize=10"),
     (.page("page[number]"), "?page[size]=10"), (.offset("page[offset]"), "?page[limit]=10"),
     (.page("_page"), "?_per_page=10"), (.offset("_start"), "?_limit=10"),
-    (.page("page"), "?pageSize=10"),
+    (.page("page"), "?pageSize=10"), (.page("paging.pageNumber"), "?paging.pageSize=10"),
+    (.page("filter[pageNumber]"), "?filter[pageSize]=10"),
   ]
 
   private static let sizes: [OrdinaryListing] = sized.flatMap { parameter, query in

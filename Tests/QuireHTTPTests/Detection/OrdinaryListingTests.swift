@@ -108,6 +108,7 @@ struct OrdinaryListingTests {
     #expect(try sends("max=2").contains(.query("first")))
     #expect(try sends("first=0").first == .query("first"))
     #expect(try !sends("first=20").contains(.query("first")))
+    #expect(try !sends("maxPageSize=2").contains(.query("maxPageNumber")))
   }
 
   @Test("Finding one of several places tells as much as finding it where it is the only one")
