@@ -66,12 +66,10 @@ extension Pagination {
         let (count, overflow) = sum.subtractingReportingOverflow(number)
         return overflow ? nil : .number(String(count))
       case .template(let text):
-        let sent = value.plainText
-        let before = text.prefix { $0 != "{" }
-        guard text.dropFirst(before.count).hasPrefix("{}"), sent.hasPrefix(before) else {
-          return nil
-        }
-        return .number(String(sent.dropFirst(before.count).prefix { "0"..."9" ~= $0 }))
+        guard text.contains("{}") else { return nil }
+        if let number = Self.number(in: value.plainText, by: text) { return .number(number) }
+        // The caller's own number, with no text around it.
+        return value.integer == nil ? nil : value
       case .jsonText: return value
       case .queryItem, .formDecoded, .json: return nil
       }
@@ -103,6 +101,24 @@ extension Pagination {
         rest = rest[rest.index(after: close)...]
       }
       return result + rest
+    }
+
+    /// The digits that stand for `{}` in a text that was made by a template; nil in any other.
+    private static func number(in text: String, by template: String) -> String? {
+      var sent = text[...]
+      var rest = template[...]
+      while let open = rest.firstIndex(of: "{"), let close = rest[open...].firstIndex(of: "}") {
+        let before = rest[..<open]
+        guard sent.hasPrefix(before) else { return nil }
+        sent = sent.dropFirst(before.count)
+        let digits = sent.prefix { "0"..."9" ~= $0 }
+        let name = rest[open...close]
+        if name == "{}" { return digits.isEmpty ? nil : String(digits) }
+        guard name == "{size}" || name == "{to}" else { return nil }
+        sent = sent.dropFirst(digits.count)
+        rest = rest[rest.index(after: close)...]
+      }
+      return nil
     }
 
     private static func text(named name: String, _ value: JSONValue, _ pageSize: Int?) -> String? {

@@ -128,12 +128,17 @@ struct ValueTransformTests {
       (.adding(1, to: .pageNumber(first: 0)), "?at=5", "?at=6", true),
       (.template("row {} on", of: .offset), "?at=row%2040%20on", "?at=row%2042%20on", true),
       (.template("p{}", of: .adding(-1, to: .pageNumber)), "?at=p3", "?at=p4", true),
+      (.template("p{}", of: .pageNumber), "?at=3", "?at=p4", true),
+      (.template("1{}", of: .offset), "?at=13", "?at=15", true),
+      (.template("{size},{}", of: .offset), "?at=2,40", "?at=2%2C42", true),
       (.adding(1, to: .offset), "?at=\(Int.min)", "?at=3", true),
     ]
     for row in rows {
       let engine = try engine(
-        Pagination(next: row.next, send: .query("at"), end: [.emptyPage], items: "/items"),
-        url: "https://a.test/l\(row.query)")
+        Pagination(
+          next: row.next, send: .query("at"), end: [.emptyPage], items: "/items",
+          size: Pagination.PageSize(.header("X-Size"))),
+        url: "https://a.test/l\(row.query)", pageSize: 2)
       #expect(engine.startsMidway == row.isMidway, "\(row)")
       let second = try follow(engine, #"{"items":[1,2]}"#)?.url
       #expect(second == "https://a.test/l\(row.second)", "\(row)")
