@@ -297,7 +297,9 @@ struct AnswerReader: EnginePart {
       target.fragment = nil
       // What the link policy refuses is an error where it is asked for.
       let url = (try? requests.target(of: target.text)) ?? target.text
-      let isOwn = isPart && target.text == answer.url
+      // Behind a proxy an index may name itself by its own host: as written, or as it is asked for.
+      let isOwn =
+        isPart && [answer.url, answer.request.url].contains { $0 == target.text || $0 == url }
       return !isOwn && seen.insert(url).inserted ? url : nil
     }
   }

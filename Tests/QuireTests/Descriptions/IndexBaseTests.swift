@@ -66,7 +66,8 @@ struct IndexBaseTests {
   func movedLinks() async throws {
     let pages = [
       "/index":
-        #"{"pages":[{"at":"http://inner.test/1"},{"at":"/1"},{"at":"//inner.test/m"},{"at":"/3"}]}"#,
+        #"{"pages":[{"at":"http://inner.test/index#a"},{"at":"http://inner.test/1"},{"at":"/1"},"#
+        + #"{"at":"//inner.test/m"},{"at":"/3"}]}"#,
       "/m": #"{"pages":[{"at":"http://inner.test/2"}]}"#, "/1": #"{"items":[1]}"#,
       "/2": #"{"items":[2]}"#, "/3": #"{"items":[3]}"#,
     ]
