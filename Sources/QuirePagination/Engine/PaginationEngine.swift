@@ -64,7 +64,10 @@ package final class PaginationEngine: Sendable {
     self.notices = notices
     var editor = RequestEditor(first)
     try editor.addConstants(pagination.request.always)
-    if let asked, let size = pagination.size { try editor.set(asked, as: size) }
+    if let asked, let size = pagination.size {
+      let start = routes.first { $0.send == .itemRange }?.next.firstCount
+      try editor.set(asked, as: size, from: start ?? 0)
+    }
     let own = pagination.size?.send.flatMap { editor.pageSize(at: $0) }
     self.pageSize =
       asked ?? own.map { min($0, pagination.size?.max ?? $0) } ?? pagination.size?.standard

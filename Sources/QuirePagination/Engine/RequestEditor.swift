@@ -83,14 +83,16 @@ extension RequestEditor {
     }
   }
 
-  /// Asks for pages of `count` items.
-  mutating func set(_ count: Int, as size: Pagination.PageSize) throws(PageError) {
+  /// Asks for pages of `count` items; a range begins at `first` where the request has none.
+  mutating func set(
+    _ count: Int, as size: Pagination.PageSize, from first: Int = 0
+  ) throws(PageError) {
     let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
       .joined(separator: String(count))
     guard let place = size.send else { return }
     switch place {
     case .jsonBody: try send(.number(String(count)), by: place, pageSize: nil)
-    case .itemRange: try setRange(from: rangeStart ?? 0, pageSize: count)
+    case .itemRange: try setRange(from: rangeStart ?? first, pageSize: count)
     case .query, .header, .form, .xmlBody, .placeholder:
       try send(.string(text), by: place, pageSize: nil)
     case .url, .request, .path, .queryMerge, .bodyMerge, .firstOf:

@@ -169,6 +169,15 @@ struct PaginationEngineTests {
     }
   }
 
+  @Test("A range begins at the first item that a description counts from, whoever gives the size")
+  func firstRange() throws {
+    for (size, asked) in [(nil, "1-1000"), (50, "1-50")] as [(Int?, String)] {
+      let engine = try makeEngine(.postgrest.counting(from: 1), pageSize: size)
+      #expect(engine.first.headerFields[.range] == asked)
+      #expect(!engine.startsMidway)
+    }
+  }
+
   @Test("C-10: a request that begins in the middle of the listing is known as one")
   func midway() throws {
     for (query, isMidway) in [
