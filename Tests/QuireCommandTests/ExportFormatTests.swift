@@ -77,7 +77,10 @@ struct ExportFormatTests {
     let how = ["https://h.test/", "--preset", "linkHeader", "--raw", "-o"]
     let command = try ExportCommand.parse(how + destination)
     #expect(throws: ValidationError.self) { try ExportPlan(command) }
-    for allowed in [["x.jsonl.gz"], ["x.json", "--format", "json"]] {
+    for allowed in [
+      ["x.jsonl.gz"], ["x.json", "--format", "json"], ["x.json", "--format", "jsonl"],
+      ["x.csv", "--format", "json"],
+    ] {
       let command = try ExportCommand.parse(how + allowed)
       #expect(throws: Never.self) { try ExportPlan(command) }
     }

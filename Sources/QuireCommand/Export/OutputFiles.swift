@@ -109,14 +109,13 @@ struct OutputFiles: Sendable {
     _ request: DestinationRequest, _ sink: (any Sink)?, _ format: FormatArguments.Format
   ) throws {
     let kind = (sink as? FileSink)?.format
-    let isArray = kind == FileFormat.json || kind == FileFormat.json.compressed
     guard kind != FileFormat.jsonLines, kind != FileFormat.jsonLines.compressed,
-      !isArray || format != .json
+      ![.json, .csv, .jsonl].contains(format)
     else { return }
     throw ValidationError(
-      "--raw: items as the server wrote them go into JSON Lines, and "
-        + "\(DestinationRequest.shown(request.path, table: nil)) has "
-        + (isArray ? "JSON: say --format json, if the pages are that." : "a table."))
+      "--raw: elements of XML go into JSON Lines, and not into "
+        + "\(DestinationRequest.shown(request.path, table: nil)). If the pages are no XML, say what they "
+        + "are: --format json, csv or jsonl.")
   }
 
   /// What keeps nothing gets lines of JSON: a name or an option that asks for something else would be
