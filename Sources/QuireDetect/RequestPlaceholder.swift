@@ -15,18 +15,25 @@ struct RequestPlaceholder: Hashable {
   /// The placeholders of a request.
   ///
   /// Braces mean nothing in a URL, so that each pair of them is one there, but for encoded ones within a
-  /// parameter's value; there and in a body they may be part of a query language, and in a body only the
-  /// names of pages, offsets and tokens are looked for. Throws `invalidArgument` for one whose name does
-  /// not say what it stands for: it must not be sent.
+  /// parameter's value; there and in a body they may be part of a query language, and only the names of
+  /// pages, offsets and tokens are looked for: in a value, where it has no other braces. Throws
+  /// `invalidArgument` for one whose name does not say what it stands for: it must not be sent.
   static func all(
     in request: PageRequest, vocabulary: PaginationVocabulary = .shared
   ) throws(PageError) -> [RequestPlaceholder] {
     var found: [RequestPlaceholder] = []
     let path = PercentEncoding.decode(request.url.prefix { $0 != "?" })
     let values = request.url.split { "?&=#".contains($0) }.map { PercentEncoding.decode($0) }
-    for text in texts(in: PercentEncoding.decode(request.url))
-    where (path + request.url).contains(text) || text.hasPrefix("{{") || values.contains(text) {
-      guard let placeholder = RequestPlaceholder(text, vocabulary) else {
+    for text in texts(in: PercentEncoding.decode(request.url)) {
+      let placeholder = RequestPlaceholder(text, vocabulary)
+      let isOne =
+        (path + request.url).contains(text) || text.hasPrefix("{{")
+        || values.contains { value in
+          let isAlone = value.count(where: { $0 == "{" }) == 1
+          return value == text || placeholder != nil && isAlone && value.contains(text)
+        }
+      guard isOne else { continue }
+      guard let placeholder else {
         throw PageError(
           .invalidArgument,
           "The URL has the placeholder \"\(text.prefix(80))\", and its name does not say what goes "

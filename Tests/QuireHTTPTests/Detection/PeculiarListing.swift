@@ -237,6 +237,13 @@ struct PeculiarListing: Sendable {
       name: "a placeholder for an offset", url: "https://api.test/things?at={offset}", isFound: true
     ) { .json(items($0.number("at") ?? 99)) },
     .init(
+      name: "a placeholder within a parameter, encoded as programs do it",
+      url: "https://api.test/things?range=%7Boffset%7D-99", isFound: true
+    ) { request in
+      let start = request.query["range"].flatMap { Int($0.prefix { $0 != "-" }) }
+      return .json(items(start ?? 99))
+    },
+    .init(
       name: "a placeholder for a cursor", url: "https://api.test/things?at={cursor}", isFound: true
     ) { request in
       let start = start(request.query["at"])
