@@ -159,15 +159,22 @@ extension PaginationDetector {
   private func judgeParameter(of pagination: Pagination, in fit: inout DetectorFit) {
     guard pagination.routes.count == 1, let route = pagination.routes.first, route.next.isCounter
     else { return }
-    let ofFormat = [Count.page, .offset].map(\.parameterOfJSONAPI)
     if parametersBesideSize.contains(route.send) {
       fit.evidence.append("the request's page size has a name that goes with the parameter")
-    } else if isJSONAPI, ofFormat.contains(route.send) {
-      fit.evidence.append("the page is JSON:API, which has the parameter for paging")
+    } else if isJSONAPI, answer.request.body == .none, parametersOfJSONAPI.contains(route.send) {
+      fit.evidence.append("the page is JSON:API, whose servers page by the parameter")
     } else {
       return
     }
     fit.score += Weights.besideSize
+  }
+
+  /// What servers of JSON:API count by: the format leaves them the family `page`, and without a sign of
+  /// that in the request it may be a plain name.
+  private var parametersOfJSONAPI: [Pagination.Placement] {
+    let isOfFamily = parameters.contains { $0.spelled.hasPrefix("page[") }
+    return [.query("page[number]")]
+      + (isOfFamily ? [.query("page[offset]")] : [.query("page"), .query("offset")])
   }
 
   // MARK: Behaviour

@@ -219,7 +219,17 @@ extension OrdinaryListing {
     .init(name: "JSON:API, without links and totals", parameter: .page("page[number]")) {
       "{\"jsonapi\":{\"version\":\"1.0\"},\"data\":\($0.resources)}"
     },
-    .init(name: "JSON:API, without links and by offset", parameter: .offset("page[offset]")) {
+    .init(
+      name: "JSON:API, without links and by offset", parameter: .offset("page[offset]"),
+      query: "?page[limit]=10"
+    ) { "{\"data\":\($0.resources)}" },
+    .init(name: "JSON:API, by a plain offset", parameter: .offset("offset")) {
+      "{\"data\":\($0.resources)}"
+    },
+    .init(name: "JSON:API, by a plain offset and with a total", parameter: .offset("offset")) {
+      "{\"data\":\($0.resources),\"meta\":{\"total\":25}}"
+    },
+    .init(name: "JSON:API, by a plain page", parameter: .page("page")) {
       "{\"data\":\($0.resources)}"
     },
     .init(name: "OData", parameter: .token("$skiptoken")) {
