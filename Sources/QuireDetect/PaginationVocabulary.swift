@@ -205,7 +205,10 @@ struct PaginationVocabulary: Sendable {
     // Nothing is counted by the most that a page may have.
     case _ where normal.hasSuffix("pagesize") && !normal.contains("max"):
       let made = name.replacing("size", with: "number").replacing("Size", with: "Number")
-      return presets + (made == name ? [] : [.query(made)])
+      // As many servers have `page` beside it, but for those whose parameters stand in something.
+      let plain = normal == "pagesize" && name != "page[size]" ? ["page"] : []
+      let names = plain + (made == name ? [] : [made])
+      return presets + names.map { Pagination.Placement.query($0) }
     default: return presets
     }
   }

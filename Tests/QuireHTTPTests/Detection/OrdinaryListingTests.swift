@@ -111,6 +111,17 @@ struct OrdinaryListingTests {
     #expect(try !sends("maxPageSize=2").contains(.query("maxPageNumber")))
   }
 
+  @Test("A page size goes with `page` and with a number that is called after it, and neither is likely")
+  func besidePageSize() throws {
+    let found = try detection(
+      #"{"totalCount":9,"rocks":[{"a":1},{"a":2}]}"#, "https://api.test/l?page_size=2")
+    for name in ["page", "page_number"] {
+      let candidate = try #require(found.candidates.first { $0.pagination.send == .query(name) })
+      #expect(candidate.evidence.contains { $0.contains("page size has a name") }, "\(name)")
+    }
+    #expect(found.candidates.allSatisfy { $0.confidence < .likely }, "\(found.candidates)")
+  }
+
   @Test("Finding one of several places tells as much as finding it where it is the only one")
   func rarity() throws {
     let vocabulary = PaginationVocabulary.shared
