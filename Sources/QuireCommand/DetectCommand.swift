@@ -245,7 +245,9 @@ struct DetectionText {
     if let file = arguments.caFile { words += ["--ca-file", file] }
     if arguments.allowPlainHTTP { words.append("--allow-plain-http") }
     if let rate = arguments.rate { words += ["--rate", rate] }
-    if let reserve = arguments.rateReserve { words += ["--rate-reserve", "\(reserve)"] }
+    if let reserve = arguments.rateReserve {
+      words += ["--rate-reserve", Int(exactly: reserve).map { "\($0)" } ?? "\(reserve)"]
+    }
     if let addresses = arguments.addresses { words += ["--addresses", addresses] }
     if let proxy = arguments.proxy {
       let isElsewhere = proxy == "env" || proxy.hasPrefix("env:") || proxy.hasPrefix("@")

@@ -69,9 +69,12 @@ struct DetectCommandTests {
       return [.respond("{\"count\":2,\"next\":\(next),\"results\":[{\"id\":\(page)}]}")]
     }
     defer { server.stop() }
-    let ending = try await Command.quire(
-      ["detect", server.url("/things"), "--rate-reserve", "1234567.125"])
-    #expect(ending.output.contains(" --rate-reserve 1234567.125"), "\(ending.output)")
+    for number in ["1234567.125", "50"] {
+      let ending = try await Command.quire(
+        ["detect", server.url("/things"), "--rate-reserve", number])
+      #expect(ending.output.contains(" --rate-reserve \(number)"), "\(ending.output)")
+      #expect(!ending.output.contains("50.0"), "\(ending.output)")
+    }
   }
 
   @Test("Where the answer does not tell, quire detect says what it has, and fails")

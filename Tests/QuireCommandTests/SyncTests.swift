@@ -247,9 +247,9 @@ import Testing
   func showsNames() async throws {
     let forge = try Forge()
     let file = try forge.file(
-      more: "  🍏🍎🍐🍊🍋🍌:\n    url: \(forge.server.url("/x"))\n    key: id\n    preset: github\n")
+      more: "  🍏🍎🍐🍊🍋🍌🍉🍇:\n    url: \(forge.server.url("/x"))\n    key: id\n    preset: github\n")
     let status = try await Command.quire(["sync", file, "--status"])
-    #expect(status.output.contains("\n🍏🍎🍐🍊🍋🍌   "), "\(status.output)\(status.errors)")
+    #expect(status.output.contains("\n🍏🍎🍐🍊🍋🍌🍉🍇   "), "\(status.output)\(status.errors)")
   }
 
   @Test("16-Sync: what a command line cannot be right in is named, before anything is read")
