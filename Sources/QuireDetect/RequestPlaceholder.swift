@@ -14,9 +14,9 @@ struct RequestPlaceholder: Hashable {
 
   /// The placeholders of a request.
   ///
-  /// Braces mean nothing in a URL, so that each pair of them is one there, but for encoded ones within a
-  /// parameter's value; there and in a body they may be part of a query language, and only the names of
-  /// pages, offsets and tokens are looked for: in a value, where it has no other braces. Throws
+  /// Braces mean nothing in a URL, so that each pair of them is one there, but for encoded ones within
+  /// a parameter's value; there and in a body they may be part of a query language, and only the names
+  /// of pages, offsets and tokens are looked for: in a value, where it has no other braces. Throws
   /// `invalidArgument` for one whose name does not say what it stands for: it must not be sent.
   static func all(
     in request: PageRequest, vocabulary: PaginationVocabulary = .shared

@@ -114,8 +114,8 @@ struct OutputFiles: Sendable {
     else { return }
     throw ValidationError(
       "--raw: elements of XML go into JSON Lines, and not into "
-        + "\(DestinationRequest.shown(request.path, table: nil)). If the pages are no XML, say what they "
-        + "are: --format json, csv or jsonl.")
+        + "\(DestinationRequest.shown(request.path, table: nil)). If the pages are no XML, say what "
+        + "they are: --format json, csv or jsonl.")
   }
 
   /// What keeps nothing gets lines of JSON: a name or an option that asks for something else would be

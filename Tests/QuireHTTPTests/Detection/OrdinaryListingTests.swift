@@ -111,7 +111,7 @@ struct OrdinaryListingTests {
     #expect(try !sends("maxPageSize=2").contains(.query("maxPageNumber")))
   }
 
-  @Test("A page size goes with `page` and with a number that is called after it, and neither is likely")
+  @Test("A page size goes with `page` and a number that is called after it, and neither is likely")
   func besidePageSize() throws {
     let found = try detection(
       #"{"totalCount":9,"rocks":[{"a":1},{"a":2}]}"#, "https://api.test/l?page_size=2")
