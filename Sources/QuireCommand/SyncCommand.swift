@@ -72,8 +72,13 @@ struct SyncCommand: AsyncParsableCommand {
     }
     let shared = try sharedState(sync)
     if plan || status {
+      let known = try await known(sync, shared)
+      // As the command without --plan would, which for several machines refuses none.
+      if plan, restart, shared == nil {
+        try sync.checkReaders(of: only.isEmpty ? names : only) { known.record($0) }
+      }
       let status = SyncStatus(
-        file: sync, known: try await known(sync, shared),
+        file: sync, known: known,
         isRunning: shared == nil ? FileLock.isHeld(Self.lockPath(sync)) : nil)
       return print(plan ? status.plan(only: only, restarts: restart) : status.table)
     }

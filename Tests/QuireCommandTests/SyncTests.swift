@@ -99,6 +99,8 @@ import Testing
     let anew = ["sync", file, "--restart", "--only", "repositories"]
     let refused = try await Command.quire(anew)
     #expect(refused.status == 2 && refused.errors.contains("--only issues"), "\(refused.errors)")
+    let planned = try await Command.quire(anew + ["--plan"])
+    #expect(planned.status == 2 && planned.errors == refused.errors, "\(planned.output)")
     #expect(forge.server.requests.count == count)
     let ending = try await Command.quire(anew + ["--only", "issues"])
     #expect(ending.status == 0, "\(ending.errors)")

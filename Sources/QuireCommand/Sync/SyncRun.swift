@@ -55,7 +55,7 @@ struct SyncRun: Sendable {
     let wanted = file.wantedValues
     let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
     if restarts {
-      try checkReaders(of: listings)
+      try file.checkReaders(of: listings.map(\.name)) { try state.record($0) }
       for listing in listings { try state.forget(listing.name) }
     }
     let round = try state.beginRound()
@@ -71,20 +71,6 @@ struct SyncRun: Sendable {
     }
     try state.endRound()
     return isComplete
-  }
-
-  /// Throws where a run that goes on reads parents that would be forgotten: its place is one among them.
-  private func checkReaders(of restarted: [SyncListing]) throws {
-    let names = restarted.map(\.name)
-    for listing in file.listings where !names.contains(listing.name) {
-      guard let parent = listing.parent, names.contains(parent),
-        try state.record(listing.name).isUnfinished
-      else { continue }
-      throw ValidationError(
-        "--restart: \(listing.name) is in the middle of a run for the items of \(parent), which would be "
-          + "forgotten. Begin it anew as well, by --only \(listing.name), or let it come to its end before."
-      )
-    }
   }
 
   // MARK: One listing
@@ -251,5 +237,22 @@ extension SyncListing {
     // What comes again takes its own place.
     export.restartsExpired = true
     return export
+  }
+}
+
+extension SyncFile {
+  /// Throws where a run that goes on reads parents that would be forgotten: its place is one among them.
+  func checkReaders(
+    of restarted: [String], _ record: (String) throws -> SyncState.Record
+  ) throws {
+    for listing in listings where !restarted.contains(listing.name) {
+      guard let parent = listing.parent, restarted.contains(parent),
+        try record(listing.name).isUnfinished
+      else { continue }
+      throw ValidationError(
+        "--restart: \(listing.name) is in the middle of a run for the items of \(parent), which would be "
+          + "forgotten. Begin it anew as well, by --only \(listing.name), or let it come to its end before."
+      )
+    }
   }
 }
