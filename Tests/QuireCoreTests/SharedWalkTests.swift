@@ -88,6 +88,28 @@ struct SharedWalkTests {
     #expect(source.log.closes == [nil])
   }
 
+  @Test("C6, C-7, TI-44: a cancelled task that waits leaves the walk that a loop left to it")
+  @MainActor func leavesFromWaiting() async throws {
+    let source = ScriptedSource(sizes: 1, 1, needsClosing: true)
+    source.hold(1)
+    let walk = Cursor(source).walk()
+    let loop = Task<Void, any Error> { for try await _ in walk { return } }
+    try await source.wait { $0.requests == [1] }
+    let asks = Gate()
+    let other = Task {
+      asks.openUp()
+      return try await walk.next(isolation: #isolation)?.items
+    }
+    try await asks.wait()
+    other.cancel()
+    source.release(1)
+    try await loop.value
+    await #expect(throws: CancellationError.self) { try await other.value }
+    try await source.wait { $0.closes.count == 1 }
+    if case .stoppedByConsumer = walk.report.end { return }
+    Issue.record("It ended as \(walk.report.end).")
+  }
+
   @Test("C6, C-7, TI-44: cancelling the task that reads leaves the page to the one that waits")
   func cancelsReading() async throws {
     let source = ScriptedSource(sizes: 1, 1)

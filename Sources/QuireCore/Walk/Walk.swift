@@ -120,16 +120,19 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     // It would wait for itself.
     if WalkReading.isInside(self) { throw WalkMachine.nestedIteration }
     asking.add(1, ordering: .relaxed)
-    defer { asking.subtract(1, ordering: .relaxed) }
+    var page: Page<Item>?
+    defer { asked(isServed: page != nil) }
     try await turns.take()
     defer { turns.pass() }
-    if let page = leftover(for: mark) { return page }
+    page = leftover(for: mark)
+    if page != nil { return page }
     let action = proceed()
     if case .load(let position, let time) = action {
-      return try await load(position, within: time, mark)
+      page = try await load(position, within: time, mark)
+    } else {
+      try await finish(action)
     }
-    try await finish(action)
-    return nil
+    return page
   }
 
   // Apart from the wait for the page, in whose frame the machine's work would lie; so are the steps below.
@@ -264,9 +267,23 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
         hasLeftovers.store(open.hasLeftovers, ordering: .relaxed)
       }
     }
+    part { $0.left(isMidway: $1, isAsked: $2) }
+  }
+
+  /// A task that asked for a page has one, or gets none.
+  private func asked(isServed: Bool) {
+    asking.subtract(1, ordering: .relaxed)
+    if !isServed { part { $0.gaveUp(isMidway: $1, isAsked: $2) } }
+  }
+
+  private func part(
+    _ step: (inout WalkMachine, Bool, Bool) -> (isLeft: Bool, closing: WalkMachine.Closing?)
+  ) {
     let isMidway = hasLeftovers.load(ordering: .relaxed)
-    let isAsked = asking.load(ordering: .relaxed) > 0
-    let (isLeft, closing) = machine.withLock { $0.left(isMidway: isMidway, isAsked: isAsked) }
+    // Within the lock: a task that reads was counted before it took that.
+    let (isLeft, closing) = machine.withLock {
+      step(&$0, isMidway, asking.load(ordering: .relaxed) > 0)
+    }
     if isLeft { reader.leave() }
     if let closing { closeSoon(closing) }
   }

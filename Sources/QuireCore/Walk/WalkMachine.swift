@@ -62,6 +62,9 @@ struct WalkMachine: Sendable {
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
   private var iterators = 0
+  /// Whether the last iterator was dropped while a task asked for a page without one: it leaves the walk if it gets
+  /// none.
+  private var isLeftToAsker = false
   private var hasFetched = false
   private var closing: Position?
   private var isClosed = false
@@ -121,7 +124,7 @@ struct WalkMachine: Sendable {
   /// The page being read has come; it is made into what is to be delivered.
   mutating func received<Item>(_ page: inout Page<Item>, at now: Duration) {
     endLoading(at: now)
-    hasFetched = true
+    (hasFetched, isLeftToAsker) = (true, false)
     page.index = pageIndex
     startsMidway = startsMidway || page.startsMidway || before == nil && page.previous != nil
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
@@ -190,14 +193,22 @@ struct WalkMachine: Sendable {
   /// the middle of its last page it has not come to its end.
   mutating func left(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
     iterators -= 1
-    guard iterators == 0, !isAsked else { return (false, nil) }
+    guard iterators == 0 else { return (false, nil) }
+    isLeftToAsker = isAsked
+    return isAsked ? (false, nil) : (true, abandoned(isMidway: isMidway))
+  }
+
+  /// A task that asked for a page got none, and nor does another.
+  mutating func gaveUp(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
+    guard isLeftToAsker, iterators == 0, !isAsked else { return (false, nil) }
+    isLeftToAsker = false
     return (true, abandoned(isMidway: isMidway))
   }
 
   /// The same walk for another consumer: without iterators, and nothing is being read.
   func copy() -> WalkMachine {
     var copy = self
-    copy.iterators = 0
+    (copy.iterators, copy.isLeftToAsker) = (0, false)
     if case .loading(let position) = state { copy.state = .ready(position, .admitted) }
     return copy
   }
