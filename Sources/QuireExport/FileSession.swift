@@ -160,13 +160,14 @@ package final class FileSession: SinkSession {
       defer { calls.close(file.descriptor) }
       try verify(found, in: file)
     }
+    // The name may be that of what is complete from here on: what fails behind it takes no file away.
+    isNew = false
     try takePlace(staged)
     guard sink.isLocked else {
       calls.close(destination.descriptor)
       let descriptor = calls.open(target, O_RDWR)
       guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", target) }
       destination = SinkFile(calls: calls, path: target, descriptor: descriptor)
-      isNew = false
       return
     }
     // Another file has the name now, and needs a lock of its own.

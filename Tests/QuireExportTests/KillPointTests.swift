@@ -187,8 +187,10 @@ struct KillPointTests {
     #expect(folder.text("a.jsonl") == "2\n")
   }
 
-  @Test("K1, K4: a complete file that is still to take its name stays where it cannot be opened now")
-  func keepsWhatIsStaged() async throws {
+  @Test(
+    "K1, K4: a complete file still to take its name stays where it cannot be opened, or its name not confirmed",
+    arguments: [true, false])
+  func keepsWhatIsStaged(opens: Bool) async throws {
     let folder = try Folder()
     func sink(_ calls: FileCalls) -> FileSink {
       FileSink(
@@ -202,7 +204,13 @@ struct KillPointTests {
     calls.rename = { $1.hasSuffix(".jsonl") ? -EIO : FileCalls.system.rename($0, $1) }
     _ = await Export(Cursor(listing([["1"]])), to: sink(calls)).outcome()
     calls = .system
-    calls.open = { $0.hasSuffix("-replacement") ? -EIO : FileCalls.system.open($0, $1) }
+    if opens {
+      // The name was given to a new, empty file meanwhile.
+      try FileManager.default.removeItem(atPath: folder("a.jsonl"))
+      calls.syncFolder = { _ in -EIO }
+    } else {
+      calls.open = { $0.hasSuffix("-replacement") ? -EIO : FileCalls.system.open($0, $1) }
+    }
     let report = await Export(Cursor(listing([["2"]])), to: sink(calls)).outcome()
     #expect(!report.isComplete && report.pages == 0)
     let session = try sink(.system).open(SinkOpening())
