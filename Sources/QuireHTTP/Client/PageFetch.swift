@@ -467,12 +467,18 @@ final class PageFetch<Item: Sendable> {
       && request.headerFields.allSatisfy { first.headerFields[values: $0.name].contains($0.value) }
   }
 
-  /// By what validators know the page. Where cursors may stand beside the URL, what older snapshots have under the
-  /// request's identity is of the last page, and leads nowhere.
+  /// By what validators know the page. Where cursors may stand beside the request's identity, what older snapshots
+  /// have under that is of the last page, and leads nowhere.
   private var validatorKey: String {
     let isBeside =
       request.body != .none
-      || engine.routes.contains { if case .header = $0.send { true } else { false } }
+      || engine.routes.contains {
+        switch $0.send {
+        case .header: true
+        case .query(let name, _): SecretName.matches(name)
+        default: false
+        }
+      }
     return exchange.requestIdentity + (isBeside ? " #first" : "")
   }
 
