@@ -103,7 +103,9 @@ final class SplitSource: PageSource {
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(try place.seen.take(found.items, by: split.key))
     page.metadata = found.metadata
-    place.tally.add(found, declaring: try found.declared(by: split) ?? found.total)
+    // What the path has said of the part stands against what later pages say of the listing.
+    let isTold = split.total != nil && place.tally.declared != nil
+    place.tally.add(found, declaring: try found.declared(by: split) ?? (isTold ? nil : found.total))
     page.warnings = found.warnings
     page.nextFailure = found.nextFailure
     if let failure = found.nextFailure, failure.code == .resultWindowExceeded {
