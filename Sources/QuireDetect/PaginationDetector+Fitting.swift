@@ -169,14 +169,6 @@ extension PaginationDetector {
     fit.score += Weights.besideSize
   }
 
-  /// What servers of JSON:API count by: the format leaves them the family `page`, and without a sign
-  /// of that in the request it may be a plain name.
-  private var parametersOfJSONAPI: [Pagination.Placement] {
-    let isOfFamily = parameters.contains { $0.spelled.hasPrefix("page[") }
-    return [.query("page[number]")]
-      + (isOfFamily ? [.query("page[offset]")] : [.query("page"), .query("offset")])
-  }
-
   // MARK: Behaviour
 
   private func settle(_ engine: PaginationEngine, in fit: inout DetectorFit) {

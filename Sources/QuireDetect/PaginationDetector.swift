@@ -308,11 +308,14 @@ extension PaginationDetector {
   /// How a description counts.
   enum Count {
     case offset, page
+  }
 
-    /// The parameter that JSON:API's servers count by: the format leaves them the family `page`.
-    var parameterOfJSONAPI: Pagination.Placement {
-      .query(self == .offset ? "page[offset]" : "page[number]")
-    }
+  /// What servers of JSON:API count by: the format leaves them the family `page`, and without a sign of
+  /// that in the request it may be a plain name. The first is the likeliest for pages, the last for offsets.
+  var parametersOfJSONAPI: [Pagination.Placement] {
+    let isOfFamily = parameters.contains { $0.spelled.hasPrefix("page[") }
+    return [.query("page[number]")]
+      + (isOfFamily ? [.query("page[offset]")] : [.query("page"), .query("offset")])
   }
 
   /// Judges a description that counts by whether the page says that it starts where the description
@@ -405,7 +408,7 @@ extension PaginationDetector {
     }
     if let there { return there }
     guard answer.request.body == .none else { return nil }
-    if isJSONAPI { return kind.parameterOfJSONAPI }
+    if isJSONAPI { return kind == .page ? parametersOfJSONAPI.first : parametersOfJSONAPI.last }
     let known = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
     let echo = echoes(of: kind).first { known.contains(PaginationVocabulary.normal($0.name)) }
     return echo.map(Self.parameter)
