@@ -463,7 +463,11 @@ struct ListMachine<Item: Sendable>: Sendable {
     var effects = Effects()
     content.show(items)
     view.visible = content.ordinals(ofItems: items)
-    guard case .idle = activity, !isSettling(at: now) else { return effects }
+    guard case .idle = activity, !isSettling(at: now) else {
+      // A page that is shown, and failed, is in the state.
+      announce(&effects)
+      return effects
+    }
     lookAhead(&effects)
     let ahead = Progress(
       consumed: content.loaded - items.lowerBound, loaded: content.loaded + content.prepended,
