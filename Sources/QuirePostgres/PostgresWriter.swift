@@ -65,8 +65,9 @@ final class PostgresWriter: @unchecked Sendable {
               (committed, isRestarted) = (checkpoint, true)
               return
             }
-          } catch where !connection.isOpen {
-            // It is lost once more: the next try connects.
+          } catch {
+            // Where it is lost once more, the next try connects.
+            guard !connection.isOpen else { throw error }
           }
         }
       }

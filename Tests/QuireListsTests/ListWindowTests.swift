@@ -177,7 +177,7 @@ import Testing
     #expect(list.snapshot.items.first == 10)
   }
 
-  @Test("18-Window: pages that cannot be loaded again keep a view from no other, and each fails once")
+  @Test("18-Window: pages that cannot be loaded again keep a view from no other")
   func goesOnBesideFailures() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 9))
     let list = list(source)
