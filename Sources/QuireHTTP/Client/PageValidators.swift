@@ -63,7 +63,8 @@ public final class PageValidators: Sendable {
     state = Mutex(State(entries: Dictionary(uniqueKeysWithValues: entries), order: order))
   }
 
-  /// All that is known, by requests such as `GET https://host/feed`, to be stored.
+  /// All that is known, by requests such as `GET https://host/feed`, to be stored; those that leave their first page
+  /// alone end in ` #first`.
   public var snapshot: [String: Entry] {
     state.withLock { $0.entries.mapValues(\.entry) }
   }
