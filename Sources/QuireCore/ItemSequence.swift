@@ -162,12 +162,19 @@ struct OpenPages<Item: Sendable>: Sendable {
     return copy
   }
 
+  // Most walks are read page by page and have nothing here: that is found out by a count, which costs no look-up
+  // of generic types. Nor are there key paths, which generic code makes anew each time.
+
   /// Whether there is something that a loop has left.
-  var hasLeftovers: Bool { pages.contains(where: \.isLeftover) }
+  var hasLeftovers: Bool { firstLeftover != nil }
+
+  private var firstLeftover: Int? {
+    pages.count > 0 ? pages.firstIndex { $0.isLeftover } : nil
+  }
 
   /// Takes the first of what loops have left, `limit` items at most; nil when there is nothing.
   mutating func takeLeftover(limit: Int = .max) -> Page<Item>? {
-    guard let index = pages.firstIndex(where: \.isLeftover) else { return nil }
+    guard let index = firstLeftover else { return nil }
     let open = pages[index]
     var rest = open.page.dropping(items: open.taken)
     if rest.items.count > limit {
@@ -180,10 +187,11 @@ struct OpenPages<Item: Sendable>: Sendable {
   }
 
   /// Items delivered that are not consumed.
-  var unread: Int { pages.reduce(0) { $0 + $1.unread } }
+  var unread: Int { pages.count > 0 ? pages.reduce(0) { $0 + $1.unread } : 0 }
 
   /// Where the first of them lies; nil when there are none.
   var checkpoint: Position? {
-    pages.first { $0.unread > 0 }.flatMap { $0.page.position(afterItems: $0.taken) }
+    guard pages.count > 0 else { return nil }
+    return pages.first { $0.unread > 0 }.flatMap { $0.page.position(afterItems: $0.taken) }
   }
 }

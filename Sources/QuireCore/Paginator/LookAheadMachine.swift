@@ -3,25 +3,8 @@
 /// One load runs at a time. A consumer that finds nothing loaded waits for the load that runs, or
 /// starts one.
 struct LookAheadMachine<Item: Sendable>: Sendable {
-  enum State: Sendable {
-    /// Nothing is being loaded, and more may follow. → `loading`
-    case idle
-    /// The load with this number runs. → `idle`, `cancelling`, `failed`, `exhausted`
-    case loading(Int)
-    /// No consumer wants the load that still runs. → `idle`, `exhausted`
-    case cancelling(Int)
-    /// The last load failed; `isDelivered` once a consumer got the error. → `loading`
-    case failed(any Error, isDelivered: Bool)
-    /// The walk is over. Final.
-    case exhausted
-  }
-
-  /// What a consumer asks for.
-  enum Delivery: Sendable {
-    case page
-    /// Items, which are noted as they are consumed.
-    case items(ItemMark? = nil)
-  }
+  typealias State = LookAhead.State
+  typealias Delivery = LookAhead.Delivery
 
   /// What a consumer gets.
   enum Outcome: Sendable {
@@ -30,12 +13,18 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     case failed(any Error)
   }
 
+  /// What a waiter gets.
+  struct Waking {
+    let ticket: Int
+    let outcome: Outcome
+  }
+
   /// What an event leads to; all of it is performed after the machine has decided.
   struct Effects {
     /// For the consumer that caused the event; nil when it waits.
     var outcome: Outcome?
     /// For waiters, in the order in which they came.
-    var wake: [(ticket: Int, outcome: Outcome)] = []
+    var wake: [Waking] = []
     /// The number of the load to start.
     var start: Int?
     /// The number of the load to cancel.
@@ -103,7 +92,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     guard let index = waiters.firstIndex(where: { $0.ticket == ticket }) else { return effects }
     waiters.remove(at: index)
     isCancelled = true
-    effects.wake = [(ticket, .failed(CancellationError()))]
+    effects.wake = [Waking(ticket: ticket, outcome: .failed(CancellationError()))]
     if waiters.isEmpty { cancel(&effects) }
     return effects
   }
@@ -172,14 +161,15 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   private mutating func serve(_ effects: inout Effects) {
     while buffer.hasPages, !waiters.isEmpty {
       let waiter = waiters.removeFirst()
-      effects.wake.append((waiter.ticket, .page(take(waiter.delivery))))
+      effects.wake.append(
+        Waking(ticket: waiter.ticket, outcome: .page(take(waiter.delivery))))
     }
     guard !waiters.isEmpty else { return }
     if case .exhausted = state { wakeAll(.end, &effects) } else { start(&effects) }
   }
 
   private mutating func wakeAll(_ outcome: Outcome, _ effects: inout Effects) {
-    effects.wake += waiters.map { ($0.ticket, outcome) }
+    effects.wake += waiters.map { Waking(ticket: $0.ticket, outcome: outcome) }
     waiters = []
   }
 
@@ -248,6 +238,29 @@ struct LookAhead: Sendable {
   /// How long the items that are loaded and not consumed should last: below the low mark more is loaded,
   /// above the high one no more. Nil where the threshold decides.
   var time: ClosedRange<Duration>?
+
+  // Here and not in the machine, whose generic types are looked up at each event.
+
+  /// What a paginator is doing.
+  enum State: Sendable {
+    /// Nothing is being loaded, and more may follow. → `loading`
+    case idle
+    /// The load with this number runs. → `idle`, `cancelling`, `failed`, `exhausted`
+    case loading(Int)
+    /// No consumer wants the load that still runs. → `idle`, `exhausted`
+    case cancelling(Int)
+    /// The last load failed; `isDelivered` once a consumer got the error. → `loading`
+    case failed(any Error, isDelivered: Bool)
+    /// The walk is over. Final.
+    case exhausted
+  }
+
+  /// What a consumer asks for.
+  enum Delivery: Sendable {
+    case page
+    /// Items, which are noted as they are consumed.
+    case items(ItemMark? = nil)
+  }
 
   /// Why nothing can be loaded within these bounds; nil where it can.
   var error: PageError? {

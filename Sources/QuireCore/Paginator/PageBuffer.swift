@@ -5,6 +5,8 @@
 /// once.
 struct PageBuffer<Item: Sendable>: Sendable {
   private(set) var pages: [Page<Item>] = []
+  /// Items and bytes of each of them: every event asks, and an array of generic pages answers slowly.
+  private var sizes: [(items: Int, bytes: Int)] = []
   /// How many items of the first page are delivered.
   private var begun = 0
   private(set) var delivered: DeliveredPages<Item>
@@ -19,22 +21,26 @@ struct PageBuffer<Item: Sendable>: Sendable {
     Progress(consumed: consumed, loaded: loaded, lastPage: lastPageCount)
   }
 
+  var isEmpty: Bool { sizes.isEmpty }
+
   /// Whether a consumer finds something: a page, or what a loop over items has left of one.
-  var hasPages: Bool { !pages.isEmpty || delivered.open.hasLeftovers }
+  var hasPages: Bool { !isEmpty || delivered.open.hasLeftovers }
 
   mutating func append(_ page: Page<Item>) {
+    let size = (items: page.items.count, bytes: page.traffic.bytes)
     pages.append(page)
-    loaded += page.items.count
-    if !page.items.isEmpty { lastPageCount = page.items.count }
-    largestPage = max(largestPage, page.traffic.bytes)
+    sizes.append(size)
+    loaded += size.items
+    if size.items > 0 { lastPageCount = size.items }
+    largestPage = max(largestPage, size.bytes)
   }
 
   /// Whether another page may be loaded besides `pending` ones. It is expected to be as large as the
   /// largest so far; its size is not known before.
   func hasRoom(for limits: LookAhead, pending: Int = 0, isBegun: Bool = false) -> Bool {
-    let ahead = pages.dropFirst(begun > 0 || isBegun ? 1 : 0)
+    let ahead = sizes.dropFirst(begun > 0 || isBegun ? 1 : 0)
     guard ahead.count + pending < limits.maxPages else { return false }
-    let bytes = ahead.reduce(largestPage * (pending + 1)) { $0 + $1.traffic.bytes }
+    let bytes = ahead.reduce(largestPage * (pending + 1)) { $0 + $1.bytes }
     return bytes <= limits.maxBytes
   }
 
@@ -87,7 +93,7 @@ struct PageBuffer<Item: Sendable>: Sendable {
   }
 
   /// The items of the first page that are not delivered.
-  private var unread: Int { (pages.first?.items.count ?? 0) - begun }
+  private var unread: Int { (sizes.first?.items ?? 0) - begun }
 
   private mutating func take(_ count: Int) -> Page<Item> {
     let whole = pages[0]
@@ -99,7 +105,8 @@ struct PageBuffer<Item: Sendable>: Sendable {
     delivered.note(count, of: whole, from: begun)
     begun += count
     if begun >= whole.items.count {
-      pages.removeFirst()
+      pages.remove(at: 0)
+      sizes.remove(at: 0)
       begun = 0
     }
     return page

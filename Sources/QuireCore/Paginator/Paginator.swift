@@ -67,7 +67,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
         threshold: cursor.allowsLookAhead ? threshold : .onDemand, maxPages: maxPagesAhead,
         maxBytes: maxBytesAhead, time: cursor.allowsLookAhead ? timeAhead : nil))
     self.machine = machine
-    published = Mutex(Published(machine, nil, WaitingTimes()))
+    published = Mutex(Published(delivered: machine.buffer.delivered))
   }
 
   deinit { load?.task.cancel() }
@@ -159,8 +159,8 @@ public actor Paginator<Item: Sendable>: PageSequence {
     if let id = effects.cancel, let load, load.id == id { load.task.cancel() }
     if let id = effects.start { start(id) }
     publish()
-    for (ticket, outcome) in effects.wake {
-      waiting.removeValue(forKey: ticket)?.resume(returning: outcome)
+    for waking in effects.wake {
+      waiting.removeValue(forKey: waking.ticket)?.resume(returning: waking.outcome)
     }
   }
 
@@ -189,7 +189,11 @@ public actor Paginator<Item: Sendable>: PageSequence {
   }
 
   private func publish() {
-    let now = Published(machine, walk, times)
+    // By its parts: the machine as a whole would be copied for it.
+    let now = Published(
+      walk: walk, state: machine.state, delivered: machine.buffer.delivered,
+      isCancelled: machine.isCancelled, hasPages: !machine.buffer.isEmpty, times: times,
+      adjustments: machine.adjustments)
     published.withLock { $0 = now }
   }
 }
@@ -264,23 +268,13 @@ extension Paginator.Iterator: Sendable {}
 extension Paginator {
   /// What a report is made of, as of the last step.
   private struct Published: Sendable {
-    let walk: Walk<Item>?
-    let state: Machine.State
+    var walk: Walk<Item>?
+    var state = LookAhead.State.idle
     let delivered: DeliveredPages<Item>
-    let isCancelled: Bool
-    let hasPages: Bool
-    let times: WaitingTimes
-    let adjustments: [WalkReport.Adjustment]
-
-    init(_ machine: Machine, _ walk: Walk<Item>?, _ times: WaitingTimes) {
-      self.walk = walk
-      self.times = times
-      state = machine.state
-      delivered = machine.buffer.delivered
-      adjustments = machine.adjustments
-      isCancelled = machine.isCancelled
-      hasPages = !machine.buffer.pages.isEmpty
-    }
+    var isCancelled = false
+    var hasPages = false
+    var times = WaitingTimes()
+    var adjustments: [WalkReport.Adjustment] = []
 
     /// The walk's report, seen from the consumer: what is loaded ahead does not count yet.
     func report(isIterated: Bool) -> WalkReport {
