@@ -12,7 +12,7 @@ final class PageFetch<Item: Sendable> {
   let listing: Listing
   let decoder: any PageDecoder<Item>
   /// What a consumer that keeps pages has of this one.
-  var known: KnownPage?
+  private let known: KnownPage?
   /// The indexes that the page may be in the middle of, by their addresses.
   var indexes: [String: [String]] = [:]
   /// How the walk goes on with this page if the server had forgotten its cursor.
@@ -71,10 +71,11 @@ final class PageFetch<Item: Sendable> {
   init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
     for sent: Bookmark? = nil, itemOffset: Int = 0, prepared: RedirectMachine.Hop? = nil,
-    traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
+    known: KnownPage? = nil, traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
   ) {
     self.listing = listing
     self.decoder = decoder
+    self.known = known
     attempts = PageAttempts(
       Exchange(listing, request, prepared: prepared, traffic: traffic), for: sent)
     delivered = DeliveredItems(itemOffset)
@@ -85,6 +86,9 @@ final class PageFetch<Item: Sendable> {
   private var engine: PaginationEngine { listing.engine }
   private var shared: PageClient.Shared { listing.client.shared }
   private var redactor: Redactor { exchange.redactor }
+
+  /// What is asked by whether the page has changed, and kept of it to ask by.
+  var conditions: PageConditions { PageConditions(exchange: exchange, known: known) }
 
   /// What the request was made of, secrets restored; nil for the plain first page.
   var sent: Bookmark? { attempts.sent }
@@ -214,7 +218,8 @@ final class PageFetch<Item: Sendable> {
   @inline(never)
   private func begin() {
     delivered.began()
-    exchange.condition = condition
+    // Of a page that items were delivered of, the rest is wanted whatever has changed.
+    exchange.condition = delivered.count == 0 ? conditions.entry : nil
   }
 
   /// Sends the request while the page before this one is being decoded, as soon as this one is due by the urgency of
@@ -427,71 +432,14 @@ final class PageFetch<Item: Sendable> {
     return head
   }
 
-  // MARK: Conditional requests
-
-  /// What the page was the last time: as a consumer that keeps pages has it, or as the client has seen it.
-  private var condition: PageValidators.Entry? {
-    guard known?.version != nil || known == nil && shared.configuration.validators != nil,
-      isConditional
-    else { return nil }
-    guard let known else {
-      guard isToldByURL else { return nil }
-      return shared.configuration.validators?.entry(for: validatorKey)
-    }
-    guard let version = known.version, version.request == exchange.requestIdentity else {
-      return nil
-    }
-    return PageValidators.Entry(
-      entityTag: version.entityTag, lastModified: version.lastModified, next: known.next,
-      itemCount: known.itemCount)
-  }
-
-  /// Whether the page can be asked for by its validators: not where a part of it was delivered, nor where the
-  /// caller has conditions.
-  private var isConditional: Bool {
-    let names: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince, .range]
-    let given = shared.configuration.headers.appending(request.headerFields)
-    return request.method == .get && delivered.count == 0
-      && !names.contains { given.contains($0) }
-  }
-
-  /// Whether the request's identity tells the page from the others of its listing: not where a cursor is in a field
-  /// or in a body, nor in a parameter that it leaves out as a secret, such as "token". A request that a page
-  /// describes may lack fields of the first.
-  private var isToldByURL: Bool {
-    let (first, secrets) = (engine.first, listing.secrets)
-    let hidden = Secret.all(in: PageRequest(url: request.url), [:])
-    guard hidden.allSatisfy({ secrets.holds($0.value) }) else { return false }
-    if request.headerFields == first.headerFields, request.body == first.body { return true }
-    return request.url != first.url && request.body == .none
-      && request.headerFields.allSatisfy { first.headerFields[values: $0.name].contains($0.value) }
-  }
-
-  /// By what validators know the page. Where cursors may stand beside the request's identity, what older snapshots
-  /// have under that is of the last page, and leads nowhere.
-  private var validatorKey: String {
-    let isBeside =
-      request.body != .none
-      || engine.routes.contains {
-        switch $0.send {
-        case .header: true
-        case .query(let name, _): SecretName.matches(name)
-        default: false
-        }
-      }
-    return exchange.requestIdentity + (isBeside ? " #first" : "")
-  }
-
   /// A page that is what it was the last time.
   @inline(never)
   private func unchanged(
-    _ response: Exchange.Response, _ known: PageValidators.Entry
+    _ response: Exchange.Response, _ entry: PageValidators.Entry
   ) -> Page<Item> {
-    if isToldByURL {
-      shared.configuration.validators?.renew(response.head.headerFields, for: validatorKey)
-    }
+    conditions.renew(response.head.headerFields)
     listing.health.paid(refund: exchange.takeRefund())
-    var page = Page<Item>([], next: known.next)
+    var page = Page<Item>([], next: entry.next)
     page.isUnchanged = true
     page.traffic = traffic
     let metrics = response.body.metrics
@@ -502,30 +450,6 @@ final class PageFetch<Item: Sendable> {
       recovery: nil,
       resume: nil, listing: listing, asked: request, sent: sent, fieldDecoder: nil)
     return page
-  }
-
-  /// Has the validators of a page that was read whole kept once it is consumed, and keeps them in the page, too,
-  /// where its consumer keeps pages; its positions hold no secrets any more.
-  func keepValidators(of page: inout Page<Item>) {
-    guard known != nil || shared.configuration.validators != nil, !page.hasMoreParts,
-      page.nextFailure == nil, page.endDoubt == nil, request.method == .get,
-      let response = page.http?.head, page.isUnchanged || response.status.code == 200
-    else { return }
-    let (tag, date) = (
-      response.headerFields.first(.eTag), response.headerFields.first(.lastModified)
-    )
-    if known != nil, page.isUnchanged || tag != nil || date != nil {
-      // Validators that a 304 names replace those that are held (RFC 9110, §15.4.5).
-      let old = page.isUnchanged ? known?.version : nil
-      page.head.version = PageVersion(
-        request: exchange.requestIdentity, entityTag: tag ?? old?.entityTag,
-        lastModified: date ?? old?.lastModified)
-    }
-    guard let validators = shared.configuration.validators, !page.isUnchanged, isToldByURL
-    else { return }
-    let entry = PageValidators.Entry(
-      entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count)
-    page.head.receipts.append(validators.receipt(for: entry, of: validatorKey))
   }
 
   /// Bad items, without secrets in what is said about them.
@@ -617,62 +541,6 @@ final class PageFetch<Item: Sendable> {
       // The status says enough, and the error quotes the body.
       return EmptyDocument()
     }
-  }
-}
-
-/// The response to a request that is sent before it is waited for. Letting go of it ends the request.
-private final class EarlyResponse {
-  // SAFETY: the task alone uses the exchange and makes the response; both are used again only behind `arrive()`.
-  private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
-
-  /// Lets the request go out.
-  let start = Suspension<Void>()
-  /// How soon it is needed, which is not as soon as the page before it.
-  private let urgency: ReadUrgency
-  private let task: Task<Unchecked<Result<Exchange.Response, any Error>>, Never>
-  private var result: Result<Exchange.Response, any Error>?
-
-  init(_ exchange: Exchange, _ urgency: ReadUrgency) {
-    self.urgency = urgency
-    let exchange = Unchecked(value: exchange)
-    task = ReadUrgency.$current.withValue(urgency) { [start] in
-      Self.task(exchange, start)
-    }
-  }
-
-  private static func task(
-    _ exchange: Unchecked<Exchange>, _ start: Suspension<Void>
-  ) -> Task<Unchecked<Result<Exchange.Response, any Error>>, Never> {
-    Task {
-      do {
-        try await start.value()
-        return Unchecked(value: .success(try await exchange.value.send()))
-      } catch {
-        return Unchecked(value: .failure(error))
-      }
-    }
-  }
-
-  deinit { task.cancel() }
-
-  /// Returns once the response is there, or will not be; the request goes out now at the latest.
-  func arrive() async {
-    start.resume(returning: ())
-    let (task, reader) = (task, ReadUrgency.current)
-    let following = urgency.follow(reader)
-    defer { reader?.ignore(following) }
-    result = await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }.value
-  }
-
-  func response() throws -> Exchange.Response {
-    guard let result else {
-      preconditionFailure("A response that was not waited for is not there.")
-    }
-    return try result.get()
   }
 }
 

@@ -188,11 +188,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// delivered.
   @inline(never)
   private func fetch(_ destination: Destination?, for position: Position) -> PageFetch<Item> {
-    let fetch = PageFetch(
+    PageFetch(
       listing, decoder, destination?.request ?? listing.engine.first, for: destination?.bookmark,
-      itemOffset: position.itemOffset, prepared: destination?.hop)
-    fetch.known = known.withLock { $0 }
-    return fetch
+      itemOffset: position.itemOffset, prepared: destination?.hop, known: known.withLock { $0 })
   }
 
   /// The next part of a page, as the walk gets it.
@@ -255,7 +253,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     finish(&page.head, of: fetch, at: position)
     page.head.traffic.items = page.items.count
     if let next = page.hasMoreParts ? page.next : nil { keep(fetch, at: next) }
-    fetch.keepValidators(of: &page)
+    fetch.conditions.keepValidators(of: &page)
   }
 
   /// Makes what a fetch found what is delivered.

@@ -1,0 +1,57 @@
+import QuireCore
+
+/// The response to a request that is sent before it is waited for. Letting go of it ends the request.
+final class EarlyResponse {
+  // SAFETY: the task alone uses the exchange and makes the response; both are used again only behind `arrive()`.
+  private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
+
+  /// Lets the request go out.
+  let start = Suspension<Void>()
+  /// How soon it is needed, which is not as soon as the page before it.
+  private let urgency: ReadUrgency
+  private let task: Task<Unchecked<Result<Exchange.Response, any Error>>, Never>
+  private var result: Result<Exchange.Response, any Error>?
+
+  init(_ exchange: Exchange, _ urgency: ReadUrgency) {
+    self.urgency = urgency
+    let exchange = Unchecked(value: exchange)
+    task = ReadUrgency.$current.withValue(urgency) { [start] in
+      Self.task(exchange, start)
+    }
+  }
+
+  private static func task(
+    _ exchange: Unchecked<Exchange>, _ start: Suspension<Void>
+  ) -> Task<Unchecked<Result<Exchange.Response, any Error>>, Never> {
+    Task {
+      do {
+        try await start.value()
+        return Unchecked(value: .success(try await exchange.value.send()))
+      } catch {
+        return Unchecked(value: .failure(error))
+      }
+    }
+  }
+
+  deinit { task.cancel() }
+
+  /// Returns once the response is there, or will not be; the request goes out now at the latest.
+  func arrive() async {
+    start.resume(returning: ())
+    let (task, reader) = (task, ReadUrgency.current)
+    let following = urgency.follow(reader)
+    defer { reader?.ignore(following) }
+    result = await withTaskCancellationHandler {
+      await task.value
+    } onCancel: {
+      task.cancel()
+    }.value
+  }
+
+  func response() throws -> Exchange.Response {
+    guard let result else {
+      preconditionFailure("A response that was not waited for is not there.")
+    }
+    return try result.get()
+  }
+}
