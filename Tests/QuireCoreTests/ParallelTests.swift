@@ -85,7 +85,9 @@ private final class HalvesReader: PageReader {
     for isMerged in [true, false] {
       let reader = HalvesReader()
       let cursor = Cursor<Int>(clock: ManualClock()) { _ in reader }
-      let walk = (isMerged ? Cursor.merged([cursor], by: { $0 }) : cursor.parallel(4)).walk()
+      let walk =
+        (isMerged ? Cursor.merged([cursor], by: { $0 }, clock: ManualClock()) : cursor.parallel(4))
+        .walk()
       for try await page in walk {
         #expect(page.items.first == 0)
         break

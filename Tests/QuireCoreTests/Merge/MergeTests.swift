@@ -40,10 +40,11 @@ struct Entry: Hashable, Sendable {
       source([[1, 4], [7], [], [10, 13]]), source([[2, 5, 8, 11]]), source([[3, 6, 9], [12]]),
       source([]),
     ]
-    let up = Cursor.merged(sources.map { Cursor($0) }, by: \.self)
+    let up = Cursor.merged(sources.map { Cursor($0) }, by: \.self, clock: ManualClock())
     #expect(try await up.items.collect() == Array(1...13))
     let down = [source([[9, 6], [3]]), source([[8, 7, 2]])].map { Cursor($0) }
-    let merged = Cursor.merged(down, by: \.self, options: MergeOptions(order: .descending))
+    let merged = Cursor.merged(
+      down, by: \.self, options: MergeOptions(order: .descending), clock: ManualClock())
     #expect(try await merged.items.collect() == [9, 8, 7, 6, 3, 2])
   }
 
@@ -52,7 +53,7 @@ struct Entry: Hashable, Sendable {
     let entries = ["a", "b", "c"].map { name in
       Cursor(ScriptedSource(items: [[Entry(key: 1, id: name), Entry(key: 2, id: name)]]))
     }
-    let merged = Cursor.merged(entries, by: \.key)
+    let merged = Cursor.merged(entries, by: \.key, clock: ManualClock())
     let ids = try await merged.items.collect().map { "\($0.key)\($0.id)" }
     #expect(ids == ["1a", "1b", "1c", "2a", "2b", "2c"])
   }
@@ -60,7 +61,7 @@ struct Entry: Hashable, Sendable {
   @Test("17-Order, C-1: nothing is asked before the first page, and then only what the order needs")
   func isLazy() async throws {
     let sources = [source([[1, 2], [3]]), source([[10, 20], [30]])]
-    let merged = Cursor.merged(sources.map { Cursor($0) }, by: \.self)
+    let merged = Cursor.merged(sources.map { Cursor($0) }, by: \.self, clock: ManualClock())
     #expect(sources.map(\.requests) == [[], []])
     var pages = merged.makeAsyncIterator()
     #expect(try await pages.next()?.items == [1, 2])
@@ -83,7 +84,8 @@ struct Entry: Hashable, Sendable {
       }
     }
     let options = MergeOptions(pageSize: 7, concurrentLoads: 3)
-    let pages = try await Cursor.merged(cursors, by: \.self, options: options).drained()
+    let pages = try await Cursor.merged(cursors, by: \.self, options: options, clock: ManualClock())
+      .drained()
     #expect(pages.flatMap(\.self) == Array(0..<60))
     #expect(pages.allSatisfy { (1...7).contains($0.count) })
     #expect(running.values.allSatisfy { $0 < 3 })
@@ -92,7 +94,7 @@ struct Entry: Hashable, Sendable {
   @Test("17-Order: a source that is not ordered is named in the report, and nothing of it is lost")
   func unordered() async throws {
     let walk = Cursor.merged(
-      [source([[1, 9, 2]]), source([[3, 4]])].map { Cursor($0) }, by: \.self
+      [source([[1, 9, 2]]), source([[3, 4]])].map { Cursor($0) }, by: \.self, clock: ManualClock()
     ).walk()
     #expect(try await walk.items.collect().sorted() == [1, 2, 3, 4, 9])
     #expect(walk.report.warnings.map(\.code) == [.unorderedSource])
@@ -168,7 +170,9 @@ struct Entry: Hashable, Sendable {
   func failure() async throws {
     let bad = source([[1], [4]])
     bad.fail(2, times: 2)
-    let walk = Cursor.merged([Cursor(bad), Cursor(source([[2, 3], [5]]))], by: \.self).walk()
+    let walk = Cursor.merged(
+      [Cursor(bad), Cursor(source([[2, 3], [5]]))], by: \.self, clock: ManualClock()
+    ).walk()
     var items: [Int] = []
     do {
       for try await item in walk.items { items.append(item) }
@@ -177,7 +181,8 @@ struct Entry: Hashable, Sendable {
       #expect(error.code == .sourcesFailed)
       #expect((error.underlying as? PageError.SourceFailures)?.errors.keys.sorted() == [0])
       let resumed = Cursor.merged(
-        [Cursor(source([[1], [4]])), Cursor(source([[2, 3], [5]]))], by: \.self
+        [Cursor(source([[1], [4]])), Cursor(source([[2, 3], [5]]))], by: \.self,
+        clock: ManualClock()
       ).resuming(from: try restored(try #require(error.checkpoint)))
       #expect(try await resumed.items.collect() == [4])
     }
@@ -286,7 +291,8 @@ struct Entry: Hashable, Sendable {
     let slow = source([[1, 2], [3, 4], [5, 6]])
     slow.hold(2)
     let limited = Cursor(slow).limited(to: Limits(items: 3))
-    let walk = Cursor.merged([limited, Cursor(source([[10]]))], by: { $0 }).walk()
+    let walk = Cursor.merged([limited, Cursor(source([[10]]))], by: { $0 }, clock: ManualClock())
+      .walk()
     #expect(try await walk.next()?.items == [1, 2])
     let next = Task { try await walk.next() }
     try await slow.wait { $0.requests == [1, 2] }
@@ -312,7 +318,8 @@ struct Entry: Hashable, Sendable {
         return page
       }
     }
-    let merged = key.map { Cursor.merged(sources, by: $0) } ?? Cursor.merged(sources)
+    let merged =
+      key.map { Cursor.merged(sources, by: $0, clock: ManualClock()) } ?? Cursor.merged(sources)
     var items: [Int] = []
     var position = Position.start
     while true {
@@ -357,7 +364,7 @@ struct Entry: Hashable, Sendable {
         return page
       }
     }
-    let merged = Cursor.merged(sources, by: \.self)
+    let merged = Cursor.merged(sources, by: \.self, clock: ManualClock())
     let walk = merged.limited(to: Limits(bytes: 450)).walk()
     var items: [Int] = []
     let error = await pageError { for try await page in walk { items += page.items } }
@@ -375,7 +382,7 @@ struct Entry: Hashable, Sendable {
     }
     let walk = Cursor.merged(
       [entries((1, "a"), (3, "b"), (5, "c")), entries((1, "a"), (4, "b"), (5, "d"), (6, "d"))],
-      by: \.key, duplicates: \.id
+      by: \.key, duplicates: \.id, clock: ManualClock()
     ).walk()
     #expect(try await walk.items.collect().map(\.id) == ["a", "b", "c", "d"])
     #expect(walk.report.duplicatesDropped == 3)
@@ -388,7 +395,7 @@ struct Entry: Hashable, Sendable {
     let again = [Entry(key: 200, id: "190"), Entry(key: 201, id: "0")]
     let merged = Cursor.merged(
       [Cursor(ScriptedSource(items: [ids])), Cursor(ScriptedSource(items: [again]))],
-      by: \.key, options: MergeOptions(duplicateWindow: 50), duplicates: \.id)
+      by: \.key, options: MergeOptions(duplicateWindow: 50), duplicates: \.id, clock: ManualClock())
     #expect(try await merged.items.collect().suffix(2).map(\.id) == ["199", "0"])
   }
 
@@ -407,7 +414,9 @@ struct Entry: Hashable, Sendable {
       }
     }
     func merged() -> Cursor<Entry> {
-      Cursor.merged(sources(), by: \.key, options: MergeOptions(pageSize: 3), duplicates: \.id)
+      Cursor.merged(
+        sources(), by: \.key, options: MergeOptions(pageSize: 3), duplicates: \.id,
+        clock: ManualClock())
     }
     let all = try await merged().items.collect()
     #expect(Set(all.map(\.id)).count == 10)
@@ -424,11 +433,13 @@ struct Entry: Hashable, Sendable {
 
   @Test("17-Resume: a position of other sources is refused, with what to do")
   func foreignPosition() async throws {
-    let two = Cursor.merged([source([[1], [2]]), source([[3]])].map { Cursor($0) }, by: \.self)
+    let two = Cursor.merged(
+      [source([[1], [2]]), source([[3]])].map { Cursor($0) }, by: \.self, clock: ManualClock())
     let walk = two.limited(to: Limits(items: 1)).walk()
     _ = try await walk.items.collect()
     let checkpoint = try #require(walk.report.checkpoint)
-    let three = Cursor.merged((0..<40).map { _ in Cursor(source([[1]])) }, by: \.self)
+    let three = Cursor.merged(
+      (0..<40).map { _ in Cursor(source([[1]])) }, by: \.self, clock: ManualClock())
     for position in [checkpoint, "token", Position(nil, itemOffset: 3)] {
       let resumed = three.resuming(from: position.unchecked)
       #expect(await code { _ = try await resumed.items.collect() } == .positionMismatch)
@@ -442,7 +453,8 @@ struct Entry: Hashable, Sendable {
       MergeOptions(duplicateWindow: -1),
     ] {
       let source = source([[1]])
-      let merged = Cursor.merged([Cursor(source)], by: \.self, options: options)
+      let merged = Cursor.merged(
+        [Cursor(source)], by: \.self, options: options, clock: ManualClock())
       #expect(await code { _ = try await merged.drained() } == .invalidArgument)
       #expect(source.requests == [])
     }
@@ -450,7 +462,7 @@ struct Entry: Hashable, Sendable {
 
   @Test("17-Order: a merge of nothing is an empty listing")
   func nothing() async throws {
-    #expect(try await Cursor<Int>.merged([], by: \.self).drained() == [])
+    #expect(try await Cursor<Int>.merged([], by: \.self, clock: ManualClock()).drained() == [])
   }
 
   @Test("17-Order, C-7: leaving the loop cancels every load, and closes each source once")
@@ -458,7 +470,7 @@ struct Entry: Hashable, Sendable {
     let sources = (0..<3).map { index in
       ScriptedSource(items: [[index, index + 10], [index + 20]], needsClosing: true)
     }
-    let walk = Cursor.merged(sources.map { Cursor($0) }, by: \.self).walk()
+    let walk = Cursor.merged(sources.map { Cursor($0) }, by: \.self, clock: ManualClock()).walk()
     for try await _ in walk.items { break }
     sources[0].hold(2)
     let task = Task { for try await _ in walk.items {} }
@@ -473,7 +485,9 @@ struct Entry: Hashable, Sendable {
   @Test("17-Order: a load that does not notice its cancellation loses no page")
   func stubbornLoad() async throws {
     let stubborn = source([[1], [3], [5]])
-    let walk = Cursor.merged([Cursor(stubborn), Cursor(source([[2, 4]]))], by: \.self).walk()
+    let walk = Cursor.merged(
+      [Cursor(stubborn), Cursor(source([[2, 4]]))], by: \.self, clock: ManualClock()
+    ).walk()
     #expect(try await walk.next()?.items == [1])
     stubborn.hold(2, stubborn: true)
     let task = Task { try await walk.next() }
@@ -490,10 +504,10 @@ struct Entry: Hashable, Sendable {
     "17-Order, C-11: a merge can be transformed, paged, looked ahead of, copied and merged again")
   func composition() async throws {
     func merge(_ lists: [[Int]]...) -> Cursor<Int> {
-      Cursor.merged(lists.map { Cursor(source($0)) }, by: \.self)
+      Cursor.merged(lists.map { Cursor(source($0)) }, by: \.self, clock: ManualClock())
     }
     let inner = [merge([[1, 5], [9]], [[2, 6]]), merge([[3], [7]], [[4, 8, 12]])]
-    let outer = Cursor.merged(inner, by: \.self)
+    let outer = Cursor.merged(inner, by: \.self, clock: ManualClock())
     #expect(try await outer.items.collect() == [1, 2, 3, 4, 5, 6, 7, 8, 9, 12])
     let paged = outer.filter { $0 != 5 }.paged(by: 4)
     #expect(try await paged.drained() == [[1, 2, 3, 4], [6, 7, 8, 9], [12]])

@@ -134,7 +134,7 @@ struct EndingTests {
     let changes: [@Sendable (Cursor<Int>) -> Cursor<Int>] = [
       { $0 }, { $0.map { $0 } }, { $0.paged(by: 1) }, { $0.paged(by: 3) }, { $0.cached() },
       { $0.observed { _ in } }, { $0.retrying(attempts: 2) }, { $0.parallel(1) },
-      { Cursor.merged([$0], by: \.self) },
+      { Cursor.merged([$0], by: \.self, clock: ManualClock()) },
       { cursor in parent.flatMap(ordered: true) { _ in cursor } },
       { cursor in parent.flatMap(ordered: false) { _ in cursor } },
     ]

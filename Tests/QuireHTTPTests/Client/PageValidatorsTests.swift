@@ -124,7 +124,7 @@ struct PageValidatorsTests {
     #expect(try await cursor.drained().flatMap(\.self).sorted() == twice)
     #expect(listing.conditions == 0)
     let other = Versioned()
-    let merged = Cursor.merged([other.cursor, other.cursor], by: \.self)
+    let merged = Cursor.merged([other.cursor, other.cursor], by: \.self, clock: ManualClock())
     #expect(try await merged.drained().flatMap(\.self) == twice)
     #expect(other.conditions == 0)
     for listing in [listing, other] {
