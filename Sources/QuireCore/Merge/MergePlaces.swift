@@ -126,7 +126,7 @@ struct MergePlaces: Sendable {
     var latest: [Int: Position?] = [:]
     for step in steps.prefix(count) { latest[step.source] = .some(step.after) }
     for (source, place) in latest { positions.move(source, to: place) }
-    _ = positions.recent.append(steps.prefix(count).compactMap(\.digest))
+    _ = positions.recent.append(steps.prefix(count).compactMap { $0.digest })
     return positions.position
   }
 }

@@ -75,7 +75,8 @@ extension MergeMachine {
     var latest: [Int: Position?] = [:]
     for step in run.steps { latest[step.source] = .some(step.after) }
     for (source, place) in latest { positions.move(source, to: place) }
-    for digest in positions.recent.append(run.steps.compactMap(\.digest)) { known.remove(digest) }
+    let forgotten = positions.recent.append(run.steps.compactMap { $0.digest })
+    for digest in forgotten { known.remove(digest) }
     traffic.duplicates += run.duplicates
 
     var page = deliver(run.items, next: isDone ? nil : positions.position)

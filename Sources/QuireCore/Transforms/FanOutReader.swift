@@ -168,7 +168,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
     let kept = state.children.prefix { $0.hasDelivered }
     let others = state.children.dropFirst(kept.count)
     if kept.isEmpty { state.childStart = others.first?.next ?? state.childStart }
-    state.waiting.insert(contentsOf: others.map(\.parent), at: 0)
+    state.waiting.insert(contentsOf: others.map { $0.parent }, at: 0)
     state.children = Array(kept)
     state.notes.putBack(others.count)
   }

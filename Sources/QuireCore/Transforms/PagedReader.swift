@@ -132,7 +132,7 @@ extension PagedReader {
       }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
       let rest = last.dropping(items: size - before)
-      var result = last.withItems(Array(pages.flatMap(\.items).prefix(size)))
+      var result = last.withItems(Array(pages.flatMap { $0.items }.prefix(size)))
       result.position = position ?? pages[0].position
       // A walk begins at a position that no listing has made.
       result.position.listing = result.position.listing ?? pages[0].position.listing
@@ -142,7 +142,7 @@ extension PagedReader {
       result.head.adjustments = adjustments
       // A page of which a rest is left is not consumed with this one.
       let whole = rest.items.isEmpty ? pages[...] : pages.dropLast()
-      result.head.receipts = whole.flatMap(\.head.receipts)
+      result.head.receipts = whole.flatMap { $0.head.receipts }
       result.hasMoreParts = false
       result.fingerprint = nil
       result.sample = nil

@@ -84,9 +84,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
 
     /// Where all listings that were begun go on, but for one, and the parents behind them.
     func places(without number: Int? = nil) -> FanOutPlaces {
-      let begun = waiting.filter(\.isBegun).map { ($0.position, $0.start) }
+      let begun = waiting.filter { $0.isBegun }.map { ($0.position, $0.start) }
       return FanOutPlaces(
-        open: children.filter { $0.number != number }.map(\.place) + begun + unread,
+        open: children.filter { $0.number != number }.map { $0.place } + begun + unread,
         behind: waiting.first { !$0.isBegun }?.position ?? behind)
     }
 
@@ -186,7 +186,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     let others = state.children.filter { !$0.hasDelivered }
     state.children.removeAll { !$0.hasDelivered }
     state.ready.removeAll { answer in others.contains { $0.number == answer.number } }
-    state.waiting.insert(contentsOf: others.map(\.begunAnew), at: 0)
+    state.waiting.insert(contentsOf: others.map { $0.begunAnew }, at: 0)
   }
 
   /// Begins listings until there are as many as may be.
@@ -328,7 +328,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     for index in state.children.indices where state.children[index].task != nil {
       state.children[index].isCancelled = true
     }
-    return state.children.compactMap(\.task)
+    return state.children.compactMap { $0.task }
   }
 
   /// A child has no more; with the last one nor have the parents.
@@ -404,7 +404,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     state.parents = parents
     state.waiter = nil
     if state.isLeft { Self.putBack(&state) }
-    let (children, ready) = (state.children, Set(state.ready.map(\.number)))
+    let (children, ready) = (state.children, Set(state.ready.map { $0.number }))
     state.children = []
     var arriving: [(Int, Task<Outcome, Never>)] = []
     for var child in children {
