@@ -24,6 +24,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
   typealias Machine = LookAheadMachine<Item>
 
   private let cursor: Cursor<Item>
+  private let overlapsTransfers: Bool
   private let stopwatch: Stopwatch
   private var machine: Machine
   /// Made with the first load.
@@ -55,11 +56,18 @@ public actor Paginator<Item: Sendable>: PageSequence {
   ///     beyond `maxPagesAhead` and `maxBytesAhead`. A mark counts as no less than the longest time of the last
   ///     32 pages, so that the consumer need not wait for the next one that takes as long. Each change of the depth
   ///     that results is among the report's `adjustments`. Default: `threshold` decides.
+  ///   - overlapsTransfers: Whether the next page is asked for as soon as the head of this one says where it is,
+  ///     by a Link or another field, while the body of this one still arrives. It saves the time to the first
+  ///     byte of pages that take long to arrive, and takes a second connection of HTTP/1. Only while a consumer
+  ///     waits, for bodies whose `Content-Length` is within `maxBytesAhead`, and where the description lets nothing
+  ///     in a body end the listing. Default: no, because the request is in vain where this page breaks off.
   public init(
     _ cursor: Cursor<Item>, threshold: Threshold = .standard, maxPagesAhead: Int = 1,
-    maxBytesAhead: Int = 16 << 20, timeAhead: ClosedRange<Duration>? = nil
+    maxBytesAhead: Int = 16 << 20, timeAhead: ClosedRange<Duration>? = nil,
+    overlapsTransfers: Bool = false
   ) {
     self.cursor = cursor
+    self.overlapsTransfers = overlapsTransfers
     stopwatch = Stopwatch(cursor.clock)
     let machine = Machine(
       start: cursor.start,
@@ -169,7 +177,8 @@ public actor Paginator<Item: Sendable>: PageSequence {
     self.walk = walk
     // Only the walk is held: the load ends with the paginator.
     let urgency = ReadUrgency(
-      waiting.isEmpty ? .ahead : .waited, mostBytesToReadOn: machine.mostBytesToReadOn)
+      waiting.isEmpty ? .ahead : .waited, mostBytesToReadOn: machine.mostBytesToReadOn,
+      overlapsTransfers: overlapsTransfers)
     if machine.readsOn { urgency.readsOn() }
     self.urgency = urgency
     let task = Task { @concurrent [weak self] in

@@ -30,10 +30,15 @@ package final class ReadUrgency: Sendable {
 
   /// The page behind may be read at once where this one has no more bytes; nil where it may not.
   package let mostBytesToReadOn: Int?
+  /// Whether that may be while this one still arrives, if its head says where the next one is.
+  package let overlapsTransfers: Bool
 
-  package init(_ level: Level, mostBytesToReadOn: Int? = nil) {
+  package init(
+    _ level: Level, mostBytesToReadOn: Int? = nil, overlapsTransfers: Bool = false
+  ) {
     state = Mutex(State(level: level))
     self.mostBytesToReadOn = mostBytesToReadOn
+    self.overlapsTransfers = overlapsTransfers
   }
 
   package var level: Level { state.withLock { $0.level } }

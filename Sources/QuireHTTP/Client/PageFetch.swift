@@ -19,6 +19,8 @@ final class PageFetch<Item: Sendable> {
   var recovery: PageRecovery?
   /// What is to be done as soon as it is known where the next page is, before the items are decoded.
   var onNext: ((Position) -> Void)?
+  /// The same for a page whose head says it already, with the bytes that are to come; nil where that is too early.
+  var onHead: ((Position, Int) -> Void)?
   private let attempts: PageAttempts
   /// The answer to a request that was sent ahead of the first attempt.
   private var early: EarlyResponse?
@@ -249,6 +251,11 @@ final class PageFetch<Item: Sendable> {
     context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
     context.note = PageFormatNote()
     let session = try decoder.begin(context)
+    if let onHead, let bytes = context.expectedBytes,
+      let next = engine.next(inHeadOf: answer(to: response, document: EmptyDocument()))
+    {
+      onHead(next, bytes)
+    }
     return .transfer(Transfer(response, session, context.note))
   }
 

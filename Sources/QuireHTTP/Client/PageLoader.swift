@@ -15,14 +15,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let delivery: PageDelivery
   private let audit: WalkAudit?
   private let open = Mutex<OpenPage?>(nil)
+  private let asked = Mutex<OpenPage?>(nil)
   private let known = Mutex<KnownPage?>(nil)
   /// Where the walk goes next, since it has asked for that position's identity.
   private let ahead = Mutex<Destination?>(nil)
   /// What an observer sees of the walk; nil where there is none.
   private let observation: WalkObservation?
 
-  /// The page of which more parts follow, and where the next one starts; or the page that was asked for while the
-  /// one before it was decoded.
+  /// The page of which more parts follow, and where the next one starts: that is `open`. Or the page that was asked
+  /// for while the one before it arrived or was decoded: `asked`.
   // SAFETY: a read takes it out of the lock before it uses it, and no other read can have it then.
   private final class OpenPage: @unchecked Sendable {
     let position: Position
@@ -58,12 +59,11 @@ package final class PageLoader<Item: Sendable>: PageReader {
     PageLoader(listing, decoder, delivery, audit: audit)
   }
   package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
-  package func leave() { open.withLock { $0 = nil } }
-  package func leaveNext() {
-    open.withLock { open in
-      if open?.fetch.isBegun == false { open = nil }
-    }
+  package func leave() {
+    open.withLock { $0 = nil }
+    leaveNext()
   }
+  package func leaveNext() { asked.withLock { $0 = nil } }
   package func identity(of position: Position) -> Int {
     do {
       if let known = ahead.withLock({ $0 }), known.position == position {
@@ -202,8 +202,11 @@ package final class PageLoader<Item: Sendable>: PageReader {
     let isFirst = !fetch.isBegun
     do {
       if isFirst, listing.engine.indexRouteExists { try await findIndexes(for: fetch) }
-      fetch.onNext = { [unowned fetch] in self.askAhead(at: $0, behind: fetch) }
-      defer { fetch.onNext = nil }
+      fetch.onNext = { [unowned fetch] in self.askAhead(at: $0, after: fetch.traffic.bytes) }
+      if isFirst, WalkReading.readingOn?.overlapsTransfers == true {
+        fetch.onHead = { self.askAhead(at: $0, after: $1) }
+      }
+      defer { (fetch.onNext, fetch.onHead) = (nil, nil) }
       guard var page = try await fetch.nextPart(delivery) else {
         return Page.absent(after: fetch.traffic)
       }
@@ -216,22 +219,23 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// Asks for the page after the one whose items are about to be decoded, where it is read at once when they are:
-  /// decoding holds up no request.
+  /// Asks for the page after one of so many bytes whose items are about to be decoded or still arrive, where it is
+  /// read at once when they are there: decoding holds up no request.
   @inline(never)
-  private func askAhead(at next: Position, behind page: PageFetch<Item>) {
+  private func askAhead(at next: Position, after bytes: Int) {
     guard let urgency = WalkReading.readingOn, isAskedAhead,
-      page.traffic.bytes <= urgency.mostBytesToReadOn ?? 0
+      bytes <= urgency.mostBytesToReadOn ?? 0
     else { return }
     // As the page's head will have it, which is to be known again.
     var position = listing.secrets.redact(next)
     position.listing = listing.identity
-    guard !SecretParameters.isMarked(position),
+    guard asked.withLock({ $0?.position }) != position, !SecretParameters.isMarked(position),
       let destination = try? listing.destination(of: position)
     else { return }
     ahead.withLock { $0 = destination }
     let fetch = fetch(destination, for: position)
-    keep(fetch, at: position)
+    let page = OpenPage(fetch, at: position)
+    asked.withLock { $0 = page }
     fetch.sendAhead(by: urgency)
   }
 
@@ -265,12 +269,10 @@ package final class PageLoader<Item: Sendable>: PageReader {
     head.belong(to: listing.identity)
   }
 
-  /// The open page, if its next part starts at the position.
+  /// The open page, if its next part starts at the position, else the page that was asked for there.
   private func take(at position: Position) -> PageFetch<Item>? {
-    let page = open.withLock { open in
-      defer { open = nil }
-      return open
-    }
+    if let page = open.withLock({ $0.take() }), page.position == position { return page.fetch }
+    let page = asked.withLock { $0.take() }
     return page.flatMap { $0.position == position ? $0.fetch : nil }
   }
 

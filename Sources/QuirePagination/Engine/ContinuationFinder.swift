@@ -35,6 +35,31 @@ struct ContinuationFinder: EnginePart {
     return result
   }
 
+  /// Where a page leads, as its head tells before its body has come; nil where something in a body may lead elsewhere
+  /// or end the listing.
+  func next(inHeadOf answer: PageAnswer) -> Position? {
+    guard engine.custom == nil, isToldByHead else { return nil }
+    return continuation(after: answer, itemCount: 1).next
+  }
+
+  private var isToldByHead: Bool {
+    switch routes.first?.next {
+    case .linkHeader, .header: break
+    default: return false
+    }
+    // What positions carry along is read from bodies.
+    let carries =
+      !pagination.request.carry.isEmpty || pagination.total?.scope == .firstPage
+      || pagination.policy.close != nil
+    return !carries
+      && pagination.end.allSatisfy { rule in
+        switch rule {
+        case .noNext, .status: true
+        default: false
+        }
+      }
+  }
+
   private func findNext(
     after answer: PageAnswer, itemCount: Int, _ result: inout Continuation
   ) throws {

@@ -182,6 +182,8 @@ extension PaginationEngine {
     finder.continuation(after: answer, itemCount: itemCount)
   }
 
+  package func next(inHeadOf answer: PageAnswer) -> Position? { finder.next(inHeadOf: answer) }
+
   package func recovery(
     at lost: Bookmark, from error: PageError, replacement: JSONValue?,
     reopened: [JSONValue.Member] = []

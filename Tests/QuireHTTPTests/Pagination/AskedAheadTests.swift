@@ -1,4 +1,5 @@
 import Foundation
+import HTTPTypes
 import QuireTesting
 import Synchronization
 import Testing
@@ -162,6 +163,116 @@ struct AskedAheadTests {
       numbers += page.items
     }
     #expect(numbers == [1, 2, 1, 2, 3, 4])
+  }
+}
+
+/// Four pages of one item each, linked by their heads. What happens is noted in order.
+private final class LinkedPages: HTTPTransport {
+  enum Event: Hashable {
+    case asked(Int)
+    case ended(Int)
+  }
+
+  private let log = Mutex<[Event]>([])
+  private let gates = (0...6).map { _ in Gate() }
+  private let isBroken = Mutex(false)
+
+  /// Whether a body ends only once the page behind it was asked for.
+  private let holdsBodies: Bool
+
+  init(holdsBodies: Bool, breaksSecond: Bool = false) {
+    self.holdsBodies = holdsBodies
+    isBroken.withLock { $0 = breaksSecond }
+  }
+
+  var events: [Event] { log.withLock { $0 } }
+
+  func send(_ request: TransportRequest) async throws -> TransportResponse {
+    let number = request.head.path?.last.flatMap { Int(String($0)) } ?? 1
+    log.withLock { $0.append(.asked(number)) }
+    gates[number - 1].openUp()
+    var fields: HTTPFields = [.contentType: "application/json", .contentLength: "3"]
+    if number < 4, let link = HTTPField.Name("Link") {
+      fields[link] = "</list?page=\(number + 1)>; rel=\"next\""
+    }
+    let slices = Mutex([Array("\(number)]".utf8), Array("[".utf8)])
+    let breaks = number == 2 && isBroken.withLock { $0.take(false) }
+    return TransportResponse(
+      head: HTTPResponse(status: .ok, headerFields: fields),
+      body: TransportBody(next: {
+        guard let slice = slices.withLock({ $0.popLast() }) else {
+          self.log.withLock { $0.append(.ended(number)) }
+          return nil
+        }
+        guard slice.count > 1 else { return slice }
+        if self.holdsBodies, number < 4 { try await self.gates[number].wait() }
+        if breaks { throw PageError(.shape, "The body is no body.") }
+        return slice
+      }))
+  }
+}
+
+@Suite("Pages that are asked for while the one before still arrives", .timeLimit(.minutes(2)))
+struct OverlappingTransfersTests {
+  private func paginator(
+    _ pages: LinkedPages, end: [Pagination.End] = [], delivery: PageDelivery = .whole,
+    overlaps: Bool = true
+  ) -> Paginator<Int> {
+    var pagination = Pagination.linkHeader
+    pagination.end += end
+    let cursor = PageClient(transport: pages).cursor(
+      at: "https://api.test/list?page=1", pagination: pagination,
+      decoder: JSONPageDecoder<Int>(), delivery: delivery)
+    return Paginator(cursor, overlapsTransfers: overlaps)
+  }
+
+  private func items(_ paginator: Paginator<Int>) async throws -> [Int] {
+    var items: [Int] = []
+    for try await page in paginator { items += page.items }
+    return items
+  }
+
+  private static let inTurn: [LinkedPages.Event] =
+    (1...4).flatMap { [.asked($0), .ended($0)] }
+
+  @Test(
+    "14-Look-ahead, P-1: where a head says what follows, the next request goes out before the body has ended, by choice",
+    arguments: [PageDelivery.whole, .asItArrives])
+  func overlaps(delivery: PageDelivery) async throws {
+    let pages = LinkedPages(holdsBodies: true)
+    let paginator = paginator(pages, delivery: delivery)
+    #expect(try await items(paginator) == [1, 2, 3, 4])
+    // Each page is asked for once, and behind the head of the one before.
+    #expect(pages.events.count { if case .asked = $0 { true } else { false } } == 4)
+    #expect(paginator.report.traffic.requests == 4)
+    #expect(paginator.report.checkpoint == nil)
+  }
+
+  @Test(
+    "14-Look-ahead, C-2: without that choice, and where a body may end the listing, the next request waits for the body"
+  )
+  func waits() async throws {
+    let plain = LinkedPages(holdsBodies: false)
+    #expect(try await items(paginator(plain, overlaps: false)) == [1, 2, 3, 4])
+    #expect(plain.events == Self.inTurn)
+    let byBody = LinkedPages(holdsBodies: false)
+    #expect(try await items(paginator(byBody, end: [.emptyPage])) == [1, 2, 3, 4])
+    #expect(byBody.events == Self.inTurn)
+  }
+
+  @Test(
+    "14-Look-ahead, C-6: a page that breaks off is asked for again, and nothing is lost or repeated"
+  )
+  func breaksOff() async throws {
+    let pages = LinkedPages(holdsBodies: true, breaksSecond: true)
+    let paginator = paginator(pages)
+    var items: [Int] = []
+    let error = await #expect(throws: PageError.self) {
+      for try await page in paginator { items += page.items }
+    }
+    #expect(error?.code == .shape)
+    for try await page in paginator { items += page.items }
+    #expect(items == [1, 2, 3, 4])
   }
 }
 
