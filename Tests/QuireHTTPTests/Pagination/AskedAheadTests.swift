@@ -236,7 +236,7 @@ struct OverlappingTransfersTests {
     (1...4).flatMap { [.asked($0), .ended($0)] }
 
   @Test(
-    "14-Look-ahead, P-1: where a head says what follows, the next request goes out before the body has ended, by choice",
+    "14-Look-ahead: where a head says what follows, the next request goes out before the body has ended, by choice",
     arguments: [PageDelivery.whole, .asItArrives])
   func overlaps(delivery: PageDelivery) async throws {
     let pages = LinkedPages(holdsBodies: true)
@@ -249,7 +249,7 @@ struct OverlappingTransfersTests {
   }
 
   @Test(
-    "14-Look-ahead, C-2: without that choice, and where a body may end the listing, the next request waits for the body"
+    "14-Look-ahead: without that choice, and where a body may end the listing, the next request waits for the body"
   )
   func waits() async throws {
     let plain = LinkedPages(holdsBodies: false)
@@ -261,7 +261,7 @@ struct OverlappingTransfersTests {
   }
 
   @Test(
-    "14-Look-ahead, C-6: a page that breaks off is asked for again, and nothing is lost or repeated"
+    "14-Look-ahead: a page that breaks off is asked for again, and nothing is lost or repeated"
   )
   func breaksOff() async throws {
     let pages = LinkedPages(holdsBodies: true, breaksSecond: true)
