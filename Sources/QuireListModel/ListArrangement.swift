@@ -1,36 +1,30 @@
-/// A filter and an order upon the items of a list: what is shown of them, and where.
+/// The filter and the order that a model applies to the items of its list.
 ///
-/// A filter alone keeps the chunks, and looks only into those that changed. An order makes chunks of its
-/// own: O(n log n) for every change.
+/// A filter alone keeps one chunk for each page and looks only into chunks that changed. An order
+/// builds new chunks: O(n log n) for every change.
 struct ListArrangement<Item: Sendable>: Sendable {
   typealias Chunk = ListItems<Item>.Chunk
 
-  /// How long the chunks of an order are.
+  /// The length of the chunks that sorting makes.
   private static var chunkLength: Int { 128 }
 
-  var filter: (@Sendable (Item) -> Bool)? { didSet { made = [] } }
+  var filter: (@Sendable (Item) -> Bool)? { didSet { filtered = ChunkCache() } }
   var order: (@Sendable (Item, Item) -> Bool)?
-  /// What was made of each chunk last.
-  private var made: [(source: Chunk, shown: Chunk)] = []
+  private var filtered = ChunkCache<Item, Chunk>()
 
   var isNone: Bool { filter == nil && order == nil }
 
-  /// The items as they are shown.
+  /// The items that pass the filter, in the order.
   mutating func arrange(_ items: ListItems<Item>) -> ListItems<Item> {
     if isNone { return items }
-    let filtered = filter.map { filter in
-      let known = Dictionary(
-        made.map { (ObjectIdentifier($0.source), $0.shown) },
-        uniquingKeysWith: { first, _ in first })
-      made = items.chunks.map { chunk in
-        (chunk, known[ObjectIdentifier(chunk)] ?? Chunk(chunk.items.filter(filter)))
-      }
-      return ListItems(made.map(\.shown))
+    var items = items
+    if let filter {
+      items = ListItems(filtered.results(of: items.chunks) { Chunk($0.items.filter(filter)) })
     }
-    return order.map { sort(filtered ?? items, by: $0) } ?? filtered ?? items
+    return order.map { sort(items, by: $0) } ?? items
   }
 
-  /// Items that are equal in the order stay in that of the list.
+  /// Stable: items that are equal in the order keep the order of the list.
   private func sort(
     _ items: ListItems<Item>, by order: (Item, Item) -> Bool
   ) -> ListItems<Item> {

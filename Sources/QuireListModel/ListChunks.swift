@@ -1,10 +1,11 @@
-/// Where the chunks of a list lie, whatever their items are: nothing here is generic, so that to change one of
-/// thousands costs little.
+/// The index of a list's chunks, by ordinal and by item. Not generic, so that changing one of
+/// thousands of chunks costs little, whatever the items are.
 ///
-/// Chunks lie in groups of up to 32, of those whose ordinals differ in the last five bits alone. Copies share
-/// groups: a change makes one of them anew, and what comes or goes at an end leaves all others as they are.
+/// Chunks are grouped by ordinal, up to 32 to a group (ordinals that differ in the last five bits
+/// alone). Copies share groups: a change rebuilds one group, and adding or removing chunks at an
+/// end leaves all other groups as they are.
 struct ListChunks: Sendable {
-  /// A chunk, and how many items it has.
+  /// A chunk and its number of items.
   struct Chunk: Sendable {
     let object: any AnyObject & Sendable
     let count: Int
@@ -12,7 +13,8 @@ struct ListChunks: Sendable {
 
   final class Group: Sendable {
     let chunks: [Chunk]
-    /// Where each chunk starts, and where the last one ends, counted from the first one.
+    /// The first item of each chunk, counted from the start of the group, and the end of the last
+    /// chunk.
     let starts: [Int]
 
     init(_ chunks: [Chunk]) {
@@ -25,10 +27,10 @@ struct ListChunks: Sendable {
 
   private(set) var ordinals = 0..<0
   private(set) var groups: [Group] = []
-  /// Where each group starts, and where the last one ends.
+  /// The first item of each group, and the end of the last group.
   private var starts = [0]
 
-  /// How many items there are.
+  /// The number of items.
   var count: Int { starts[groups.count] }
 
   private static func starts<Part>(of parts: [Part], _ count: (Part) -> Int) -> [Int] {
@@ -39,7 +41,7 @@ struct ListChunks: Sendable {
 
   // MARK: Finding
 
-  /// The group of a chunk, and its number there.
+  /// The group of a chunk, and its index in the group.
   private func place(of ordinal: Int) -> (group: Int, offset: Int) {
     (
       (ordinal >> 5) - (ordinals.lowerBound >> 5),
@@ -52,13 +54,13 @@ struct ListChunks: Sendable {
     return groups[group].chunks[offset]
   }
 
-  /// The number of the first item of a chunk.
+  /// The index of a chunk's first item.
   func start(of ordinal: Int) -> Int {
     let (group, offset) = place(of: ordinal)
     return starts[group] + groups[group].starts[offset]
   }
 
-  /// The chunk that has an item, and its number there. O(log chunks).
+  /// The chunk that holds an item, and the item's index in it. O(log chunks).
   func find(_ item: Int) -> (ordinal: Int, offset: Int) {
     let group = Self.last(in: starts, upTo: item)
     let rest = item - starts[group]
@@ -67,7 +69,7 @@ struct ListChunks: Sendable {
     return (first + offset, rest - groups[group].starts[offset])
   }
 
-  /// The last of the parts that starts there or before.
+  /// The last of the parts that starts at `item` or before it.
   static func last(in starts: [Int], upTo item: Int) -> Int {
     var (low, high) = (0, starts.count - 1)
     while low < high {
@@ -79,7 +81,7 @@ struct ListChunks: Sendable {
 
   // MARK: Changing
 
-  /// Puts a chunk in place of the one with this ordinal, or beside those at an end.
+  /// Replaces the chunk with this ordinal, or adds one at an end.
   mutating func put(_ chunk: Chunk, at ordinal: Int) {
     if ordinals.isEmpty { ordinals = ordinal..<ordinal }
     precondition(
@@ -116,14 +118,14 @@ struct ListChunks: Sendable {
 
   // MARK: Comparing
 
-  /// A chunk that two lists do not share: where it starts, and how many that they share lie in front of it.
+  /// A chunk that only one of two lists has: its first item, and how many shared chunks precede it.
   struct Part {
     let object: AnyObject
     var start: Int
     var segment: Int
   }
 
-  /// The chunks that two lists do not share. O(groups), and O(chunks) of those groups that differ.
+  /// The chunks that two lists do not share. O(groups), and O(chunks) for the groups that differ.
   static func differing(_ old: ListChunks, _ new: ListChunks) -> (old: [Part], new: [Part]) {
     let groups = differing(old.groups, new.groups) { $0 }
     let (left, right) = (old.parts(of: groups.old), new.parts(of: groups.new))
@@ -133,7 +135,7 @@ struct ListChunks: Sendable {
     return (apart(before, shared), apart(after, shared))
   }
 
-  /// What lies between those that both sides share at their starts and at their ends.
+  /// The ranges that remain when common elements at the start and at the end are left out.
   private static func differing<Element>(
     _ old: [Element], _ new: [Element], _ object: (Element) -> AnyObject
   ) -> (old: Range<Int>, new: Range<Int>) {
@@ -154,7 +156,7 @@ struct ListChunks: Sendable {
     }
   }
 
-  /// The chunks that both sides have, in one order.
+  /// The chunks that both sides have in the same order.
   private static func shared(
     _ old: ArraySlice<Part>, _ new: ArraySlice<Part>
   ) -> Set<ObjectIdentifier> {
@@ -172,7 +174,7 @@ struct ListChunks: Sendable {
     return shared
   }
 
-  /// Those that are not shared.
+  /// The chunks that are not shared.
   private static func apart(
     _ parts: ArraySlice<Part>, _ shared: Set<ObjectIdentifier>
   ) -> [Part] {

@@ -1,34 +1,35 @@
-/// How the items of one snapshot differ from those of an earlier one, by identity: what a table view or a
-/// terminal has to redraw.
+/// The difference between the items of two snapshots, by identity: what a table view or a terminal
+/// has to redraw.
 ///
-/// Apply it as table views do: take away what is `removed` and `moved`, by the numbers of before; put in what
-/// is `inserted` and `moved`, in the order of their numbers now; and draw again what is `changed`.
+/// Apply it as table views do: delete the rows in `removed` and the origins of `moved`, by their
+/// old indexes; insert `inserted` and the destinations of `moved`, in the order of their new
+/// indexes; then redraw `changed`.
 public struct ListDifference<ID: Hashable & Sendable>: Hashable, Sendable {
-  /// An item, and its number.
+  /// An item and its index.
   public struct Row: Hashable, Sendable {
-    /// Its number: before where it was removed, now otherwise.
+    /// The old index for a removed item, otherwise the new one.
     public var index: Int
-    /// The item.
+    /// The item's identity.
     public var id: ID
   }
 
-  /// An item that is elsewhere now, seen from those that stayed.
+  /// An item whose place among the remaining items has changed.
   public struct Move: Hashable, Sendable {
-    /// Its number before.
+    /// The old index.
     public var from: Int
-    /// Its number now.
+    /// The new index.
     public var to: Int
-    /// The item.
+    /// The item's identity.
     public var id: ID
   }
 
-  /// What is gone, in order.
+  /// The removed items, by old index.
   public internal(set) var removed: [Row] = []
-  /// What is new, in order.
+  /// The inserted items, by new index.
   public internal(set) var inserted: [Row] = []
-  /// What is elsewhere, in the order of now; as few as possible.
+  /// The moved items, by new index; as few as possible.
   public internal(set) var moved: [Move] = []
-  /// What is the same item with another value, in order; it may also have moved.
+  /// Items that have the same identity and another value, by new index; they may also have moved.
   public internal(set) var changed: [Row] = []
 
   /// Whether nothing differs.
@@ -36,8 +37,8 @@ public struct ListDifference<ID: Hashable & Sendable>: Hashable, Sendable {
     removed.isEmpty && inserted.isEmpty && moved.isEmpty && changed.isEmpty
   }
 
-  /// The number that an item has now, which was `index` before; for one that was removed, that of the
-  /// first one behind it that stayed. O(rows of the difference).
+  /// The new index of the item whose old index was `index`; if it was removed, that of the next
+  /// item that stayed. O(rows of the difference).
   public func index(of index: Int) -> Int {
     if let move = moved.first(where: { $0.from == index }) { return move.to }
     var now = index
@@ -49,14 +50,14 @@ public struct ListDifference<ID: Hashable & Sendable>: Hashable, Sendable {
 }
 
 extension ListDifference {
-  /// An item of one side: its number, and how many chunks that both sides share lie in front of it.
+  /// An item of one side: its index, and how many shared chunks precede it.
   private struct Place<Item> {
     var item: Item
     var index: Int
     var segment: Int
   }
 
-  /// Items of one side that follow one another, and are still to be compared.
+  /// Consecutive items of one side that remain to be compared.
   private struct Part<Item> {
     let items: [Item]
     let start: Int
@@ -73,15 +74,15 @@ extension ListDifference {
     }
   }
 
-  /// What differs. Chunks that both sides share are not looked into: O(log n) to O(chunks) for these, and
-  /// O(n log n) for the n items of the others.
+  /// Compares two lists. Shared chunks are skipped, at O(log n) to O(chunks); the n items of the
+  /// other chunks cost O(n log n).
   init<Item: Sendable>(
     from old: ListItems<Item>, to new: ListItems<Item>, id: (Item) -> ID,
     isEqual: (Item, Item) -> Bool
   ) {
     let (left, right) = ListChunks.differing(old.index, new.index)
     var (before, after) = (left.map(Part<Item>.init), right.map(Part<Item>.init))
-    // Most changes are small: what is the same at both ends needs no table.
+    // Most changes are small, and equal items at both ends need no table.
     skip(&before, &after, id, isEqual)
     skipBack(&before, &after, id, isEqual)
     let places = (before.flatMap(\.places), after.flatMap(\.places))
@@ -89,7 +90,7 @@ extension ListDifference {
     changed.sort { $0.index < $1.index }
   }
 
-  /// Skips the items that both sides have at their starts.
+  /// Skips equal items at the start of both sides.
   private mutating func skip<Item>(
     _ before: inout [Part<Item>], _ after: inout [Part<Item>], _ id: (Item) -> ID,
     _ isEqual: (Item, Item) -> Bool
@@ -116,7 +117,7 @@ extension ListDifference {
     after.removeFirst(right)
   }
 
-  /// Skips the items that both sides have at their ends.
+  /// Skips equal items at the end of both sides.
   private mutating func skipBack<Item>(
     _ before: inout [Part<Item>], _ after: inout [Part<Item>], _ id: (Item) -> ID,
     _ isEqual: (Item, Item) -> Bool
@@ -159,7 +160,8 @@ extension ListDifference {
       }
     }
     removed = left.map { Row(index: $1.index, id: $0) }.sorted { $0.index < $1.index }
-    // Shared chunks part the items into segments, and within each of them the most that can stay stays.
+    // Shared chunks divide the items into segments. Within each segment as many items as possible
+    // stay.
     let fixed = Self.longestRise(stayed.map(\.old))
     for (place, isFixed) in zip(stayed, fixed) where !isFixed {
       moved.append(Move(from: place.old, to: place.new.index, id: place.id))
@@ -167,9 +169,10 @@ extension ListDifference {
     moved.sort { $0.to < $1.to }
   }
 
-  /// Which of the numbers belong to a longest rising subsequence. O(n log n).
+  /// Marks the numbers of a longest increasing subsequence. O(n log n).
   private static func longestRise(_ numbers: [Int]) -> [Bool] {
-    /// The last number of the best rise of each length, and what comes before each number in its rise.
+    /// For each length, the index of the smallest number that ends a rise of that length; and the
+    /// predecessor of each number in its rise.
     var ends: [Int] = []
     var previous = [Int](repeating: -1, count: numbers.count)
     for (index, number) in numbers.enumerated() {

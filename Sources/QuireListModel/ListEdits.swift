@@ -1,6 +1,6 @@
-/// The local edits of a list's items that are in force. Those of an item act one upon the other, in order.
+/// The local edits in force, by item. The edits of one item apply in the order they were made.
 struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
-  /// Where a placed item was put: behind an item, or in front of all others of a page.
+  /// Where a placed item was put: behind an item, or at the front of a page.
   struct Spot: Sendable {
     var page: Int?
     var predecessor: ID?
@@ -14,12 +14,12 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
     var number: Int
     var kind: Kind
-    /// Where the item was placed before.
+    /// The item's place before the edit.
     var spot: Spot?
 
     var isRemove: Bool { if case .remove = kind { true } else { false } }
 
-    /// Whether it puts the item somewhere.
+    /// Whether the edit gives the item a place.
     var isPlacing: Bool {
       switch kind {
       case .insert, .move: true
@@ -30,16 +30,16 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   private var edits: [ID: [Edit]] = [:]
   private var names: [Int: ID] = [:]
-  /// How many loads had begun when the server agreed to an edit.
+  /// By edit, the number of loads that had begun when the server confirmed it.
   private var agreed: [Int: Int] = [:]
   private var numbers = 0
 
   var isEmpty: Bool { edits.isEmpty }
 
-  /// How many edits the server has not agreed to.
+  /// The number of edits that the server has not confirmed.
   var pending: Int { names.count - agreed.count }
 
-  /// The items of all edits, in the order these were made.
+  /// The items of all edits, in the order of the edits.
   var items: [ID] { names.sorted { $0.key < $1.key }.map(\.value) }
 
   /// The edits of an item.
@@ -51,7 +51,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   /// The item of an edit that is in force.
   func item(of number: Int) -> ID? { names[number] }
 
-  /// What an item is with its edits; nil where it is removed.
+  /// The item with its edits applied; nil if one of them removes it.
   func value(of id: ID, _ item: Item) -> Item? {
     guard let edits = edits[id] else { return item }
     var item = item
@@ -65,7 +65,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return item
   }
 
-  /// Takes an edit of an item. Returns its number.
+  /// Records an edit of an item, and returns its number.
   mutating func note(_ kind: Edit.Kind, _ id: ID, spot: Spot? = nil) -> Int {
     numbers += 1
     edits[id, default: []].append(Edit(number: numbers, kind: kind, spot: spot))
@@ -73,7 +73,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return numbers
   }
 
-  /// Takes an edit away. Nil where it is not in force.
+  /// Removes an edit; nil if it is not in force.
   mutating func remove(_ number: Int) -> (id: ID, edit: Edit)? {
     guard let id = names[number], let edit = self[id].first(where: { $0.number == number })
     else { return nil }
@@ -81,7 +81,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return (id, edit)
   }
 
-  /// Ends those edits of an item.
+  /// Ends the edits of an item that match.
   mutating func end(_ id: ID, _ isOver: (Edit) -> Bool = { _ in true }) {
     for edit in self[id] where isOver(edit) {
       names[edit.number] = nil
@@ -90,11 +90,11 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     self[id].removeAll(where: isOver)
   }
 
-  /// The server has agreed to an edit, by when so many loads had begun.
+  /// Records that the server confirmed an edit when `loads` loads had begun.
   mutating func agree(_ number: Int, loads: Int) { agreed[number] = loads }
 
-  /// The listing begins anew with this load: what the server had agreed to before, it lists by now. Pages
-  /// are counted anew.
+  /// The listing restarts with the load `run`. Edits that were confirmed before it began are over,
+  /// because the server's listing has them; page numbers of the old listing are forgotten.
   mutating func startOver(run: Int, dropsAll: Bool) {
     for id in Array(edits.keys) {
       end(id) { [agreed] in dropsAll || agreed[$0.number].map { $0 < run } ?? false }
@@ -102,7 +102,8 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// An item has another identity from now on. An identity has one history: its own edits go on upon it.
+  /// Gives an item another identity. Edits of both identities apply together, in the order they
+  /// were made.
   mutating func rename(_ id: ID, as name: ID) {
     let own = edits.removeValue(forKey: id) ?? []
     self[name] = (self[name] + own).sorted { $0.number < $1.number }

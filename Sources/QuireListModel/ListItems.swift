@@ -1,15 +1,14 @@
-/// The items that a list shows, in order: a collection that is cheap to copy and to compare.
+/// The items of a list in order: a collection that is cheap to copy and to compare.
 ///
-/// Items lie in chunks, one for each page, which snapshots share; finding an item by its number costs
-/// O(log pages).
+/// Each page is a chunk, which snapshots share. Looking up an item by index costs O(log pages).
 public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
-  /// The items of a page; what changes them makes another chunk.
+  /// The items of a page. Immutable: changed items are a new chunk.
   final class Chunk: Sendable {
     let items: [Item]
 
     init(_ items: [Item]) { self.items = items }
 
-    /// A chunk of a list of such items; nothing else is put into its index.
+    /// The chunk behind an index entry; the index of a list of `Item` holds no other class.
     static func of(_ object: AnyObject) -> Chunk { unsafeDowncast(object, to: Chunk.self) }
   }
 
@@ -23,7 +22,7 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
 
   func chunk(_ ordinal: Int) -> Chunk { .of(index[ordinal].object) }
 
-  /// Puts a chunk in place of the one with this ordinal, or beside those at an end.
+  /// Replaces the chunk with this ordinal, or adds one at an end.
   mutating func put(_ chunk: Chunk, at ordinal: Int) {
     index.put(ListChunks.Chunk(object: chunk, count: chunk.items.count), at: ordinal)
   }
@@ -33,19 +32,29 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
 
   /// 0.
   public var startIndex: Int { 0 }
-  /// How many items there are.
+  /// The number of items.
   public var endIndex: Int { index.count }
 
-  /// The item with this number.
+  /// The item at `position`. Traps if there is none.
   public subscript(position: Int) -> Item {
     precondition(
       position >= 0 && position < endIndex, "A list of \(count) items has no item \(position).")
     let (ordinal, offset) = index.find(position)
     return chunk(ordinal).items[offset]
   }
+}
 
-  /// Calls `body` with each item; faster than looking each of them up.
-  func forEachItem(_ body: (Item) -> Void) {
-    for chunk in chunks { chunk.items.forEach(body) }
+/// What was made of each chunk of a list last, so that only chunks that changed are looked into.
+struct ChunkCache<Item: Sendable, Result: Sendable>: Sendable {
+  typealias Chunk = ListItems<Item>.Chunk
+
+  private var made: [(chunk: Chunk, result: Result)] = []
+
+  /// The result of each chunk, in order; `make` is called for those that are new.
+  mutating func results(of chunks: [Chunk], _ make: (Chunk) -> Result) -> [Result] {
+    let known = Dictionary(
+      made.map { (ObjectIdentifier($0.chunk), $0.result) }, uniquingKeysWith: { first, _ in first })
+    made = chunks.map { ($0, known[ObjectIdentifier($0)] ?? make($0)) }
+    return made.map(\.result)
   }
 }

@@ -2,26 +2,27 @@ public import QuireCore
 public import QuireLists
 
 extension ListModel {
-  /// What a model shows at one moment: items, state, errors, totals and flags always belong together.
+  /// What a model shows at one moment: items, state, errors, totals and flags that belong together.
   public struct Snapshot: Sendable {
-    /// The items shown.
+    /// The items, filtered, in order, and with local edits.
     public internal(set) var items = ListItems<Item>()
-    /// The pages they come from: state, errors, totals, flags, and what lies before and after.
+    /// The pages that the items come from: state, errors, totals, flags, and what precedes and
+    /// follows.
     public internal(set) var list: ListSnapshot<Item>
-    /// How many edits the server has not agreed to.
+    /// The number of edits that the server has not confirmed.
     public internal(set) var pendingEdits = 0
     /// Whether a filter is set.
     public internal(set) var isFiltered = false
-    /// Whether an order is set, so that items lie elsewhere than in their pages.
+    /// Whether an order is set, so that items are not in the order of their pages.
     var isOrdered = false
-    /// How many loaded items the filter leaves out.
+    /// The number of loaded items that the filter hides.
     public internal(set) var hidden = 0
-    /// Why the store could not be read or written, if that failed last.
+    /// The error of the store's last operation; nil if it succeeded.
     public internal(set) var storeError: (any Error)?
     let id: @Sendable (Item) -> ID
     let isEqual: @Sendable (Item, Item) -> Bool
 
-    /// This snapshot, and what differs from an earlier one of the same model.
+    /// This snapshot and its difference from an earlier one of the same model.
     public func change(from earlier: Snapshot) -> Change {
       Change(
         snapshot: self,
@@ -30,19 +31,20 @@ extension ListModel {
     }
   }
 
-  /// A snapshot, and what differs from the one before.
+  /// A snapshot and its difference from the previous one.
   public struct Change: Sendable {
-    /// What is shown.
+    /// The new snapshot.
     public let snapshot: Snapshot
-    /// What differs, by the numbers of items.
+    /// The difference from the previous snapshot, in indexes of items.
     public let difference: ListDifference<ID>
     let earlier: Snapshot
 
-    /// The row that shows now what a row showed before the change, both counted with what stands before
-    /// the items. The rows of a view that is kept there do not jump.
+    /// The new index of what `row` showed before the change. Rows are counted from the start of the
+    /// listing, including those before the items. A view that keeps this row in place does not
+    /// jump.
     ///
-    /// A row whose item was dropped, or has not come yet, keeps its place in the listing; for one whose
-    /// item is gone it is that of the first one behind it that stayed.
+    /// A row whose item is not held keeps its place in the listing. For a removed item it is the
+    /// row of the next item that stayed.
     public func row(of row: Int) -> Int {
       let index = row - earlier.expectedBefore
       let isSameRun = snapshot.list.content.generation == earlier.list.content.generation
@@ -58,17 +60,17 @@ extension ListModel {
     }
   }
 
-  /// Changes, for a loop; see `ListModel.changes`.
+  /// The changes of a model as a sequence; see `ListModel.changes`.
   public struct Changes: AsyncSequence, Sendable {
-    /// Nothing is thrown.
+    /// Never throws.
     public typealias Failure = Never
 
     let subscribe: @MainActor @Sendable () -> EventQueue<Snapshot>?
 
-    /// Observes from the first `next()` on.
+    /// An observer, which subscribes with its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(subscribe: subscribe) }
 
-    /// One observer.
+    /// An iterator with a queue of its own.
     public struct Iterator: AsyncIteratorProtocol {
       let subscribe: @MainActor @Sendable () -> EventQueue<Snapshot>?
       private var queue: EventQueue<Snapshot>?
@@ -78,7 +80,7 @@ extension ListModel {
         self.subscribe = subscribe
       }
 
-      /// The next change; nil when no more can come.
+      /// The next change; nil once the model is gone or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
         if queue == nil { queue = await subscribe() }
         guard let snapshot = await queue?.next() else { return nil }
@@ -88,7 +90,7 @@ extension ListModel {
         return snapshot.change(from: before)
       }
 
-      /// The next change; nil when no more can come.
+      /// The next change; nil once the model is gone or the task is cancelled.
       public mutating func next() async -> Change? { await next(isolation: #isolation) }
     }
   }
@@ -97,38 +99,38 @@ extension ListModel {
 @available(*, unavailable)
 extension ListModel.Changes.Iterator: Sendable {}
 
-// MARK: - What stands where no item is
+// MARK: - What a view shows around the items
 
 extension ListModel.Snapshot {
-  /// What takes the place of all items.
+  /// What a view shows in the area of the items.
   public enum Content: Sendable {
     /// The items.
     case items
-    /// Skeletons: nothing has come yet.
+    /// Placeholders, because nothing has been loaded.
     case loading
-    /// That there are none.
+    /// A message that the listing is empty.
     case empty
-    /// That the filter leaves out all that is loaded.
+    /// A message that the filter hides every loaded item.
     case noMatches
-    /// Why there are none.
+    /// The error of the first page.
     case failed(PageError)
   }
 
-  /// What stands at an end of the items.
+  /// What a view shows at an end of the items.
   public enum Edge: Sendable {
-    /// Nothing: there are no items, or the listing begins here.
+    /// Nothing: there are no items, or this is the start of the listing.
     case none
-    /// That more is there.
+    /// More items can be loaded.
     case more
-    /// That more is on its way.
+    /// More items are being loaded.
     case loading
-    /// That it could not be loaded, for a row that calls `retry()`.
+    /// The load failed: a row that calls `retry()`.
     case failed(PageError)
-    /// That the listing ends here.
+    /// The end of the listing.
     case end
   }
 
-  /// What the list shows, by its state alone.
+  /// What to show in the area of the items, derived from state, filter and items.
   public var content: Content {
     if !items.isEmpty { return .items }
     if let error = list.state.error { return .failed(error) }
@@ -139,7 +141,7 @@ extension ListModel.Snapshot {
     }
   }
 
-  /// What stands at that end.
+  /// What to show at an end of the items.
   public func edge(_ end: Threshold.End) -> Edge {
     guard list.content.hasPages else { return .none }
     switch end {
@@ -154,17 +156,17 @@ extension ListModel.Snapshot {
     }
   }
 
-  /// Why the list could not be loaded anew, while it shows what it had: for a line above the items.
+  /// The error of a failed reload while the old items are still shown: for a line above them.
   public var refreshError: PageError? {
     guard list.content.hasPages, case .loadingError(let error) = list.state else { return nil }
     return error
   }
 
-  /// How many rows stand before the items for what a window dropped, or a jump passed by.
+  /// The number of rows to reserve before the items: those that a window dropped or a jump skipped.
   public var expectedBefore: Int { list.itemsBefore }
 
-  /// How many items are known to come behind those held, by what a window dropped and by the total that
-  /// the server declared; nil where that is unknown.
+  /// The number of items known to follow those held, by the window and by the total that the server
+  /// declared; nil if unknown.
   public var expectedAfter: Int? {
     if list.content.isEnd { return 0 }
     let rest: Int? =
@@ -174,20 +176,20 @@ extension ListModel.Snapshot {
       case .remaining: list.total?.value
       case .lowerBound, .pages, nil: nil
       }
-    // Views add it to other numbers, and servers say what they like.
+    // Servers declare any number, and views add to it: bounded, so that no sum overflows.
     let bounded = rest.map { min(max($0, list.itemsAfter), 1 << 40) }
     return bounded ?? (list.itemsAfter > 0 ? list.itemsAfter : nil)
   }
 
-  /// How many rows there are, with those that stand for what is known to come.
+  /// The number of rows, including those reserved before and after the items.
   var rowCount: Int { expectedBefore + items.count + (expectedAfter ?? 0) }
 
-  /// The items of the server's that are held, counted from the run's start.
+  /// The server's items that are held, counted from the start of the run.
   var heldInRun: Range<Int> {
     list.content.heldStart..<list.content.heldStart + list.count
   }
 
-  /// The item of the server's that a row shows, counted from the run's start.
+  /// The server's item that a row shows, counted from the start of the run.
   func itemInRun(atRow row: Int) -> Int {
     let index = row - expectedBefore
     if index < 0 { return heldInRun.lowerBound + index }
@@ -200,14 +202,15 @@ extension ListModel.Snapshot {
       + min(offset, max(0, list.pages[chunk].items.count - 1))
   }
 
-  /// The row that shows an item of the server's, or stands for it; the other way round.
+  /// The inverse of `itemInRun(atRow:)`: the row that shows an item of the server, or is reserved
+  /// for it.
   func row(ofItemInRun item: Int) -> Int {
     var rest = item - heldInRun.lowerBound
     if rest < 0 { return max(0, expectedBefore + rest) }
     if item >= heldInRun.upperBound {
       return expectedBefore + items.count + item - heldInRun.upperBound
     }
-    // In an order of its own an item lies anywhere.
+    // With an order set, an item can be anywhere.
     if isOrdered { return expectedBefore }
     for (page, ordinal) in zip(list.pages, items.index.ordinals) {
       if rest < page.items.count {
@@ -221,6 +224,6 @@ extension ListModel.Snapshot {
 }
 
 extension ListSnapshot.Content {
-  /// Whether a page is held.
+  /// Whether any page is held.
   var hasPages: Bool { !stamps.isEmpty }
 }

@@ -2,46 +2,47 @@
 public import Observation
 public import QuireCore
 
-/// A list that a user interface holds: observable, on the main actor, and with edits of its own.
+/// An observable list for a user interface, on the main actor, with local edits.
 ///
 /// ```swift
 /// @State var model = ListModel(issues)            // a cursor of Identifiable, Equatable items
 /// List(model.items) { Row($0) }.task { try? await model.start() }
 /// ```
-/// Everything shown is one value, `snapshot`, so that items, state, errors, totals and flags change
-/// together. `changes` has each snapshot with the difference to the one before.
+/// What it shows is one value, `snapshot`, so that items, state, errors, totals and flags change
+/// together. `changes` delivers each snapshot with its difference from the previous one.
 ///
-/// Items are known by their identity: one that two pages list is shown once, where the first of them has
-/// it. An edit shows at once, stays over loads, and can be undone; `commit(_:_:)` asks a server whether it
-/// agrees, and undoes the edit where it does not.
+/// Items are identified by `id`: an item that two pages list is shown once, on the first of them.
+/// An edit shows at once, survives loads and can be undone; `commit(_:_:)` sends it to a server and
+/// undoes it if the server refuses.
 @MainActor @Observable
 public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   /// What a reload does to edits.
   public enum EditPolicy: Hashable, Sendable {
-    /// Those that the server has agreed to before it began are over, and the others stay.
+    /// Edits confirmed before the reload began are over, because the server lists their result. The
+    /// others stay.
     case merge
-    /// All are over.
+    /// All edits are over.
     case drop
   }
 
-  /// What is shown now.
+  /// The items and the state to show now.
   public var snapshot: Snapshot {
     access(keyPath: observed)
     return shown
   }
-  /// Which items are shown; nil for all. Default nil.
+  /// Selects the items to show; nil shows all. Default nil.
   public var filter: (@Sendable (Item) -> Bool)? { didSet { arrange { $0.filter = filter } } }
-  /// Whether an item is shown before another; nil for the order of the listing. Default nil.
+  /// Whether the first item precedes the second; nil for the order of the listing. Default nil.
   ///
-  /// What is loaded is sorted, not the listing: O(n log n) with every change.
+  /// Sorts what is loaded, not the whole listing: O(n log n) for every change.
   public var order: (@Sendable (Item, Item) -> Bool)? { didSet { arrange { $0.order = order } } }
   /// What a reload does to edits. Default `.merge`.
   public var onReload = EditPolicy.merge
 
-  /// The pages behind the model: options, states, events and the report of the walk.
+  /// The list behind the model: its options, states, events and the report of the walk.
   public let list: PagedList<Item>
   @ObservationIgnored private var shown: Snapshot
-  /// Made once: to make it for each change costs as much as most changes do.
+  /// Created once, because creating it costs as much as most changes do.
   private let observed: KeyPath<ListModel, Snapshot> = \.snapshot
   @ObservationIgnored private var rows: ListRows<Item, ID>
   @ObservationIgnored private var arrangement = ListArrangement<Item>()
@@ -51,14 +52,14 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   private let id: @Sendable (Item) -> ID
   private let isEqual: @Sendable (Item, Item) -> Bool
 
-  /// A model of what `list` loads, whose items `id` tells apart.
+  /// Creates a model of `list`.
   ///
   /// - Parameters:
-  ///   - list: The list that the model shows.
-  ///   - id: What tells an item from all others.
-  ///   - store: Where pages are kept from one run of the program to the next. Default nil: nowhere.
-  ///   - isEqual: Whether an item has the same value as another of its identity: views need not be drawn
-  ///     again then, and stored pages may stay.
+  ///   - list: The list to show.
+  ///   - id: The identity of an item.
+  ///   - store: Keeps pages between runs of the program. Default nil: nothing is kept.
+  ///   - isEqual: Whether two items of the same identity have the same value. Equal items are not
+  ///     reported as changed, and their stored pages stay.
   public init(
     _ list: PagedList<Item>, store: (any ListStore<Item>)? = nil,
     id: @escaping @Sendable (Item) -> ID, isEqual: @escaping @Sendable (Item, Item) -> Bool
@@ -84,16 +85,16 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   // MARK: What is shown
 
-  /// The items that are shown.
+  /// The items to show.
   public var items: ListItems<Item> { snapshot.items }
   /// What the list is doing.
   public var state: ListState { snapshot.list.state }
 
-  /// The snapshot of now, and each that follows, with the difference to the one before; the first one
-  /// differs from nothing.
+  /// The current snapshot and each later one, with its difference from the previous one; the first
+  /// one differs from an empty list.
   ///
-  /// A loop that is slow misses what is between, and gets the difference all the same. It ends with the
-  /// model.
+  /// A slow loop skips snapshots, and gets the difference from the last one it saw. The sequence
+  /// ends with the model.
   public var changes: Changes {
     Changes { [weak self] in
       guard let self else { return nil }
@@ -104,12 +105,12 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     }
   }
 
-  /// The number of an item among those shown; nil where it is not.
+  /// The index of an item in `items`; nil if it is not shown.
   public func index(of id: ID) -> Int? {
     arrangement.isNone ? rows.index(of: id) : items.firstIndex { self.id($0) == id }
   }
 
-  /// Takes what the list has become.
+  /// Takes over the list's latest snapshot.
   private func refresh() {
     let reading = list.reading
     guard reading.version != version else { return }
@@ -136,7 +137,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     for observer in observers { observer.post(snapshot)?() }
   }
 
-  /// Waits until everything that came is stored.
+  /// Waits until all loaded pages are stored.
   public func settleStore() async {
     await keeper?.settle()
     show(shown.list)
@@ -144,9 +145,9 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   // MARK: Loading
 
-  /// Shows what the store has, if there is one, and loads the first page behind that.
+  /// Shows the stored pages, if there is a store, and then loads the first page.
   ///
-  /// Returns whether there is a page; throws the error of the load, which leaves what is stored as it is.
+  /// Returns whether there is a page. Throws the error of the load; the stored pages then stay.
   @discardableResult
   public func start() async throws -> Bool {
     if let keeper, !snapshot.list.content.hasPages {
@@ -160,32 +161,31 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     return try await reload()
   }
 
-  /// As `PagedList.reload()`.
+  /// Same as `PagedList.reload()`.
   @discardableResult
   public func reload() async throws -> Bool { try await load { try await $0.reload() } }
 
-  /// As `PagedList.loadMore()`.
+  /// Same as `PagedList.loadMore()`.
   @discardableResult
   public func loadMore() async throws -> Bool { try await load { try await $0.loadMore() } }
 
-  /// As `PagedList.loadBefore()`.
+  /// Same as `PagedList.loadBefore()`.
   @discardableResult
   public func loadBefore() async throws -> Bool { try await load { try await $0.loadBefore() } }
 
-  /// As `PagedList.retry()`.
+  /// Same as `PagedList.retry()`.
   @discardableResult
   public func retry() async throws -> Bool { try await load { try await $0.retry() } }
 
-  /// As `PagedList.navigate(to:)`; items are counted as the server has them. Returns the number that the
-  /// first item of the page has among those shown; nil where there is no such page, or nothing of it is
-  /// shown.
+  /// Same as `PagedList.navigate(to:)`, counting items as the server does. Returns the index in
+  /// `items` of the page's first item; nil if there is no such page or none of its items are shown.
   @discardableResult
   public func navigate(to command: PageCommand) async throws -> Int? {
     let page = try await load { try await $0.navigate(to: command) }
     return page?.items.lazy.compactMap { self.index(of: self.id($0)) }.first
   }
 
-  /// As `PagedList.cancel()`.
+  /// Same as `PagedList.cancel()`.
   public func cancel() {
     list.cancel()
     refresh()
@@ -198,11 +198,11 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     return try await load(list)
   }
 
-  /// Says which rows a view shows, counted with those before the items (`Snapshot.expectedBefore`) and
-  /// those behind. See `PagedList.report(visible:)`.
+  /// Reports the rows that a view shows, counted from the start of the listing
+  /// (`Snapshot.expectedBefore` rows precede the items). See `PagedList.report(visible:)`.
   ///
-  /// In an order of the model's own only the last row counts: where it comes into view, everything loaded
-  /// is consumed.
+  /// With an `order`, only the last row counts: when it comes into view, everything loaded counts
+  /// as consumed.
   public func report(visible: Range<Int>) {
     let run = { (row: Int) in self.snapshot.itemInRun(atRow: row) }
     let isAtEnd = visible.upperBound >= snapshot.expectedBefore + items.count
@@ -219,16 +219,17 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   // MARK: Editing
 
-  /// Shows a new item in front of the one with this number among those shown, or behind all.
+  /// Inserts a new item in front of the item at `index`, or at the end.
   ///
-  /// It stays behind the item before it; in front of the listing where that is gone after a reload. Once
-  /// the server lists it, it is where the server has it. Nil where an item of its identity is there.
+  /// It stays behind its predecessor, or moves to the start of the list if a reload removes that.
+  /// Once the server lists it, it takes the server's place. Nil if the list already has an item of
+  /// this identity.
   @discardableResult
   public func insert(_ item: Item, at index: Int) -> ListEdit? {
     edit { $0.insert(item, behind: predecessor(of: index)) }
   }
 
-  /// Changes an item: now, and in whatever a load brings of it. Nil where it is not shown.
+  /// Changes an item now and whenever a load brings it again. Nil if it is not shown.
   @discardableResult
   public func update(_ id: ID, _ change: @escaping @Sendable (inout Item) -> Void) -> ListEdit? {
     edit { rows in
@@ -240,34 +241,34 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     }
   }
 
-  /// Leaves an item out. Nil where it is not shown.
+  /// Hides an item. Nil if it is not shown.
   @discardableResult
   public func remove(_ id: ID) -> ListEdit? { edit { $0.remove(id) } }
 
-  /// Shows an item elsewhere: in front of the one that has this number, counted without it, or behind all.
-  /// Nil where it is not shown.
+  /// Moves an item in front of the one at `index`, counted without the moved item, or to the end.
+  /// Nil if it is not shown.
   @discardableResult
   public func move(_ id: ID, to index: Int) -> ListEdit? {
     guard let old = self.index(of: id) else { return nil }
     return edit { $0.move(id, behind: predecessor(of: index < old ? index : index + 1)) }
   }
 
-  /// Takes an edit back. False where it is over.
+  /// Undoes an edit. False if it is over.
   @discardableResult
   public func undo(_ edit: ListEdit) -> Bool { change { $0.undo(edit.number) } }
 
-  /// The server agrees to an edit: a reload that begins from now on ends it. `item` is what the server has
-  /// made of it, such as an inserted item with an identity of the server's. False where it is over.
+  /// Confirms an edit: the next reload to begin ends it. `item` is the server's version of the
+  /// item, such as an inserted one with its final identity. False if the edit is over.
   @discardableResult
   public func confirm(_ edit: ListEdit, as item: Item? = nil) -> Bool {
     let loads = list.snapshot.loads
     return change { $0.confirm(edit.number, as: item, loads: loads) }
   }
 
-  /// Asks a server whether it agrees to an edit, which is confirmed where `request` returns, and undone where
-  /// it throws. `request` returns what the server has made of the item, or nil.
+  /// Sends an edit to a server, and confirms it if `request` returns or undoes it if `request`
+  /// throws. `request` returns the server's version of the item, or nil.
   ///
-  /// Does nothing without an edit: there was no such item.
+  /// Does nothing for a nil edit, which is what editing a missing item returns.
   public func commit(
     _ edit: ListEdit?, _ request: @Sendable () async throws -> Item?
   ) async throws {
@@ -301,13 +302,13 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   }
 }
 
-/// A local edit, by which it is undone or confirmed.
+/// A handle to a local edit, to undo or confirm it.
 public struct ListEdit: Hashable, Sendable {
   let number: Int
 }
 
 extension ListModel where Item: Equatable {
-  /// A model of what `list` loads, whose items `id` tells apart.
+  /// Creates a model of `list` whose items compare by `==`.
   public convenience init(
     _ list: PagedList<Item>, store: (any ListStore<Item>)? = nil,
     id: @escaping @Sendable (Item) -> ID
@@ -317,7 +318,7 @@ extension ListModel where Item: Equatable {
 }
 
 extension ListModel where Item: Equatable & Identifiable, ID == Item.ID {
-  /// A model of what `cursor` reads.
+  /// Creates a model of what `cursor` reads.
   public convenience init(
     _ cursor: Cursor<Item>, options: ListOptions = ListOptions(),
     store: (any ListStore<Item>)? = nil

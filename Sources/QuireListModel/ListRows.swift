@@ -1,15 +1,16 @@
 import QuireCore
 import QuireLists
 
-/// Decides which items a list shows: those of the pages held, each once, with local edits upon them.
+/// Decides which items a list shows: those of the pages held, without duplicates, with local edits
+/// applied.
 ///
-/// An item belongs to the page that lists it first; other pages that list it leave it out for as long as
-/// that one is held. An item that was inserted or moved here is *placed*: it lies in the page where it was
-/// put, behind the item it was put behind.
+/// An item belongs to the first page that lists it; other pages leave it out as long as that page
+/// is held. A *placed* item is one that was inserted or moved locally: it belongs to the page where
+/// it was put, behind the item it was put behind.
 struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   typealias Chunk = ListItems<Item>.Chunk
 
-  /// A page, each of its items once.
+  /// The items of a page, without duplicates.
   private struct PageRows: Sendable {
     var stamp: PageStamp
     var listed: [Item]
@@ -21,29 +22,30 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   private var generation = 0
   private var first = 0
   private var pages: [PageRows] = []
-  /// The page that an item belongs to, and those that list it, too.
+  /// The page that each item belongs to, and the other pages that list it.
   private var home: [ID: Int] = [:]
   private var others: [ID: [Int]] = [:]
   private var edits = ListEdits<Item, ID>()
-  /// What placed items are without updates, and the pages they lie in.
+  /// The placed items before updates are applied, and the pages that they belong to.
   private var placed: [ID: Item] = [:]
   private var spots: [ID: Int] = [:]
-  /// Placed items of pages that a window dropped, and of pages that have not come yet.
+  /// Placed items that belong to a dropped page, and those that wait for a page.
   private var parked: [Int: [(id: ID, predecessor: ID?)]] = [:]
   private var strays: [(id: ID, predecessor: ID?)] = []
-  /// What is shown: a chunk for each page that is held; what waits in front of the listing where none is.
+  /// The items to show: one chunk for each page held. Without pages, the placed items that wait for
+  /// one.
   private(set) var items = ListItems<Item>()
-  /// Whether the first page held is the first of the listing, as far as is known.
+  /// Whether the first page held is the first of the listing, as far as known.
   private var isAtStart = true
 
   init(id: @escaping @Sendable (Item) -> ID) { self.id = id }
 
-  /// How many edits the server has not agreed to.
+  /// The number of edits that the server has not confirmed.
   var pending: Int { edits.pending }
 
   // MARK: Pages
 
-  /// Takes what a list holds now.
+  /// Takes over the pages that a list holds now.
   mutating func apply(_ list: ListSnapshot<Item>, dropsEdits: Bool) {
     let content = list.content
     let held = content.first..<content.first + list.pages.count
@@ -55,6 +57,15 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
       first = content.first
     }
     var dirty: Set<Int> = []
+    leavePages(outside: held, &dirty)
+    enterPages(of: list, &dirty)
+    isAtStart = list.pagesBefore == 0
+    guard isMoved || pages.isEmpty || !dirty.isEmpty else { return }
+    for ordinal in dirty where range.contains(ordinal) { build(ordinal) }
+    show()
+  }
+
+  private mutating func leavePages(outside held: Range<Int>, _ dirty: inout Set<Int>) {
     while let last = pages.last, !held.contains(range.upperBound - 1) {
       leave(range.upperBound - 1, last, &dirty)
       pages.removeLast()
@@ -70,8 +81,13 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
       first = held.lowerBound
       items = ListItems()
     }
-    while first > held.lowerBound {
-      let index = first - 1 - held.lowerBound
+  }
+
+  /// Adds the pages that are new at either end, and replaces those that were loaded again.
+  private mutating func enterPages(of list: ListSnapshot<Item>, _ dirty: inout Set<Int>) {
+    let content = list.content
+    while first > content.first {
+      let index = first - 1 - content.first
       let rows = enter(first - 1, list.pages[index].items, content.stamps[index], &dirty)
       pages.insert(rows, at: 0)
       first -= 1
@@ -88,15 +104,11 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
         pages[index] = enter(ordinal, list.pages[index].items, stamp, &dirty)
       }
     }
-    isAtStart = list.pagesBefore == 0
-    guard isMoved || pages.isEmpty || !dirty.isEmpty else { return }
-    for ordinal in dirty where range.contains(ordinal) { build(ordinal) }
-    show()
   }
 
   private var range: Range<Int> { first..<first + pages.count }
 
-  /// A page comes: its items belong to it, unless another page that is held lists them.
+  /// Adds a page: its items belong to it, unless another page that is held lists them.
   private mutating func enter(
     _ ordinal: Int, _ items: [Item], _ stamp: PageStamp, _ dirty: inout Set<Int>
   ) -> PageRows {
@@ -125,7 +137,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return PageRows(stamp: stamp, listed: listed)
   }
 
-  /// A page goes: another one that lists its items has them then, and what was placed there waits.
+  /// Removes a page: its items pass to the next page that lists them, and items placed in it wait.
   private mutating func leave(_ ordinal: Int, _ page: PageRows, _ dirty: inout Set<Int>) {
     for item in page.listed {
       let id = id(item)
@@ -157,7 +169,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return found
   }
 
-  /// Makes anew what is shown of a page.
+  /// Rebuilds the chunk of a page.
   private mutating func build(_ ordinal: Int) {
     let page = pages[ordinal - first]
     let waiting = placements(in: ordinal) + (parked.removeValue(forKey: ordinal) ?? [])
@@ -180,12 +192,12 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     items.insert(item, at: index.map { $0 + 1 } ?? 0)
   }
 
-  /// Shows these items of a page.
+  /// Replaces the chunk of a page.
   private mutating func set(_ items: [Item], _ ordinal: Int) {
     self.items.put(Chunk(items), at: ordinal)
   }
 
-  /// The listing begins anew: what the server has agreed to, it lists by now.
+  /// The listing restarts: confirmed edits are over, and placed items wait for the new pages.
   private mutating func startOver(run: Int, dropsEdits: Bool) {
     var order: [(id: ID, predecessor: ID?)] = []
     var last: ID?
@@ -198,7 +210,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     edits.startOver(run: run, dropsAll: dropsEdits)
     placed = placed.filter { edits[$0.key].contains(where: \.isPlacing) }
     strays = order.filter { placed[$0.id] != nil }
-    // What was removed, and is not any more, lies nowhere.
+    // An item whose removal is over has no place yet.
     for id in edits.items {
       guard let item = placed[id], edits.value(of: id, item) != nil,
         !strays.contains(where: { $0.id == id })
@@ -207,7 +219,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Puts what has waited for a page behind its item, or in front of the listing where that is gone.
+  /// Puts waiting items behind their predecessors, or at the start of the listing if the
+  /// predecessor is gone.
   private mutating func placeStrays() {
     let waiting = strays
     strays = []
@@ -227,7 +240,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Finding
 
-  /// The page held in which an item is shown, and its number there.
+  /// The page that shows an item, and the item's index in it.
   private func find(_ id: ID) -> (page: Int, offset: Int)? {
     guard let page = spots[id] ?? (placed[id] == nil ? home[id] : nil), range.contains(page),
       let offset = offset(of: id, in: page)
@@ -243,7 +256,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     items.indices.first { self.id(items[$0]) == id }
   }
 
-  /// The number of an item that is shown.
+  /// The index of an item that is shown.
   func index(of id: ID) -> Int? {
     if pages.isEmpty { return items.firstIndex { self.id($0) == id } }
     return find(id).map { items.index.start(of: $0.page) + $0.offset }
@@ -251,7 +264,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Editing
 
-  /// Puts a new item behind another, or in front of all. Nil where there is one with its identity.
+  /// Inserts a new item behind another, or at the start. Nil if its identity is taken.
   mutating func insert(_ item: Item, behind predecessor: ID?) -> Int? {
     let id = id(item)
     guard home[id] == nil, placed[id] == nil else { return nil }
@@ -262,7 +275,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return number
   }
 
-  /// Changes one item where it is; no other page is touched.
+  /// Changes an item in place; only its page is rebuilt.
   mutating func update(_ id: ID, _ change: @escaping @Sendable (Item) -> Item) -> Int? {
     let place = find(id)
     guard place != nil || placed[id] != nil && index(of: id) != nil else { return nil }
@@ -290,7 +303,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     let spot = placed[id] == nil ? nil : takeAway(id)
     if spot == nil {
       if let page = home[id] { cut(id, from: page) }
-      // Its updates act upon it wherever it is.
+      // Its updates are applied to it again in its new place.
       placed[id] = edits[id].isEmpty ? item : listed(id) ?? item
     }
     let number = edits.note(.move, id, spot: spot)
@@ -299,13 +312,13 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return number
   }
 
-  /// An item as it is shown.
+  /// An item with its edits applied.
   private func shown(_ id: ID) -> Item? {
     if let (page, offset) = find(id) { return items.chunk(page).items[offset] }
     return index(of: id).map { items[$0] }
   }
 
-  /// An item as its page lists it.
+  /// An item as the server sent it.
   private func listed(_ id: ID) -> Item? {
     guard let page = home[id], range.contains(page) else { return nil }
     return pages[page - first].listed.first { self.id($0) == id }
@@ -316,7 +329,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return Spot(page: find(predecessor)?.page, predecessor: predecessor)
   }
 
-  /// Puts a placed item into the page held there, or lets it wait.
+  /// Puts a placed item into its page, or lets it wait for that page.
   private mutating func place(_ id: ID, _ spot: Spot) {
     guard let page = spot.page else {
       let index = strays.firstIndex { $0.id == spot.predecessor }.map { $0 + 1 } ?? 0
@@ -332,7 +345,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     set(items, page)
   }
 
-  /// Takes a placed item from where it lies. Returns where that was.
+  /// Removes a placed item from its place, and returns that place.
   private mutating func takeAway(_ id: ID) -> Spot {
     guard let page = spots.removeValue(forKey: id) else {
       let index = strays.firstIndex { $0.id == id }
@@ -356,9 +369,9 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     set(items, page)
   }
 
-  // MARK: What becomes of edits
+  // MARK: Ending edits
 
-  /// Takes an edit back. False where it is over: taken back, dropped, or listed by the server.
+  /// Undoes an edit. False if it is over: undone, dropped, or listed by the server.
   mutating func undo(_ number: Int) -> Bool {
     guard let (id, edit) = edits.remove(number) else { return false }
     switch edit.kind {
@@ -381,7 +394,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     if let next = edits[id].firstIndex(where: {
       $0.number > edit.number && ($0.isPlacing || $0.isRemove)
     }) {
-      // It is where a later edit has put it, and comes from where this one found it.
+      // A later edit moved it on; undoing that one returns it to where this one found it.
       edits[id][next].spot = edit.spot
       if !isPlaced { placed[id] = nil }
       return
@@ -395,7 +408,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Puts a placed item there, once it is not removed any more: what is removed lies nowhere.
+  /// Puts a placed item there, or lets its removal remember the place: a removed item has none.
   private mutating func lay(_ id: ID, _ spot: Spot) {
     if let removal = edits[id].lastIndex(where: \.isRemove) {
       edits[id][removal].spot = spot
@@ -404,23 +417,23 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Shows an item as its edits say now.
+  /// Rebuilds the page of an item after its edits changed.
   private mutating func refresh(_ id: ID) {
     if let page = spots[id] ?? home[id], range.contains(page) { build(page) }
   }
 
-  /// The server lists what was inserted here: it is the server's now, in the server's place.
+  /// The server now lists an item that was inserted locally: its own page shows it, in the server's
+  /// place.
   private mutating func endInsert(_ id: ID, _ dirty: inout Set<Int>) {
     let isInserted = edits[id].contains { if case .insert = $0.kind { true } else { false } }
     guard isInserted else { return }
     if let page = takeAway(id).page { dirty.insert(page) }
     placed[id] = nil
-    // It was placed by itself: where it was put later counts no more.
+    // Later moves were relative to the local insertion, and end with it.
     edits.end(id, \.isPlacing)
   }
 
-  /// The server has agreed to an edit, with `item` where it says what it has made of it; `loads` loads had
-  /// begun by then.
+  /// Confirms an edit when `loads` loads had begun; `item` is the server's version, if it sent one.
   mutating func confirm(_ number: Int, as item: Item?, loads: Int) -> Bool {
     guard let id = edits.item(of: number),
       let index = edits[id].firstIndex(where: { $0.number == number })
@@ -441,19 +454,19 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return true
   }
 
-  /// An inserted item has got its identity from the server.
+  /// Replaces an inserted item by the server's version, which has another identity.
   private mutating func rename(_ id: ID, _ item: Item) {
     let (removal, name) = (edits[id].last(where: \.isRemove), self.id(item))
     let spot = removal.map { $0.spot ?? Spot() } ?? takeAway(id)
     placed[id] = nil
-    // The server may list it by now.
+    // A load may have brought it already.
     if home[name] != nil || placed[name] != nil { return edits.end(id) }
     edits.rename(id, as: name)
     placed[name] = item
     lay(name, spot)
   }
 
-  /// Puts what waits into its place.
+  /// Puts waiting items into their places.
   private mutating func show() {
     if !pages.isEmpty {
       if !strays.isEmpty { placeStrays() }

@@ -1,14 +1,14 @@
 public import QuireLists
 
-/// The items of a list in sections: each run of items that share a key, in the order of the list.
+/// Divides the items of a list into sections: one for each run of items that share a key.
 ///
 /// ```swift
 /// var days = ListSections { (mail: Mail) in mail.day }
 /// days.update(model.items)
-/// let header = days.header(ofRow: top)
+/// let header = days.header(atItem: top)?.key
 /// ```
-/// Sections grow as items arrive. `update(_:)` looks only into pages that changed. Items of one key that do
-/// not follow one another are sections of their own; sort by the key to join them.
+/// Sections grow as items arrive; `update(_:)` looks only into pages that changed. Equal keys that
+/// are not adjacent are separate sections: sort by the key to join them.
 public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
   private struct Run: Sendable {
     var key: Key
@@ -16,24 +16,22 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
   }
 
   private let key: @Sendable (Item) -> Key
-  private var made: [(chunk: ListItems<Item>.Chunk, runs: [Run])] = []
+  private var runs = ChunkCache<Item, [Run]>()
   /// The key of each section.
   public private(set) var keys: [Key] = []
-  /// How many items each has.
+  /// The number of items in each section.
   public private(set) var counts: [Int] = []
   private var starts: [Int] = []
 
-  /// Sections by what `key` says of an item.
+  /// Creates sections by the key of each item.
   public init(by key: @escaping @Sendable (Item) -> Key) { self.key = key }
 
-  /// Takes the items shown now.
+  /// Divides these items, instead of the previous ones.
   public mutating func update(_ items: ListItems<Item>) {
-    let known = Dictionary(
-      made.map { (ObjectIdentifier($0.chunk), $0.runs) }, uniquingKeysWith: { first, _ in first })
-    made = items.chunks.map { ($0, known[ObjectIdentifier($0)] ?? runs(of: $0.items)) }
+    let runs = runs.results(of: items.chunks) { [key] in Self.runs(of: $0.items, key) }
     (keys, counts, starts) = ([], [], [])
     var start = 0
-    for run in made.lazy.flatMap(\.runs) {
+    for run in runs.lazy.joined() {
       if run.key == keys.last {
         counts[counts.count - 1] += run.count
       } else {
@@ -45,7 +43,7 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     }
   }
 
-  private func runs(of items: [Item]) -> [Run] {
+  private static func runs(of items: [Item], _ key: (Item) -> Key) -> [Run] {
     var runs: [Run] = []
     for item in items {
       let key = key(item)
@@ -58,7 +56,7 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     return runs
   }
 
-  /// The section of an item, and its number there; nil where there is no such item.
+  /// The section of an item and its row in that section; nil if there is no such item.
   public func path(ofItem index: Int) -> SectionCounts.Path? {
     guard index >= 0, let last = counts.last, let start = starts.last, index < start + last else {
       return nil
@@ -67,11 +65,11 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     return SectionCounts.Path(section: section, row: index - starts[section])
   }
 
-  /// The number of the first item of a section.
+  /// The index of a section's first item.
   public func firstItem(ofSection section: Int) -> Int { starts[section] }
 
-  /// The header that stays above a view whose first item is this one, and how far the next header has
-  /// pushed it out: 0 for not at all, in items, where a header is as high as `height` of them.
+  /// The sticky header of a view whose first visible item is `index`, and how far the next header
+  /// has pushed it out, in items: 0 for not at all. `height` is the height of a header, in items.
   public func header(atItem index: Int, height: Int = 1) -> (key: Key, pushed: Int)? {
     guard let path = path(ofItem: index) else { return nil }
     let left = counts[path.section] - path.row

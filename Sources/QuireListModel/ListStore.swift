@@ -2,7 +2,7 @@ public import QuireCore
 import QuireLists
 import Synchronization
 
-/// The door to where a list's pages are kept from one run of a program to the next: memory, a file, SQLite.
+/// A store that keeps the pages of a list between runs of a program: in memory, a file, or SQLite.
 ///
 /// ```swift
 /// actor MemoryStore: ListStore {
@@ -13,37 +13,37 @@ import Synchronization
 ///   }
 /// }
 /// ```
-/// Calls come one after the other, in order. A store that fails costs a list nothing but its store:
-/// `ListModel.Snapshot.storeError` says why.
+/// The list calls one method at a time, in order. An error costs the list only its store:
+/// `ListModel.Snapshot.storeError` has it.
 public protocol ListStore<Item>: Sendable {
   associatedtype Item: Sendable
 
-  /// The pages kept, from the first one on; none where nothing is.
+  /// The stored pages, from the first one on; empty if there are none.
   func pages() async throws -> [StoredPage<Item>]
 
-  /// Keeps a page in place of the one with this number. Those behind it are of an earlier listing where it is
-  /// the last, and go; there is never a gap in front of it.
+  /// Stores a page in place of the one at `index`, which is at most the number of pages stored. If
+  /// it is the last page, the store drops those behind it: they are of an earlier listing.
   func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) async throws
 }
 
-/// A page as a store keeps it. Codable where items are.
+/// The part of a page that a store keeps. Codable if its items are.
 public struct StoredPage<Item: Sendable>: Sendable {
   /// The items, in the server's order.
   public var items: [Item]
-  /// Where the page starts.
+  /// The position of this page.
   public var position: Position
-  /// Where the next page starts; nil on the last one.
+  /// The position of the next page; nil on the last one.
   public var next: Position?
-  /// Where the page before this one starts, where the server says so.
+  /// The position of the previous page, if the server says it.
   public var previous: Position?
-  /// The total that the server declared with it.
+  /// The total that the server declared with this page.
   public var total: Total?
-  /// True where this is a part of a page, and more of that follows.
+  /// True for a part of a page that is not the last one; nil otherwise, so that it takes no room.
   var hasMoreParts: Bool?
-  /// By what the server is asked whether the page has changed (`ETag`, `Last-Modified`).
+  /// The validators for asking the server whether the page has changed (`ETag`, `Last-Modified`).
   package var version: PageVersion?
 
-  /// What is kept of a page.
+  /// Takes what a store keeps of `page`.
   public init(_ page: Page<Item>) {
     items = page.items
     (position, next, previous, total) = (page.position, page.next, page.previous, page.total)
@@ -63,25 +63,26 @@ public struct StoredPage<Item: Sendable>: Sendable {
 extension StoredPage: Codable where Item: Codable {}
 extension StoredPage: Equatable where Item: Equatable {}
 
-/// Keeps pages in memory, for lists that are made anew while the program runs.
+/// A store in memory, for lists that are created several times while a program runs.
 public actor MemoryListStore<Item: Sendable>: ListStore {
   private var kept: [StoredPage<Item>]
 
-  /// A store that has these pages.
+  /// Creates a store that has these pages.
   public init(_ pages: [StoredPage<Item>] = []) { kept = pages }
 
-  /// The pages kept.
+  /// The stored pages.
   public func pages() -> [StoredPage<Item>] { kept }
 
-  /// Keeps a page.
+  /// Stores a page.
   public func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {
     kept = kept.prefix(index) + [page] + (isLast ? [] : kept.dropFirst(index + 1))
   }
 }
 
-/// Keeps what a list loads, page by page, one after the other.
+/// Writes the pages of a list to its store, one after the other.
 @MainActor final class ListKeeper<Item: Sendable> {
-  /// A page that is kept or about to be: which load brought it, what it is, and where it leads.
+  /// A page that is stored or waiting to be: the load that brought it, its fingerprint, and the
+  /// position of the next page.
   private struct Kept {
     var load: Int
     var fingerprint: Int?
@@ -90,7 +91,7 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
 
   private let store: any ListStore<Item>
   private var kept: [Kept] = []
-  /// Of which listing they are.
+  /// The generation of the list that the pages belong to.
   private var generation = 0
   private var waiting: [(page: StoredPage<Item>, index: Int, isLast: Bool)] = []
   private var writer: Task<Void, Never>?
@@ -98,11 +99,11 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
 
   init(_ store: any ListStore<Item>) { self.store = store }
 
-  /// The pages that the store has, as far as each leads to the next; none where it fails.
+  /// The stored pages, as long as each leads to the next; none if the store fails.
   func restore() async -> [Page<Item>] {
     do {
       let stored = try await store.pages()
-      // A program may have ended before all pages of another listing were kept.
+      // A program may have ended in the middle of writing another listing.
       let links = zip(stored, stored.dropFirst()).prefix { $0.next == $1.position }
       let pages = stored.prefix(links.count + 1).map(\.page)
       kept = pages.map { Kept(load: 0, next: $0.next) }
@@ -113,11 +114,12 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     }
   }
 
-  /// Keeps the pages that came since, as far as the listing is known from its start.
+  /// Stores the pages that are new since the last call, if the list has every page from the start
+  /// of the listing.
   func keep(_ list: ListSnapshot<Item>) {
     let content = list.content
     if content.generation != generation, list.pages.isEmpty, content.isEnd, !kept.isEmpty {
-      // The listing has no page any more.
+      // The listing is empty now.
       (kept, generation) = ([Kept(load: list.loads)], content.generation)
       return write(StoredPage(Page([])), at: 0, isLast: true)
     }
@@ -140,14 +142,15 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
         continue
       }
       var stored = StoredPage(page)
-      // Servers that sign their links write others for the same place with every answer: the page
-      // behind is known by the one it was loaded by.
+      // Servers that sign their links send another one for the same place each time: the next page
+      // is known by the position that it was loaded from.
       stored.next = new.next
       write(stored, at: ordinal, isLast: ordinal == kept.count - 1)
     }
   }
 
-  /// Where a page is kept to lead when the one behind it is not held: where it led before, unless it changed.
+  /// The next position to store for a page whose successor is not held: the stored one, unless the
+  /// page changed.
   private func link(of page: Kept, at ordinal: Int) -> Position? {
     guard ordinal + 1 < kept.count else { return page.next }
     let old = kept[ordinal]
@@ -160,7 +163,8 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     if writer == nil { writer = Task { await writeAll() } }
   }
 
-  /// Where a page cannot be kept, none behind it is: they come again with what the list has next.
+  /// After an error, the pages behind the one that failed are dropped too; the next snapshot brings
+  /// them again.
   private func writeAll() async {
     while !waiting.isEmpty {
       let (page, index, isLast) = waiting.removeFirst()
@@ -176,6 +180,6 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     writer = nil
   }
 
-  /// Waits until everything is kept.
+  /// Waits until everything is written.
   func settle() async { await writer?.value }
 }

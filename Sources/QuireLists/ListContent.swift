@@ -1,14 +1,15 @@
 import QuireCore
 
-/// What a list holds of one run through its listing: the pages, how far they reach at both ends, and
-/// how far the consumer is.
+/// The pages that a list holds of one run through its listing, how far they reach at both ends, and
+/// how much the consumer has used.
 ///
-/// A page of the run has an ordinal: 0 where the run began, negative in front of it. Those that a window
-/// dropped are known by their marks, so that pages held lie between marks: `front`, `pages`, `back`. A run
-/// that begins elsewhere (`ListStart.pages` > 0) counts pages in front of it that it never saw. Items are
-/// consumed and loaded after the run's start; those in front of it are `prepended`.
+/// Each page has an ordinal: 0 is the first page of the run, and pages before it are negative.
+/// Pages that a window dropped leave a mark each, so the known pages are `front`, `pages`, `back`.
+/// A run that starts after the beginning (`ListStart.pages` > 0) counts pages before it that were
+/// never loaded. Consumed and loaded items are counted from the run's start; those before it are
+/// `prepended`.
 struct ListContent<Item: Sendable>: Sendable {
-  /// What lies behind the last page.
+  /// What follows the last page.
   enum Tail: Sendable {
     /// → `failed`, `exhausted`
     case open
@@ -18,7 +19,7 @@ struct ListContent<Item: Sendable>: Sendable {
     case exhausted
   }
 
-  /// What lies before the first page.
+  /// What precedes the first page.
   enum Head: Sendable {
     /// → `failed`, `exhausted`
     case open
@@ -28,61 +29,63 @@ struct ListContent<Item: Sendable>: Sendable {
     case exhausted
   }
 
-  /// A page that was dropped: where it starts, how many items it had, and which.
+  /// A dropped page: its position, its number of items and its fingerprint.
   struct Mark: Hashable, Sendable {
     var position: Position
     var count: Int
     var fingerprint: Int?
   }
 
-  /// Which page of which content a loop got last.
+  /// The page that a loop got last, and the content it belonged to.
   struct Place: Hashable, Sendable {
     var generation: Int
-    /// Its ordinal.
+    /// The ordinal of the page.
     var page: Int
   }
 
-  /// How often the content was replaced before.
+  /// The number of contents before this one.
   let generation: Int
   private(set) var pages: [Page<Item>] = []
   private(set) var stamps: [PageStamp] = []
-  /// The pages that were dropped at both ends, the nearest last.
+  /// The dropped pages at both ends, the nearest one last.
   private(set) var front: [Mark] = []
   private(set) var back: [Mark] = []
   /// The ordinal of the first page held.
   private(set) var first = 0
-  /// How many items lie between the run's start and the first page held; negative in front of it.
+  /// The number of items between the run's start and the first page held; negative before the
+  /// start.
   private(set) var heldStart = 0
   /// The load that began this run.
   let run: Int
-  /// How many pages, and about how many items, lie before the first one held. An estimate may turn out too
-  /// small, and is negative then until the start is reached.
+  /// The number of pages, and about how many items, before the first page held. An estimate can be
+  /// too low; the number is negative then until the start is reached.
   private(set) var before: (pages: Int, items: Int)
-  /// The number of the page at the position where the list starts.
+  /// The page number of the position where the list starts.
   private(set) var listStart: Int
-  /// How many pages lie between that and where the run began.
+  /// The number of pages between that and the start of the run.
   private let passed: Int
-  /// How many items a page has, by the first one loaded where the list starts.
+  /// The number of items in a page, taken from the first page of the list.
   private(set) var pageSize: Int
-  /// Which of `pages` was navigated to last; beyond them where it was dropped.
+  /// The index in `pages` of the page navigated to last; outside of them if that was dropped.
   var current = 0
   var tail = Tail.open
   var head = Head.open
-  /// A page that came although a reload had cancelled its load. The walk is beyond it, so it is added
-  /// after all where the reload fails.
+  /// A page that arrived after a reload had cancelled its load. The walk has passed it, so it is
+  /// added if the reload fails.
   var late: (running: ListMachine<Item>.Running, page: LoadedPage<Item>)?
-  /// Whether a page was ever loaded.
+  /// Whether any page was loaded.
   private(set) var hasLoaded = false
   private(set) var consumed = 0
-  /// Items loaded from the run's start on, and in front of it.
+  /// The items loaded after the run's start, and before it.
   private(set) var loaded = 0
   private(set) var prepended = 0
   private var lastPageCount = 0
-  /// The ordinals, from 0 on, of those pages of which more parts follow: limits count all parts as one page.
+  /// The ordinals of the parts that are not the last of their page: limits count all parts of a
+  /// page as one.
   private var parts: [Int] = []
-  /// Where the first and the last page known lead on.
+  /// The positions that precede the first known page and follow the last one.
   private var onward: (leading: Position?, trailing: Position?)
-  /// The first page after the run's start that is not begun, and the items before it.
+  /// The first page that the consumer has not begun, and the items before it.
   private var unbegun = (page: 0, items: 0)
 
   init(
@@ -96,7 +99,7 @@ struct ListContent<Item: Sendable>: Sendable {
     self.pageSize = pageSize
   }
 
-  /// The content that follows this one when a run begins at `start`.
+  /// The content that replaces this one when a run begins at `start`.
   func replaced(at start: ListStart, run: Int) -> ListContent {
     let isElsewhere = start.pages > 0
     return ListContent(
@@ -112,7 +115,7 @@ struct ListContent<Item: Sendable>: Sendable {
     if case .exhausted = tail { true } else { false }
   }
 
-  /// Whether every page after the run's start is begun, so that another one may be loaded ahead.
+  /// Whether the consumer has begun every page, so that another may be loaded ahead.
   var isBegun: Bool { unbegun.page >= known.upperBound }
 
   mutating func append(_ page: Page<Item>, _ stamp: PageStamp) {
@@ -131,7 +134,7 @@ struct ListContent<Item: Sendable>: Sendable {
     if !page.items.isEmpty { lastPageCount = page.items.count }
   }
 
-  /// Notes whether more parts follow the last page known.
+  /// Records whether more parts follow the last known page.
   private mutating func noteParts(_ page: Page<Item>, at ordinal: Int) {
     if parts.last == ordinal { parts.removeLast() }
     if page.hasMoreParts { parts.append(ordinal) }
@@ -152,33 +155,33 @@ struct ListContent<Item: Sendable>: Sendable {
       if !isCounted { before = (before.pages + 1, before.items + page.items.count) }
     }
     if !isCounted {
-      // What was counted from 0 is counted from the new page.
+      // Page numbers now count from the new page.
       listStart += 1
     } else if front.isEmpty {
       before = (before.pages - 1, before.items - page.items.count)
     }
   }
 
-  /// About how many items lie before the first page held.
+  /// About how many items precede the first page held.
   var itemsBefore: Int { max(0, before.items) }
 
-  /// No page lies before those known: what was counted there is as many as they are.
+  /// The first known page is the first of the listing, so the count before it is exact.
   mutating func reachStart() {
     head = .exhausted
     before = (front.count, front.reduce(0) { $0 + $1.count })
   }
 
-  /// The consumer says how many items it is done with, counted from the first one known.
+  /// Records how many items are consumed, counted from the first known one.
   mutating func report(consumed count: Int) { note(consumed: count - prepended) }
 
-  /// The consumer is done with so many items behind the run's start.
+  /// Records how many items are consumed, counted from the run's start.
   private mutating func note(consumed count: Int) {
     let count = min(count, loaded)
     while unbegun.items < count, begin() {}
     consumed = max(consumed, count)
   }
 
-  /// Notes that the first page not begun is.
+  /// Marks the next page as begun.
   private mutating func begin() -> Bool {
     guard known.contains(unbegun.page) else { return false }
     unbegun = (unbegun.page + 1, unbegun.items + count(of: unbegun.page))
@@ -187,11 +190,11 @@ struct ListContent<Item: Sendable>: Sendable {
 
   // MARK: The window
 
-  /// The ordinals of pages that are held, and of those that are held or dropped.
+  /// The ordinals of the pages held, and of the pages held or dropped.
   var held: Range<Int> { first..<first + pages.count }
   var known: Range<Int> { first - front.count..<first + pages.count + back.count }
 
-  /// Whether a page was loaded, and was dropped since.
+  /// Whether a page was loaded and then dropped.
   func isDropped(_ ordinal: Int) -> Bool { known.contains(ordinal) && !held.contains(ordinal) }
 
   func mark(of ordinal: Int) -> Mark {
@@ -204,8 +207,8 @@ struct ListContent<Item: Sendable>: Sendable {
 
   func position(of ordinal: Int) -> Position { mark(of: ordinal).position }
 
-  /// A walk that begins with the page of this ordinal, and how much of the listing lies between the list's start
-  /// and it: pages that a jump has passed count as if they were as long as the first one.
+  /// The start of a walk at the page of this ordinal, with the pages and items that precede it.
+  /// Pages that a jump skipped count as if they were as long as the first one.
   func start(_ position: Position, at ordinal: Int) -> ListStart {
     let between = min(first, ordinal)..<max(first, ordinal)
     let items = between.reduce(0) { $0 + count(of: $1) }
@@ -214,8 +217,8 @@ struct ListContent<Item: Sendable>: Sendable {
       items: passed * pageSize + heldStart + (ordinal < first ? -items : items))
   }
 
-  /// A known page was loaded again: beside the pages held it joins them, far from them it takes their
-  /// place.
+  /// Holds a known page that was loaded again: next to the pages held it joins them, otherwise it
+  /// replaces them.
   mutating func hold(_ page: Page<Item>, at ordinal: Int, _ stamp: PageStamp) {
     let old = count(of: ordinal)
     let growth = page.items.count - old
@@ -243,15 +246,16 @@ struct ListContent<Item: Sendable>: Sendable {
     if ordinal < 0 { heldStart -= growth }
   }
 
-  /// A page that was loaded again, without what the one behind it has of the same page of the source.
+  /// The page without the items that the next part of the same source page has.
   func own(_ page: Page<Item>, at ordinal: Int) -> Page<Item> {
     guard known.contains(ordinal + 1) else { return page }
     let next = position(of: ordinal + 1)
     return next.itemOffset > 0 ? page.endingAt(next) : page
   }
 
-  /// A page that was loaded again may lead elsewhere than it did: the one behind it is found there, and is
-  /// stale where this one has changed. Returns the ends at which what is known leads elsewhere now.
+  /// Updates the neighbors of a page that was loaded again: it may have other links than before. If
+  /// it changed, the page it links to is stale. Returns the ends of the known pages that link
+  /// elsewhere now.
   mutating func link(from ordinal: Int, isChanged: Bool) -> [(end: Threshold.End, to: Position?)] {
     let page = pages[ordinal - first]
     var ends: [(Threshold.End, Position?)] = []
@@ -276,16 +280,16 @@ struct ListContent<Item: Sendable>: Sendable {
     return ends
   }
 
-  /// A page that has not changed may name the same place by another token.
+  /// An unchanged page may have another token for the same place.
   private static func isElsewhere(_ now: Position?, _ then: Position?, _ isChanged: Bool) -> Bool {
     now != then && (isChanged || now == nil || then == nil)
   }
 
-  /// Drops everything held, so that a page elsewhere can be held.
+  /// Drops all pages held, so that the page of this ordinal can be held.
   private mutating func dropAll(around ordinal: Int) {
     while first < ordinal, !pages.isEmpty { dropFirst() }
     while !pages.isEmpty { dropLast() }
-    // No page is held: where the next one comes is only a matter of marks.
+    // Without pages, only the marks have to be moved across.
     while first < ordinal, let mark = back.popLast() {
       front.append(mark)
       step(mark.count, by: 1)
@@ -315,7 +319,7 @@ struct ListContent<Item: Sendable>: Sendable {
     if let page = pages.popLast() { back.append(Mark(page)) }
   }
 
-  /// Drops pages at one end until what is held fits into the window, or what is next is to be kept.
+  /// Drops pages at one end until the rest fits into the window, or the next page is one to keep.
   mutating func trim(
     to window: ListWindow, at end: Threshold.End, keeping kept: ClosedRange<Int>?
   ) {
@@ -328,22 +332,23 @@ struct ListContent<Item: Sendable>: Sendable {
     }
   }
 
-  /// Whether a page, and all between it and what is kept, fit into the window; one beside that always does.
+  /// Whether a page, and all pages between it and those to keep, fit into the window. A page next
+  /// to them always does.
   func fits(_ ordinal: Int, beside kept: ClosedRange<Int>, in window: ListWindow) -> Bool {
     if (kept.lowerBound - 1...kept.upperBound + 1).contains(ordinal) { return true }
     let kept = kept.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
     let needed = min(ordinal, kept.lowerBound)...max(ordinal, kept.upperBound)
     if needed.count > window.pages ?? .max { return false }
     guard let limit = window.bytes else { return true }
-    // One that has not come yet is as large as the last one.
+    // A page that is not loaded counts as large as the last one.
     let sizes = needed.map { number in
       (held.contains(number) ? pages[number - first] : pages.last)?.traffic.bytes ?? 0
     }
     return sizes.reduce(0, +) <= limit
   }
 
-  /// The page that a view of these pages needs next, but for those that failed: one it shows, then one beside it,
-  /// then one that is stale.
+  /// The next page to load for a view of these pages, skipping those that failed: a visible page
+  /// that was dropped, then one next to those, then one that is stale.
   func wanted(by visible: ClosedRange<Int>, without failed: some Sequence<Int>) -> Int? {
     let near = visible.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
     guard !pages.isEmpty else { return nil }
@@ -358,14 +363,15 @@ struct ListContent<Item: Sendable>: Sendable {
     }
   }
 
-  /// The pages that have these items, counted from the run's start.
+  /// The pages of these items, counted from the run's start.
   func ordinals(ofItems items: Range<Int>) -> ClosedRange<Int>? {
     guard !pages.isEmpty else { return nil }
     let lower = page(ofItem: items.lowerBound).ordinal
     return lower...max(lower, page(ofItem: max(items.lowerBound, items.upperBound - 1)).ordinal)
   }
 
-  /// The page that has an item, counted from the run's start, or the nearest; and its first item.
+  /// The page of an item, counted from the run's start, or the nearest page; and the page's first
+  /// item.
   private func page(ofItem item: Int) -> (ordinal: Int, start: Int) {
     var (ordinal, start) = (first, heldStart)
     while item < start, ordinal > known.lowerBound {
@@ -379,24 +385,24 @@ struct ListContent<Item: Sendable>: Sendable {
     return (ordinal, start)
   }
 
-  /// A view shows these items: up to there they are consumed.
+  /// A view shows these items, so that all items up to their end are consumed.
   mutating func show(_ items: Range<Int>) { note(consumed: items.upperBound) }
 
   // MARK: Finding pages
 
-  /// The ordinal of the page after `place` for a loop.
+  /// The ordinal of the next page for a loop.
   func ordinal(after place: Place?) -> Int {
     place.map { $0.generation == generation ? $0.page + 1 : known.lowerBound } ?? known.lowerBound
   }
 
-  /// The page after `place` for a loop, which counts as consumed; nil where it is not held.
+  /// The next page for a loop, which counts as consumed; nil if it is not held.
   mutating func page(after place: Place?) -> (Page<Item>, Place)? {
     let ordinal = ordinal(after: place)
     guard held.contains(ordinal) else { return nil }
     return (pages[ordinal - first], begin(ordinal))
   }
 
-  /// A loop gets this page.
+  /// Delivers a page to a loop.
   mutating func begin(_ ordinal: Int) -> Place {
     if ordinal >= unbegun.page {
       while unbegun.page <= ordinal, begin() {}
@@ -405,7 +411,8 @@ struct ListContent<Item: Sendable>: Sendable {
     return Place(generation: generation, page: ordinal)
   }
 
-  /// Which of `pages` a command means, whether there is one or not; nil for an item behind the last.
+  /// The index in `pages` that a command asks for, which may be outside of them; nil for an item
+  /// behind the last.
   func index(for command: PageCommand) -> Int? {
     switch command {
     case .next: current + 1
@@ -422,14 +429,14 @@ struct ListContent<Item: Sendable>: Sendable {
     return known.contains(ordinal) && item < start + count(of: ordinal) ? ordinal - first : nil
   }
 
-  /// The ordinal of the page that a command means where it was dropped.
+  /// The ordinal of the page that a command asks for, if it was dropped.
   func dropped(for command: PageCommand) -> Int? {
     guard let index = index(for: command), isDropped(first + index) else { return nil }
     return first + index
   }
 
-  /// The number of the page that a command means where it is neither known nor the one behind the last:
-  /// one to seek.
+  /// The number of the page that a command asks for, if that is neither known nor the one after the
+  /// last: a page to seek.
   func distantPage(for command: PageCommand) -> Int? {
     let number: Int
     if let index = index(for: command) {
@@ -449,7 +456,8 @@ struct ListContent<Item: Sendable>: Sendable {
 }
 
 extension Page {
-  /// Where what comes before this page starts: in the same page of the source, where this one begins within it.
+  /// The position that precedes this page: the start of its own source page, if this one begins
+  /// within it.
   var before: Position? { position.itemOffset > 0 ? position.page : previous }
 }
 
@@ -460,21 +468,22 @@ extension ListContent.Mark {
   }
 }
 
-/// Which load brought a page; one that came from a store is stale until it is loaded again.
+/// The load that brought a page. A page from a store is stale until it is loaded again.
 package struct PageStamp: Hashable, Sendable {
   package var load: Int
   package var isStale = false
 }
 
-/// What a list loads: a page at one of its ends, a page that is known, or the first page of a new run.
+/// A load of a list: a page at one of its ends, a known page, or the first page of a new run.
 enum ListLoad: Hashable, Sendable {
   case more, before, reload
-  /// A page that was dropped or is stale, by its ordinal; a loop only passes by.
+  /// A page that was dropped or is stale, by its ordinal. For a loop, the page is delivered but not
+  /// held.
   case again(Int, isForLoop: Bool = false)
-  /// Begins a run at a page that is not held.
+  /// Starts a run at a page that is not held.
   case seek(ListStart)
 
-  /// Whether it brings nothing to the end of what is held.
+  /// Whether the load adds nothing after the last page.
   var isBeside: Bool {
     switch self {
     case .before, .again: true
@@ -482,7 +491,7 @@ enum ListLoad: Hashable, Sendable {
     }
   }
 
-  /// Whether a walk of its own is needed.
+  /// Whether the load starts a new walk.
   var isNewRun: Bool {
     switch self {
     case .more, .before, .again: false
@@ -491,11 +500,11 @@ enum ListLoad: Hashable, Sendable {
   }
 }
 
-/// Where a run or a walk begins.
+/// The start of a run or a walk.
 struct ListStart: Hashable, Sendable {
   var position: Position
-  /// How many pages lie before it.
+  /// The number of pages before it.
   var pages = 0
-  /// How many items these have, as far as pages have one size.
+  /// The number of items before it, if all pages are of one size.
   var items = 0
 }

@@ -1,6 +1,6 @@
 import QuireCore
 
-// What loads bring, and who gets it.
+// The results of loads, and the waiters that get them.
 extension ListMachine {
   /// The load with this number has ended.
   mutating func finished(
@@ -11,13 +11,13 @@ extension ListMachine {
     case .loading(let running) where running.id == id:
       activity = .idle
       settle(running, answer, &effects)
-      // A source that fails or cancels by itself would otherwise be asked for ever.
+      // A source that fails or cancels would otherwise be asked forever.
       proceed(&effects, looksAhead: !answer.isFailure)
     case .cancelling(let running) where running.id == id:
       let isReplaced = isReloading
       activity = .idle
       if [.more, .before].contains(running.load), !answer.isFailure, !startsAnew {
-        // A late page: the walk is beyond it, so it must not be lost.
+        // The walk has passed this late page, so it must not be lost.
         if isReplaced {
           content.late = (running, answer)
         } else {
@@ -38,12 +38,12 @@ extension ListMachine {
     return effects
   }
 
-  /// Whether nothing is left of the walk so far, so that only a first page can follow.
+  /// Whether the walk so far was given up, so that only a first page can follow.
   private var startsAnew: Bool {
     if case .failed(.reload, _, _) = content.tail { true } else { false }
   }
 
-  /// Whether the first page is being loaded anew, or is about to be.
+  /// Whether a reload is running or waiting to run.
   var isReloading: Bool {
     if case .loading(let running) = activity, running.load == .reload { return true }
     return waiters.contains { $0.wish == .load(.reload) }
@@ -76,8 +76,8 @@ extension ListMachine {
     }
   }
 
-  /// Whether a first page that was loaded anew is the one held, so that everything behind it, which came
-  /// from a store, stays.
+  /// Whether a reloaded first page equals the one held, so that the pages behind it, which came
+  /// from a store, stay.
   private func keeps(_ page: Page<Item>) -> Bool {
     guard let isSame, content.first == 0, content.front.isEmpty, let held = content.pages.first,
       content.stamps.contains(where: \.isStale), page.next == held.next
@@ -95,7 +95,7 @@ extension ListMachine {
     wake(.loaded(true), &effects) { $0.joins(.reload) }
   }
 
-  /// A page that is known came again. Where there is none any more it has no items.
+  /// Settles the load of a known page. A page that no longer exists becomes one without items.
   private mutating func settleAgain(
     _ ordinal: Int, _ isForLoop: Bool, _ running: Running, _ answer: LoadedPage<Item>,
     _ effects: inout Effects
@@ -127,7 +127,7 @@ extension ListMachine {
     wake(.loaded(true), &effects) { isMeant($0) }
   }
 
-  /// Follows where a page leads that was loaded again.
+  /// Follows the links of a page that was loaded again.
   private mutating func link(
     _ ordinal: Int, from old: ListContent<Item>.Mark, _ effects: inout Effects
   ) {
@@ -153,7 +153,7 @@ extension ListMachine {
     if content.isExhausted { settleEnd(&effects) }
   }
 
-  /// Gives loops a page that is not held.
+  /// Delivers a page to loops without holding it.
   private mutating func deliver(_ page: Page<Item>, _ ordinal: Int, _ effects: inout Effects) {
     guard waiters.contains(where: { waits($0, for: ordinal) }) else { return }
     let meant = waiters.filter { waits($0, for: ordinal) }.map(\.ticket)
@@ -166,8 +166,9 @@ extension ListMachine {
     return content.ordinal(after: place) == ordinal
   }
 
-  /// Drops what a window has no room for, now that this page is held, but not what a view shows, nor the
-  /// pages beside that. A view that is too far away from the page has not come along yet.
+  /// Drops pages that exceed the window after this page was added, except those that the view shows
+  /// and the pages next to them. If the view is too far from the new page to keep both, it counts
+  /// as having moved there.
   private mutating func trim(at end: Threshold.End, for ordinal: Int) {
     guard let window = options.window else { return }
     let isAlone = content.held == ordinal..<ordinal + 1
@@ -177,12 +178,12 @@ extension ListMachine {
     content.trim(to: window, at: end, keeping: kept)
   }
 
-  /// What a view shows, and a page on either side.
+  /// The pages that the view shows, and one page on either side.
   private var kept: ClosedRange<Int>? {
     view.visible.map { $0.lowerBound - 1...$0.upperBound + 1 }
   }
 
-  /// Whether a page can be held beside all that a view keeps.
+  /// Whether a page fits into the window beside the pages to keep.
   func hasRoom(for ordinal: Int) -> Bool {
     guard let window = options.window, let kept else { return true }
     return content.fits(ordinal, beside: kept, in: window)
@@ -208,7 +209,7 @@ extension ListMachine {
       shown.settled =
         load == .reload || !content.hasLoaded ? .loadingError(error) : .loadingMoreError(error)
       if load == .reload, content.hasLoaded {
-        // What is there stays as it was: only the callers that joined the reload get the error.
+        // The content stays: only callers that joined the reload get the error.
         return wake(.failed(error), &effects) { $0.joins(load) }
       }
       let isShown = waiters.contains(where: \.isLoop)
@@ -217,7 +218,7 @@ extension ListMachine {
     }
   }
 
-  /// A page that was sought came, or there is none: then everything stays as it was.
+  /// Settles a jump to a page. If there is no such page, nothing changes.
   private mutating func settleSeek(
     _ start: ListStart, _ running: Running, _ answer: LoadedPage<Item>, _ effects: inout Effects
   ) {
@@ -248,7 +249,7 @@ extension ListMachine {
     if content.isDropped(ordinal) { deliver(page, ordinal, &effects) }
     if content.held.contains(ordinal) { trim(at: .leading, for: ordinal) }
     triggers.after.answered(true)
-    // The content is as long as before, so that the same offset counts again.
+    // An empty page leaves the content as long as before, so the same offset has to count again.
     if page.items.isEmpty { triggers.reset() }
     if isFirst { content.head = page.before == nil ? .exhausted : .open }
     content.tail = isLast ? .exhausted : .open
@@ -286,7 +287,7 @@ extension ListMachine {
   }
 
   private mutating func settleEnd(_ effects: inout Effects) {
-    // What did not fill its viewport may be filled from the other end.
+    // Content that is shorter than its viewport may be filled from the other end.
     triggers.filledAt = nil
     if isEmptyListing {
       effects.events.append(.cleared)
@@ -296,7 +297,7 @@ extension ListMachine {
     }
   }
 
-  /// The first page of a new run is here: what was loaded before makes room for it.
+  /// The first page of a new run replaces everything loaded before.
   private mutating func startOver(at start: ListStart, run: Int, _ effects: inout Effects) {
     content = content.replaced(at: start, run: run)
     view = View()
@@ -305,7 +306,7 @@ extension ListMachine {
     effects.adoptsRun = true
   }
 
-  /// Pages of a store take the place of a first load: they are shown as they are, and are stale.
+  /// Shows pages from a store in place of a first load. They are stale.
   mutating func seeded(
     _ pages: [Page<Item>], isSame: @escaping @Sendable (Page<Item>, Page<Item>) -> Bool
   ) -> Effects {
@@ -336,7 +337,7 @@ extension ListMachine {
 
   // MARK: Waiters
 
-  /// Serves the waiters, and then sees to what is wanted or due.
+  /// Serves the waiters, and then starts the load that is wanted or due.
   private mutating func proceed(_ effects: inout Effects, looksAhead: Bool) {
     if !isReloading {
       settleLate(&effects)
@@ -371,7 +372,7 @@ extension ListMachine {
     waiters = waiting
   }
 
-  /// Serves commands from the front until one has to wait.
+  /// Serves commands in order until one has to wait.
   mutating func serveNavigations(_ effects: inout Effects) {
     while let index = waiters.firstIndex(where: \.isNavigation),
       let outcome = serve(waiters[index])
@@ -380,7 +381,7 @@ extension ListMachine {
     }
   }
 
-  /// What a command leads to; nil when it has to wait for pages.
+  /// The outcome of a command; nil if it has to wait for pages.
   private mutating func serve(_ waiter: Waiter) -> Outcome? {
     guard case .navigate(let command) = waiter.wish,
       content.hasLoaded || content.isExhausted, !isReloading
@@ -393,7 +394,7 @@ extension ListMachine {
     }
     if content.dropped(for: command) != nil { return nil }
     if seek(for: waiter) != nil { return nil }
-    // Nobody waits for as many pages to be loaded one by one.
+    // A page this far away would take too long to reach one page at a time.
     if !waiter.hasSought, let number = content.distantPage(for: command),
       number - content.before.pages - content.pages.count > Position.farthestPage
     {
@@ -419,11 +420,11 @@ extension ListMachine.Waiter {
     if case .page = wish { true } else { false }
   }
 
-  /// Whether this load is what is waited for: a reload serves a wish for the next page, too.
+  /// Whether the waiter wants this load; a reload also serves a wish for the next page.
   func joins(_ load: ListLoad) -> Bool {
     wish == .load(load) || load == .reload && wish == .load(.more)
   }
 
-  /// Whether a page behind the last one, or a new first page, is what is waited for.
+  /// Whether the waiter wants a page after the last one, or a new first page.
   var wantsMore: Bool { wish != .load(.before) }
 }

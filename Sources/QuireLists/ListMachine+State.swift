@@ -1,15 +1,15 @@
 import QuireCore
 
 extension ListMachine {
-  /// The time, where the machine cares for it.
+  /// The time, if the machine needs it.
   func now(by stopwatch: Stopwatch) -> Duration? {
     options.settling > .zero ? stopwatch.elapsed() : nil
   }
 }
 
-// What observers get.
+// State, events and snapshots for observers.
 extension ListMachine {
-  /// What the list is doing.
+  /// The state of the list.
   var state: ListState {
     switch activity {
     case .loading(let running):
@@ -31,7 +31,8 @@ extension ListMachine {
     }
   }
 
-  /// Why pages could not be loaded again that are held, come next to these, or are shown.
+  /// The errors of known pages that could not be loaded again: those held, next to these, or
+  /// visible.
   var failures: [Int: PageError] {
     view.failures.filter { ordinal, _ in
       (content.first - 1...content.held.upperBound).contains(ordinal)
@@ -39,14 +40,14 @@ extension ListMachine {
     }
   }
 
-  /// The state while nothing is loaded at the end of what is held.
+  /// The state when no load runs at the trailing end.
   private var settled: ListState {
     if let (ordinal, error) = failures.max(by: { $0.key < $1.key }),
       ordinal >= content.held.upperBound
     {
       return .loadingMoreError(error)
     }
-    // More follows what is held, whatever there is behind it.
+    // Dropped pages follow those held, so the end of the listing does not matter yet.
     switch shown.settled {
     case .exhausted, .loadingMoreError: return content.back.isEmpty ? shown.settled : .content
     default: return shown.settled
@@ -55,7 +56,7 @@ extension ListMachine {
 
   mutating func announce(_ effects: inout Effects) { announce(state, &effects) }
 
-  /// Tells observers how the state has changed.
+  /// Reports a change of the state to observers.
   mutating func announce(_ state: ListState, _ effects: inout Effects) {
     guard shown.state != state else { return }
     let (old, could, can) = (shown.state, shown.canLoadMore, canLoadMore(in: state))
@@ -70,13 +71,13 @@ extension ListMachine {
     switch state {
     case .content, .loadingMore: return true
     case .loadingError:
-      // Only a reload that failed leaves pages that more can follow.
+      // After a failed reload the old pages are still there, and more may follow them.
       if case .open = content.tail { return true } else { return false }
     case .idle, .loading, .empty, .exhausted, .loadingMoreError: return false
     }
   }
 
-  /// What there is and what is being done, as one value.
+  /// Content and state as one value.
   var snapshot: ListSnapshot<Item> {
     var snapshot = ListSnapshot(
       state: state, pages: content.pages, loaded: content.loaded + content.prepended,

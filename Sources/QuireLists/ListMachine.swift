@@ -1,9 +1,9 @@
 import QuireCore
 
-/// Decides what a list loads, when, and what its callers and observers get.
+/// Decides what a list loads and when, and what its callers and observers get.
 ///
-/// One load runs at a time. A waiter says what for; when a load has ended, the next one is the most
-/// urgent of those that are waited for, or the one that is due.
+/// One load runs at a time. When it has ended, the next one is the most urgent that a waiter wants,
+/// or else the one that is due.
 struct ListMachine<Item: Sendable>: Sendable {
   typealias Content = ListContent<Item>
   typealias Load = ListLoad
@@ -13,34 +13,34 @@ struct ListMachine<Item: Sendable>: Sendable {
     case idle
     /// → `idle`, `cancelling`
     case loading(Running)
-    /// No caller wants the load that still runs. → `idle`
+    /// The running load is no longer wanted. → `idle`
     case cancelling(Running)
   }
 
-  /// A load that runs.
+  /// A running load.
   struct Running: Sendable {
     var load: Load
     var id: Int
-    /// Whether a caller asked for what failed before.
+    /// Whether the load is a retry of one that failed.
     var isRetry = false
   }
 
-  /// A caller that wants something loaded, and waits for it.
+  /// A caller that waits for a load.
   struct Waiter: Sendable {
     enum Wish: Hashable {
       case load(Load)
-      /// A loop wants the page behind the one it got last.
+      /// A loop wants the page after the one it got last.
       case page(after: Content.Place?)
       case navigate(PageCommand)
     }
 
     var ticket: Int
     var wish: Wish
-    /// Whether the page was sought already: what is missing then is loaded in order.
+    /// Whether a seek was already tried: then the missing pages are loaded in order.
     var hasSought = false
   }
 
-  /// What a waiter gets.
+  /// The result for a waiter.
   enum Outcome: Sendable {
     case page(Page<Item>, Content.Place?)
     /// Whether the load brought a page.
@@ -49,37 +49,38 @@ struct ListMachine<Item: Sendable>: Sendable {
     case failed(any Error)
   }
 
-  /// What an event leads to; all of it is performed after the machine has decided.
+  /// The effects of an event, performed after the machine has decided.
   struct Effects {
-    /// For the caller that caused the event; nil when it waits.
+    /// The result for the caller of the event; nil if it has to wait.
     var outcome: Outcome?
     var wake: [(ticket: Int, outcome: Outcome)] = []
-    /// The load to start; `from` is where its walk begins, where that goes on from neither end.
+    /// The load to start; `from` is the start of its walk, if it does not continue the walk of
+    /// either end.
     var start: (load: Load, id: Int, from: ListStart?)?
     /// The number of the load to cancel.
     var cancel: Int?
-    /// The walk of the last load takes the place of the one so far.
+    /// Whether the walk of the last load replaces the current one.
     var adoptsRun = false
-    /// Other walks go on at the ends of what is known, from there; `before` is where the page in front of that
-    /// starts, where it is known.
+    /// New walks for the ends of the known pages and where they start; `before` is the position
+    /// that precedes the start, if known.
     var continues: [(end: Threshold.End, from: ListStart, before: Position??)] = []
-    /// For observers, in this order.
+    /// Events for observers, in order.
     var events: [ListEvent<Item>] = []
-    /// A load has ended.
+    /// Whether a load has ended.
     var hasEnded = false
 
-    /// Whether a snapshot may differ from the one before.
+    /// Whether the snapshot may have changed.
     var isNews: Bool {
       hasEnded || start != nil || cancel != nil || !wake.isEmpty || !events.isEmpty
     }
   }
 
-  /// What reported offsets have led to, at both ends.
+  /// The thresholds at both ends, by reported offsets.
   struct Triggers: Sendable {
     var after: ThresholdLatch
     var before: ThresholdLatch
-    /// The length of the content for which a page was loaded because it did not fill its viewport: the
-    /// same report again means that the view does not show the page yet.
+    /// The length of the content when a page was loaded because it did not fill its viewport: the
+    /// same length again means that the view does not show the page yet.
     var filledAt: Double?
 
     mutating func reset() {
@@ -89,14 +90,14 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// What reported items have led to: the pages that a view shows, and those that could not be loaded again, which
-  /// are not tried before a caller asks for them.
+  /// The pages that a view shows, by reported items, and the errors of known pages, which are
+  /// loaded again only when a caller asks.
   struct View: Sendable {
     var visible: ClosedRange<Int>?
     var failures: [Int: PageError] = [:]
   }
 
-  /// What observers got last, and what the state is while nothing is loaded.
+  /// The state that observers got last, and the state to return to when a load ends.
   struct Shown: Sendable {
     var settled = ListState.idle
     var state = ListState.idle
@@ -105,7 +106,8 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   var options: ListOptions
   let start: Position
-  /// Where the page starts that comes so many behind a position, where the source can tell; pure.
+  /// The position of the page that follows another by a number of pages, if the source can compute
+  /// it; pure.
   private let position: @Sendable (Int, Position, Total?) -> Position?
   var activity = Activity.idle
   var content: Content
@@ -113,11 +115,11 @@ struct ListMachine<Item: Sendable>: Sendable {
   var shown = Shown()
   var triggers: Triggers
   var view = View()
-  /// Whether a page that was loaded again is the one that is held; nil where no page is compared.
+  /// Whether a reloaded page equals the one held; nil if pages are not compared.
   var isSame: (@Sendable (Page<Item>, Page<Item>) -> Bool)?
-  /// How many loads have begun.
+  /// The number of loads that have begun.
   private(set) var loads = 0
-  /// When a load last ended, where that matters.
+  /// When the last load ended; nil unless `ListOptions.settling` needs it.
   var lastChange: Duration?
   /// Whether no item was held when the last load began.
   private(set) var isInitial = true
@@ -135,7 +137,7 @@ struct ListMachine<Item: Sendable>: Sendable {
       before: ThresholdLatch(options.thresholdBefore, at: .leading))
   }
 
-  /// The page held that a load reads anew.
+  /// The page held that a load reads again.
   func held(by load: Load) -> Page<Item>? {
     switch load {
     case .reload: content.pages.first { $0.position == start }
@@ -145,15 +147,15 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// The load that runs and is wanted.
+  /// The running load, unless it is being cancelled.
   var running: Running? {
     if case .loading(let running) = activity { running } else { nil }
   }
 
-  /// Whether this load runs and is wanted.
+  /// Whether this load runs and is not being cancelled.
   func isLoading(_ id: Int) -> Bool { running?.id == id }
 
-  /// Takes new options, effective with the next page or report.
+  /// Sets new options, effective from the next page or report.
   mutating func use(_ options: ListOptions) {
     self.options = options
     triggers.after.threshold = options.threshold
@@ -183,7 +185,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     effects.cancel = running.id
   }
 
-  /// Sees to it that what is waited for is being loaded, the most urgent first.
+  /// Starts the most urgent load that a waiter wants.
   mutating func demandLoad(_ effects: inout Effects, isRetry: Bool = false) {
     guard case .idle = activity, !waiters.isEmpty else { return }
     if waiters.contains(where: { $0.wish == .load(.reload) }) {
@@ -206,12 +208,12 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// Whether a waiter can be served before others: commands are served in order.
+  /// Whether a waiter can be served now; commands are served in order.
   private func isNext(_ waiter: Waiter) -> Bool {
     !waiter.isNavigation || waiter.ticket == waiters.first(where: \.isNavigation)?.ticket
   }
 
-  /// The load of a page that is known, where that is what is waited for.
+  /// The load of a known page, if the waiter wants one.
   func again(for waiter: Waiter) -> ListLoad? {
     switch waiter.wish {
     case .load(.again(let ordinal, _)):
@@ -226,7 +228,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// The load at an end of what is held, where there can be one.
+  /// The load at an end of the pages held, if there can be one.
   private func load(at end: Threshold.End) -> ListLoad? {
     switch end {
     case .trailing:
@@ -239,7 +241,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return nil
   }
 
-  /// Loads the next page if it is due and every page is begun.
+  /// Loads the next page if it is due and the consumer has begun every page.
   mutating func lookAhead(_ effects: inout Effects) {
     guard case .idle = activity, options.loadsAhead else { return }
     if let visible = view.visible,
@@ -256,7 +258,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     start(.more, &effects)
   }
 
-  /// The run that begins at the page a waiter wants, where that is far from what is held and its
+  /// The start of a run at the page that a waiter wants, if that is far from the pages held and its
   /// position is known.
   func seek(for waiter: Waiter) -> ListStart? {
     guard case .navigate(let command) = waiter.wish, !waiter.hasSought, content.hasLoaded,
@@ -264,14 +266,14 @@ struct ListMachine<Item: Sendable>: Sendable {
     else { return nil }
     let count = number - content.listStart
     let known: Position? = count == 0 ? start : position(count, start, content.pages.last?.total)
-    // Pages that come are added to what is reckoned.
+    // Later pages add to this number: half of the range is left for them.
     let items = min(number.times(content.pageSize), Int.max / 2)
     return known.map { ListStart(position: $0, pages: number, items: items) }
   }
 
   // MARK: Loading by hand
 
-  /// The next page is wanted.
+  /// A caller wants the next page.
   mutating func loadMore(ticket: Int) -> Effects {
     var effects = Effects()
     if content.isExhausted, content.back.isEmpty, !isReloading {
@@ -283,7 +285,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// The next page is due by a rule of the caller's, which does not wait for it.
+  /// The next page is due by a rule of the caller, which does not wait for it.
   mutating func requested() -> Effects {
     var effects = Effects()
     guard case .idle = activity, let load = load(at: .trailing) else { return effects }
@@ -292,7 +294,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// The page before the first one is wanted.
+  /// A caller wants the page before the first one.
   mutating func loadBefore(ticket: Int) -> Effects {
     var effects = Effects()
     if case .exhausted = content.head, content.front.isEmpty, !isReloading {
@@ -304,7 +306,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// What failed is to be tried again.
+  /// A caller wants the failed load repeated.
   mutating func retry(ticket: Int) -> Effects {
     var effects = Effects()
     let failed = failures.keys.max()
@@ -330,15 +332,15 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// Whether what was loaded is still there because it could not be loaded anew.
+  /// Whether a reload failed and the old pages are still there.
   var hasFailedToReload: Bool {
     if case .loadingError = state { content.hasLoaded } else { false }
   }
 
-  /// The listing is to be loaded anew. What was loaded stays until the new first page is there, unless
-  /// the options say otherwise.
+  /// A caller wants a reload. The old pages stay until the new first page arrives, unless the
+  /// options say otherwise.
   ///
-  /// A load at either end is cancelled for it; a reload that runs already brings the same and is joined.
+  /// A load at either end is cancelled; a running reload is joined.
   mutating func reload(ticket: Int) -> Effects {
     var effects = Effects()
     waiters.append(Waiter(ticket: ticket, wish: .load(.reload)))
@@ -346,7 +348,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     if case .loading(let running) = activity, running.load == .reload { return effects }
     if options.onReload == .clear {
       clear(&effects)
-      // A reload that is cancelled leaves nothing to go on from.
+      // After a cancelled reload there is nothing to continue from.
       content.tail = .failed(.reload, CancellationError(), isShown: true)
       shown.settled = .idle
     }
@@ -356,10 +358,10 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// Another page is to be shown. Commands are served in order.
+  /// A caller wants to go to another page. Commands are served in order.
   mutating func navigate(_ command: PageCommand, ticket: Int) -> Effects {
     var effects = Effects()
-    // Whatever the listing is: other numbers are added to it.
+    // Checked for every listing, because other numbers are added to the command's.
     guard command.isPossible else {
       effects.outcome = .end
       return effects
@@ -371,7 +373,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A loop asks for the page behind `place`.
+  /// A loop asks for the page after `place`.
   mutating func next(after place: Content.Place?, ticket: Int) -> Effects {
     var effects = Effects()
     if let (page, place) = content.page(after: place) {
@@ -396,7 +398,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     demandLoad(&effects)
   }
 
-  /// A waiter was cancelled. The load goes with the last one.
+  /// A waiter was cancelled. With the last waiter the load is cancelled too.
   mutating func waiterCancelled(ticket: Int) -> Effects {
     var effects = Effects()
     guard waiters.contains(where: { $0.ticket == ticket }) else { return effects }
@@ -407,7 +409,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// The current load is not wanted any more.
+  /// A caller cancels the running load.
   mutating func cancelled() -> Effects {
     var effects = Effects()
     wake(.failed(CancellationError()), &effects) { _ in true }
@@ -418,7 +420,7 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   // MARK: Reports
 
-  /// The consumer says how many items it is done with.
+  /// The consumer reports how many items it has used.
   mutating func reported(consumed: Int, at now: Duration? = nil) -> Effects {
     var effects = Effects()
     content.report(consumed: consumed)
@@ -427,7 +429,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// The consumer says where in a view it is.
+  /// A view reports its offset.
   mutating func reported(
     offset: Double, in viewport: Viewport, at now: Duration? = nil
   ) -> Effects {
@@ -455,16 +457,16 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A view shows these items, counted from the run's start.
+  /// A view reports its visible items, counted from the run's start.
   ///
-  /// What it shows is loaded again where it was dropped, and so is the page beside it; then the page before
-  /// the first one is due by its threshold, or the next one.
+  /// Dropped pages that are visible are loaded first, then dropped pages next to them, then the
+  /// page before the first one or the next page, by their thresholds.
   mutating func reported(visible items: Range<Int>, at now: Duration? = nil) -> Effects {
     var effects = Effects()
     content.show(items)
     view.visible = content.ordinals(ofItems: items)
     guard case .idle = activity, !isSettling(at: now) else {
-      // A page that is shown, and failed, is in the state.
+      // The state may show the error of a page that is visible now.
       announce(&effects)
       return effects
     }

@@ -1,61 +1,62 @@
 public import QuireCore
 
-/// How a list loads, and what it shows meanwhile.
+/// How a list loads, and what it shows while it loads.
 public struct ListOptions: Sendable {
-  /// What becomes of the content when it is loaded anew.
+  /// What a reload does to the pages that are loaded.
   public enum ReloadPolicy: Hashable, Sendable {
-    /// It stays until the new first page is there, and stays when that cannot be loaded.
+    /// They stay until the new first page arrives, and stay if that fails.
     case keep
-    /// It stays until the new first page is there, and goes when that cannot be loaded.
+    /// They stay until the new first page arrives, and are removed if that fails.
     case clearOnFailure
-    /// It goes at once.
+    /// They are removed at once.
     case clear
   }
 
-  /// When the next page is loaded. Default: when more than 0.6 of the loaded items are consumed. Nothing
-  /// is loaded ahead while a whole page is not begun.
+  /// When to load the next page. Default: when more than 0.6 of the loaded items are consumed.
+  /// Nothing is loaded ahead while there is a whole page that the consumer has not begun.
   public var threshold: Threshold
 
-  /// When the page before the first one is loaded, by reported offsets: as `threshold`, with everything
-  /// measured from the other end. Default `.onDemand`: only `PagedList.loadBefore()` loads it, because
-  /// most lists begin with the first page.
+  /// When to load the page before the first one, by reported offsets: the same as `threshold`,
+  /// measured from the other end. Default `.onDemand`: only `PagedList.loadBefore()` loads it,
+  /// because most lists start with the first page.
   ///
-  /// Offsets are not counted in items, so that `.remaining` loads nothing by them; where each row is one
-  /// unit long, `.remainingExtent` counts rows.
+  /// `.remaining` counts items and has no effect here, because offsets are not in items. If every
+  /// row is one unit long, `.remainingExtent` counts rows.
   public var thresholdBefore: Threshold
 
   /// Whether pages are loaded when they are due; otherwise only when a caller waits for them.
-  /// Default true. A reload turns it on again.
+  /// Default true. A reload sets it to true.
   public var loadsAhead: Bool
 
-  /// What becomes of the content when it is loaded anew. Default `.keep`.
+  /// What a reload does to the pages that are loaded. Default `.keep`.
   public var onReload: ReloadPolicy
 
-  /// How long after the start and the end of a load reported offsets are ignored, for views that
-  /// animate. Default zero.
+  /// The time after the start and after the end of a load in which reported offsets are ignored,
+  /// for views that animate. Default zero.
   public var settling: Duration
 
-  /// How many items fill the view: pages are loaded until more than these are there. Default nil:
-  /// there is no view, or its offsets are reported.
+  /// The number of items that fill the view: pages are loaded until there are more. Default nil:
+  /// there is no view, or it reports offsets.
   public var viewportItems: Int?
 
-  /// Whether a reported offset in content that is shorter than its viewport loads the next page, and
-  /// where there is none the page before the first one, unless `thresholdBefore` is `.onDemand`.
-  /// Default true: such content cannot be scrolled.
+  /// Whether content that is shorter than its viewport, by a reported offset, loads the next page;
+  /// at the end of the listing the page before the first one, unless `thresholdBefore` is
+  /// `.onDemand`. Default true, because such content cannot be scrolled.
   public var fillsViewport: Bool
 
-  /// How much is held at most: what lies furthest from the load is dropped, and loaded again when a view
-  /// or a caller comes back to it. Default nil: everything.
+  /// The most that the list holds. The pages furthest from the latest load are dropped, and loaded
+  /// again when a view or a caller returns to them. Default nil: no limit.
   ///
-  /// The pages that `PagedList.report(visible:)` names, and one on either side, are never dropped. Where
-  /// positions are handles that read on (`Position.Repetition.allowed`), nothing is.
+  /// The visible pages (`PagedList.report(visible:)`) and one page on either side are never
+  /// dropped. No page is dropped if positions are session handles (`Position.Repetition.allowed`),
+  /// which cannot be read again.
   public var window: ListWindow?
 
-  /// Whether a listing without items is a page without items, and not `ListState.empty`.
+  /// Whether an empty listing counts as one page without items instead of `ListState.empty`.
   /// Default false.
   public var deliversEmptyFirstPage: Bool
 
-  /// The defaults, unless given.
+  /// Creates options; every parameter has the default of its property.
   public init(
     threshold: Threshold = .standard, thresholdBefore: Threshold = .onDemand,
     loadsAhead: Bool = true, onReload: ReloadPolicy = .keep, settling: Duration = .zero,
@@ -73,7 +74,7 @@ public struct ListOptions: Sendable {
     self.window = window
   }
 
-  /// These options, without what the source does not allow.
+  /// These options without those that the source does not allow.
   func allowed(_ allows: (lookAhead: Bool, window: Bool)) -> ListOptions {
     var options = self
     if !allows.lookAhead { (options.threshold, options.thresholdBefore) = (.onDemand, .onDemand) }
@@ -81,7 +82,7 @@ public struct ListOptions: Sendable {
     return options
   }
 
-  /// Why no list can be served like this; nil where one can.
+  /// The error of invalid options; nil if they are valid.
   var error: PageError? {
     let problem: String? =
       if let viewportItems, viewportItems < 0 {
@@ -99,14 +100,14 @@ public struct ListOptions: Sendable {
   }
 }
 
-/// How much a list holds at most.
+/// The most that a list holds.
 public struct ListWindow: Hashable, Sendable {
-  /// How many pages; nil for any number.
+  /// The number of pages; nil for no limit.
   public var pages: Int?
-  /// How many bytes, as pages came over the wire (`WalkReport.Traffic.bytes`); nil for any number.
+  /// The number of bytes as received (`WalkReport.Traffic.bytes`); nil for no limit.
   public var bytes: Int?
 
-  /// A window of so many pages, 3 or more, and so many bytes.
+  /// Creates a window of at least 3 pages and at least 1 byte.
   public init(pages: Int? = nil, bytes: Int? = nil) {
     self.pages = pages
     self.bytes = bytes

@@ -1,25 +1,25 @@
 public import QuireCore
 
-/// What a list is doing, as a view would show it.
+/// The state of a list, as a view shows it.
 ///
-/// `idle` → `loading` → `content` → `loadingMore` → `content` … → `exhausted`, with an error where a
-/// load fails. A cancelled load leads back to where it came from.
+/// `idle` → `loading` → `content` → `loadingMore` → `content` … → `exhausted`, with an error state
+/// if a load fails. A cancelled load returns to the previous state.
 public enum ListState: Sendable {
-  /// Nothing was loaded yet.
+  /// Nothing has been loaded.
   case idle
-  /// The first page is being loaded, for the first time or anew.
+  /// The first page is being loaded or reloaded.
   case loading
-  /// Pages are there, and more may follow.
+  /// Pages are loaded, and more may follow.
   case content
   /// The page after the last one is being loaded.
   case loadingMore
   /// The listing ended without a single item.
   case empty
-  /// Everything there is has been loaded.
+  /// All pages are loaded.
   case exhausted
   /// The first page could not be loaded.
   indirect case loadingError(PageError)
-  /// A later page could not be loaded; what was loaded before is there.
+  /// A later page could not be loaded; the earlier ones are there.
   indirect case loadingMoreError(PageError)
 
   /// The error of the last load, if it failed.
@@ -40,7 +40,7 @@ public enum ListState: Sendable {
 }
 
 extension ListState: Equatable {
-  /// Whether both are the same case; of two errors, code and message are compared.
+  /// Whether both are the same case. Errors are equal if their code and message are.
   public static func == (left: ListState, right: ListState) -> Bool {
     switch (left, right) {
     case (.idle, .idle), (.loading, .loading), (.content, .content),
@@ -70,69 +70,69 @@ extension ListState: CustomStringConvertible {
   }
 }
 
-/// What a list has and does at one moment: counts and flags always belong together.
+/// The content and the state of a list at one moment.
 public struct ListSnapshot<Item: Sendable>: Sendable {
-  /// What the list is doing.
+  /// The state of the list.
   public internal(set) var state: ListState
-  /// The pages it holds, in the order of the listing.
+  /// The pages held, in the order of the listing.
   public internal(set) var pages: [Page<Item>]
-  /// How many items were loaded, those that a window dropped included.
+  /// The number of loaded items, including those that a window dropped.
   public internal(set) var loaded: Int
   /// How many of these were loaded before the start.
   public internal(set) var prepended: Int
-  /// How many pages lie before the first one held: dropped by a window, or passed by a jump to a page whose
-  /// position was known.
+  /// The number of pages before the first one held, which a window dropped or a jump skipped.
   public internal(set) var pagesBefore: Int
-  /// How many items those pages have, as far as all pages are as long as the first.
+  /// The number of items in those pages, if skipped pages are as long as the first one.
   public internal(set) var itemsBefore: Int
-  /// Which of `pages` was navigated to last, or the nearest to it.
+  /// The index in `pages` of the page navigated to last, or of the nearest one.
   public internal(set) var currentPage: Int
-  /// Whether the first page is being loaded anew, or a page that was jumped to.
+  /// Whether a reload or a jump to a page is running.
   public internal(set) var isRefreshing: Bool
-  /// Whether no item was held when the last load began, a load of the page before the first one apart.
+  /// Whether no item was held when the last load began, except for loads of the page before the
+  /// first one.
   public internal(set) var isInitial: Bool
-  /// Whether the next page is loaded when it is due: false before the first one has come, after an error
-  /// and at the end. `loadMore()` loads the first one, too.
+  /// Whether the next page is loaded when it is due: false before the first page, after an error
+  /// and at the end. `loadMore()` also loads the first page.
   public internal(set) var canLoadMore: Bool
-  /// Whether a page before the first one can be loaded, as far as is known.
+  /// Whether a page before the first one can be loaded, as far as known.
   public internal(set) var canLoadBefore: Bool
   /// Whether a page before the first one is being loaded.
   public internal(set) var isLoadingBefore: Bool
-  /// Why the page before the first one could not be loaded, if that failed last.
+  /// The error of the last load of the page before the first one; nil if it succeeded.
   public internal(set) var errorBefore: PageError?
 
-  /// How many items lie behind the last page held, as far as they were loaded before and dropped.
+  /// The number of items after the last page held that a window dropped.
   public var itemsAfter: Int { content.itemsAfter }
-  /// Whether the server has said, when the first page held was loaded last, that it is what it was (304).
+  /// Whether the server answered the last request for the first page held with 304 (Not Modified).
   public var isUnchanged: Bool { pages.first?.isUnchanged ?? false }
-  /// Whether a page held came from a store, and was not loaded since.
+  /// Whether a page held came from a store and has not been loaded since.
   public var isStale: Bool { content.stamps.contains(where: \.isStale) }
 
-  /// What tells the pages of one snapshot from those of another.
+  /// The identity of the pages in a snapshot.
   package struct Content: Sendable {
     package var run = 0
     package var generation = 0
-    /// The ordinal of the first page held, and what brought each of them.
+    /// The ordinal of the first page held, and the load that brought each page.
     package var first = 0
     package var stamps: [PageStamp] = []
-    /// Where the first page held lies, counted from the run's start.
+    /// The first item held, counted from the run's start.
     package var heldStart = 0
     var itemsAfter = 0
-    /// Whether the page after the last one held is known not to exist.
+    /// Whether the last page held is the last of the listing.
     package var isEnd = false
   }
 
   package var content = Content()
-  /// Whether a page is loaded again that a window dropped, or that is stale.
+  /// Whether a page that a window dropped, or a stale page, is being loaded again.
   public internal(set) var isLoadingAgain = false
-  /// How many loads have begun.
+  /// The number of loads that have begun.
   package var loads = 0
 
   /// The items of all pages held. O(n).
   public var items: [Item] { pages.flatMap(\.items) }
-  /// How many items the pages held have. O(pages).
+  /// The number of items in all pages held. O(pages).
   public var count: Int { pages.reduce(0) { $0 + $1.items.count } }
-  /// The item with this number, counted from the first one held; nil when there is none. O(pages).
+  /// The item at an index, counted from the first one held; nil if there is none. O(pages).
   public func item(at index: Int) -> Item? {
     guard index >= 0 else { return nil }
     var rest = index
@@ -142,29 +142,30 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
     }
     return nil
   }
-  /// Whether a view takes gestures: not while a first page is being loaded.
+  /// Whether a view should accept gestures: false while a first page is being loaded.
   public var isInteractionEnabled: Bool { !(state == .loading && isInitial) }
   /// The total that the server declared with the last page held.
   public var total: Total? { pages.last?.total }
 }
 
-/// Something that happened to a list.
+/// An event of a list.
 public enum ListEvent<Item: Sendable>: Sendable {
-  /// The state changed; `from` is what the last change led to.
+  /// The state changed; `from` is the `to` of the previous change.
   case changed(from: ListState, to: ListState)
-  /// A first page took the place of everything before it.
+  /// A first page replaced everything loaded before.
   case reloaded(Page<Item>)
-  /// A page came after the last one.
+  /// A page was added at the end.
   case appended(Page<Item>)
-  /// A page came before the first one: every item moves by `shift`.
+  /// A page was added at the start: every other item moves by `shift`.
   case prepended(Page<Item>, shift: Int)
-  /// Whether the next page is loaded when it is due.
+  /// `ListSnapshot.canLoadMore` changed.
   case canLoadMore(Bool)
-  /// Everything that was loaded is gone.
+  /// All pages were removed.
   case cleared
 }
 
-/// A wish to show another page of a list. Pages and items are counted from the first one known, from 0.
+/// A command to go to another page of a list. Pages and items are counted from the first known one,
+/// from 0.
 public enum PageCommand: Hashable, Sendable {
   /// The page after the one navigated to last.
   case next
@@ -172,10 +173,10 @@ public enum PageCommand: Hashable, Sendable {
   case previous
   /// The page with this number.
   case page(Int)
-  /// The page that has the item with this number.
+  /// The page of the item with this number.
   case item(Int)
 
-  /// Whether a listing may have so many pages or items.
+  /// Whether the number is small enough for sums of it not to overflow.
   var isPossible: Bool {
     switch self {
     case .page(let number), .item(let number): number < 1 << 40

@@ -1,33 +1,33 @@
 import QuireCore
 import Synchronization
 
-/// What happens to a list from the start of the loop on: nothing is missed and nothing comes twice.
+/// The updates of a list from the start of the loop on, without gaps or repetitions.
 ///
-/// Each observer has a queue of its own, so that a slow one delays no other; without observers nothing
-/// is kept. Observing keeps nothing alive: the sequence ends with the list, and when the observing task
-/// is cancelled.
+/// Each observer has its own queue, so a slow one delays no other; without observers nothing is
+/// stored. Observing keeps no list alive: the sequence ends with the list, or when the observing
+/// task is cancelled.
 public struct ListUpdates<Element: Sendable>: AsyncSequence, Sendable {
-  /// Nothing is thrown.
+  /// Never throws.
   public typealias Failure = Never
 
   let subscribe: @Sendable () -> EventQueue<Element>
 
-  /// Of no list.
+  /// The updates of no list.
   static var none: ListUpdates { ListUpdates { .finished() } }
 
-  /// Observes from now on.
+  /// Starts observing.
   public func makeAsyncIterator() -> Iterator { Iterator(queue: subscribe()) }
 
-  /// One observer.
+  /// An observer.
   public struct Iterator: AsyncIteratorProtocol {
     let queue: EventQueue<Element>
 
-    /// The next update; nil when no more can come.
+    /// The next update; nil once the list is gone or the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await queue.next()
     }
 
-    /// The next update; nil when no more can come.
+    /// The next update; nil once the list is gone or the task is cancelled.
     public mutating func next() async -> Element? { await queue.next() }
   }
 }
@@ -38,7 +38,8 @@ extension ListUpdates.Iterator: Sendable {}
 /// The queue of one observer.
 package final class EventQueue<Element: Sendable>: Sendable {
   private struct State {
-    /// What was posted, in order, and what is taken next, in reverse: taking costs O(1) on average.
+    /// Posted elements in order, and the next ones to take in reverse: taking costs O(1) on
+    /// average.
     var incoming: [Element] = []
     var outgoing: [Element] = []
     var waiting: [Suspension<Void>] = []
@@ -67,8 +68,7 @@ package final class EventQueue<Element: Sendable>: Sendable {
     self.isConflated = isConflated
   }
 
-  /// Puts an element into the queue. Returns what wakes the observer, to be called outside of
-  /// any lock.
+  /// Adds an element. Returns a closure that wakes the observer, to be called outside of any lock.
   ///
   /// The element stays in the queue until it is taken, so that an observer that is cancelled as it
   /// wakes loses nothing.
@@ -91,7 +91,7 @@ package final class EventQueue<Element: Sendable>: Sendable {
     for suspension in woken { suspension.resume(returning: ()) }
   }
 
-  /// A queue of nothing, for observers that come too late.
+  /// A finished queue, for observers that come too late.
   static func finished() -> EventQueue {
     let queue = EventQueue()
     queue.finish()
@@ -117,18 +117,18 @@ package final class EventQueue<Element: Sendable>: Sendable {
   }
 }
 
-/// An observer as its list knows it: without keeping it.
+/// A list's weak reference to an observer.
 package struct Observer<Event: Sendable>: Sendable {
   private let queue: @Sendable () -> (any Sendable)?
-  /// Puts an event into the observer's queue; see `EventQueue.post(_:)`.
+  /// Adds an event to the observer's queue; see `EventQueue.post(_:)`.
   package let post: @Sendable (Event) -> (@Sendable () -> Void)?
-  /// Nothing comes any more.
+  /// No more events follow.
   package let finish: @Sendable () -> Void
 
   /// Whether the queue is still held.
   package var isObserving: Bool { queue() != nil }
 
-  /// An observer of those events of which `observation` makes something.
+  /// Creates an observer of the events for which `observation` returns an element.
   package init<Element>(
     _ queue: EventQueue<Element>, observation: @escaping @Sendable (Event) -> Element?
   ) {

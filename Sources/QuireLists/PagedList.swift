@@ -1,26 +1,26 @@
 public import QuireCore
 import Synchronization
 
-/// A listing for a list that people look at: all its pages, what it is doing, and loads by hand, by
-/// gestures, and ahead of the reader.
+/// A list for a view: all pages of a listing, its state, and loads by call, by gesture and ahead of
+/// the reader.
 ///
 /// ```swift
 /// let list = PagedList(issues)
 /// try await list.loadMore()
 /// render(list.snapshot)
 /// ```
-/// Every loop over it begins with the first page, and a page that is not there yet is loaded for it. One
-/// load runs at a time; calls for the same load join it. Letting go of the list and its loops cancels
-/// what is in flight. Where asking for the next page makes the server forget this one, nothing is loaded
-/// ahead.
+/// Every loop over it starts with the first page and loads the pages it needs. One load runs at a
+/// time; calls for the same load join it. Releasing the list and its loops cancels what is in
+/// flight. Nothing is loaded ahead if requesting the next page invalidates the current one.
 ///
-/// The cursor's limits on pages and items are the end of the list: what lies behind them is not loaded, nor
-/// jumped to. Those on bytes and requests are on what the list loads until `reload()`, pages that are loaded
-/// again included; the one on the duration begins anew with each of these, and with each jump.
+/// The cursor's limits on pages and items are the end of the list: nothing beyond them is loaded or
+/// jumped to. Its limits on bytes and requests cover all loads since the last `reload()`, including
+/// pages loaded again. Its limit on duration starts anew with each of these loads and with each
+/// jump.
 ///
-/// Views report where they are from wherever they draw, in order, and read the snapshot at once: so this
-/// is a class with a lock, not an actor. Everything is decided under the lock and performed outside of
-/// it; observers' queues are filled under it, so that all of them see one order.
+/// Views report from any thread and read the snapshot at once, so this is a class with a lock
+/// instead of an actor. Decisions are made under the lock and performed outside of it; observers'
+/// queues are filled under it, so that all observers see one order.
 public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// A page.
   public typealias Element = Page<Item>
@@ -31,19 +31,20 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 
   private struct State: Sendable {
     var machine: Machine
-    /// Made with the first load.
+    /// Created with the first load.
     var walk: Walk<Item>?
-    /// The walk of a reload or of a jump, until its first page is there; or one that reads a page again.
+    /// The walk of a reload or a jump until its first page arrives, or one that loads a page again.
     var newWalk: Walk<Item>?
-    /// The walk for what comes before, where it is not the one for what follows.
+    /// The walk that loads before the first page, if it is not `walk`.
     var walkBefore: Walk<Item>?
-    /// What walks that are over have done since the last reload.
+    /// The reports of walks that have ended since the last reload.
     var past = WalkReport()
     var waiting: [Int: Suspension<Machine.Outcome>] = [:]
     var tickets = 0
     var task: (id: Int, task: Task<Void, Never>)?
     var observers: [Observer<ListEvent<Item>>] = []
-    /// How often the snapshot may have changed, and what is told of that.
+    /// A number that grows whenever the snapshot may have changed, and the listeners to such
+    /// changes.
     var version = 0
     var listeners: [Observer<Void>] = []
   }
@@ -53,7 +54,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   private let stopwatch: Stopwatch
   private let state: Mutex<State>
 
-  /// A list of what `cursor` reads. Nothing is loaded before a call or a loop asks for it.
+  /// Creates a list of what `cursor` reads. Nothing is loaded before a call or a loop asks for it.
   public init(_ cursor: Cursor<Item>, options: ListOptions = ListOptions()) {
     self.cursor = cursor
     allows = (cursor.allowsLookAhead, cursor.repeatedPositions == .refused)
@@ -71,8 +72,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  /// How the list loads. Options can be changed at any time, with effect from the next page or report
-  /// on.
+  /// How the list loads. Can be changed at any time, effective from the next page or report.
   public var options: ListOptions {
     get { state.withLock { $0.machine.options } }
     set {
@@ -80,9 +80,9 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  // MARK: What there is
+  // MARK: Content and state
 
-  /// What there is and what is being done, all from the same moment. O(1).
+  /// The content and the state at this moment. O(1).
   public var snapshot: ListSnapshot<Item> { state.withLock { $0.machine.snapshot } }
 
   /// The snapshot, and a number that grows whenever it may have changed.
@@ -90,7 +90,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     state.withLock { ($0.machine.snapshot, $0.version) }
   }
 
-  /// Tells that the snapshot may have changed.
+  /// A queue that gets an element whenever the snapshot may have changed.
   package func listen() -> EventQueue<Void> {
     let queue = EventQueue<Void>(isConflated: true)
     state.withLock { state in
@@ -100,10 +100,9 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     return queue
   }
 
-  /// The state now, and then every state it changes to, in order.
+  /// The current state, and then every new state in order.
   ///
-  /// Two states that follow one another differ. Every loop over this observes for itself, and ends with
-  /// the list.
+  /// Consecutive states differ. Every loop over it is its own observer, and ends with the list.
   public var states: ListUpdates<ListState> {
     ListUpdates { [weak self] in
       self?.observe({ $0.state }) { event in
@@ -112,13 +111,12 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// Everything that happens from now on, in order: changes of the state, and the pages that cause
-  /// them.
+  /// All events from now on, in order: changes of the state, and the pages that cause them.
   public var events: ListUpdates<ListEvent<Item>> {
     ListUpdates { [weak self] in self?.observe({ _ in nil }) { $0 } ?? .finished() }
   }
 
-  /// What the list has read since its last reload, pages that were loaded again included; its end and its
+  /// The report of all reads since the last reload, including pages loaded again. Its end and
   /// checkpoint are those of the walk that loads more.
   public var report: WalkReport {
     state.withLock { state in
@@ -129,7 +127,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// How many callers wait.
+  /// The number of waiting callers.
   var waiters: Int { state.withLock { $0.machine.waiters.count } }
 
   private func observe<Element: Sendable>(
@@ -144,51 +142,51 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  // MARK: Loading by hand
+  // MARK: Loading
 
-  /// Loads the next page, or waits for the one that is being loaded.
+  /// Loads the next page, or joins the load that is running.
   ///
-  /// Returns whether there is one; throws the error of the load.
+  /// Returns whether there is one. Throws the error of the load.
   @discardableResult
   public func loadMore() async throws -> Bool {
     try await call { $0.loadMore(ticket: $1) }.hasLoaded
   }
 
-  /// Loads the page before the first one, where the server says where that is, or the front of the page
-  /// that the list begins within.
+  /// Loads the page before the first one, if the server says its position; or the start of the
+  /// source page that the list begins within.
   ///
-  /// Returns whether there is one; throws the error of the load, which loads after the last page
-  /// know nothing of. Observers get by how many items all others move.
+  /// Returns whether there is one. Throws the error of the load, which does not affect loads after
+  /// the last page. Observers learn by how many items all others move.
   @discardableResult
   public func loadBefore() async throws -> Bool {
     try await call { $0.loadBefore(ticket: $1) }.hasLoaded
   }
 
-  /// Tries again what failed last, or a listing that was empty. Returns false when nothing did;
-  /// throws when it fails again.
+  /// Repeats the load that failed last, or the first load of an empty listing. Returns false if
+  /// there is none to repeat; throws if it fails again.
   @discardableResult
   public func retry() async throws -> Bool {
     try await call { $0.retry(ticket: $1) }.hasLoaded
   }
 
-  /// Starts over. What is loaded stays until the new first page is there, and then makes room for
-  /// it in one step; what a load cancelled by this brings is never seen. `ListOptions.onReload` has
-  /// other ways. A reload that runs is joined: two calls at the same time are one request.
+  /// Reloads the list. The old pages stay until the new first page arrives and replaces them in one
+  /// step; a load that this cancels is never shown. `ListOptions.onReload` has other ways. A
+  /// running reload is joined: two calls at the same time are one request.
   ///
-  /// Returns whether there is a page. Throws the error of the load, which is the state then; all
-  /// else stays as it was: what is loaded, its totals, and where more follows.
+  /// Returns whether there is a page. Throws the error of the load, which becomes the state.
+  /// Everything else stays: the pages, their totals, and the position of the next page.
   @discardableResult
   public func reload() async throws -> Bool {
     try await call { $0.reload(ticket: $1) }.hasLoaded
   }
 
-  /// Shows another page, and loads what is missing for it. Returns nil, and stays where it is, when
-  /// there is no such page.
+  /// Goes to another page, and loads what is missing for it. Returns nil, and stays, if there is no
+  /// such page.
   ///
-  /// A page that is not held begins a new run there where its position is known in advance, by page
-  /// number or by offset: it takes the place of what was loaded, in one step as with `reload()`, and the
-  /// snapshot says how much lies before it. Elsewhere everything up to the page is loaded. Commands are
-  /// queued: three times `.next` while a page is being loaded are three pages, in order.
+  /// If the page is not held and its position can be computed from its page number or offset, a new
+  /// run starts there and replaces everything loaded, in one step as `reload()` does; the snapshot
+  /// says how much precedes it. Otherwise all pages up to it are loaded. Commands are queued: three
+  /// times `.next` during a load are three pages, in order.
   @discardableResult
   public func navigate(to command: PageCommand) async throws -> Page<Item>? {
     guard case .page(let page, _) = try await call({ $0.navigate(command, ticket: $1) }) else {
@@ -197,21 +195,22 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     return page
   }
 
-  /// Loads the next page, or the first, if nothing is being loaded; waits for nothing.
+  /// Starts to load the next page, or the first one, unless a load is running; does not wait.
   func requestMore() { perform { $0.requested() } }
 
-  /// Cancels what is being loaded. Its waiters get `CancellationError`, and the list is where it was
-  /// before the load.
+  /// Cancels the running load. Its waiters get `CancellationError`, and the list returns to the
+  /// state before it.
   public func cancel() { perform { $0.cancelled() } }
 
   // MARK: Reports of a view
 
-  /// Says which items a view shows, counted from the first one known: `itemsBefore` is the number of the
-  /// first one held. Report as often as you like.
+  /// Reports the visible items, counted from the first known one: `itemsBefore` is the index of the
+  /// first one held. May be called as often as you like.
   ///
-  /// Pages that a window dropped, or that are stale, are loaded again when they come into view, and the
-  /// pages beside it before that. `ListOptions.threshold` and `thresholdBefore` decide on further ones, in
-  /// items from the last one shown to the end, and from the first one shown to the start.
+  /// Dropped or stale pages are loaded again when they come into view, and dropped pages next to
+  /// the visible ones before that. `ListOptions.threshold` and `thresholdBefore` decide on further
+  /// pages, by the items from the last visible one to the end and from the first visible one to the
+  /// start.
   public func report(visible: Range<Int>) {
     perform { [stopwatch] machine in
       let shift = machine.content.heldStart - machine.content.itemsBefore
@@ -221,18 +220,19 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// The same, counted from the run's start, which does not move when a page comes before it.
+  /// Reports the visible items, counted from the run's start, which does not move when a page is
+  /// added before it.
   package func report(visibleInRun items: Range<Int>) {
     perform { [stopwatch] in $0.reported(visible: items, at: $0.now(by: stopwatch)) }
   }
 
-  /// Pages of a store take the place of a first load, unless there was one.
+  /// Shows pages from a store in place of a first load; does nothing after the first load.
   package func seed(
     _ pages: [Page<Item>], isSame: @escaping @Sendable (Page<Item>, Page<Item>) -> Bool
   ) {
     guard let first = pages.first, let last = pages.last else { return }
     let items = pages.reduce(0) { $0 + $1.items.count }
-    // Parts of a page are one page.
+    // All parts of a page count as one.
     let whole = pages.count(where: { !$0.hasMoreParts })
     let walk = cursor.walk(
       from: ListStart(position: last.next ?? last.position, pages: whole, items: items),
@@ -246,22 +246,22 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     perform(decision)
   }
 
-  /// Says how many items from the first one on are consumed. The number only ever counts up.
+  /// Reports how many items are consumed, from the first one on. The number never decreases.
   public func report(consumed: Int) {
     perform { [stopwatch] in $0.reported(consumed: consumed, at: $0.now(by: stopwatch)) }
   }
 
-  /// Says where a view is. Report as often as you like.
+  /// Reports the offset of a view. May be called as often as you like.
   ///
-  /// The next page is loaded once when the threshold is crossed, and not again before it came and
-  /// the view went further than ever. Positions before the content never count; content that is
-  /// shorter than its viewport always does, unless `ListOptions.fillsViewport` is off. Nothing is
-  /// loaded before a first page was asked for.
+  /// The next page is loaded once when the threshold is crossed, and again only after it has
+  /// arrived and the view has scrolled further than before. Offsets before the content never count.
+  /// Content shorter than its viewport always does, unless `ListOptions.fillsViewport` is false.
+  /// Nothing is loaded before the first page was asked for.
   ///
-  /// In the same way the page before the first one is loaded when `ListOptions.thresholdBefore` is
-  /// crossed backwards, where the server says where that page is. One report starts one load: the page
-  /// behind comes first. A view that shows a page from before the start reports the content's new
-  /// length.
+  /// Likewise the page before the first one is loaded when `ListOptions.thresholdBefore` is crossed
+  /// backwards, if the server says its position. One report starts one load, of the next page if
+  /// both are due. A view that shows a page added at the start reports the new length of the
+  /// content.
   public func report(offset: Double, in viewport: Viewport) {
     perform { [stopwatch] in
       $0.reported(offset: offset, in: viewport, at: $0.now(by: stopwatch))
@@ -270,7 +270,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 }
 
 extension Cursor {
-  /// A walk of a list that has had others.
+  /// A walk that continues the counts of the list's earlier walks.
   fileprivate func walk(
     from start: ListStart, after other: Walk<Item>?, before: Position?? = nil
   ) -> Walk<Item> {
@@ -288,17 +288,18 @@ extension ListMachine.Outcome {
 // MARK: - Looping
 
 extension PagedList {
-  /// Begins with the first page.
+  /// Starts with the first page.
   public func makeAsyncIterator() -> Iterator { Iterator(list: self) }
 
-  /// A loop over all pages.
+  /// An iterator over all pages.
   public struct Iterator: AsyncIteratorProtocol {
     let list: PagedList
     private var place: Machine.Content.Place?
 
     fileprivate init(list: PagedList) { self.list = list }
 
-    /// The next page; nil at the end. After an error, the page that failed; after a reload, the first.
+    /// The next page; nil at the end. After an error it is the page that failed, and after a reload
+    /// the first page.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
@@ -311,7 +312,8 @@ extension PagedList {
       }
     }
 
-    /// The next page; nil at the end. After an error, the page that failed; after a reload, the first.
+    /// The next page; nil at the end. After an error it is the page that failed, and after a reload
+    /// the first page.
     public mutating func next() async throws -> Page<Item>? {
       try await next(isolation: #isolation)
     }
@@ -324,13 +326,13 @@ extension PagedList.Iterator: Sendable {}
 // MARK: - Running the machine
 
 extension PagedList {
-  /// What the machine decided, and what wakes observers.
+  /// The decision of the machine, and the closures that wake observers.
   private struct Decision {
     var effects: Machine.Effects
     var notices: [@Sendable () -> Void] = []
   }
 
-  /// Feeds a caller's wish to the machine, and waits until it is granted.
+  /// Feeds a caller's event to the machine and waits for the outcome.
   private func call(
     _ event: @Sendable (inout Machine, _ ticket: Int) -> Machine.Effects
   ) async throws -> Machine.Outcome {
@@ -349,7 +351,7 @@ extension PagedList {
       state.tickets += 1
       let ticket = state.tickets
       let decision = Self.decide(&state) { event(&$0, ticket) }
-      // A command may be served at once, like those that waited.
+      // A command may be served at once, together with commands that waited.
       let effects = decision.effects
       let known = effects.outcome ?? effects.wake.first { $0.ticket == ticket }?.outcome
       if known == nil { state.waiting[ticket] = suspension }
@@ -405,7 +407,7 @@ extension PagedList {
   private func start(_ load: ListLoad, id: Int, from start: ListStart?) {
     let (walk, known) = walk(for: load, from: start)
     walk.expect(known.map(KnownPage.init) ?? KnownPage())
-    // Only the walk is held: the load ends with the list.
+    // The task holds the walk but not the list, so that the load ends with the list.
     let task = Task { @concurrent [weak self] in
       var answer =
         await load == .before ? LoadedPage.previous(of: walk) : LoadedPage.next(of: walk)
@@ -414,7 +416,7 @@ extension PagedList {
       }
       self?.finished(id, answer)
     }
-    // The load may have been cancelled before there was a task.
+    // The load may have been cancelled before its task existed.
     let isWanted = state.withLock { state in
       if state.task.map({ $0.id < id }) ?? true { state.task = (id, task) }
       return state.machine.isLoading(id)
@@ -422,7 +424,7 @@ extension PagedList {
     if !isWanted { task.cancel() }
   }
 
-  /// The walk that a load goes on with, and what is held of the page that it reads.
+  /// The walk for a load, and the page held that it reads again.
   private func walk(
     for load: ListLoad, from start: ListStart?
   ) -> (Walk<Item>, known: Page<Item>?) {
@@ -438,7 +440,7 @@ extension PagedList {
     case .before where state.walkBefore != nil:
       return state.walkBefore ?? cursor.walk()
     case .again, .seek:
-      // One page, by a walk that is not continued; or the first one of a run.
+      // A walk for one page that is not continued, or for the first page of a run.
       let start = start ?? ListStart(position: cursor.start)
       let walk = cursor.walk(from: start, after: state.walk)
       state.newWalk = walk
@@ -457,7 +459,7 @@ extension PagedList {
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
     let (decision, left, receipts) = state.withLock { state in
       let now = state.machine.now(by: stopwatch)
-      // A page of a load that was cancelled may be dropped.
+      // The page of a cancelled load may be dropped, so it gives no receipts.
       var receipts: [PageReceipt] = []
       if state.machine.isLoading(id), case .page(let page, _) = answer {
         receipts = page.head.receipts
@@ -477,7 +479,7 @@ extension PagedList {
           left.append(state.walkBefore)
           state.walkBefore = walk
         case .trailing:
-          // What comes before is where it was for the walk so far.
+          // The walk so far still knows what precedes the first page.
           left.append(state.walkBefore == nil ? nil : state.walk)
           state.walkBefore = state.walkBefore ?? state.walk
           state.walk = walk
@@ -492,7 +494,7 @@ extension PagedList {
       if state.task?.id == id { state.task = nil }
       return (decision, left, receipts)
     }
-    // The list has the page, whatever becomes of those who wait for it.
+    // The list has the page now, even if its waiters are cancelled.
     receipts.give()
     perform(decision)
     withExtendedLifetime(left) {}

@@ -1,53 +1,53 @@
 public import QuireCore
 import Synchronization
 
-/// Calls a handler once when a consumer comes near the end of what there is, and not again before
-/// the handler has said that more came.
+/// Calls a handler once when a consumer comes near the end of the content, and again only after the
+/// handler has returned that more came.
 ///
-/// For views and loops that hold their content themselves; a `PagedList` has all this built in.
+/// For views and loops that hold their content themselves; a `PagedList` has this built in.
 /// ```swift
 /// let trigger = ThresholdTrigger(.oneViewport)
 /// trigger.onCrossing { _ in try await model.loadMore() }   // returns whether anything new came
 /// trigger.report(offset: 900, in: Viewport(content: 1800, extent: 800))
 /// ```
-/// Only positions beyond the furthest one so far count, until `reset()`. A handler that throws
-/// leaves the trigger latched until `retry()`; one that answers false, until `answer(true)`. Without
-/// a handler nothing is latched.
+/// Only positions beyond the furthest one so far count, until `reset()`. If the handler throws, the
+/// trigger stays latched until `retry()`; if it returns false, until `answer(true)`. Without a
+/// handler nothing latches.
 ///
-/// `ThresholdTrigger(.oneViewport, at: .leading)` is the same for older content in front of the first
+/// `ThresholdTrigger(.oneViewport, at: .leading)` does the same for older content before the first
 /// item: everything is measured from the other end.
 public final class ThresholdTrigger: Sendable {
-  /// That the threshold was exceeded, where, and by how much.
+  /// A crossing of the threshold.
   public struct Crossing: Sendable {
-    /// The trigger that measured it, while it is there.
+    /// The trigger; nil once it is gone.
     public weak let source: ThresholdTrigger?
     /// The threshold that was exceeded.
     public let threshold: Threshold
-    /// The share of the way to the trigger's end that was measured; more than 1 beyond it.
+    /// The measured fraction of the way to the trigger's end; more than 1 beyond it.
     public let fraction: Double
   }
 
-  /// What answers a crossing; nil without a handler or its owner.
+  /// Returns the call of the handler; nil without a handler or if its owner is gone.
   typealias Handler = @Sendable (Crossing) -> (@Sendable () async throws -> Bool)?
 
   struct State: Sendable {
     var latch: ThresholdLatch
     var handler: Handler?
     var shouldFire: (@Sendable () async -> Bool)?
-    /// The measured share of a crossing whose handler threw.
+    /// The measured fraction of a crossing whose handler threw.
     var failed: Double?
     var task: Task<Void, Never>?
     var resets = 0
   }
 
-  /// The axis that two-dimensional reports are measured along. Fixed: positions along one axis say
-  /// nothing about another.
+  /// The axis of two-dimensional reports. Fixed, because positions along one axis say nothing about
+  /// the other.
   public let axis: Viewport.Axis
-  /// The end of the content that the consumer comes near to.
+  /// The end of the content that the trigger watches.
   public let end: Threshold.End
   let state: Mutex<State>
 
-  /// A trigger that is armed, with no handler yet.
+  /// Creates an armed trigger without a handler.
   public init(
     _ threshold: Threshold = .standard, axis: Viewport.Axis = .vertical,
     at end: Threshold.End = .trailing
@@ -59,7 +59,7 @@ public final class ThresholdTrigger: Sendable {
 
   deinit { state.withLock { $0.task }?.cancel() }
 
-  /// The threshold; a new one takes effect with the next report.
+  /// The threshold; a change takes effect with the next report.
   public var threshold: Threshold {
     get { state.withLock { $0.latch.threshold } }
     set { state.withLock { $0.latch.threshold = newValue } }
@@ -68,13 +68,13 @@ public final class ThresholdTrigger: Sendable {
   /// Whether the next crossing calls the handler.
   public var isArmed: Bool { state.withLock { $0.latch.isArmed } }
 
-  /// Answers crossings by `handler`, which returns whether anything new came.
+  /// Calls `handler` for each crossing; it returns whether anything new came.
   public func onCrossing(_ handler: @escaping @Sendable (Crossing) async throws -> Bool) {
     let always: Handler = { crossing in { try await handler(crossing) } }
     state.withLock { $0.handler = always }
   }
 
-  /// Answers crossings for as long as `owner` is there, which this does not keep.
+  /// Calls `handler` for each crossing while `owner` exists, which this does not keep alive.
   public func onCrossing<Owner: AnyObject & Sendable>(
     for owner: Owner, _ handler: @escaping @Sendable (Owner, Crossing) async throws -> Bool
   ) {
@@ -85,21 +85,21 @@ public final class ThresholdTrigger: Sendable {
     state.withLock { $0.handler = weakly }
   }
 
-  /// Asks before each crossing whether it counts; when it does not, the trigger stays armed.
+  /// Asks before each call of the handler whether the crossing counts; if not, the trigger stays
+  /// armed.
   public func fires(when shouldFire: @escaping @Sendable () async -> Bool) {
     state.withLock { $0.shouldFire = shouldFire }
   }
 }
 
 extension ThresholdTrigger {
-  /// Says where in a view the consumer is. Returns the handler's task when the threshold was
-  /// crossed by this.
+  /// Reports the offset of a view. Returns the handler's task if this crossed the threshold.
   @discardableResult
   public func report(offset: Double, in viewport: Viewport) -> Task<Void, Never>? {
     heard { $0.report(offset, in: viewport) }
   }
 
-  /// Says where in a view of two dimensions the consumer is; only the trigger's axis matters.
+  /// Reports the offset of a two-dimensional view; only the trigger's axis counts.
   @discardableResult
   public func report(
     x: Double, in horizontal: Viewport, y: Double, in vertical: Viewport
@@ -110,19 +110,19 @@ extension ThresholdTrigger {
     }
   }
 
-  /// Says how many of the loaded items are consumed, counted towards the trigger's end. Without pages,
-  /// everything is the last page.
+  /// Reports how many of the loaded items are consumed, counted towards the trigger's end. Without
+  /// pages, all items count as the last page.
   @discardableResult
   public func report(consumed: Int, loaded: Int) -> Task<Void, Never>? {
     heard { $0.report(Progress(consumed: consumed, loaded: loaded, lastPage: loaded)) }
   }
 
-  /// Says, later than the handler, whether anything came.
+  /// Says after the handler has returned whether anything came.
   public func answer(_ somethingCame: Bool) {
     state.withLock { $0.latch.answered(somethingCame) }
   }
 
-  /// Calls the handler again when it threw. Returns its task, nil when there is nothing to retry.
+  /// Calls the handler again if it threw. Returns its task; nil if there is nothing to retry.
   @discardableResult
   public func retry() -> Task<Void, Never>? {
     state.withLock { state in
@@ -131,7 +131,7 @@ extension ThresholdTrigger {
     }
   }
 
-  /// The content starts over: the trigger is armed, and every position is new.
+  /// Arms the trigger for new content: every position counts again.
   public func reset() {
     state.withLock { state in
       state.resets += 1
@@ -149,7 +149,7 @@ extension ThresholdTrigger {
     }
   }
 
-  /// Calls the handler in a task of its own.
+  /// Calls the handler in a new task.
   private func fire(_ fraction: Double, _ state: inout State) -> Task<Void, Never>? {
     let crossing = Crossing(source: self, threshold: state.latch.threshold, fraction: fraction)
     guard let answer = state.handler?(crossing) else { return nil }
@@ -172,7 +172,7 @@ extension ThresholdTrigger {
     return task
   }
 
-  /// Notes what a handler led to, unless the content has started over meanwhile.
+  /// Records a handler's outcome, unless the trigger was reset meanwhile.
   private func settle(_ round: Int, _ change: @Sendable (inout State) -> Void) {
     state.withLock { state in
       if state.resets == round { change(&state) }
@@ -181,8 +181,8 @@ extension ThresholdTrigger {
 }
 
 extension AsyncSequence {
-  /// The same elements; each is counted by `trigger` against how many are `loaded`, after `tap` has
-  /// seen it. For one loop: the count goes on in the next one.
+  /// The same elements, each reported to `trigger` as consumed out of `loaded`, after `tap` has
+  /// seen it. For one loop: a second one continues the count.
   public func reporting(
     to trigger: ThresholdTrigger, loaded: @escaping @Sendable () -> Int,
     tap: @escaping @Sendable (Element) -> Void = { _ in }
@@ -197,7 +197,7 @@ extension AsyncSequence {
   }
 }
 
-/// How many elements of a sequence were consumed.
+/// The number of consumed elements of a sequence.
 private final class Consumed: Sendable {
   let count = Atomic(0)
 }

@@ -1,6 +1,6 @@
 public import QuireCore
 
-/// A window onto content along one axis, in the unit of the view.
+/// The visible window onto some content along one axis, in the unit of the view.
 public struct Viewport: Hashable, Sendable {
   /// The direction in which content scrolls.
   public enum Axis: String, Hashable, Sendable {
@@ -10,16 +10,16 @@ public struct Viewport: Hashable, Sendable {
     case vertical
   }
 
-  /// How long the content is.
+  /// The length of the content.
   public var content: Double
-  /// How much of it the window could show, insets included.
+  /// The length of the window, including insets.
   public var extent: Double
-  /// What covers the window where the content begins.
+  /// The inset at the start of the window.
   public var leading: Double
-  /// What covers the window where the content ends.
+  /// The inset at the end of the window.
   public var trailing: Double
 
-  /// A window of `extent` onto `content`; nothing covers it, unless said otherwise.
+  /// Creates a window of length `extent` onto `content`; insets are 0 by default.
   public init(content: Double, extent: Double, leading: Double = 0, trailing: Double = 0) {
     self.content = content
     self.extent = extent
@@ -27,26 +27,27 @@ public struct Viewport: Hashable, Sendable {
     self.trailing = trailing
   }
 
-  /// The part of the window that nothing covers.
+  /// The length of the window without its insets.
   public var visible: Double { extent - leading - trailing }
 
-  /// How far the content can be scrolled; not positive when all of it is visible.
+  /// The distance that the content can be scrolled; not positive if all of it is visible.
   public var scrollRange: Double { content - visible }
 
-  /// The offset at which the end of the content meets the end of the visible part.
+  /// The offset at which the end of the content is at the end of the visible part.
   public var endOffset: Double { content - extent + trailing }
 }
 
 extension Threshold {
   /// An end of the content.
   public enum End: Hashable, Sendable {
-    /// Where the first item is.
+    /// The end with the first item.
     case leading
-    /// Where the last item is.
+    /// The end with the last item.
     case trailing
   }
 
-  /// Whether the next page at that end is due at `offset`, and the measured share of the way to the end.
+  /// The measured fraction of the way to `end` if the next page there is due at `offset`; nil
+  /// otherwise.
   func crossing(
     at offset: Double, in viewport: Viewport, towards end: End = .trailing
   ) -> Double? {
@@ -56,7 +57,7 @@ extension Threshold {
     guard viewport.content > 0, range > 0, position >= 0 else { return nil }
     let isExceeded =
       switch rule {
-      // There are no pages in a view: the whole content is what is known.
+      // A view has no pages: the whole content counts as the last one.
       case .fraction(let fraction), .fractionOfLastPage(let fraction): position / range > fraction
       case .remainingExtent(let extent): range - position < extent
       case .oneViewport: range - position < viewport.extent
@@ -66,20 +67,21 @@ extension Threshold {
   }
 }
 
-/// Lets a threshold be crossed once, until there is more content.
+/// Reports each crossing of a threshold once, until there is more content.
 ///
-/// `armed` → `latched` by a crossing; `latched` → `armed` by an answer that something came. Only
-/// positions beyond the furthest one so far, seen in the direction of its end, count.
+/// `armed` → `latched` by a crossing; `latched` → `armed` when more content came. Only positions
+/// beyond the furthest one so far count, in the direction of the end.
 struct ThresholdLatch: Hashable, Sendable {
-  /// Effective with the next report.
+  /// A change takes effect with the next report.
   var threshold: Threshold
   private(set) var isArmed = true
   let end: Threshold.End
-  /// The furthest position so far. Those before the leading end never count for the trailing one.
+  /// The furthest position so far. Positions before the start of the content never count for the
+  /// trailing end.
   private var furthest: Double
-  /// How long the content was when the last position in a view was reported.
+  /// The length of the content at the last reported offset.
   private var content = 0.0
-  /// Whether something came at the leading end, which moves everything in views that show it.
+  /// Whether content was added at the leading end, which moves everything once views show it.
   private var moves = false
 
   init(_ threshold: Threshold, at end: Threshold.End = .trailing) {
@@ -92,8 +94,8 @@ struct ThresholdLatch: Hashable, Sendable {
     end == .trailing ? 0 : -.infinity
   }
 
-  /// The consumer is at `offset`. Returns the measured share of the way when that crosses the
-  /// threshold; `latch()` closes the latch.
+  /// Reports an offset. Returns the measured fraction if that crosses the threshold; `latch()` then
+  /// closes the latch.
   mutating func report(_ offset: Double, in viewport: Viewport) -> Double? {
     if moves, viewport.content != content {
       moves = false
@@ -105,7 +107,7 @@ struct ThresholdLatch: Hashable, Sendable {
     return threshold.crossing(at: offset, in: viewport, towards: end)
   }
 
-  /// The same for a consumer that counts.
+  /// Reports a count of consumed items.
   mutating func report(_ progress: Progress) -> Double? {
     guard advances(to: Double(progress.consumed)), threshold.isExceeded(progress) else {
       return nil
@@ -119,10 +121,10 @@ struct ThresholdLatch: Hashable, Sendable {
     return isArmed
   }
 
-  /// The crossing was acted upon.
+  /// A crossing was acted upon.
   mutating func latch() { isArmed = false }
 
-  /// Whether anything came. Without, the latch stays closed until a later answer.
+  /// Says whether anything came. If not, the latch stays closed until a later answer.
   mutating func answered(_ somethingCame: Bool) {
     guard somethingCame else { return }
     isArmed = true

@@ -1,25 +1,26 @@
 import QuireCore
 
-/// Decides what a control shows and when it starts. One event, one answer; time is an argument.
+/// Decides what a control shows and when it starts. Each event returns its effects; time is an
+/// argument.
 struct ControlMachine: Hashable, Sendable {
   enum Kind: Hashable { case refresh, loadMore, loadBefore }
 
-  /// What an event leads to.
+  /// The effects of an event.
   struct Effects: Hashable {
-    /// For observers: states that differ from the one before.
+    /// State changes to report to observers.
     var states: [ControlState] = []
-    /// The action starts; this is its number.
+    /// The number of the action to start; nil if none starts.
     var start: Int?
-    /// The action that runs is cancelled.
+    /// Whether to cancel the running action.
     var cancels = false
   }
 
   let kind: Kind
   let options: ControlOptions
   private(set) var state = ControlState.none
-  /// Off: nothing starts, and what runs may finish.
+  /// Set by the user. While false no action starts; a running one may finish.
   var isEnabled = true
-  /// Off when there is nothing to load; not the user's choice.
+  /// Set by the list: whether there is anything to load.
   var isAvailable = true
   private(set) var isAttached = true
   private var runs = 0
@@ -32,12 +33,12 @@ struct ControlMachine: Hashable, Sendable {
     self.options = options
   }
 
-  /// The room that the control takes in the view now.
+  /// The space to reserve for the control now.
   var reservedExtent: Double {
     state == .loading && options.reservesExtent && options.holdsWhileLoading ? options.extent : 0
   }
 
-  /// Where a control that loads begins.
+  /// The offset at which a loading control starts.
   func position(in viewport: Viewport) -> Double {
     kind == .loadMore
       ? viewport.content + (options.sticksToContent ? 0 : viewport.trailing)
@@ -46,7 +47,7 @@ struct ControlMachine: Hashable, Sendable {
 
   // MARK: Events
 
-  /// The view has moved.
+  /// The view has scrolled.
   mutating func scrolled(
     to offset: Double, in viewport: Viewport, isTracking: Bool, at now: Duration
   ) -> Effects {
@@ -59,27 +60,27 @@ struct ControlMachine: Hashable, Sendable {
     }
   }
 
-  /// The gesture ended where the view is.
+  /// The gesture ended.
   mutating func released(at now: Duration) -> Effects {
     defer { lastPull = 0 }
     guard kind == .refresh, lastPull >= options.extent, mayStart(at: now) else { return Effects() }
     return start(at: now)
   }
 
-  /// Starts without a gesture. No effects where it must not.
+  /// Starts the action without a gesture, if it may start.
   mutating func began(at now: Duration) -> Effects {
     guard isEnabled, isAvailable, isAttached, state != .loading else { return Effects() }
     return start(at: now)
   }
 
-  /// The action with this number has ended; nil for the one that runs.
+  /// The action with this number has ended; nil for the running one.
   mutating func ended(_ run: Int? = nil, at now: Duration) -> Effects {
     guard state == .loading, run ?? runs == runs else { return Effects() }
     lastChange = now
     return show(.none)
   }
 
-  /// The action that runs is not wanted any more; the control may start again.
+  /// Cancels the running action; the control may start again.
   mutating func cancelled(at now: Duration) -> Effects {
     guard state == .loading else { return Effects() }
     var effects = ended(at: now)
@@ -88,7 +89,7 @@ struct ControlMachine: Hashable, Sendable {
     return effects
   }
 
-  /// The control is taken out of the view for good.
+  /// The control is removed from the view for good.
   mutating func removed() -> Effects {
     guard isAttached else { return Effects() }
     let wasLoading = state == .loading
@@ -104,16 +105,16 @@ struct ControlMachine: Hashable, Sendable {
   private mutating func pulled(_ pull: Double, isTracking: Bool) -> Effects {
     guard isAttached, isEnabled, state != .loading else { return Effects() }
     if isTracking { lastPull = pull }
-    // A view that moves by itself shows a pull that ends, and never begins one.
+    // While the view bounces back, a pull can end but not begin.
     guard isTracking || state.isReleasing else { return Effects() }
     return show(pull > 0 ? .releasing(progress: min(pull / options.extent, 1)) : .none)
   }
 
-  /// Whether the view has moved beyond the content's end where the control lies, away from the content.
+  /// Whether the view has scrolled past the control's end of the content, away from the content.
   private func isBeyondEnd(_ offset: Double, in viewport: Viewport) -> Bool {
     guard viewport.content > 0 else { return false }
     if kind == .loadBefore {
-      // A view may begin where its first item is, without having moved.
+      // The first report does not count: a view may open at its first item without having scrolled.
       guard let lastOffset, offset < lastOffset else { return false }
       return offset < (options.sticksToContent ? 0 : min(-viewport.leading, 0))
     }
@@ -143,24 +144,24 @@ struct ControlMachine: Hashable, Sendable {
   }
 }
 
-/// What a control at the end of a view shows: pulled out so far, or at work.
+/// The state of a control at an end of a view.
 public enum ControlState: Hashable, Sendable {
-  /// At rest.
+  /// Idle.
   case none
-  /// Pulled out; at a progress of 1 letting go starts it.
+  /// Pulled out. Releasing it at a progress of 1 starts the action.
   case releasing(progress: Double)
-  /// At work.
+  /// The action is running.
   case loading
 
-  /// Whether it is pulled out, however far.
+  /// Whether the control is pulled out, at any progress.
   public var isReleasing: Bool {
     if case .releasing = self { true } else { false }
   }
 
-  /// Progress, slow at first: p².
+  /// Quadratic easing of a progress, slow at first: p².
   public static func eased(_ progress: Double) -> Double { progress * progress }
 
-  /// Which of `count` frames shows a progress; the last one from 1 on.
+  /// The index of the animation frame, out of `count`, for a progress; the last one from 1 on.
   public static func frame(at progress: Double, of count: Int) -> Int {
     max(0, min(Int(clamping: progress * Double(count)), count - 1))
   }
@@ -179,17 +180,17 @@ extension ControlState: CustomStringConvertible {
 
 /// How a control at the end of a view behaves.
 public struct ControlOptions: Hashable, Sendable {
-  /// How long the control is along the axis, and how far it is pulled to start. Default 60.
+  /// The length of the control along the axis, and the pull that starts it. Default 60.
   public var extent: Double
-  /// Whether the control takes room in the view while it works. Default true.
+  /// Whether the view reserves space for the control while its action runs. Default true.
   public var reservesExtent: Bool
-  /// Whether the view stays where the control can be seen while it works. Default: as
-  /// `reservesExtent`.
+  /// Whether the view keeps the control in sight while its action runs. Default: `reservesExtent`.
   public var holdsWhileLoading: Bool
-  /// Whether a control that loads lies right at the content's end, rather than beyond what covers the
-  /// view there. Default true.
+  /// Whether a loading control is placed directly at the end of the content. Otherwise it is placed
+  /// beyond the view's inset. Default true.
   public var sticksToContent: Bool
-  /// How long after its start and its end nothing starts the control. Default zero.
+  /// The time after the start and after the end of an action in which no other starts. Default
+  /// zero.
   public var settling: Duration
 
   /// The defaults, unless given.
@@ -205,7 +206,7 @@ public struct ControlOptions: Hashable, Sendable {
   }
 }
 
-/// A view of a control, which gets every state it changes to, in order.
+/// An observer of a control, which gets every new state in order.
 ///
 /// ```swift
 /// struct Label: ControlObserver {
@@ -213,16 +214,16 @@ public struct ControlOptions: Hashable, Sendable {
 /// }
 /// ```
 public protocol ControlObserver: Sendable {
-  /// The control shows this now. Called on the thread that caused it.
+  /// The control changed to `state`. Called on the thread that caused the change.
   func controlChanged(to state: ControlState)
 }
 
-/// Writes a line for each state of a control, for debugging.
+/// Writes one line for each state of a control, for debugging.
 public struct ControlLog: ControlObserver {
   private let name: String
   private let write: @Sendable (String) -> Void
 
-  /// Lines that begin with `name`, written by `write`.
+  /// Creates a log whose lines begin with `name` and go to `write`.
   public init(_ name: String, write: @escaping @Sendable (String) -> Void) {
     self.name = name
     self.write = write

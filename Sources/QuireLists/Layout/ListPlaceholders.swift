@@ -1,17 +1,17 @@
 public import QuireCore
 
-/// What a list shows where it has no items: texts and measures for a view.
+/// The placeholders of a list that has no items, and its footer: texts and measures for a view.
 public struct ListPlaceholders: Sendable {
-  /// Something in place of the items.
+  /// What a view shows in the area of the items.
   public enum Placeholder: Hashable, Sendable {
-    /// The first page is on its way.
+    /// The first page is being loaded.
     case loading(String)
-    /// There are no items.
+    /// The listing is empty.
     case empty(String)
     /// The first page could not be loaded.
     case error(String)
 
-    /// What it says.
+    /// The text to show.
     public var text: String {
       switch self {
       case .loading(let text), .empty(let text), .error(let text): text
@@ -19,25 +19,25 @@ public struct ListPlaceholders: Sendable {
     }
   }
 
-  /// A row behind the last item.
+  /// A row after the last item.
   public struct Footer: Hashable, Sendable {
-    /// What it says.
+    /// The text to show.
     public var text: String
-    /// How high it is.
+    /// The height of the row.
     public var height: Double
 
-    /// A row that says `text`.
+    /// Creates a footer with a text.
     public init(text: String, height: Double = 44) {
       self.text = text
       self.height = height
     }
   }
 
-  /// What becomes of the footer when the state changes.
+  /// How the footer changes with the state.
   public enum FooterChange: Hashable, Sendable { case willAppear, willDisappear }
 
-  /// What stands in place of items that are not there. Default: "Loading …" while the first page is,
-  /// "Empty" for a listing without items, and the message of an error of the first page.
+  /// The placeholder for a state. Default: "Loading …" for the first page, "Empty" for an empty
+  /// listing, and the error's message if the first page failed.
   public var placeholder: @Sendable (ListState) -> Placeholder? = { state in
     switch state {
     case .loading: .loading("Loading …")
@@ -47,26 +47,25 @@ public struct ListPlaceholders: Sendable {
     }
   }
 
-  /// What stands behind the items. Default: "Retry load more", 44 high, when a later page could not
-  /// be loaded.
+  /// The footer for a state. Default: "Retry load more", 44 high, if a later page failed.
   public var footer: @Sendable (ListState) -> Footer? = { state in
     if case .loadingMoreError = state { Footer(text: "Retry load more") } else { nil }
   }
 
-  /// Whether the error is shown elsewhere, so that no placeholder shows it. Default: no error.
+  /// Whether an error is shown elsewhere, so that it needs no placeholder. Default: none is.
   public var handlesError: @Sendable (PageError) -> Bool = { _ in false }
 
   /// The defaults.
   public init() {}
 
-  /// What a list in this state that holds so many items shows in their place; nil where it has any.
+  /// The placeholder of a list in this state; nil if it holds items.
   public func placeholder(in state: ListState, holding items: Int = 0) -> Placeholder? {
     if items > 0 { return nil }
     if let error = state.error, handlesError(error) { return nil }
     return placeholder(state)
   }
 
-  /// What becomes of the footer when the state changes; nil when nothing does.
+  /// The change of the footer between two states; nil if it stays.
   public func footerChange(from old: ListState, to new: ListState) -> FooterChange? {
     switch (footer(old), footer(new)) {
     case (nil, .some): .willAppear

@@ -1,12 +1,12 @@
 import QuireCore
 
-/// The pages of some content in a viewport, along one axis: offsets of the view to pages and back.
+/// Converts between offsets and pages along one axis of a viewport.
 public struct PageGeometry: Hashable, Sendable {
-  /// How long a page is. When it is not positive there are no pages.
+  /// The length of a page. There are no pages unless it is positive.
   public let page: Double
-  /// The offset at which page 0 rests.
+  /// The resting offset of page 0.
   public let origin: Double
-  /// The window, and how long the content is.
+  /// The viewport and the length of its content.
   public let viewport: Viewport
 
   init(page: Double, origin: Double, viewport: Viewport) {
@@ -15,46 +15,46 @@ public struct PageGeometry: Hashable, Sendable {
     self.viewport = viewport
   }
 
-  /// How many pages the content has; the last one may be shorter.
+  /// The number of pages; the last one may be shorter.
   public var pageCount: Int {
     guard page > 0, viewport.content > 0 else { return 0 }
     return Int(clamping: (viewport.content / page).rounded(.up))
   }
 
-  /// The offset at which a page rests; not clamped to the content.
+  /// The resting offset of a page, not clamped to the content.
   public func offset(ofPage index: Int) -> Double { offset(ofPosition: Double(index) * page) }
 
-  /// The offset at which a position, counted from the start of page 0, lies where pages rest.
+  /// The offset that brings a position, measured from the start of page 0, to the place where pages
+  /// rest.
   public func offset(ofPosition position: Double) -> Double { position + origin }
 
-  /// The position, counted from the start of page 0, that lies where pages rest: the inverse of
-  /// `offset(ofPosition:)`.
+  /// The inverse of `offset(ofPosition:)`.
   public func position(ofOffset offset: Double) -> Double { offset - origin }
 
-  /// The page whose place the offset has reached, from 0 to the last one.
+  /// The last page whose resting offset has been reached, from 0 to the last one.
   public func currentIndex(at offset: Double) -> Int {
     index((position(ofOffset: offset) / page).rounded(.down))
   }
 
-  /// The page whose place is nearest to the offset, from 0 to the last one.
+  /// The page whose resting offset is nearest, from 0 to the last one.
   public func nearestIndex(at offset: Double) -> Int {
     index((position(ofOffset: offset) / page).rounded())
   }
 
-  /// The page of something that begins at `start` in the content, from 0 to the last one.
+  /// The page that contains the position `start` of the content, from 0 to the last one.
   public func page(ofContentAt start: Double) -> Int { index((start / page).rounded(.down)) }
 
   private func index(_ wanted: Double) -> Int {
     min(max(Int(clamping: wanted), 0), max(pageCount - 1, 0))
   }
 
-  /// The offset at which a page rests without showing what lies behind the content.
+  /// The resting offset of a page, clamped so that nothing behind the content shows.
   public func stop(ofPage index: Int) -> Double {
     min(offset(ofPage: index), max(origin, viewport.endOffset))
   }
 
-  /// The items of a page, where each item is one unit long: disjoint, and together all of them. Nil
-  /// when there is no such page.
+  /// The items of a page, where each item is one unit long. Pages do not share items, and together
+  /// have all of them. Nil if there is no such page.
   public func items(ofPage index: Int) -> Range<Int>? {
     guard index >= 0, index < pageCount else { return nil }
     let end = Int(clamping: viewport.content)
@@ -62,7 +62,7 @@ public struct PageGeometry: Hashable, Sendable {
     return bounds[0]..<bounds[1]
   }
 
-  /// What is visible at an offset, where each item is one unit long.
+  /// The visible items at an offset, where each item is one unit long.
   public func visibleItems(at offset: Double) -> Range<Int> {
     let start = min(max(0, offset + viewport.leading), viewport.content)
     let end = min(max(start, offset + viewport.extent - viewport.trailing), viewport.content)
@@ -70,59 +70,58 @@ public struct PageGeometry: Hashable, Sendable {
   }
 }
 
-/// How pages lie along one axis of a view: how long each is, and where in the view one comes to rest.
+/// The layout of pages along one axis of a view: their length, and where a page comes to rest.
 public struct PageAxis: Hashable, Sendable {
-  /// How long a page is.
+  /// The length of a page.
   public enum Extent: Hashable, Sendable {
-    /// This length in every view.
+    /// A fixed length.
     case absolute(Double)
-    /// This share of the part of the view that nothing covers.
+    /// A fraction of the uncovered part of the view.
     case fractional(Double)
 
-    /// All of the part of the view that nothing covers.
+    /// The whole uncovered part of the view.
     public static let full = Extent.fractional(1)
   }
 
-  /// Which part of a page lies where in the view.
+  /// Which point of a page rests at which point of the view.
   public enum Alignment: String, Hashable, Sendable, CaseIterable {
-    /// Its start at the start of the view.
+    /// The start of the page at the start of the view.
     case start
-    /// Its middle in the middle.
+    /// The center of the page at the center of the view.
     case center
-    /// Its end at the end.
+    /// The end of the page at the end of the view.
     case end
   }
 
-  /// What is left out at both ends.
+  /// Insets at both ends of an axis.
   public struct Insets: Hashable, Sendable {
     /// At the start.
     public var leading: Double
     /// At the end.
     public var trailing: Double
 
-    /// Nothing, unless said otherwise.
+    /// Creates insets; each is 0 by default.
     public init(leading: Double = 0, trailing: Double = 0) {
       self.leading = leading
       self.trailing = trailing
     }
   }
 
-  /// How long a page is. Default `.full`.
+  /// The length of a page. Default `.full`.
   public var extent: Extent
   /// Where a page comes to rest. Default `.start`.
   public var alignment: Alignment
-  /// Whether what covers the start of the view is left out of it. Default true.
+  /// Whether the viewport's leading inset is subtracted from the view. Default true.
   public var usesLeading: Bool
-  /// Whether what covers the end of the view is left out of it. Default true.
+  /// Whether the viewport's trailing inset is subtracted from the view. Default true.
   public var usesTrailing: Bool
-  /// What else is left out of the view, at its start and its end: it makes pages smaller, and moves
-  /// them. Default nothing.
+  /// Further insets of the view. They make pages smaller and move them. Default 0.
   public var sizeInsets: Insets
-  /// What only moves pages: from the start where they rest there, from the end where they rest
-  /// there, and by the difference where they rest in the middle. Default nothing.
+  /// Insets that move pages without resizing them: the leading one with `.start`, the trailing one
+  /// with `.end`, and their difference with `.center`. Default 0.
   public var positionInsets: Insets
 
-  /// Pages as long as the view, at its start, unless said otherwise.
+  /// Creates an axis; by default a page is as long as the view and rests at its start.
   public init(
     _ extent: Extent = .full, alignment: Alignment = .start, usesLeading: Bool = true,
     usesTrailing: Bool = true, sizeInsets: Insets = Insets(), positionInsets: Insets = Insets()
@@ -135,7 +134,7 @@ public struct PageAxis: Hashable, Sendable {
     self.positionInsets = positionInsets
   }
 
-  /// The pages of the content in a viewport.
+  /// The geometry of pages in a viewport.
   public func geometry(in viewport: Viewport) -> PageGeometry {
     let leading = (usesLeading ? viewport.leading : 0) + sizeInsets.leading
     let trailing = (usesTrailing ? viewport.trailing : 0) + sizeInsets.trailing
@@ -156,15 +155,15 @@ public struct PageAxis: Hashable, Sendable {
   }
 }
 
-/// How pages lie in a view of two dimensions; an axis that is nil has no pages, and
-/// offsets along it pass through.
+/// The layout of pages in two dimensions. An axis that is nil has no pages, and its offsets are
+/// left as they are.
 public struct PageLayout: Hashable, Sendable {
   /// Along x.
   public var horizontal: PageAxis?
   /// Along y.
   public var vertical: PageAxis?
 
-  /// Pages as large as the view, unless said otherwise.
+  /// Creates a layout; by default pages are as large as the view.
   public init(horizontal: PageAxis? = PageAxis(), vertical: PageAxis? = PageAxis()) {
     self.horizontal = horizontal
     self.vertical = vertical
@@ -172,12 +171,12 @@ public struct PageLayout: Hashable, Sendable {
 
   /// Pages as large as the view.
   public static let full = PageLayout()
-  /// Pages as wide as the view; there are none along y.
+  /// Pages as wide as the view; no pages along y.
   public static let fullWidth = PageLayout(vertical: nil)
-  /// Pages as high as the view; there are none along x.
+  /// Pages as high as the view; no pages along x.
   public static let fullHeight = PageLayout(horizontal: nil)
 
-  /// The pages along an axis; nil when there are none.
+  /// The geometry along an axis; nil if it has no pages.
   public func geometry(along axis: Viewport.Axis, in viewport: Viewport) -> PageGeometry? {
     switch axis {
     case .horizontal: horizontal?.geometry(in: viewport)
@@ -185,30 +184,29 @@ public struct PageLayout: Hashable, Sendable {
     }
   }
 
-  /// The offset at which a view released at `offset` comes to rest along an axis: nearest to it, or
-  /// where it is when there are no pages.
+  /// The offset of the nearest page along an axis, where a view released at `offset` comes to rest;
+  /// `offset` itself if the axis has no pages.
   public func rest(along axis: Viewport.Axis, offset: Double, in viewport: Viewport) -> Double {
     guard let geometry = geometry(along: axis, in: viewport) else { return offset }
     return geometry.offset(ofPage: geometry.nearestIndex(at: offset))
   }
 }
 
-/// The usual measures of lists and grids, for renderers in terminals and markup that want to look
-/// like those of phones.
+/// Common measures of lists and grids, for terminal and markup renderers that imitate a phone.
 public struct ListMeasures: Hashable, Sendable {
-  /// How high a row is.
+  /// The height of a row.
   public var row = 45.0
-  /// How high a footer is.
+  /// The height of a footer.
   public var footer = 0.0
-  /// How wide a cell of a grid is.
+  /// The width of a grid cell.
   public var cellWidth = 100.0
-  /// How high a cell of a grid is.
+  /// The height of a grid cell.
   public var cellHeight = 100.0
-  /// How high the placeholder of a grid is.
+  /// The height of a grid's placeholder.
   public var placeholder = 100.0
-  /// What is left out around the content.
+  /// The insets around the content.
   public var insets = PageAxis.Insets()
 
-  /// The usual measures.
+  /// Creates the common measures.
   public init() {}
 }

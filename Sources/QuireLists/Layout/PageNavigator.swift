@@ -1,59 +1,60 @@
-/// Which page a view shows and comes to rest on, told by gestures and commands.
+/// Tracks which page a view shows and settles on, by gestures and commands.
 ///
-/// A pure value: time, animation and drawing are the view's. Each call returns the events for
+/// A pure value: time, animation and drawing belong to the view. Each call returns the events for
 /// observers.
 public struct PageNavigator: Hashable, Sendable {
-  /// What happened to the view, for its observers.
+  /// An event for observers.
   public enum Event: Hashable, Sendable {
     /// A gesture began.
     case began
-    /// The view moves to this page.
+    /// The view is moving to this page.
     case willSettle(Int)
-    /// The view rests on this page.
+    /// The view came to rest on this page.
     case settled(Int)
-    /// Pages lie differently; the page is the same.
+    /// The layout of pages changed; the current page is the same.
     case layoutChanged
   }
 
-  /// How pages lie along the axis.
+  /// The layout of pages.
   public private(set) var axis: PageAxis
-  /// The window, and how long the content is.
+  /// The viewport and the length of its content.
   public private(set) var viewport: Viewport
-  /// The page the view rests on, or came from.
+  /// The page that the view rests on, or left last.
   public private(set) var index = 0
-  /// Where the view is.
+  /// The current offset.
   public private(set) var offset: Double
-  /// Whether releases come to rest on pages. Default true.
+  /// Whether the view settles on pages. Default true.
   public var isPagingEnabled = true
-  /// The speed from which on a release turns the page, however short the way. In offsets a
-  /// millisecond, default 0.3.
+  /// The velocity at which a release turns the page, at any distance. In offset units per
+  /// millisecond; default 0.3.
   public var minimumVelocity = 0.3
   /// Whether a gesture is touching the view.
   public private(set) var isTracking = false
   /// Whether a gesture is moving the view.
   public private(set) var isDragging = false
-  /// Whether the view is on its way to a page.
+  /// Whether the view is moving to a page.
   public private(set) var isSettling = false
-  /// The page that the gesture counts from.
+  /// The page that the gesture started from.
   private var base = 0
   private var target = 0
 
-  /// A view on the first page.
+  /// Creates a navigator on the first page.
   public init(_ axis: PageAxis, in viewport: Viewport) {
     self.axis = axis
     self.viewport = viewport
     offset = axis.geometry(in: viewport).offset(ofPage: 0)
   }
 
-  /// Offsets to pages and back.
+  /// The geometry of pages in the current viewport.
   public var geometry: PageGeometry { axis.geometry(in: viewport) }
 
-  /// The items that can be seen, where each is one unit long.
+  /// The visible items, where each item is one unit long.
   public var visibleItems: Range<Int> { geometry.visibleItems(at: offset) }
 
   // MARK: Gestures
 
-  /// A gesture began. One that begins before the view rests counts from the page it was moving to.
+  /// A gesture began. If the view is still settling, the gesture starts from the page it was moving
+  /// to.
   @discardableResult
   public mutating func begin() -> [Event] {
     base = isSettling ? target : index
@@ -61,13 +62,10 @@ public struct PageNavigator: Hashable, Sendable {
     return [.began]
   }
 
-  /// The gesture moved the view.
-  public mutating func drag(to offset: Double) { self.offset = offset }
-
-  /// The gesture ended, `distance` away from where its page rests.
+  /// The gesture ended at `distance` from the resting offset of the page it started from.
   ///
-  /// At `minimumVelocity` or more the page is turned in the direction of the velocity; otherwise the
-  /// nearest page is taken. Never more than one page away.
+  /// At `minimumVelocity` or more the page turns in the direction of the velocity; otherwise the
+  /// nearest page wins. A gesture moves by one page at most.
   @discardableResult
   public mutating func release(distance: Double, velocity: Double = 0) -> [Event] {
     (isTracking, isDragging) = (false, false)
@@ -88,7 +86,7 @@ public struct PageNavigator: Hashable, Sendable {
     return [.willSettle(target)]
   }
 
-  /// The view has come to rest where it was moving to.
+  /// The view reached the page that it was moving to.
   @discardableResult
   public mutating func settle() -> [Event] {
     guard isSettling else { return [] }
@@ -98,7 +96,7 @@ public struct PageNavigator: Hashable, Sendable {
 
   // MARK: Commands
 
-  /// Moves to a page at once. Nothing happens when there is no such page.
+  /// Moves to a page at once. Does nothing if there is no such page.
   @discardableResult
   public mutating func jump(to page: Int) -> [Event] {
     guard page >= 0, page < max(1, geometry.pageCount) else { return [] }
@@ -106,7 +104,7 @@ public struct PageNavigator: Hashable, Sendable {
     return rest(on: page)
   }
 
-  /// Moves to the page of an item, where each is one unit long. Nothing happens when there is no
+  /// Moves to the page of an item, where each item is one unit long. Does nothing if there is no
   /// such item.
   @discardableResult
   public mutating func jump(toItem item: Int) -> [Event] {
@@ -114,12 +112,13 @@ public struct PageNavigator: Hashable, Sendable {
     return jump(to: geometry.page(ofContentAt: Double(item)))
   }
 
-  /// Puts the view exactly there.
+  /// Scrolls the view to an offset, by a gesture or a command.
   public mutating func move(to offset: Double) { self.offset = offset }
 
-  /// Lays pages out differently. The page stays the same, if it is there; the same layout changes nothing.
+  /// Changes the layout of pages. The current page stays if it still exists; the same layout
+  /// changes nothing.
   @discardableResult
-  public mutating func lay(_ axis: PageAxis) -> [Event] {
+  public mutating func changeLayout(to axis: PageAxis) -> [Event] {
     guard axis != self.axis else { return [] }
     self.axis = axis
     stayWithinPages()
@@ -127,7 +126,7 @@ public struct PageNavigator: Hashable, Sendable {
     return [.layoutChanged]
   }
 
-  /// The content has grown or shrunk, or the window has. The page stays the same, if it is there.
+  /// The content or the viewport changed size. The current page stays if it still exists.
   public mutating func resize(to viewport: Viewport) {
     let (isResized, old) = (viewport.extent != self.viewport.extent, index)
     self.viewport = viewport
@@ -135,7 +134,7 @@ public struct PageNavigator: Hashable, Sendable {
     if index < old || isResized { offset = geometry.offset(ofPage: index) }
   }
 
-  /// Neither the page nor the one that the view moves to lies behind the last.
+  /// Clamps the current page and the target to the pages that exist.
   private mutating func stayWithinPages() {
     let last = max(0, geometry.pageCount - 1)
     (index, base, target) = (min(index, last), min(base, last), min(target, last))

@@ -1,24 +1,24 @@
 import QuireCore
 import Synchronization
 
-/// A control at an end of a view that starts an action: pull to refresh, load more, or load what comes
-/// before.
+/// A control at an end of a view that starts an action: pull to refresh, load more, or load what
+/// precedes the first page.
 ///
-/// It needs no user interface: it gets the offsets of the view, and says what to show. One action runs
-/// at a time; letting go of the control cancels it.
+/// It draws nothing: it gets the view's offsets and says what to show. One action runs at a time;
+/// releasing the last reference to the control cancels it.
 public final class ScrollControl: Sendable {
   struct State: Sendable {
     var machine: ControlMachine
     var task: Task<Void, Never>?
     var observers: [any ControlObserver] = []
-    /// States that observers have not got yet, and whether a thread is notifying them.
+    /// States still to be delivered to observers, and whether a thread is delivering them.
     var pending: [ControlState] = []
     var isNotifying = false
   }
 
   private let state: Mutex<State>
   private let stopwatch: Stopwatch
-  /// Called under the lock as the control starts; what it returns is run in a task.
+  /// Called under the lock as the control starts; the action it returns runs in a task.
   private let prepare: @Sendable () -> @Sendable () async -> Void
   private let isAvailable: @Sendable () -> Bool
 
@@ -35,7 +35,7 @@ public final class ScrollControl: Sendable {
 
   deinit { state.withLock { $0.task }?.cancel() }
 
-  /// A control in front of the content: pulled out far enough and released, it starts `action`.
+  /// A control before the content. Pulling it out far enough and releasing it starts `action`.
   public static func refresh(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
     action: @escaping @Sendable () async -> Void
@@ -43,7 +43,7 @@ public final class ScrollControl: Sendable {
     ScrollControl(.refresh, options, clock: clock) { action }
   }
 
-  /// A control behind the content: scrolled past the end, it starts `action` where `isAvailable`.
+  /// A control after the content. Scrolling past the end starts `action` if `isAvailable`.
   public static func loadMore(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
     isAvailable: @escaping @Sendable () -> Bool = { true },
@@ -52,8 +52,8 @@ public final class ScrollControl: Sendable {
     ScrollControl(.loadMore, options, clock: clock, isAvailable: isAvailable) { action }
   }
 
-  /// A control in front of the content, for what comes before it: scrolled past the start, on the way
-  /// back, it starts `action` where `isAvailable`.
+  /// A control before the content for what precedes it. Scrolling back past the start starts
+  /// `action` if `isAvailable`.
   public static func loadBefore(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
     isAvailable: @escaping @Sendable () -> Bool = { true },
@@ -62,32 +62,32 @@ public final class ScrollControl: Sendable {
     ScrollControl(.loadBefore, options, clock: clock, isAvailable: isAvailable) { action }
   }
 
-  /// What the control shows.
+  /// The state to show.
   public var shown: ControlState { state.withLock { $0.machine.state } }
 
-  /// Whether the control may start. Off lets a running action finish. Default true; false once it is
-  /// removed.
+  /// Whether the control may start; a running action may finish in any case. Default true; false
+  /// once the control is removed.
   public var isEnabled: Bool {
     get { state.withLock { $0.machine.isEnabled && $0.machine.isAttached } }
     set { state.withLock { $0.machine.isEnabled = newValue } }
   }
 
-  /// The room that the control takes in the view now.
+  /// The space to reserve in the view for the control now.
   public var reservedExtent: Double { state.withLock { $0.machine.reservedExtent } }
 
-  /// Where a control begins that loads more, or what comes before.
+  /// The offset at which a loading control starts.
   public func position(in viewport: Viewport) -> Double {
     state.withLock { $0.machine.position(in: viewport) }
   }
 
-  /// Notifies `observer` of every state from now on.
+  /// Adds an observer, which gets every state from now on.
   public func observe(by observer: any ControlObserver) {
     state.withLock { $0.observers.append(observer) }
   }
 
   // MARK: Events
 
-  /// The view has moved, by a gesture or by itself.
+  /// The view has scrolled, by a gesture or an animation.
   public func scrolled(to offset: Double, in viewport: Viewport, isTracking: Bool = false) {
     handle { $0.scrolled(to: offset, in: viewport, isTracking: isTracking, at: $1) }
   }
@@ -95,18 +95,18 @@ public final class ScrollControl: Sendable {
   /// The gesture ended.
   public func released() { handle { $0.released(at: $1) } }
 
-  /// Starts the action without a gesture; the view stays where it is. False when the control is at
-  /// work, not enabled, or removed.
+  /// Starts the action without a gesture or any scrolling. False if the action is running already
+  /// or the control is disabled, unavailable or removed.
   @discardableResult
   public func begin() -> Bool { handle { $0.began(at: $1) }.start != nil }
 
-  /// Shows that the action has ended. Also happens by itself when it returns.
+  /// Shows that the action has ended, before it returns.
   public func end() { handle { $0.ended(at: $1) } }
 
   /// Cancels a running action; the control may start again.
   func cancel() { handle { $0.cancelled(at: $1) } }
 
-  /// Takes the control out of the view for good: a running action is cancelled.
+  /// Removes the control from the view for good, and cancels a running action.
   public func remove() { handle { machine, _ in machine.removed() } }
 
   @discardableResult
@@ -127,8 +127,8 @@ public final class ScrollControl: Sendable {
     return effects
   }
 
-  /// Notifies observers of pending states, in order: one thread does it at a time, and an observer may
-  /// cause more.
+  /// Delivers pending states to observers in order. One thread delivers at a time; an observer may
+  /// cause further states.
   private func notify() {
     var isFirst = true
     while true {
@@ -152,12 +152,11 @@ public final class ScrollControl: Sendable {
   }
 }
 
-/// The controls of one view: at most one that refreshes, one that loads more, and one that loads what
-/// comes before.
+/// The controls of one view: at most one each to refresh, to load more, and to load what precedes
+/// the first page.
 ///
-/// Refreshing cancels what the others load, and while it goes on they load nothing.
-/// `ScrollControls(for:)` makes them for a list. Offsets and viewports are those of the axis along which
-/// the view scrolls.
+/// Refreshing cancels the other two, and they load nothing while it runs. `ScrollControls(for:)`
+/// creates the controls of a list. Offsets and viewports are along the scrolling axis.
 public final class ScrollControls: Sendable {
   private struct State: Sendable {
     var refresh: ScrollControl?
@@ -168,13 +167,13 @@ public final class ScrollControls: Sendable {
   private let state = Mutex(State())
   private let report: @Sendable (Double, Viewport) -> Void
 
-  /// No controls.
+  /// Creates a set without controls.
   public convenience init() { self.init { _, _ in } }
 
-  /// No controls; every place that the view moves to is reported.
+  /// Creates a set without controls, which reports every offset of the view.
   init(report: @escaping @Sendable (Double, Viewport) -> Void) { self.report = report }
 
-  /// The control in front of the content that loads it anew. A new one takes the place of the old, which is removed.
+  /// The control that reloads the content. Setting another one removes the old one.
   public var refresh: ScrollControl? {
     get { state.withLock { $0.refresh } }
     set {
@@ -183,14 +182,13 @@ public final class ScrollControls: Sendable {
     }
   }
 
-  /// The control behind the content. A new one takes the place of the old, which is removed.
+  /// The control that loads more. Setting another one removes the old one.
   public var loadMore: ScrollControl? {
     get { state.withLock { $0.loadMore } }
     set { replace(\.loadMore, by: newValue) }
   }
 
-  /// The control in front of the content that loads what comes before it. A new one takes the place of
-  /// the old, which is removed.
+  /// The control that loads what precedes the first page. Setting another one removes the old one.
   public var loadBefore: ScrollControl? {
     get { state.withLock { $0.loadBefore } }
     set { replace(\.loadBefore, by: newValue) }
@@ -214,34 +212,33 @@ public final class ScrollControls: Sendable {
     if old !== control { old?.remove() }
   }
 
-  /// What the control in front of the content shows, the one that refreshes before the other; `none`
-  /// without one.
+  /// The state to show before the content: of `refresh`, or of `loadBefore` while that is idle.
   public var header: ControlState {
     let shown = refresh?.shown ?? ControlState.none
     return shown == .none ? loadBefore?.shown ?? ControlState.none : shown
   }
 
-  /// What the control behind the content shows; `none` without one.
+  /// The state to show after the content; `none` without a control.
   public var footer: ControlState { loadMore?.shown ?? ControlState.none }
 
-  /// Notifies `observer` of every state of the controls that there are, from now on.
+  /// Adds an observer to every control that is set now.
   public func observe(by observer: any ControlObserver) {
     refresh?.observe(by: observer)
     loadMore?.observe(by: observer)
     loadBefore?.observe(by: observer)
   }
 
-  /// What the view has to add to its leading inset.
+  /// The space to add to the view's leading inset.
   public var headerExtent: Double {
     (refresh?.reservedExtent ?? 0) + (loadBefore?.reservedExtent ?? 0)
   }
 
-  /// What the view's trailing inset is with the control, its own included.
+  /// The view's trailing inset, including the space for the control.
   public func footerExtent(in viewport: Viewport) -> Double {
     viewport.trailing + (loadMore?.reservedExtent ?? 0)
   }
 
-  /// The view has moved, by a gesture or by itself.
+  /// The view has scrolled, by a gesture or an animation.
   public func scrolled(to offset: Double, in viewport: Viewport, isTracking: Bool = false) {
     let (refresh, others) = state.withLock { ($0.refresh, [$0.loadMore, $0.loadBefore]) }
     refresh?.scrolled(to: offset, in: viewport, isTracking: isTracking)
@@ -256,7 +253,7 @@ public final class ScrollControls: Sendable {
   /// The gesture ended.
   public func released() { refresh?.released() }
 
-  /// Cancels what the other controls load when the content is loaded anew.
+  /// Cancels the other controls when a refresh starts.
   private struct Precedence: ControlObserver {
     weak let controls: ScrollControls?
 
@@ -269,12 +266,12 @@ public final class ScrollControls: Sendable {
 }
 
 extension ScrollControls {
-  /// Controls that reload a list and load more of it. They do not keep it.
+  /// Creates controls that reload a list and load more of it, without keeping it alive.
   ///
-  /// Wherever the view moves is reported to the list, too, which loads ahead by its threshold.
-  /// The control that loads more starts only while the list can: not at the end of the listing,
-  /// and not while it reloads. One that loads what comes before the first page is made where
-  /// `loadBefore` says how it behaves. Default nil: most lists begin with the first page.
+  /// Every offset is also reported to the list, which loads ahead by its threshold. The control
+  /// that loads more starts only while the list can load more: not at the end of the listing, and
+  /// not during a reload. Pass `loadBefore` to add a control for what precedes the first page.
+  /// Default nil, because most lists start with the first page.
   public convenience init<Item>(
     for list: PagedList<Item>, refresh: ControlOptions = ControlOptions(),
     loadMore: ControlOptions = ControlOptions(), loadBefore: ControlOptions? = nil,
@@ -284,37 +281,42 @@ extension ScrollControls {
     self.refresh = .refresh(refresh, clock: clock) { [weak list] in
       _ = try? await list?.reload()
     }
-    self.loadMore = ScrollControl(
-      .loadMore, loadMore, clock: clock,
-      isAvailable: { [weak list] in list?.snapshot.canLoadMore ?? false },
+    self.loadMore = ScrollControl(.loadMore, loadMore, for: list, clock: clock, \.canLoadMore) {
+      _ = try? await $0.loadMore()
+    }
+    self.loadBefore = loadBefore.map {
+      ScrollControl(.loadBefore, $0, for: list, clock: clock, \.loadsBefore) {
+        _ = try? await $0.loadBefore()
+      }
+    }
+  }
+}
+
+extension ScrollControl {
+  /// Creates a control that loads a page of `list` while its snapshot allows it.
+  fileprivate convenience init<Item>(
+    _ kind: ControlMachine.Kind, _ options: ControlOptions, for list: PagedList<Item>,
+    clock: any Clock<Duration>, _ mayLoad: any KeyPath<ListSnapshot<Item>, Bool> & Sendable,
+    load: @escaping @Sendable (PagedList<Item>) async -> Void
+  ) {
+    self.init(
+      kind, options, clock: clock,
+      isAvailable: { [weak list] in list?.snapshot[keyPath: mayLoad] ?? false },
       prepare: { [weak list] in
         let held = list?.snapshot.pages.count
         return { [weak list] in
-          // The report of the same move may have loaded the page by now, or failed to: then trying
-          // again is for a retry.
-          guard let list, list.snapshot.canLoadMore, list.snapshot.pages.count == held else {
-            return
-          }
-          _ = try? await list.loadMore()
-        }
-      })
-    guard let loadBefore else { return }
-    self.loadBefore = ScrollControl(
-      .loadBefore, loadBefore, clock: clock,
-      isAvailable: { [weak list] in list?.snapshot.loadsBefore ?? false },
-      prepare: { [weak list] in
-        let held = list?.snapshot.pages.count
-        return { [weak list] in
-          guard let list, list.snapshot.loadsBefore, list.snapshot.pages.count == held else {
-            return
-          }
-          _ = try? await list.loadBefore()
+          // The report of the same offset may have loaded the page by now, or failed to, and only
+          // `retry()` repeats a load that failed.
+          guard let list, list.snapshot[keyPath: mayLoad], list.snapshot.pages.count == held
+          else { return }
+          await load(list)
         }
       })
   }
 }
 
 extension ListSnapshot {
-  /// Whether a gesture may load the page before the first one; where that has failed, only a retry may.
+  /// Whether a gesture may load the page before the first one: not after an error, which only
+  /// `retry()` repeats.
   fileprivate var loadsBefore: Bool { canLoadBefore && errorBefore == nil && !isRefreshing }
 }

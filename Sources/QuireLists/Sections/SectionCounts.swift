@@ -1,47 +1,48 @@
 public import QuireCore
 
-/// How many rows a list has in each of its sections, with a row that says that more follow.
+/// The number of rows in each section of a list, and whether a placeholder row says that more
+/// follow.
 public struct SectionCounts: Hashable, Sendable {
-  /// Where an item is.
+  /// The place of an item.
   public struct Path: Hashable, Sendable {
     /// The section, from 0.
     public var section: Int
-    /// The row in its section, from 0.
+    /// The row in the section, from 0.
     public var row: Int
 
-    /// The item in that row of that section.
+    /// Creates the path of a row in a section.
     public init(section: Int, row: Int) {
       self.section = section
       self.row = row
     }
   }
 
-  /// What a row shows.
+  /// The content of a row.
   public enum Element: Hashable, Sendable {
     /// An item of the listing.
     case item(Path)
-    /// That more follow.
+    /// The placeholder that says that more follow.
     case placeholder
   }
 
-  /// Where the placeholder stands, while more may follow.
+  /// The place of the placeholder while more may follow.
   public enum PlaceholderPolicy: Hashable, Sendable {
-    /// Nowhere.
+    /// No placeholder.
     case none
-    /// Behind the last item of the last section.
+    /// A row after the last item of the last section.
     case rowInLastSection
-    /// In a section of its own.
+    /// A separate section at the end.
     case trailingSection
   }
 
-  /// The items of each section.
+  /// The number of items in each section.
   public var items: [Int]
   /// Whether more may follow.
   public var hasMore: Bool
-  /// Where the placeholder stands.
+  /// The place of the placeholder.
   public var policy: PlaceholderPolicy
 
-  /// Nothing yet, and more to follow, unless said otherwise.
+  /// Creates counts; by default there are no items yet, and more follow.
   public init(
     items: [Int] = [0], hasMore: Bool = true, policy: PlaceholderPolicy = .rowInLastSection
   ) {
@@ -50,19 +51,19 @@ public struct SectionCounts: Hashable, Sendable {
     self.policy = policy
   }
 
-  /// How many sections have items, or could.
+  /// The number of sections, without the placeholder's.
   public var sectionCount: Int { items.count }
-  /// How many items all sections have.
+  /// The number of items in all sections.
   public var itemCount: Int { items.reduce(0) { $0.plus($1) } }
 
-  /// The rows of each section, the placeholder included.
+  /// The number of rows in each section, including the placeholder.
   public var rows: [Int] {
     guard hasMore, policy != .none else { return items }
     guard policy == .rowInLastSection, let last = items.last else { return items + [1] }
     return items.dropLast() + [last.plus(1)]
   }
 
-  /// Where the item with this number is; nil when there is none.
+  /// The path of the item at an index counted over all sections; nil if there is none.
   public func path(ofItem index: Int) -> Path? {
     guard index >= 0 else { return nil }
     var rest = index
@@ -73,21 +74,21 @@ public struct SectionCounts: Hashable, Sendable {
     return nil
   }
 
-  /// What the row with this number shows, counted over all sections; nil when there is none.
+  /// The content of the row at an index counted over all sections; nil if there is none.
   public func element(at index: Int) -> Element? {
     if let path = path(ofItem: index) { return .item(path) }
     return index == itemCount && hasMore && policy != .none ? .placeholder : nil
   }
 }
 
-/// What the handler of a `SectionedList` answers.
+/// The result of a `SectionedList` handler.
 public struct SectionAnswer: Hashable, Sendable {
   /// Whether there is another page.
   public var hasMore: Bool
-  /// The items of each section in all, not only those of this page; nil is the error `noCounts`.
+  /// The total number of items in each section, not only in this page; nil is the error `noCounts`.
   public var counts: [Int]?
 
-  /// An answer.
+  /// Creates an answer.
   public init(hasMore: Bool, counts: [Int]?) {
     self.hasMore = hasMore
     self.counts = counts
@@ -95,6 +96,6 @@ public struct SectionAnswer: Hashable, Sendable {
 }
 
 extension PageError.Code {
-  /// The handler of a `SectionedList` answered without counts, or with one below zero.
+  /// A `SectionedList` handler answered without counts, or with a negative one.
   public static let noCounts = Self("noCounts")
 }

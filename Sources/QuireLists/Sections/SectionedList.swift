@@ -1,8 +1,8 @@
 public import QuireCore
 import Synchronization
 
-/// A list that knows only how many rows it has: it counts the pages, a handler loads each and answers
-/// with the counts of all sections so far.
+/// A list that only counts rows: it numbers the pages, and a handler loads each of them and returns
+/// the total counts of all sections.
 ///
 /// ```swift
 /// let list = SectionedList()
@@ -29,12 +29,12 @@ public final class SectionedList: Sendable {
   private let threshold: Threshold
   private let attachment: Mutex<Attachment>
 
-  /// A list without a handler.
+  /// Creates a list without a handler.
   ///
   /// - Parameters:
-  ///   - threshold: When the next page is loaded. Default: when fewer than 5 items are left.
-  ///   - policy: Where the placeholder stands while more may follow.
-  ///   - placeholder: What views call the placeholder's row.
+  ///   - threshold: When to load the next page. Default: when fewer than 5 items are left.
+  ///   - policy: The place of the placeholder while more may follow.
+  ///   - placeholder: The identifier of the placeholder's row, for views.
   ///   - firstPage: The number of the first page. Default 1.
   ///   - autoLoad: Whether attaching a handler loads the first page. Default true.
   public init(
@@ -51,7 +51,7 @@ public final class SectionedList: Sendable {
 
   // MARK: The handler
 
-  /// Loads pages by `handler` from now on, beginning with the first one.
+  /// Loads pages with `handler` from now on, starting with the first one.
   public func attach(_ handler: @escaping Handler) {
     let cursor = Cursor<[Int]>.numbered(from: firstPage) { number in
       let answer = try await handler(number)
@@ -69,7 +69,7 @@ public final class SectionedList: Sendable {
     if autoLoad { list.requestMore() }
   }
 
-  /// Loads pages by `handler` for as long as `owner` is there, which this does not keep.
+  /// Loads pages with `handler` while `owner` exists, which this does not keep alive.
   public func attach<Owner: AnyObject & Sendable>(
     to owner: Owner, _ handler: @escaping @Sendable (Owner, Int) async throws -> SectionAnswer
   ) {
@@ -79,14 +79,14 @@ public final class SectionedList: Sendable {
     }
   }
 
-  /// Releases the handler: what it loads is cancelled without an event.
+  /// Removes the handler and cancels its load, without an event.
   public func detach() { attachment.withLock { $0.list = nil } }
 
-  // MARK: What there is
+  // MARK: Content and state
 
   private var list: PagedList<[Int]>? { attachment.withLock { $0.list } }
 
-  /// The sections now; before the first answer one without items, and more to follow.
+  /// The current sections. Before the first answer: one section without items, and more to follow.
   public var sections: SectionCounts {
     guard let snapshot = list?.snapshot else { return SectionCounts(policy: policy) }
     let hasMore = snapshot.state != .exhausted && snapshot.state != .empty
@@ -94,32 +94,32 @@ public final class SectionedList: Sendable {
     return SectionCounts(items: items, hasMore: hasMore, policy: policy)
   }
 
-  /// What the list is doing.
+  /// The state of the list.
   public var state: ListState { list?.snapshot.state ?? .idle }
 
-  /// Whether a reload is on its way.
+  /// Whether a reload is running.
   public var isRefreshing: Bool { list?.snapshot.isRefreshing ?? false }
 
-  /// What happens from now on; nothing without a handler.
+  /// All events from now on; none without a handler.
   public var events: ListUpdates<ListEvent<[Int]>> {
     list?.events ?? .none
   }
 
-  /// What views call the placeholder's row. Setting it causes nothing.
+  /// The identifier of the placeholder's row, for views. Setting it loads nothing.
   public var placeholder: String {
     get { attachment.withLock { $0.placeholder } }
     set { attachment.withLock { $0.placeholder = newValue } }
   }
 
-  /// Whether rows that come into view load the next page. Default true; a reload turns it on.
+  /// Whether rows that come into view load the next page. Default true; a reload sets it to true.
   public var infiniteLoading: Bool {
     get { attachment.withLock { $0.loadsAhead } }
     set { attachment.withLock { $0.loadsAhead = newValue } }
   }
 
-  // MARK: What the view does
+  // MARK: Events of a view
 
-  /// A row comes into view. The next page is loaded when it is due by that, once.
+  /// A row comes into view. Loads the next page once, if this makes it due.
   public func willShow(row: Int) {
     guard case .item = sections.element(at: row) else { return }
     let items = sections.itemCount
@@ -127,7 +127,7 @@ public final class SectionedList: Sendable {
     if threshold.isExceeded(progress) { requestMore() }
   }
 
-  /// A view reports an offset; see `Threshold`.
+  /// Reports the offset of a view; see `Threshold`.
   public func report(offset: Double, in viewport: Viewport) {
     if threshold.crossing(at: offset, in: viewport) != nil { requestMore() }
   }
@@ -137,22 +137,22 @@ public final class SectionedList: Sendable {
     list.requestMore()
   }
 
-  /// A row was chosen. The handler of `onSelect(_:)` gets items, and never the placeholder.
+  /// A row was selected. The handler of `onSelect(_:)` gets items, never the placeholder.
   public func select(row: Int) {
     guard case .item(let path) = sections.element(at: row) else { return }
     attachment.withLock { $0.onSelect }?(path)
   }
 
-  /// Calls `handler` with every item that is chosen.
+  /// Calls `handler` with every selected item.
   public func onSelect(_ handler: @escaping @Sendable (SectionCounts.Path) -> Void) {
     attachment.withLock { $0.onSelect = handler }
   }
 
-  /// Starts over: everything goes at once, and the first page is loaded. Throws its error.
+  /// Removes everything and loads the first page. Throws the error of that load.
   ///
-  /// `events` are, in this order: `cleared`, when there are no items and more to follow; the state
-  /// `loading`; and then, with the handler's answer, `reloaded` and the state `content`, or the state
-  /// `loadingError`. `isRefreshing` is true from the first of these until the answer.
+  /// The events are, in order: `cleared`, when there are no items and more to follow; the state
+  /// `loading`; and with the handler's answer `reloaded` and the state `content`, or the state
+  /// `loadingError`. `isRefreshing` is true from the first event until the answer.
   @discardableResult
   public func reload() async throws -> Bool {
     guard let list else { return false }
@@ -160,11 +160,11 @@ public final class SectionedList: Sendable {
     return try await list.reload()
   }
 
-  /// Loads the next page, or joins the load that runs. Returns whether there is one.
+  /// Loads the next page, or joins a running load. Returns whether there is one.
   @discardableResult
   public func loadMore() async throws -> Bool { try await list?.loadMore() ?? false }
 
-  /// Tries again the page that failed. Returns false when none did.
+  /// Repeats the load of a page that failed. Returns false if none did.
   @discardableResult
   public func retry() async throws -> Bool { try await list?.retry() ?? false }
 }

@@ -54,11 +54,11 @@ import Testing
   func layouts() {
     var view = view()
     view.jump(to: 3)
-    #expect(view.lay(PageAxis(.absolute(100))) == [])
-    #expect(view.lay(PageAxis(.absolute(100), alignment: .center)) == [.layoutChanged])
+    #expect(view.changeLayout(to: PageAxis(.absolute(100))) == [])
+    #expect(view.changeLayout(to: PageAxis(.absolute(100), alignment: .center)) == [.layoutChanged])
     #expect(view.index == 3)
     #expect(view.offset == 300)
-    #expect(view.lay(PageAxis(.absolute(50))) == [.layoutChanged])
+    #expect(view.changeLayout(to: PageAxis(.absolute(50))) == [.layoutChanged])
     #expect(view.offset == 150)
   }
 
@@ -93,7 +93,11 @@ import Testing
       view.jump(to: 7)
       view.begin()
       #expect(view.release(distance: 10, velocity: 1) == [.willSettle(8)])
-      if isResized { view.resize(to: small) } else { view.lay(PageAxis(.absolute(400))) }
+      if isResized {
+        view.resize(to: small)
+      } else {
+        view.changeLayout(to: PageAxis(.absolute(400)))
+      }
       #expect(view.index == 2)
       #expect(view.settle() == [.settled(2)])
       #expect(view.offset == (isResized ? 200 : 800))
