@@ -3,7 +3,7 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// A place of a page's answer where a description looks for something.
+/// A place in an answer where a description expects a value.
 struct AuditedPlace: Sendable {
   private enum Kind: Sendable {
     case field(String)
@@ -12,10 +12,10 @@ struct AuditedPlace: Sendable {
   }
 
   private let kind: Kind
-  /// A path of the page that the place was meant to be, most likely.
+  /// A path in the page that the description most likely meant.
   private var near: String?
 
-  /// Where a source looks; nil for a counter, and for one with several places.
+  /// The place of a continuation; nil for a counter, and for several places.
   init?(_ source: Pagination.Next) {
     var source = source
     while case .transformed(let inner, _) = source { source = inner }
@@ -28,7 +28,7 @@ struct AuditedPlace: Sendable {
     }
   }
 
-  /// Where a rule looks; nil where it has several places.
+  /// The place of a rule's value; nil for several places.
   init?(_ source: Pagination.ValueSource?) {
     switch source {
     case .header(let name): kind = .field(name)
@@ -37,7 +37,7 @@ struct AuditedPlace: Sendable {
     }
   }
 
-  /// Whether the page has anything there; an explicit null is something.
+  /// Whether the page has a value there; an explicit null counts.
   func isFilled(on info: HTTPPageInfo, items: Pagination.Items) -> Bool {
     switch kind {
     case .field(let text):
@@ -49,7 +49,7 @@ struct AuditedPlace: Sendable {
     }
   }
 
-  /// The place with the path that was meant, if one of `paths` is nearly it.
+  /// The place, with the path of `paths` that it nearly spells as a hint.
   func suggesting(among paths: [String]) -> AuditedPlace {
     guard case .body(let path) = kind, !paths.contains(path.text) else { return self }
     var place = self
@@ -57,7 +57,7 @@ struct AuditedPlace: Sendable {
     return place
   }
 
-  /// That no page had anything there, to be mended by `setting`.
+  /// The warning that no page had a value there, with `setting` as the remedy.
   func warning(_ setting: Remedy.Setting) -> WalkReport.Warning {
     let hint = near.map { "; is \"\(ServerText($0))\" what you mean?" } ?? "."
     let message =
@@ -68,26 +68,26 @@ struct AuditedPlace: Sendable {
       }
     return .init(
       .placeNotFound, setting == .next ? message + " The listing may be longer." : message,
-      // Of an end rule or a continuation the path is only a part.
+      // The hint is the whole value of a total only; an end rule or a continuation has more to it.
       remedy: Remedy(setting, setting == .total ? [near].compactMap { $0 } : []))
   }
 }
 
-/// The lists of a page that has nothing where its items should be.
+/// The lists of a page that has no items where the description expects them.
 ///
-/// No item may be a right answer: JSON leaves an empty list out only where the description says so,
-/// and XML always does.
+/// Having no items may be correct: XML always omits an empty list, and JSON does where the
+/// description says so.
 struct FoundLists: Sendable {
   /// The paths, the likeliest first.
   let paths: [String]
   private let isXML: Bool
 
-  /// Nil for a page that has items, or no list either. Without `isNamed`, the path was not written to the
-  /// items: that of a preset is right.
+  /// Nil for a page that has items, or no lists at all. `isNamed` says that the caller wrote the
+  /// path; a preset's path is right.
   init?(on document: any OutlinedDocument, insteadOf items: Pagination.Items, isNamed: Bool) {
     guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }
     let nodes = document.outline.nodes.filter { !$0.isInList }
-    // The root of JSON has no name, and so no path.
+    // The root of a JSON page has no name, and so an empty path.
     isXML = nodes.first.map { !$0.path.isEmpty } ?? false
     if isXML, isNamed {
       paths = Self.elements(insteadOf: items.paths.compactMap(\.xml), among: nodes)
@@ -100,19 +100,19 @@ struct FoundLists: Sendable {
     if paths.isEmpty { return nil }
   }
 
-  /// What was found.
+  /// The lists in words, for a message.
   var description: String {
     "found \(isXML ? "" : "arrays at ")\(paths.prefix(5).map { ServerText($0).description }.joined(separator: ", "))"
   }
 
-  /// Elements that may have been meant, the likeliest first: those beside a missing one that are of
-  /// nearly its name, or alone there, and all repeated elements.
+  /// Elements that the path may have meant, the likeliest first: siblings of the missing element
+  /// with a similar name, an only sibling, and all repeated elements.
   private static func elements(
     insteadOf paths: [XMLPath], among nodes: [PageOutline.Node]
   ) -> [String] {
     let elements = nodes.filter { !$0.path.contains("@") }
     let siblings = paths.flatMap { path in elements.filter { path.hasSibling(at: $0.path) } }
-    // An element of the right name that a predicate or a namespace keeps out may well be no item.
+    // An element of the right name that a predicate or a namespace excludes may well be no item.
     let names = paths.compactMap(\.lastName)
     guard !siblings.contains(where: { names.contains($0.name) }) else { return [] }
     let near = names.compactMap { name in NearestName.find(name, in: siblings.map(\.name)) }
@@ -125,14 +125,13 @@ struct FoundLists: Sendable {
 }
 
 extension XMLPath {
-  /// The name that the last element of the path has to have; nil for any.
+  /// The name of the path's last element; nil for a wildcard.
   fileprivate var lastName: String? {
     guard case .element(.local(let name, _), _)? = steps.last else { return nil }
     return name
   }
 
-  /// Whether an element at a path by plain names stands where one of this path would, whatever its
-  /// own name.
+  /// Whether `path`, a path of plain names, has the same parent as this path.
   fileprivate func hasSibling(at path: String) -> Bool {
     let names = path.split(separator: "/")
     guard names.count == steps.count || startsAnywhere && names.count > steps.count,

@@ -1,14 +1,14 @@
 import QuireCore
 import QuirePagination
 
-/// One thing that a description expects of an answer or of the request for it.
+/// Something that a description expects in an answer or in its request.
 struct DescriptionTrait: Hashable {
-  /// What it would tell.
+  /// What the trait says about the listing.
   enum Role: Hashable {
     case items, next, flag, total, pages, mark, echo, parameter, size, constant
   }
 
-  /// Where it is looked for.
+  /// Where to look for it.
   enum Probe: Hashable {
     case items(Pagination.Items)
     case value(Pagination.ValueSource)
@@ -19,7 +19,7 @@ struct DescriptionTrait: Hashable {
 
   var role: Role
   var probe: Probe
-  /// Whether one of several such traits is enough.
+  /// Whether it is one of several alternatives.
   var isAlternative = false
 
   init(_ role: Role, _ probe: Probe, isAlternative: Bool = false) {
@@ -28,10 +28,10 @@ struct DescriptionTrait: Hashable {
     self.isAlternative = isAlternative
   }
 
-  /// What two descriptions have in common that expect the same thing.
+  /// The trait without `isAlternative`, equal in all descriptions that expect the same.
   var key: DescriptionTrait { DescriptionTrait(role, probe) }
 
-  /// The trait for each single place and format.
+  /// The trait split by place and format.
   var atoms: [DescriptionTrait] {
     switch probe {
     case .items(let items):
@@ -43,7 +43,7 @@ struct DescriptionTrait: Hashable {
 }
 
 extension PagePath {
-  /// The path of each of the two formats, where it is written for both.
+  /// The path for each format, if it is written for both.
   var sides: [PagePath] {
     let sides = text.split(separator: " | ", omittingEmptySubsequences: false)
     return sides.count == 1 ? [self] : sides.compactMap { try? PagePath(String($0)) }
@@ -51,7 +51,7 @@ extension PagePath {
 }
 
 extension Pagination.ValueSource {
-  /// The source at each of its places, in each format.
+  /// The source split by place and format.
   var atoms: [Pagination.ValueSource] {
     switch self {
     case .body(let path): path.sides.map { .body($0) }
@@ -63,12 +63,12 @@ extension Pagination.ValueSource {
 }
 
 extension Pagination {
-  /// The ways to the next page.
+  /// The routes to the next page.
   var routes: [Pagination.Route] {
     if case .firstOf(let routes) = next { routes } else { [Pagination.Route(next, send: send)] }
   }
 
-  /// Everything that the description expects to see.
+  /// Everything that the description expects.
   var traits: [DescriptionTrait] {
     var traits = [DescriptionTrait(.items, .items(items))]
     traits += routes.flatMap { $0.traits(isAlternative: routes.count > 1) }
@@ -123,12 +123,12 @@ extension Pagination.Route {
 }
 
 extension Pagination.Next {
-  /// Where the links of an index are: a list that has none is no index.
+  /// The path of an index's links; a list without links is no index.
   private static func links(_ link: PagePath, in list: PagePath) -> PagePath {
     (try? PagePath("\(list.text)/*\(link.text) | \(list.text)\(link.text)")) ?? list
   }
 
-  /// Where the continuation is looked for; nowhere where pages are counted.
+  /// Where to look for the continuation; empty if pages are counted.
   var probes: [DescriptionTrait.Probe] {
     switch self {
     case .linkHeader(let relation, let conditions):
@@ -163,7 +163,7 @@ extension Pagination.End {
 }
 
 extension DescriptionTrait {
-  /// The keys of the signs that it accounts for.
+  /// The keys of the signs that the trait explains.
   var names: Set<String> {
     switch probe {
     case .value(let source): source.signKeys
@@ -172,7 +172,7 @@ extension DescriptionTrait {
     }
   }
 
-  /// Where it is looked for, in words.
+  /// The place in words.
   var place: String {
     switch probe {
     case .items(let items): items.paths.map(\.place).joined(separator: " or ")
@@ -182,15 +182,15 @@ extension DescriptionTrait {
     }
   }
 
-  /// What its being there says, in words; nil where it says too little. Values are not quoted, but for
-  /// numbers and flags: they may be secrets.
+  /// The evidence in words, if the trait is found; nil if it says too little. Quotes numbers and
+  /// flags only, because other values may be secrets.
   func words(for value: JSONValue?, count: Int) -> String? {
     switch role {
     case .items:
       let items = count.counted("item")
       let isRoot = probe == .items(.root)
       return isRoot ? "the page is a list of \(items)" : "\(place) has \(items)"
-    case .next: return "\(place) leads on: \(Self.kind(of: value))"
+    case .next: return "\(place) has the continuation: \(Self.kind(of: value))"
     case .flag: return "\(place) is \(value?.boolean == true ? "true" : "false")"
     case .total: return value?.count.map { "\(place) says \($0)" }
     case .pages: return value?.count.map { "\(place) says \($0) pages" }
@@ -212,7 +212,7 @@ extension DescriptionTrait {
 }
 
 extension Pagination.ValueSource {
-  /// The keys of the signs in an answer that the source reads.
+  /// The keys of the signs that the source explains.
   fileprivate var signKeys: Set<String> {
     switch self {
     case .header(let name): ["field:" + PaginationVocabulary.normal(name)]
@@ -223,7 +223,7 @@ extension Pagination.ValueSource {
     }
   }
 
-  /// Where it is, in words.
+  /// The place in words.
   fileprivate var place: String {
     switch self {
     case .body(let path): path.place
@@ -239,7 +239,7 @@ extension Pagination.ValueSource {
 }
 
 extension Pagination.Placement {
-  /// What it is called in a request, in words.
+  /// The place in words.
   var place: String {
     switch self {
     case .query(let name, _): "the parameter \"\(name)\""

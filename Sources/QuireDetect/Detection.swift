@@ -2,37 +2,38 @@ public import QuireCore
 import QuireHTTP
 public import QuirePagination
 
-/// What one answer shows about how its listing is paged, and how sure that is.
+/// The descriptions that fit an answer, and how sure the detection is of each.
 ///
 /// ```swift
 /// let detection = try await client.detect(at: "https://api.example.com/things")
 /// for candidate in detection.candidates { print(candidate.confidence, candidate.swift) }
 /// ```
-/// Nothing in it quotes a value of the page but numbers and flags: tokens and links may be secrets.
+/// Only numbers and flags of the page are quoted, because tokens and links may be secrets.
 public struct Detection: Sendable {
-  /// Descriptions that the answer allows, best first, each leading to another second page than those
-  /// before it; at most five.
+  /// The descriptions that fit the answer, best first, at most five. Each leads to a different
+  /// second page.
   public internal(set) var candidates: [DetectedPagination]
-  /// What the answer is and holds, in words: what is left to say where nothing fits.
+  /// Facts about the answer, in words: what there is to say if nothing fits.
   public internal(set) var observations: [String]
 
-  /// The description to use; nil when the answer does not tell, and the candidates are guesses.
+  /// The description to use; nil if all candidates are guesses.
   public var best: DetectedPagination? {
     candidates.first { $0.confidence > .guess }
   }
 
   /// How sure a detection is of a candidate.
   public enum Confidence: Int, Comparable, Sendable, CustomStringConvertible {
-    /// Nothing in the answer speaks for it but that nothing speaks against it.
+    /// Nothing contradicts the description, but nothing supports it either.
     case guess
-    /// The answer speaks for it, and for others as well, or not much.
+    /// The answer supports the description weakly, or others as well.
     case possible
-    /// The answer speaks for it and for no other.
+    /// The answer supports this description and no other.
     case likely
-    /// The second page has come, and the third or the end, and all their items are new.
+    /// The second page was loaded, and the third one or the end of the listing; all their items are
+    /// new.
     case verified
 
-    /// Compares how sure they are.
+    /// Orders from `guess` to `verified`.
     public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
     /// The case's name.
@@ -48,7 +49,7 @@ public struct Detection: Sendable {
 }
 
 extension Detection {
-  /// Without what must not be read: secrets that the page repeats, and characters that are none.
+  /// The detection without secrets that the page repeats and without unprintable characters.
   func redacted(by redactor: Redactor) -> Detection {
     var copy = self
     copy.observations = observations.map(redactor.printable)
@@ -70,37 +71,37 @@ extension Detection {
 
 /// A description that fits an answer, and why.
 public struct DetectedPagination: Sendable {
-  /// The name of the preset; nil for a description put together from what the answer has.
+  /// The name of the preset; nil for a description composed from the answer.
   public let preset: String?
-  /// Where the items are, if the preset does not say it, or they are elsewhere.
+  /// The path of the items, if the preset has none or another.
   public let items: PagePath?
   /// The description.
   public internal(set) var pagination: Pagination
   /// How sure the detection is.
   public internal(set) var confidence: Detection.Confidence
-  /// What speaks for it, in words.
+  /// The observations that support it, in words.
   public internal(set) var evidence: [String]
-  /// What speaks against it, in words.
+  /// The observations that contradict it, in words.
   public internal(set) var doubts: [String]
-  /// What may be changed about what speaks against it.
+  /// The settings that may resolve its doubts.
   public internal(set) var remedies: [Remedy] = []
   /// Other presets that lead to the same second page.
   public let alternatives: [String]
-  /// What came of the second page; nil when it was not asked for.
+  /// The result of loading further pages; nil if that was not tried.
   public internal(set) var check: SecondPageCheck?
-  /// The description as one writes it where a `Pagination` is expected.
+  /// The description as a Swift expression of type `Pagination`.
   public let swift: String
 
-  /// Where the second page starts; nil when the first is the only one.
+  /// What follows the first page by this description.
   let next: DetectorFit.Outcome
 
-  /// Whether the answer, read so, is followed by another page.
+  /// Whether another page follows by this description.
   package var leadsOn: Bool { if case .next = next { true } else { false } }
 }
 
 extension DetectedPagination {
-  /// The same description without the total that says that its first page is the last, where pages or items are
-  /// counted: what is taken for the total may be that of the page. nil for others.
+  /// The same description without the total that makes its first page the last, if it counts pages
+  /// or items: the number taken for the total may be the length of the page. Nil for others.
   var beyondTotal: DetectedPagination? {
     guard !leadsOn, pagination.next.isCounter else { return nil }
     var longer = pagination
@@ -111,7 +112,7 @@ extension DetectedPagination {
     return composed(longer)
   }
 
-  /// The candidate with a description that is no preset's, not checked yet.
+  /// The candidate with another description, which is no preset's and not checked yet.
   func composed(_ pagination: Pagination) -> DetectedPagination {
     DetectedPagination(
       preset: nil, items: nil, pagination: pagination, confidence: confidence, evidence: evidence,
@@ -120,23 +121,23 @@ extension DetectedPagination {
   }
 }
 
-/// What came of asking for a second page, and for a third one where the second leads on.
+/// The result of loading the second page, and the third one if there is one.
 public struct SecondPageCheck: Hashable, Sendable {
-  /// What the second page says about the description.
+  /// The verdict on the description.
   public enum Result: String, Hashable, Sendable {
-    /// It has other items, and so has the third, or it is the last.
+    /// All items of the second page are new, and those of the third one if there is one.
     case confirmed
-    /// One of them repeats items of a page before, or is refused.
+    /// A page repeats items of an earlier one, or the server refused it.
     case refuted
-    /// They say nothing, as when the second is empty.
+    /// The pages do not decide it, for example because the second one is empty.
     case undecided
   }
 
-  /// What it says.
+  /// The verdict.
   public let result: Result
-  /// Why, in a sentence.
+  /// The reason, in a sentence.
   public let explanation: String
-  /// The request for it, secrets redacted.
+  /// The request for the last page tried, with secrets redacted.
   public internal(set) var request: String?
 
   init(_ result: Result, _ explanation: String, request: String? = nil) {
@@ -147,7 +148,7 @@ public struct SecondPageCheck: Hashable, Sendable {
 }
 
 extension Pagination {
-  /// The description in Swift, where it is of the kind that a detector puts together.
+  /// The description in Swift, for those that a detector composes.
   var swift: String {
     var parts = ["next: \(next.swift)"]
     if send != .url { parts.append("send: \(send.swift)") }
@@ -160,7 +161,7 @@ extension Pagination {
 }
 
 extension Pagination.Preset {
-  /// The preset in Swift, its items at `place` if that is not nil.
+  /// The preset in Swift, with its items at `place` unless that is nil.
   func swift(at place: PagePath?) -> String {
     ".\(name)" + (place.map { ".items(at: \($0.swift))" } ?? "")
   }
@@ -171,7 +172,7 @@ extension PagePath {
 }
 
 extension String {
-  /// The text as a literal in Swift.
+  /// The text as a Swift literal.
   var swiftLiteral: String {
     let escaped = unicodeScalars.map { scalar -> String in
       switch scalar {

@@ -3,38 +3,33 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// Follows the candidates of a detection to a second and a third page.
+/// Verifies the candidates of a detection by loading the second and the third page.
 struct DetectionVerifier<Item: Sendable> {
   let client: PageClient
   let first: PageAnswer
   let decoder: LenientPageDecoder<Item>
-  /// How many items there are in all, as the first answer seems to say; nil where it does not.
+  /// The number of items in the listing, if the first answer seems to declare it.
   let declared: Int?
   /// Whether the first answer says that its page is number 1.
   let isPageOne: Bool
-  /// What the caller calls secret.
+  /// The secrets that the caller declared.
   var secrets: [String] = []
 
-  /// Checks candidates from the first on until one is confirmed, or `checks` of them were.
+  /// Checks candidates in order until one is confirmed or `checks` of them were checked.
   ///
-  /// What is confirmed comes first; what is refuted is no more than a guess, and what could not be
-  /// decided is not likely any more.
+  /// A confirmed candidate moves to the front, a refuted one becomes a guess, and an undecided one
+  /// is no longer likely.
   func verify(_ detection: inout Detection, checks: Int) async throws {
     var pages = FetchedPages(left: checks)
     for index in detection.candidates.indices {
       let candidate = detection.candidates[index]
       guard candidate.leadsOn else {
-        if var longer = candidate.beyondTotal,
-          let check = try await check(longer.pagination, &pages),
-          check.result.result == .confirmed
-        {
-          (longer.check, longer.confidence) = (check.result, .verified)
-          longer.doubts.append("what looks like a total counts the items of the page alone")
+        if let longer = try await verified(beyondTotalOf: candidate, &pages) {
           detection.candidates.remove(at: index)
           detection.candidates.insert(longer, at: 0)
           return
         }
-        // Of what is sure to be the last page, the others need no check.
+        // If this is surely the last page, the other candidates need no check.
         if candidate.confidence == .likely { break }
         continue
       }
@@ -62,83 +57,112 @@ struct DetectionVerifier<Item: Sendable> {
     detection.candidates = ranked.map(\.element)
   }
 
-  /// What came of the requests for further pages.
+  /// The answers to requests for further pages.
   private struct FetchedPages {
-    /// How many candidates may be checked yet.
+    /// How many candidates may still be checked.
     var left: Int
     var answers: [PageRequest: Result<PageAnswer, PageError>] = [:]
   }
 
-  /// What came of one check.
+  /// The candidate that ignores the total of another one, if it is confirmed.
+  private func verified(
+    beyondTotalOf candidate: DetectedPagination, _ pages: inout FetchedPages
+  ) async throws -> DetectedPagination? {
+    guard var longer = candidate.beyondTotal,
+      let check = try await check(longer.pagination, &pages), check.result.result == .confirmed
+    else { return nil }
+    (longer.check, longer.confidence) = (check.result, .verified)
+    longer.doubts.append("what looks like a total counts the items of the page alone")
+    return longer
+  }
+
+  /// The result of one check.
   private struct Check {
     var result: SecondPageCheck
-    /// The description that counts as the server does, where this one was refuted for counting otherwise.
+    /// The description that counts as the server does, if this one was refuted for counting
+    /// differently.
     var instead: Pagination?
   }
 
-  /// Checks one description; nil when no more may be checked. What descriptions ask for alike is asked
-  /// for once, and costs nothing the second time.
+  /// Checks one description; nil if no more may be checked. Equal requests of several descriptions
+  /// are made once and count once.
   private func check(
     _ pagination: Pagination, _ pages: inout FetchedPages
   ) async throws -> Check? {
     var request: String?
-    func done(_ result: SecondPageCheck.Result, _ words: String) -> Check {
-      Check(result: SecondPageCheck(result, words, request: request))
-    }
     do {
       let home = try Origin(url: first.request.url)
       let engine = try PaginationEngine(pagination, first: first.request, home: home)
       var followed = try FollowedPages(first, by: engine, declared: declared)
       let next = engine.continuation(after: first, itemCount: followed.counts[0])
       if let failure = next.nextFailure { throw failure }
-      guard var position = next.next else {
-        return done(.undecided, "The first page is the last.")
+      guard let position = next.next else {
+        return Check(result: SecondPageCheck(.undecided, "The first page is the last."))
       }
-      var asked = try engine.request(at: position)
+      let asked = try engine.request(at: position)
       request = try describe(asked, pagination)
       if pages.answers[asked] == nil {
         guard pages.left > 0 else { return nil }
         pages.left -= 1
       }
-      if let other = otherCount(pagination, engine, itemCount: followed.counts[0]),
-        let probe = try? engine.request(at: other.position)
-      {
-        let answer = try? await answer(to: probe, at: other.position, pagination, &pages)
-        if let answer, followed.brings(othersIn: answer) {
-          var check = done(.refuted, other.words)
-          check.instead = other.pagination
-          return check
-        }
+      var check = try await otherCount(than: followed, pagination, &pages)
+      if check == nil {
+        let result = try await follow(
+          from: position, closing: next.closing, &followed, pagination, &pages)
+        check = Check(result: result)
       }
-      var closing = next.closing
-      while true {
-        let answer = try await answer(to: asked, at: position, pagination, &pages)
-        closing = engine.continuation(after: answer, itemCount: 0).closing ?? closing
-        let step = followed.judge(answer)
-        if case .leads(let further) = step, followed.counts.count < 3 {
-          position = further
-          asked = try engine.request(at: further)
-          continue
-        }
-        try await loader(of: pagination).close(at: closing)
-        switch step {
-        case .refuted(let words): return done(.refuted, words)
-        case .undecided(let words): return done(.undecided, words)
-        case .leads: return done(.confirmed, followed.words + " it leads on.")
-        case .last: return done(.confirmed, followed.words + " it is the last.")
-        }
-      }
+      check?.result.request = request
+      return check
     } catch let error as PageError {
       let refutes = error.refutesDescription
       let words = refutes ? "is refused" : "cannot be had"
-      var check = done(refutes ? .refuted : .undecided, "A further page \(words). \(error.message)")
-      check.result.request = error.request ?? request
-      return check
+      return Check(
+        result: SecondPageCheck(
+          refutes ? .refuted : .undecided, "A further page \(words). \(error.message)",
+          request: error.request ?? request))
     }
   }
 
-  /// How a server may count that does not count as a description supposes: pages from 0 and not from 1, or
-  /// pages and not items. What is at the position tells: if that has none of the first page's items, it does.
+  /// Loads the pages from `start` on until they decide on the description.
+  private func follow(
+    from start: Position, closing: Position?, _ followed: inout FollowedPages,
+    _ pagination: Pagination, _ pages: inout FetchedPages
+  ) async throws -> SecondPageCheck {
+    var (position, closing) = (start, closing)
+    while true {
+      let asked = try followed.engine.request(at: position)
+      let answer = try await answer(to: asked, at: position, pagination, &pages)
+      closing = followed.engine.continuation(after: answer, itemCount: 0).closing ?? closing
+      let step = followed.judge(answer)
+      if case .leads(let further) = step, followed.counts.count < 3 {
+        position = further
+        continue
+      }
+      try await loader(of: pagination).close(at: closing)
+      return switch step {
+      case .refuted(let words): SecondPageCheck(.refuted, words)
+      case .undecided(let words): SecondPageCheck(.undecided, words)
+      case .leads: SecondPageCheck(.confirmed, followed.words + " another page follows.")
+      case .last: SecondPageCheck(.confirmed, followed.words + " it is the last.")
+      }
+    }
+  }
+
+  /// The refutation of a description, if the server counts in another way.
+  private func otherCount(
+    than followed: FollowedPages, _ pagination: Pagination, _ pages: inout FetchedPages
+  ) async throws -> Check? {
+    guard
+      let other = otherCount(pagination, followed.engine, itemCount: followed.counts[0]),
+      let probe = try? followed.engine.request(at: other.position),
+      let answer = try? await answer(to: probe, at: other.position, pagination, &pages),
+      followed.brings(othersIn: answer)
+    else { return nil }
+    return Check(result: SecondPageCheck(.refuted, other.words), instead: other.pagination)
+  }
+
+  /// Another way in which the server may count: pages from 0 instead of 1, or pages instead of
+  /// items. It is right if the page at that position has no items of the first page.
   private func otherCount(
     _ pagination: Pagination, _ engine: PaginationEngine, itemCount: Int
   ) -> (pagination: Pagination, position: Position, words: String)? {
@@ -169,7 +193,7 @@ struct DetectionVerifier<Item: Sendable> {
       .describe(request.method, request.url)
   }
 
-  /// The answer to a request, from before if it was made before.
+  /// The answer to a request, which is made only once.
   private func answer(
     to request: PageRequest, at position: Position, _ pagination: Pagination,
     _ pages: inout FetchedPages
@@ -195,7 +219,7 @@ struct DetectionVerifier<Item: Sendable> {
 }
 
 extension FollowedPages {
-  /// How many items followed.
+  /// The pages that followed, in words.
   fileprivate var words: String {
     let pages = counts.dropFirst().enumerated().map { index, count in
       "\(index == 0 ? "The second page" : "the third") has \(count.counted("item"))"
@@ -205,9 +229,9 @@ extension FollowedPages {
 }
 
 extension PageError {
-  /// Whether a page was refused because of its request, rather than at that time only.
+  /// Whether the server refused the request itself, instead of being unavailable for a time.
   fileprivate var refutesDescription: Bool {
-    // A limit of use is said by many statuses, 403 among them.
+    // Rate limits have many statuses, 403 among them.
     if [.connectFailed, .timedOut, .truncated, .throttled].contains(code) { return false }
     let passing = RetryPolicy.laterStatuses.union(RetryPolicy.outageStatuses)
     return response.map { !passing.contains($0.status.code) } ?? true
@@ -215,7 +239,7 @@ extension PageError {
 }
 
 extension PageAnswer {
-  /// The same answer, as what another description asked for by the same request.
+  /// The same answer at the position of another description that made the same request.
   fileprivate func moved(to position: Position) -> PageAnswer {
     PageAnswer(
       request: request, url: url, status: status, headerFields: headerFields, document: document,
@@ -223,27 +247,27 @@ extension PageAnswer {
   }
 }
 
-/// The pages of one description that a check has followed, the first among them.
+/// The pages that a check has loaded by one description, including the first.
 ///
 /// Pure. Each page is read once; items are identified by `ItemIdentity`.
 struct FollowedPages {
-  /// What the last page says about the description.
+  /// The verdict of the latest page on the description.
   enum Step {
-    /// It follows, and leads to another page.
+    /// The page follows the first one, and another follows it.
     case leads(to: Position)
-    /// It follows, and is the last.
+    /// The page follows the first one, and is the last.
     case last
     case refuted(String)
     case undecided(String)
   }
 
   let engine: PaginationEngine
-  /// How many items there are in all, as the first answer seems to say; nil where it does not.
+  /// The number of items in the listing, if the first answer seems to declare it.
   private let declared: Int?
   private var identity: ItemIdentity
-  /// How many items each page had.
+  /// The number of items of each page.
   private(set) var counts: [Int]
-  /// The first page's own position and those behind it.
+  /// The positions of the pages after the first.
   private var positions: [Position] = []
 
   init(_ first: PageAnswer, by engine: PaginationEngine, declared: Int?) throws {
@@ -260,7 +284,7 @@ struct FollowedPages {
     try answer.document.wholes(ofItemsOf: engine.items)
   }
 
-  /// Takes in the answer to the request for the next page.
+  /// Judges the answer to the request for the next page.
   mutating func judge(_ answer: PageAnswer) -> Step {
     do {
       if let unread = answer.document as? UnreadableDocument { throw unread.reason }
@@ -278,7 +302,7 @@ struct FollowedPages {
     }
   }
 
-  /// Whether the items of an answer are others than those of the first page, all of them.
+  /// Whether an answer has items, and none of the first page's.
   func brings(othersIn answer: PageAnswer) -> Bool {
     guard let items = try? Self.items(of: answer, engine), !items.isEmpty else { return false }
     let verdict = identity.verdict(on: items)
@@ -321,8 +345,8 @@ struct FollowedPages {
     return .leads(to: position)
   }
 
-  /// An answer without items, behind a page that led to it: the end of a listing that is counted, as
-  /// such listings have it; elsewhere, a token that was sent to where it means nothing.
+  /// Judges an answer without items. After a page of a counted listing it is the end; after a token
+  /// it may mean that the token was sent to the wrong place.
   private func over(_ words: String) -> Step {
     let counts = engine.routes.contains { $0.next.isCounter || $0.next.isOfItem }
     guard counts, self.counts.count > 1 else { return .undecided(words) }
@@ -331,15 +355,14 @@ struct FollowedPages {
 
   private func end() -> Step {
     let seen = counts.reduce(0, +)
-    // A link says itself where it leads; a number or a token may be taken for something else.
+    // A link cannot be misread; a number or a token can be taken for something else.
     let followsLinks = engine.routes.allSatisfy { $0.send == .url || $0.send == .request }
     guard let declared, !followsLinks, !engine.startsMidway, seen < declared else { return .last }
     return .undecided("\(seen) of \(declared) items came before the end: some may be missing.")
   }
 
-  /// Why a number does not lead on from the pages that came: one that counts the items of the first
-  /// page has to count those of the second as well, and one that numbers pages goes up by one. A number
-  /// that means something else skips items where it is sent, or brings them from anywhere.
+  /// Why a number is not the continuation: one that counts items has to grow by the items of the
+  /// second page, and one that numbers pages by one. Other numbers skip items or jump anywhere.
   private func jump(to position: Position) -> String? {
     guard positions.count == 1, counts.count == 2, let sent = positions.last.flatMap(Self.number),
       let next = Self.number(position), next != sent.plus(counts[1]), next != sent.plus(1),
@@ -359,7 +382,7 @@ struct FollowedPages {
 
   private static let ordinals = ["second", "third", "fourth"]
 
-  /// What the page that is asked for next is called.
+  /// The ordinal of the next page, in words.
   var ordinal: String { Self.ordinals[min(counts.count, Self.ordinals.count) - 1] }
 }
 

@@ -2,18 +2,18 @@ import QuirePagination
 import HTTPTypes
 import QuireCore
 
-/// A name in an answer that presets know, and that a description should account for.
+/// A name in an answer that is known from presets, and that a description should explain.
 struct DetectorSign: Hashable {
   enum Kind: Hashable { case link, field, token, flag, total, pages }
 
   var kind: Kind
   /// The name, by `PaginationVocabulary.normal`.
   var name: String
-  /// Where it is: a path, or a field's name.
+  /// The path, or the name of a header field.
   var place: String
-  /// What it is; nil for null, blank text and the like.
+  /// The value; nil if it is null or blank.
   var value: JSONValue?
-  /// The value seen as a link.
+  /// Whether the value is a link.
   var isLink: Bool {
     guard let link = value?.link else { return false }
     return Self.isLink(link) || place.contains("rel=") || place.contains("relation=")
@@ -23,17 +23,16 @@ struct DetectorSign: Hashable {
   static func isLink(_ text: String) -> Bool {
     let text = text.trimmingBlanks
     if ["https://", "http://", "?", "./", "../"].contains(where: text.hasPrefix) { return true }
-    // A relative one with a query, as `list?page=2`.
+    // A relative link with a query, such as `list?page=2`.
     if text.drop(while: { $0 != "?" }).contains("="), !text.contains(where: \.isWhitespace) {
       return true
     }
-    // Base 64 may begin with a slash, and has no words in it.
+    // A Base64 token may begin with a slash too.
     return text.hasPrefix("/") && !text.hasPrefix("//") && !text.hasSuffix("=")
       && !text.contains("+")
   }
 
-  /// Whether an answer may have signs. Most that come alone have none, and presets need not be read for
-  /// them.
+  /// A quick check for signs, which reads no presets: most unpaged answers have none.
   static func areExpected(in answer: PageAnswer) -> Bool {
     if answer.links.first(relation: "next") != nil { return true }
     for field in answer.headerFields.prefix(200) {
@@ -43,11 +42,11 @@ struct DetectorSign: Hashable {
     guard let document = answer.document as? any OutlinedDocument else { return false }
     return document.outline.nodes.contains { node in
       let name = PaginationVocabulary.normal(node.name)
-      return !node.isInList && (PaginationVocabulary.mayKnow(name) || leadsOn(name))
+      return !node.isInList && (PaginationVocabulary.mayKnow(name) || isContinuation(name))
     }
   }
 
-  /// The signs of an answer: bounded by the outline.
+  /// The signs of an answer, bounded by the outline.
   static func all(
     in answer: PageAnswer, outline: PageOutline, vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
@@ -85,7 +84,7 @@ struct DetectorSign: Hashable {
     var signs: [DetectorSign] = []
     if vocabulary.flags[name] != nil, node.value?.boolean != nil {
       signs.append(sign(.flag))
-    } else if vocabulary.next[name] != nil || leadsOn(name) {
+    } else if vocabulary.next[name] != nil || isContinuation(name) {
       if case .bool? = node.value { return [] }
       if let value = node.value, vocabulary.isEcho(value, named: name) { return [] }
       signs.append(sign(.token))
@@ -96,9 +95,9 @@ struct DetectorSign: Hashable {
     return signs
   }
 
-  /// Whether a name that no preset knows is that of a continuation, as `continue_from` and
-  /// `next_collection_link` are.
-  private static func leadsOn(_ name: String) -> Bool {
+  /// Whether a name that no preset has looks like a continuation, such as `continue_from` or
+  /// `next_collection_link`.
+  private static func isContinuation(_ name: String) -> Bool {
     let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
     let ends = ["cursor", "href", "link", "token", "uri", "url"]
     return starts.contains(where: name.hasPrefix) || name.hasSuffix("continuation")
@@ -106,7 +105,7 @@ struct DetectorSign: Hashable {
       || name.hasPrefix("next") && ends.contains(where: name.hasSuffix)
   }
 
-  /// How much a description loses that does not account for it.
+  /// The penalty for a description that does not explain the sign.
   var weight: Double {
     Weights.unexplained(kind, isBlank: value == nil)
   }

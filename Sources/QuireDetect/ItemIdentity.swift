@@ -1,31 +1,31 @@
 import QuirePagination
 import QuireCore
 
-/// What identifies the items of a listing, read off its first page.
+/// The members that identify the items of a listing, found in its first page.
 ///
-/// Items are not compared whole: an age, a score or a time of reading changes from one answer to the
-/// next, and makes the same item look new.
+/// Items are not compared as a whole: an age, a score or a timestamp changes between answers, and
+/// would make the same item look new.
 struct ItemIdentity {
-  /// What a later page's items are beside those that came before.
+  /// How the items of a later page compare with the earlier ones.
   struct Verdict {
-    /// Items that came before.
+    /// The number of items that an earlier page had.
     var repeated = 0
-    /// Items that share distinguishing values with an earlier one, but not its identifier: whether they
-    /// are new is unknown.
+    /// The number of items that share distinguishing values with an earlier one, but not its
+    /// identifier: they may be new or not.
     var alike = 0
   }
 
-  /// Where items have what identifies them; nil where no member is known to.
+  /// The path of the identifying member; nil if none is known.
   private let key: [String]?
-  /// Where items have values that no two items of the first page share.
+  /// The paths of members that differ in all items of the first page.
   private let unique: [[String]]
-  /// Whether the first page had one item: then everything in it sets it apart.
+  /// Whether the first page had one item at most, so that every member differs.
   private let isAlone: Bool
   private var keys: Set<JSONValue> = []
   private var values: [Set<JSONValue>]
   private var whole: Set<JSONValue> = []
 
-  /// What sets the items of a first page apart.
+  /// Finds the identifying members in the items of a first page.
   init(_ items: [JSONValue]) {
     let leaves = items.map {
       Dictionary(Self.leaves(of: $0), uniquingKeysWith: { first, _ in first })
@@ -45,7 +45,7 @@ struct ItemIdentity {
     add(items)
   }
 
-  /// Takes in the items of a page that followed.
+  /// Adds the items of a later page to those to compare with.
   mutating func add(_ items: [JSONValue]) {
     for item in items {
       whole.insert(item)
@@ -57,7 +57,7 @@ struct ItemIdentity {
     }
   }
 
-  /// Compares the items of a later page with those that came before.
+  /// Compares the items of a later page with all earlier ones.
   func verdict(on items: [JSONValue]) -> Verdict {
     var verdict = Verdict()
     for item in items {
@@ -88,7 +88,7 @@ struct ItemIdentity {
   private static let deepest = 3
   private static let most = 60
 
-  /// The scalars of an item by their paths, cut to a number that no item can exceed.
+  /// The scalars of an item by path, cut at `most`.
   private static func leaves(of item: JSONValue) -> [([String], JSONValue)] {
     var leaves: [([String], JSONValue)] = []
     func visit(_ value: JSONValue, _ path: [String]) {
@@ -108,7 +108,7 @@ struct ItemIdentity {
     return leaves
   }
 
-  /// Whether values only number the items of their page: they come again on every page.
+  /// Whether values only number the items of a page, and so repeat on every page.
   private static func isPlace(_ values: [JSONValue]) -> Bool {
     let numbers = values.compactMap { Int($0.plainText) }
     guard values.count > 1, numbers.count == values.count, let first = numbers.first,
@@ -117,10 +117,10 @@ struct ItemIdentity {
     return numbers.enumerated().allSatisfy { $0.element == first + $0.offset }
   }
 
-  /// How likely a member of that name identifies its item, 0 the likeliest; nil where nothing says that
-  /// it does.
+  /// How likely a member of that name identifies its item: 0 is the likeliest; nil if nothing
+  /// suggests it.
   private static func rank(of path: [String]) -> Int? {
-    // A text around a value, as XML has it, has its parent's name.
+    // The text of an XML element counts by the element's name.
     var path = path[...]
     while let last = path.last, ["#text", "$t", "value", "_", "$oid"].contains(last) {
       path.removeLast()
@@ -132,7 +132,7 @@ struct ItemIdentity {
     return hasEnding && !isOfRequest(normal) ? identifiers.count : nil
   }
 
-  /// Members of items that name the request that brought them.
+  /// Whether a member identifies the request instead of the item.
   private static func isOfRequest(_ name: String) -> Bool {
     ["request", "trace", "session", "correlation", "impression"].contains { name.hasPrefix($0) }
   }

@@ -5,44 +5,44 @@ import QuirePagination
 import Synchronization
 
 extension WalkReport.Warning.Code {
-  /// No page had items where the description looks for them, and something like items elsewhere.
+  /// No page had items at the description's path, and another path has something like items.
   public static let itemsNotFound = Self("itemsNotFound")
-  /// The elements below the root of XML pages were all taken for items, and differ in name.
+  /// All elements below the root of an XML page were taken for items, though their names differ.
   public static let mixedItems = Self("mixedItems")
-  /// A URL was sent as a mere value.
+  /// A URL was sent as a value instead of being followed.
   public static let linkSentAsValue = Self("linkSentAsValue")
-  /// No page had anything where a rule of the description looks.
+  /// No page had a value at a place that a rule of the description reads.
   public static let placeNotFound = Self("placeNotFound")
-  /// The only page is shorter than was asked for, and nothing else says that it is the last one.
+  /// The only page is shorter than requested, and nothing else says that it is the last one.
   public static let shortFirstPage = Self("shortFirstPage")
-  /// The page that was taken for the last one has signs of another one behind it.
+  /// The page that was taken for the last one has signs that another one follows.
   public static let signsOfMore = Self("signsOfMore")
 }
 
-/// Looks at the pages of one walk for what speaks against the description that leads it: a misspelt
-/// path ends a listing as quietly as its last page does.
+/// Checks the pages of a walk for signs that its description does not fit: a misspelled path ends a
+/// listing as quietly as its last page does.
 ///
-/// Only a walk from the start is judged; the pages of a resumed one may lack what earlier ones had.
+/// Checks only walks from the start: the pages of a resumed one may lack what earlier ones had.
 struct ListingAudit: Sendable {
   private let pagination: Pagination
-  /// Whether the caller asks for pages of a size.
+  /// Whether the caller requests a page size.
   private let hasPageSize: Bool
-  /// Whether the caller named the total.
+  /// Whether the caller wrote the path of the total.
   private let expectsTotal: Bool
-  /// Where the next page should be found, until a page has something there.
+  /// The place of the continuation, until a page has a value there.
   private var next: AuditedPlace?
-  /// Where rules look, until a page has something there.
+  /// The places of rules, until a page has a value there.
   private var rules: [(place: AuditedPlace, setting: Remedy.Setting)] = []
   private var hasRule = false
   private var pages = 0
   private var items = 0
   private var declared: Int?
-  /// The last page, as long as something speaks against the description: a walk that is led well holds
-  /// no page longer than its consumer does.
+  /// The last page, while the description is in doubt. Otherwise nil, so that a walk holds no page
+  /// longer than its consumer does.
   private var suspect: HTTPPageInfo?
-  /// The first page, where children of its root that differ in name may have been taken for items.
+  /// The first page, if it is XML whose root's children are the items.
   private var mixed: HTTPPageInfo?
-  /// Where the first page has a link that was sent as a mere value.
+  /// The path of a link that is sent as a value.
   private var link: PagePath?
   private var isMidway = false
 
@@ -67,7 +67,7 @@ struct ListingAudit: Sendable {
     }
   }
 
-  /// An audit as a walk takes it.
+  /// The audit as the closures that a walk calls.
   static func walkAudit(
     of pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool
   ) -> WalkAudit {
@@ -78,7 +78,7 @@ struct ListingAudit: Sendable {
       warnings: { end in audit.state.withLock { $0 }.warnings(for: end) })
   }
 
-  /// Takes in a page.
+  /// Checks a page.
   mutating func saw(_ page: PageHead, items count: Int) {
     guard let info = page.metadata[HTTPPageInfo.self] else { return }
     if pages == 0, info.sent != nil { isMidway = true }
@@ -102,8 +102,8 @@ struct ListingAudit: Sendable {
     suspect = isOnly || items == 0 || next != nil || !rules.isEmpty ? info : nil
   }
 
-  /// What the caller should know when no more pages come, because the listing has ended or because it
-  /// failed; elsewhere what was not found yet may still come.
+  /// The warnings for the caller. Missing places count only when the listing has ended or failed;
+  /// until then they may still come.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
     guard pages > 0, !isMidway else { return [] }
     var isExhausted = false
@@ -113,12 +113,31 @@ struct ListingAudit: Sendable {
     case .failed: isFailed = true
     case .running, .truncationSuspected, .limit, .cancelled, .stoppedByConsumer: break
     }
-    // A report may be asked for behind every page, and comparing with presets is dear.
+    // A report may be requested after every page, and comparing with presets is slow.
     let isOver = isExhausted || isFailed
     guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil else { return [] }
     let own = OwnParts(pagination: pagination)
-    // Where a rule or a continuation looks, there is no list.
+    // A rule or a continuation reads no list.
     lazy var values = outline(of: suspect).filter { $0.kind != .list }.map(\.path)
+    var warnings = ownMistakes(own)
+    guard isOver else { return warnings }
+    // The places of a preset are right, so only the caller's own are reported.
+    for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
+      warnings.append(rule.place.suggesting(among: values).warning(rule.setting))
+    }
+    guard isExhausted else { return warnings }
+    if let shortPage = shortPage(own) { warnings.append(shortPage) }
+    // A listing is complete if it is empty, has all declared items, or says that it has ended.
+    guard items > 0, declared != items, !hasRule else { return warnings }
+    if let next, own.rules { warnings.append(next.suggesting(among: values).warning(.next)) }
+    if warnings.isEmpty, pages == 1, let suspect, let signs = signs(in: suspect) {
+      warnings.append(signs)
+    }
+    return warnings
+  }
+
+  /// The warnings that do not depend on the end of the listing.
+  private func ownMistakes(_ own: OwnParts) -> [WalkReport.Warning] {
     var warnings: [WalkReport.Warning] = []
     if items == 0, let found = found(own) {
       let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
@@ -133,21 +152,8 @@ struct ListingAudit: Sendable {
     if let link, own.rules {
       warnings.append(
         .init(
-          .linkSentAsValue, "what is at \(link.place) is a URL, and goes out as a value.",
+          .linkSentAsValue, "what is at \(link.place) is a URL, and is sent as a value.",
           remedy: Remedy(.send, ["url"])))
-    }
-    guard isOver else { return warnings }
-    // The presets' places are right.
-    for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
-      warnings.append(rule.place.suggesting(among: values).warning(rule.setting))
-    }
-    guard isExhausted else { return warnings }
-    if let shortPage = shortPage(own) { warnings.append(shortPage) }
-    // A listing without items, with all that was declared, or with a word that it ends is whole.
-    guard items > 0, declared != items, !hasRule else { return warnings }
-    if let next, own.rules { warnings.append(next.suggesting(among: values).warning(.next)) }
-    if warnings.isEmpty, pages == 1, let suspect, let signs = signs(in: suspect) {
-      warnings.append(signs)
     }
     return warnings
   }
@@ -173,8 +179,8 @@ struct ListingAudit: Sendable {
       remedy: Remedy(.next))
   }
 
-  /// What to say where the first page was the last for no other reason than that it is short: the
-  /// server may give fewer items than it is asked for, and that is how every page of it looks.
+  /// The warning that the first page was taken for the last only because it is short. The server
+  /// may give fewer items than requested, and then every page looks like that.
   private func shortPage(_ own: OwnParts) -> WalkReport.Warning? {
     guard let pageSize = suspect?.pageSize, pages == 1, items > 0, items < pageSize,
       declared != items, pagination.end.contains(.shortPage), hasPageSize || own.rules
@@ -200,7 +206,7 @@ struct ListingAudit: Sendable {
         condition: "if the server gives no more than \(items) at a time"))
   }
 
-  /// Where a page has an absolute URL of the next one that is not followed but sent.
+  /// The path of an absolute URL that is sent as a value instead of being followed.
   private func unfollowedLink(in document: any PageDocument) -> PagePath? {
     switch pagination.send {
     case .query, .header, .jsonBody: break
@@ -213,8 +219,8 @@ struct ListingAudit: Sendable {
     return path
   }
 
-  /// What to say where the elements below a root are of several names: one of them is a list, most
-  /// likely, and the others are about it.
+  /// The warning that the elements below the root have several names: most likely one of them is
+  /// the list of items.
   private static func mixture(among nodes: [PageOutline.Node]) -> WalkReport.Warning? {
     // The root of JSON has no name, and so no path.
     guard let root = nodes.first?.path, !root.isEmpty else { return nil }
@@ -233,15 +239,15 @@ struct ListingAudit: Sendable {
   }
 }
 
-/// The audit of one walk: the walk's task writes it, and a report reads it.
+/// The audit of one walk, which the walk's task writes and a report reads.
 private final class SharedAudit: Sendable {
   let state: Mutex<ListingAudit>
 
   init(_ audit: ListingAudit) { state = Mutex(audit) }
 }
 
-/// Which parts of a description are the caller's own, and may be misspelt. Each is asked for only where
-/// something speaks against it: presets are read for the answer.
+/// Which parts of a description the caller wrote, and may have misspelled. Computed only when
+/// something is in doubt, because it reads all presets.
 private struct OwnParts {
   let pagination: Pagination
 
@@ -258,7 +264,7 @@ private struct OwnParts {
 }
 
 extension Pagination.End {
-  /// Whether the rule looks at a place of the page that can be misspelt.
+  /// Whether the rule reads a place of the page, which may be misspelled.
   fileprivate var hasPlace: Bool {
     switch self {
     case .flag, .total, .lastPage: true
@@ -268,9 +274,8 @@ extension Pagination.End {
 }
 
 extension HTTPPageInfo {
-  /// Where the answer has what looks like a way to another page, or says that there are more than
-  /// `items`: for a reader who took it for the last one. Paths, and names of fields; nothing where the
-  /// answer says that no more follows.
+  /// The places of signs that another page follows, or that there are more than `items`: paths and
+  /// names of header fields. Empty if the answer says that it is the last page.
   func signsOfMore(than items: Int) -> [String] {
     guard DetectorSign.areExpected(in: answer), let detector = try? PaginationDetector(answer)
     else { return [] }

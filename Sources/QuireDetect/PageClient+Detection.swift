@@ -3,21 +3,20 @@ public import QuireHTTP
 public import QuirePagination
 
 extension PageClient {
-  /// Finds out from one answer how the listing at `url` is paged, and asks for its second and third
-  /// page to be sure.
+  /// Detects how the listing at `url` is paged, and verifies it by loading the second and the third
+  /// page.
   ///
-  /// Makes one request, and for each of at most `checks` descriptions up to three more, under the link
-  /// policy, one after the other until one is confirmed: its second page follows the first, and so does
-  /// the third, with items that are all new by what identifies them, or the listing ends there. What is
-  /// refuted is a guess again, and not proposed. Reads no more than 16 MiB of a page. Throws what
-  /// a walk throws whose first page cannot be had; that the second one cannot is no error, but part of
-  /// the result.
+  /// Makes one request, and up to three more for each of at most `checks` descriptions, in order,
+  /// until one is confirmed: all items of its second and third page are new, or the listing ends
+  /// there. A refuted description is only a guess. Reads at most 16 MiB of a page, and follows
+  /// links by the link policy. Throws what a walk throws if the first page cannot be loaded; a
+  /// failure of later pages is part of the result.
   /// - Parameters:
   ///   - url: The listing's first page, absolute.
   ///   - request: Method, fields and body of the first request.
-  ///   - links: The link policy of the descriptions. Default nil: their own.
-  ///   - checks: How many descriptions to check at most. Default 3; 0 looks at one answer only.
-  ///   - decoder: Decodes pages; what it makes of items is not looked at.
+  ///   - links: The link policy for all descriptions. Default nil: their own.
+  ///   - checks: The most descriptions to check. Default 3; 0 makes one request only.
+  ///   - decoder: Decodes pages; its items are not used.
   public func detect<Item: Sendable>(
     at url: String, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
     checks: Int = 3, decoder: any PageDecoder<Item>
@@ -31,7 +30,7 @@ extension PageClient {
       body: request.body)
     let placeholders = try RequestPlaceholder.all(in: first)
     let lenient = LenientPageDecoder(decoder: decoder)
-    // Nothing is assumed: the answer is asked for, and not its items.
+    // Only the answer is read, not its items, so any description will do.
     let listing = try Listing(
       client: client, pagination: Pagination(next: .linkHeader),
       first: try first.filling(placeholders), secrets: request.secrets)
@@ -46,13 +45,13 @@ extension PageClient {
     return detection.redacted(by: listing.redactor())
   }
 
-  /// The most bytes of a page that a detector reads.
+  /// The most bytes that a detector reads of a page.
   private static var longestDetectedPage: Int { 16 << 20 }
 }
 
 extension PageClient {
-  /// The client with an audit of each walk: signs in its pages that the description does not fit become
-  /// warnings of the report.
+  /// The client with an audit of each walk, which adds warnings to the report if the description
+  /// does not fit the pages.
   package var audited: PageClient {
     var client = self
     client.auditor = { pagination, hasPageSize, expectsTotal in
@@ -63,9 +62,9 @@ extension PageClient {
   }
 }
 
-/// The document of an answer that is of no format: what is left is its head.
+/// The document of an answer in an unknown format, of which only the head can be read.
 struct UnreadableDocument: PageDocument {
-  /// What is wrong with it.
+  /// Why it could not be read.
   let reason: PageError
 
   func value(at path: PagePath) -> JSONValue? { nil }
@@ -73,7 +72,7 @@ struct UnreadableDocument: PageDocument {
   func value(at path: PagePath, inLastItemOf items: Pagination.Items) -> JSONValue? { nil }
 }
 
-/// Decodes as another decoder does, and lets pass what that one cannot read.
+/// A decoder that accepts pages that another one cannot read.
 struct LenientPageDecoder<Item: Sendable>: PageDecoder {
   let decoder: any PageDecoder<Item>
 
@@ -87,8 +86,7 @@ struct LenientPageDecoder<Item: Sendable>: PageDecoder {
     }
   }
 
-  /// Whether an error says that the page is of another format, and not that it is cut off or too
-  /// large.
+  /// Whether an error means that the page is in another format, rather than truncated or too large.
   private static func isUnreadable(_ error: PageError) -> Bool {
     error.code == .malformed || error.code == .unexpectedMediaType
   }

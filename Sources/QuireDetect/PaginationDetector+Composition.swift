@@ -2,9 +2,9 @@ import HTTPTypes
 import QuireCore
 import QuirePagination
 
-/// Descriptions put together from what is in the answer, for listings that no preset fits.
+/// Descriptions composed from the answer, for listings that no preset fits.
 extension PaginationDetector {
-  /// Few enough to be tried one by one.
+  /// The composed descriptions, few enough to be tried one by one.
   func compositions() -> [Pagination] {
     let places: [PagePath?] = answer.document is EmptyDocument ? [nil] : lists.prefix(2).map { $0 }
     return places.flatMap { place -> [Pagination] in
@@ -55,58 +55,61 @@ extension PaginationDetector {
 
   var isPost: Bool { answer.request.method == .post }
 
-  /// Where a token may go: to a parameter that the request has already, else to those that presets
-  /// send it to, else to one of its own name, without its "next" or with it.
+  /// The placements for a token, the likeliest first: a parameter that the request has already, one
+  /// to which presets send a token of this name, or one of the token's own name, with or without
+  /// its "next".
   private func placements(for sign: DetectorSign) -> [Pagination.Placement] {
     let name = sign.name
     let spelled = Self.spelling(at: sign.place)
-    // Who writes `page_token` on a page most likely reads `page_token`, too.
+    // A server that writes `page_token` in a page most likely reads `page_token` in a request.
     let plain = Self.withoutNext(spelled)
     let isKnown = !(vocabulary.spelled[spelled]?.ranked ?? []).isEmpty
     let known = Self.unique(
       (vocabulary.spelled[spelled]?.ranked ?? []) + (vocabulary.next[name]?.ranked ?? []))
+    let there = ownPlacements(for: name, base: Self.base(of: name))
+    let placements: [Pagination.Placement]
     switch answer.request.body {
     case .json(let body):
       let own = known.filter { if case .jsonBody = $0 { true } else { false } }
-      let there =
-        ownPlacements(for: name, base: Self.base(of: name))
-        + own.filter {
-          if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
-        }
-      let guessed = known.compactMap(\.parameter)
-        .compactMap { try? PagePath(PagePath.pointer(to: $0)) }.map {
-          Pagination.Placement.jsonBody($0)
-        }
-      let alike =
-        (try? PagePath(PagePath.pointer(to: plain))).map { [Pagination.Placement.jsonBody($0)] }
-        ?? []
-      let others = isKnown ? own + guessed + alike : own + alike + guessed
-      return Self.unique(there + others + [.jsonBody("/cursor")])
-    case .form:
-      let guessed = known.compactMap { $0.parameter }.map { Pagination.Placement.form($0) }
-      let others = isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed
-      return Self.unique(
-        ownPlacements(for: name, base: Self.base(of: name)) + others + [.form("cursor")])
-    case .none, .xml, .bytes:
-      // A server that reads a token in a body elsewhere may read it in the query here, by its name.
-      let elsewhere = known.compactMap { placement -> Pagination.Placement? in
-        guard case .jsonBody = placement else { return nil }
-        return placement.parameter.map { .query($0) }
+      let alike = Self.jsonBody(plain).map { [$0] } ?? []
+      let guessed = known.compactMap(\.parameter).compactMap(Self.jsonBody)
+      let filled = own.filter {
+        if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
       }
-      let own = known.filter { if case .query = $0 { true } else { false } } + elsewhere
-      let there = ownPlacements(for: name, base: Self.base(of: name))
-      // Who writes `NextMarker` or `MaxItems` most likely reads `Marker`.
-      let isCapitalized =
-        spelled.first?.isUppercase == true && spelled.contains(where: \.isLowercase)
-      let writesCapitals = parameters.contains { $0.spelled.first?.isUppercase == true }
-      let capitalized = isCapitalized ? own.prefix(2).compactMap(\.capitalized) : []
-      let alike = isKnown ? [] : [Pagination.Placement.query(plain)]
-      let usual = Array(own.prefix(2))
-      let others = writesCapitals ? capitalized + usual : usual + capitalized
-      return Self.unique(
-        there + counters(at: sign.value) + alike + others + own.dropFirst(2)
-          + [.query(plain), .query(spelled)])
+      placements =
+        filled + (isKnown ? own + guessed + alike : own + alike + guessed) + [.jsonBody("/cursor")]
+    case .form:
+      let guessed = known.compactMap(\.parameter).map { Pagination.Placement.form($0) }
+      placements =
+        (isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed) + [.form("cursor")]
+    case .none, .xml, .bytes:
+      placements =
+        counters(at: sign.value) + (isKnown ? [] : [.query(plain)])
+        + queryPlacements(known, spelled: spelled) + [.query(plain), .query(spelled)]
     }
+    return Self.unique(there + placements)
+  }
+
+  private static func jsonBody(_ name: String) -> Pagination.Placement? {
+    (try? PagePath(PagePath.pointer(to: name))).map { .jsonBody($0) }
+  }
+
+  /// The query parameters among the known placements of a token whose name is `spelled` in the page.
+  private func queryPlacements(
+    _ known: [Pagination.Placement], spelled: String
+  ) -> [Pagination.Placement] {
+    // A token that presets send in a body may go to the query here, by the same name.
+    let elsewhere = known.compactMap { placement -> Pagination.Placement? in
+      guard case .jsonBody = placement else { return nil }
+      return placement.parameter.map { .query($0) }
+    }
+    let own = known.filter { if case .query = $0 { true } else { false } } + elsewhere
+    // A server that writes `NextMarker` or `MaxItems` most likely reads `Marker`.
+    let isCapitalized = spelled.first?.isUppercase == true && spelled.contains(where: \.isLowercase)
+    let writesCapitals = parameters.contains { $0.spelled.first?.isUppercase == true }
+    let capitalized = isCapitalized ? own.prefix(2).compactMap(\.capitalized) : []
+    let usual = Array(own.prefix(2))
+    return (writesCapitals ? capitalized + usual : usual + capitalized) + own.dropFirst(2)
   }
 
   /// `cursor` for `nextcursor`.
@@ -114,13 +117,13 @@ extension PaginationDetector {
     name.hasPrefix("next") && name.count > 4 ? String(name.dropFirst(4)) : name
   }
 
-  /// The name that a place ends in, as it is spelled there.
+  /// The last name of a path, as it is spelled there.
   private static func spelling(at place: String) -> String {
     let step = place.split(separator: "/").last ?? ""
     return String(step.drop { $0 == "@" }.prefix { $0 != "[" })
   }
 
-  /// What `name` says in a field, in words as parameters have them: `next_page_token` for
+  /// The name of a header field in the spelling of parameters: `next_page_token` for
   /// `nextpagetoken` in `X-Next-Page-Token`.
   private static func words(of name: String, inField field: String) -> String {
     var words = field.split(separator: "-")
@@ -131,13 +134,13 @@ extension PaginationDetector {
     return PaginationVocabulary.normal(spelled) == name ? spelled : name
   }
 
-  /// The same for a name as it is spelled: `page_token` for `next_page_token`.
+  /// A spelled name without its "next": `page_token` for `next_page_token`.
   private static func withoutNext(_ spelled: String) -> String {
     guard spelled.lowercased().hasPrefix("next") else { return spelled }
     let rest = spelled.dropFirst(4)
     let word = rest.drop { $0 == "_" || $0 == "-" || $0 == "." }
     guard let first = word.first else { return spelled }
-    // `nextCursor` is a small `cursor`, and `NextMarker` a great `Marker`.
+    // `nextCursor` becomes `cursor`, and `NextMarker` becomes `Marker`.
     let isCamel = word.count == rest.count && spelled.first?.isLowercase == true
     return isCamel ? first.lowercased() + word.dropFirst() : String(word)
   }
@@ -166,7 +169,8 @@ extension PaginationDetector {
 
   // MARK: Counters
 
-  /// Numbered pages and offsets, where the answer has no continuation: the likeliest of each, then others.
+  /// Page numbers and offsets, for an answer without a continuation: the likeliest of each, then
+  /// others.
   private func counters(_ items: Pagination.Items) -> [Pagination] {
     let beside = parametersBesideSize
     let pages = [pageParameter] + repeatedParameters(of: .page) + beside.filter(numbersPages)
@@ -179,12 +183,12 @@ extension PaginationDetector {
 
   private func numbersPages(_ placement: Pagination.Placement) -> Bool {
     guard let name = placement.parameter.map(PaginationVocabulary.normal) else { return false }
-    // Behind the name of what it stands in it is none of those known: `paging.pageNumber`.
+    // A prefixed name is not among the known ones: `paging.pageNumber`.
     return vocabulary.pageNames.contains(name) || name.hasSuffix("pagenumber")
   }
 
-  /// Where a number goes that follows on the one by which the page says where it is: Ghost has `"next": 2`
-  /// beside `"page": 1`, and takes `page`.
+  /// The placements for a number that is the page's own number plus one, or its own offset plus its
+  /// length: Ghost has `"next": 2` beside `"page": 1`, and takes `page`.
   private func counters(at value: JSONValue?) -> [Pagination.Placement] {
     guard let number = value?.integer else { return [] }
     let pages = echoes(of: .page).compactMap { $0.value?.integer }
@@ -194,7 +198,7 @@ extension PaginationDetector {
     return starts.contains(number &- count) ? [offsetParameter] : []
   }
 
-  /// What pages are numbered by from `first`, to the end that the answer tells.
+  /// A description that numbers pages from `first`, with the ends that the answer offers.
   func numbered(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     let pages = totals().first { $0.kind == .pages }
     let total = itemTotal
@@ -203,15 +207,15 @@ extension PaginationDetector {
       end: end(pages ?? total), items: items, total: total ?? pages)
   }
 
-  /// What items are counted by from `first`, to the end that the answer tells.
+  /// A description that counts items from `first`, with the ends that the answer offers.
   func counted(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     Pagination(
       next: .offset(first: first), send: send, request: request(countedAt: send),
       end: end(itemTotal), items: items, total: itemTotal)
   }
 
-  /// What else changes in a request whose offset goes there: an `_end` would have to move along, and
-  /// json-server takes a `_limit` in its place.
+  /// The request rule for an offset: `_start` replaces `_end`, which would have to move along, by
+  /// the `_limit` that json-server takes instead.
   private func request(countedAt send: Pagination.Placement) -> Pagination.RequestRule {
     var rule = Pagination.RequestRule(isQuery: isPost)
     guard send == .query("_start"), let end = sent.query["_end"].flatMap({ Int($0) }) else {
@@ -225,8 +229,8 @@ extension PaginationDetector {
     return rule
   }
 
-  /// How many items there are: of several numbers the least that is more than the page has, for others count what
-  /// a filter leaves out as well. What counts the page's own items is none.
+  /// The total of items: of several numbers the smallest that exceeds the page, because others also
+  /// count items that a filter excludes. A number that equals the page's length counts the page.
   private var itemTotal: Pagination.TotalSource? {
     let count = outline.likelyList(vocabulary)?.count ?? 0
     let found = signs.filter { $0.kind == .total && vocabulary.totals[$0.name] != .lowerBound }
@@ -246,109 +250,12 @@ extension PaginationDetector {
 }
 
 extension Pagination.Placement {
-  /// The name of a parameter, wherever it goes.
+  /// The name of the parameter, in the query, a form or a JSON body.
   var parameter: String? {
     switch self {
     case .query(let name, _), .form(let name): name
     case .jsonBody(let path): path.text.split(separator: "/").last.map(String.init)
     default: nil
-    }
-  }
-}
-
-extension PaginationDetector {
-  /// What a trait showed itself to be.
-  enum Finding {
-    case found(JSONValue?)
-    case blank
-    case absent
-  }
-
-  /// What is found of a trait, and at which of its places.
-  func find(
-    _ traits: PaginationVocabulary.Atoms, items: Pagination.Items,
-    count: (items: Int, isThere: Bool)
-  ) -> (Finding, DescriptionTrait) {
-    let trait = traits.trait
-    switch trait.probe {
-    case .items:
-      let place = traits.atoms.first { atom in
-        guard case .items(.path(let path)) = atom.probe else { return false }
-        return lookups.count(at: path) ?? 0 > 0
-      }
-      let finding: Finding = count.items > 0 ? .found(nil) : count.isThere ? .blank : .absent
-      return (finding, place ?? traits.atoms.first ?? trait)
-    case .value:
-      for atom in traits.atoms {
-        guard case .value(let source) = atom.probe,
-          let value = lookups.value(at: source, items: items)
-        else { continue }
-        if trait.role == .next, isEcho(value, at: source) { continue }
-        return (value.isBlank ? .blank : .found(value), atom)
-      }
-      return (.absent, trait)
-    case .link(let relation, let conditions):
-      let link = answer.links.first(relation: relation, where: conditions)
-      return (link.map { .found(.string($0.target)) } ?? .absent, trait)
-    case .sent(let placement):
-      return (sent.value(at: placement) != nil ? .found(nil) : .absent, trait)
-    case .constant(let placement, let value):
-      let isSent = sent.value(at: placement)?.plainText == value
-      return (isSent ? .found(nil) : .absent, trait)
-    }
-  }
-
-  /// Whether a number only repeats where this page starts, as `"offset": 0` does.
-  private func isEcho(_ value: JSONValue, at source: Pagination.ValueSource) -> Bool {
-    guard case .body = source else { return false }
-    return source.names.contains { vocabulary.isEcho(value, named: $0) }
-  }
-
-  func weigh(
-    _ trait: DescriptionTrait, _ finding: Finding, at atom: DescriptionTrait,
-    explained: inout Set<String>, in fit: inout DetectorFit
-  ) {
-    let isLookedUp = trait.role == .items && fit.place != nil
-    let information = isLookedUp ? 0 : vocabulary.information(of: atom)
-    switch finding {
-    case .found(let value):
-      // Most lists have items with ids; that alone says nothing about how they go on.
-      let isWeak = trait.isOfItems
-      let share = !isWeak ? 1 : trait.role == .next ? Weights.lastItem.share : 0
-      fit.score += Weights.share(of: trait.role) * information * share
-      if trait.role == .next { fit.score += isWeak ? Weights.lastItem.bonus : Weights.foundNext }
-      explained.formUnion(trait.names)
-      if trait.role.isFoundation, !isWeak { fit.isFounded = true }
-      if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
-      if trait.role.isOfPage, information >= Weights.distinct { fit.isDistinct = true }
-      if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
-    case .blank:
-      fit.score += Weights.share(of: trait.role) * information * Weights.blank
-      explained.formUnion(trait.names)
-      if trait.role == .next {
-        fit.isFounded = true
-        fit.isToldEnd = true
-        fit.evidence.append("\(atom.place) is there and empty, which is the end")
-      }
-    case .absent: fit.score -= Weights.absence(of: trait.role)
-    }
-  }
-}
-
-extension DescriptionTrait {
-  /// Whether it is looked for in an item.
-  var isOfItems: Bool { if case .value(.lastItem) = probe { true } else { false } }
-}
-
-extension DescriptionTrait.Role {
-  /// Whether it says what the page holds, and not how the next one is asked for.
-  fileprivate var isOfPage: Bool { self == .items || self == .total || self == .pages }
-
-  /// Whether it says how a listing continues or ends.
-  var isFoundation: Bool {
-    switch self {
-    case .next, .flag, .total, .pages: true
-    case .items, .mark, .echo, .parameter, .size, .constant: false
     }
   }
 }

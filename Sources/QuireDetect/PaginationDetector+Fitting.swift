@@ -4,8 +4,8 @@ import QuireJSON
 import QuirePagination
 
 extension PaginationDetector {
-  /// How well a description fits; nil when it cannot be meant. Items at a `place` that was looked up
-  /// in the answer speak for nothing.
+  /// How well a description fits the answer; nil if it cannot apply. Items at a `place` taken from
+  /// the answer are no evidence.
   func fit(
     of pagination: Pagination, preset: Pagination.Preset?, at place: PagePath? = nil,
     traits: [PaginationVocabulary.Atoms]? = nil
@@ -18,19 +18,40 @@ extension PaginationDetector {
     else { return nil }
     var fit = DetectorFit(preset: preset, pagination: pagination, place: place)
     fit.itemCount = count.items
+    let traits = traits ?? PaginationVocabulary.atoms(of: pagination)
+    let explained = weigh(traits, of: pagination, count: count, in: &fit)
+    judgeValues(of: pagination, in: &fit)
+    judgeEchoes(of: pagination, in: &fit)
+    judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
+    // Of several equal fits, the generic preset claims least.
+    if preset?.isGeneric == true { fit.score += Weights.generic }
+    judgeSigns(of: pagination, explained: explained, in: &fit)
+    fit.isAsked = isAsked(pagination)
+    settle(engine, in: &fit)
+    guard case .next(let request) = fit.outcome else { return fit }
+    if hasPlaceholder(request) { return nil }
+    if preset?.isGeneric ?? true { judgeParameter(of: pagination, in: &fit) }
+    return fit
+  }
+
+  /// Weighs each trait of a description. Returns the keys of the signs that they explain.
+  private func weigh(
+    _ traits: [PaginationVocabulary.Atoms], of pagination: Pagination,
+    count: (items: Int, isThere: Bool), in fit: inout DetectorFit
+  ) -> Set<String> {
     var explained: Set<String> = []
     var hasNext = false
     var expectsNext = false
-    for traits in traits ?? PaginationVocabulary.atoms(of: pagination) {
+    for traits in traits {
       let trait = traits.trait
       let (finding, atom) = find(traits, items: pagination.items, count: count)
       if trait.role == .next {
         if case .absent = finding {
-          // Without items there is no last one to look at.
+          // Without items there is no last item to read.
           expectsNext = expectsNext || !(trait.isOfItems && count.items == 0)
           if trait.isAlternative, !hasNext { fit.score -= Weights.absentAlternative }
         } else {
-          // Of several ways the first one that is there is gone.
+          // Of several routes, the first one that is there is used.
           if trait.isAlternative, hasNext {
             explained.formUnion(trait.names)
             continue
@@ -41,56 +62,39 @@ extension PaginationDetector {
       weigh(trait, finding, at: atom, explained: &explained, in: &fit)
     }
     if expectsNext, !hasNext {
-      // A list that is all there is has no more than its total.
+      // Serious only if the page declares more items than it has.
       fit.score -=
         saysMore(than: count.items, pagination.total)
         ? Weights.noNext.saysMore : Weights.noNext.maybeLast
       fit.leadsNowhere = true
-      fit.doubts.append("nothing leads on: it may be the last page")
+      fit.doubts.append("there is no continuation: this may be the last page")
     }
-    judgeValues(of: pagination, in: &fit)
-    judgeEchoes(of: pagination, in: &fit)
-    judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
-    // Where several fit alike, the name that says least is the one that claims least.
-    if preset?.isGeneric == true { fit.score += Weights.generic }
-    fit.score -= unexplained(by: explained)
-    for sign in signs where sign.kind == .flag && !explained.contains(sign.key) {
-      fit.doubts.append("\(Self.quoted(sign.place)) is not looked at")
-    }
-    let counts = pagination.routes.contains { $0.next.isCounter }
-    if counts, signs.contains(where: { $0.leadsOn && !explained.contains($0.key) }) {
-      fit.score -= Weights.countsBeside
-    }
-    fit.isAsked = isAsked(pagination)
-    settle(engine, in: &fit)
-    guard case .next(let request) = fit.outcome else { return fit }
-    if hasPlaceholder(request) { return nil }
-    if preset?.isGeneric ?? true { judgeParameter(of: pagination, in: &fit) }
-    return fit
+    return explained
   }
 
-  /// Whether the answer is in one of a description's formats.
+  /// Whether the answer is in one of the description's formats.
   private func isAmong(_ formats: [PageFormat]) -> Bool {
     if answer.document.isXML { return formats.isEmpty || formats.contains(.xml) }
     guard answer.document is JSONDocument, !formats.isEmpty else { return true }
-    // A walk by a preset whose pages are JSON would take lines of it for a page that is broken.
+    // A walk by a preset for JSON would take JSON Lines for a broken page.
     return rowsFormat.map(formats.contains) ?? (formats != [.xml])
   }
 
   // MARK: Items
 
-  /// How many items a selector finds, and whether it finds their place; nil where it does not fit.
+  /// The number of items that a selector finds, and whether their list exists; nil if the selector
+  /// cannot apply.
   private func itemCount(of items: Pagination.Items) -> (items: Int, isThere: Bool)? {
     if answer.document is EmptyDocument || answer.document is UnreadableDocument {
       return (0, false)
     }
-    // Everything in an element is a list only where all of it has one name.
+    // The children of the root are a list only if all have the same name.
     if answer.document.isXML, items == .root, !outline.isListOfOne { return nil }
     guard let count = lookups.count(of: items) else { return nil }
     return (count, count > 0 || items.paths.contains { lookups.count(at: $0) != nil })
   }
 
-  /// Items that are nowhere, where the page has a list elsewhere, are not what is meant.
+  /// Lowers the score if there are no items at the description's path, but a list elsewhere.
   private func judgePlace(of items: Pagination.Items, isThere: Bool, in fit: inout DetectorFit) {
     guard fit.itemCount == 0, !isThere, let list = outline.likelyList(vocabulary) else { return }
     let places = items.paths.map(\.place).joined(separator: " or ")
@@ -100,9 +104,9 @@ extension PaginationDetector {
       "there is no item at \(places), and \(PagePath.place(list.path)) has \(list.count)")
   }
 
-  // MARK: What speaks against it
+  // MARK: Counter-evidence
 
-  /// Whether the answer declares more than came.
+  /// Whether the answer declares more items than it has.
   private func saysMore(than count: Int, _ total: Pagination.TotalSource?) -> Bool {
     guard let total, total.kind != .remaining, total.kind != .pages,
       let declared = lookups.value(at: total.source, items: .root)?.count
@@ -110,21 +114,32 @@ extension PaginationDetector {
     return declared > count
   }
 
-  /// What the answer has and the description does not account for.
-  private func unexplained(by explained: Set<String>) -> Double {
-    let open = signs.filter { !explained.contains($0.key) }
-    let explainsNext = signs.contains {
-      $0.leadsOn && explained.contains($0.key)
+  /// Lowers the score by the signs that the description does not explain.
+  private func judgeSigns(
+    of pagination: Pagination, explained: Set<String>, in fit: inout DetectorFit
+  ) {
+    fit.score -= unexplained(by: explained)
+    for sign in signs where sign.kind == .flag && !explained.contains(sign.key) {
+      fit.doubts.append("\(Self.quoted(sign.place)) is not looked at")
     }
-    return open.reduce(0) { sum, sign in
-      let isNext = sign.leadsOn
-      // Servers like to say one thing in several ways.
-      return sum + (isNext && explainsNext ? Weights.saidTwice : sign.weight)
+    let counts = pagination.routes.contains { $0.next.isCounter }
+    if counts, signs.contains(where: { $0.isContinuation && !explained.contains($0.key) }) {
+      fit.score -= Weights.countsBeside
     }
   }
 
-  /// A link that is sent as a token, or a token that is followed as a link, is a misunderstanding;
-  /// so is a body that goes along where only a link is followed, and a token in the query beside one.
+  /// The weight of the signs that the description does not explain.
+  private func unexplained(by explained: Set<String>) -> Double {
+    let open = signs.filter { !explained.contains($0.key) }
+    let explainsNext = signs.contains { $0.isContinuation && explained.contains($0.key) }
+    return open.reduce(0) { sum, sign in
+      // Servers often say the same thing in several ways.
+      sum + (sign.isContinuation && explainsNext ? Weights.saidTwice : sign.weight)
+    }
+  }
+
+  /// Lowers the score if a link is sent as a token or a token followed as a link, if following a
+  /// link drops a body, and if a token goes to the query beside a body.
   private func judgeValues(of pagination: Pagination, in fit: inout DetectorFit) {
     let hasBody = answer.request.body != .none
     for route in pagination.routes {
@@ -138,7 +153,7 @@ extension PaginationDetector {
         if !DetectorSign.isLink(link), !isWhole, !path.leadsToLink {
           fit.score -= Weights.misunderstanding
         }
-        // By its syntax a number may be a relative link.
+        // A number is never a link, although it is a relative one by syntax.
         if value.integer != nil { fit.score -= Weights.misunderstanding }
         let describes = value["method"] != nil || value["body"] != nil
         if describes {
@@ -155,7 +170,8 @@ extension PaginationDetector {
     }
   }
 
-  /// A counter goes where counters go beside what the request or the answer has.
+  /// Raises the score if the counter's parameter goes with the request's page size or the answer's
+  /// format.
   private func judgeParameter(of pagination: Pagination, in fit: inout DetectorFit) {
     guard pagination.routes.count == 1, let route = pagination.routes.first, route.next.isCounter
     else { return }
@@ -203,11 +219,108 @@ extension PaginationDetector {
   }
 }
 
+extension PaginationDetector {
+  /// The result of looking for a trait.
+  private enum Finding {
+    case found(JSONValue?)
+    case blank
+    case absent
+  }
+
+  /// Looks for a trait. Returns the result and the place.
+  private func find(
+    _ traits: PaginationVocabulary.Atoms, items: Pagination.Items,
+    count: (items: Int, isThere: Bool)
+  ) -> (Finding, DescriptionTrait) {
+    let trait = traits.trait
+    switch trait.probe {
+    case .items:
+      let place = traits.atoms.first { atom in
+        guard case .items(.path(let path)) = atom.probe else { return false }
+        return lookups.count(at: path) ?? 0 > 0
+      }
+      let finding: Finding = count.items > 0 ? .found(nil) : count.isThere ? .blank : .absent
+      return (finding, place ?? traits.atoms.first ?? trait)
+    case .value:
+      for atom in traits.atoms {
+        guard case .value(let source) = atom.probe,
+          let value = lookups.value(at: source, items: items)
+        else { continue }
+        if trait.role == .next, isEcho(value, at: source) { continue }
+        return (value.isBlank ? .blank : .found(value), atom)
+      }
+      return (.absent, trait)
+    case .link(let relation, let conditions):
+      let link = answer.links.first(relation: relation, where: conditions)
+      return (link.map { .found(.string($0.target)) } ?? .absent, trait)
+    case .sent(let placement):
+      return (sent.value(at: placement) != nil ? .found(nil) : .absent, trait)
+    case .constant(let placement, let value):
+      let isSent = sent.value(at: placement)?.plainText == value
+      return (isSent ? .found(nil) : .absent, trait)
+    }
+  }
+
+  /// Whether a number is the page's own start, such as `"offset": 0`.
+  private func isEcho(_ value: JSONValue, at source: Pagination.ValueSource) -> Bool {
+    guard case .body = source else { return false }
+    return source.names.contains { vocabulary.isEcho(value, named: $0) }
+  }
+
+  private func weigh(
+    _ trait: DescriptionTrait, _ finding: Finding, at atom: DescriptionTrait,
+    explained: inout Set<String>, in fit: inout DetectorFit
+  ) {
+    let isLookedUp = trait.role == .items && fit.place != nil
+    let information = isLookedUp ? 0 : vocabulary.information(of: atom)
+    switch finding {
+    case .found(let value):
+      // Most items have identifiers; that alone says nothing about the continuation.
+      let isWeak = trait.isOfItems
+      let share = !isWeak ? 1 : trait.role == .next ? Weights.lastItem.share : 0
+      fit.score += Weights.share(of: trait.role) * information * share
+      if trait.role == .next { fit.score += isWeak ? Weights.lastItem.bonus : Weights.foundNext }
+      explained.formUnion(trait.names)
+      if trait.role.isFoundation, !isWeak { fit.isFounded = true }
+      if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
+      if trait.role.isOfPage, information >= Weights.distinct { fit.isDistinct = true }
+      if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
+    case .blank:
+      fit.score += Weights.share(of: trait.role) * information * Weights.blank
+      explained.formUnion(trait.names)
+      if trait.role == .next {
+        fit.isFounded = true
+        fit.isToldEnd = true
+        fit.evidence.append("\(atom.place) is there and empty, which is the end")
+      }
+    case .absent: fit.score -= Weights.absence(of: trait.role)
+    }
+  }
+}
+
+extension DescriptionTrait {
+  /// Whether the trait is read from an item.
+  var isOfItems: Bool { if case .value(.lastItem) = probe { true } else { false } }
+}
+
+extension DescriptionTrait.Role {
+  /// Whether the trait is about the contents of the page.
+  fileprivate var isOfPage: Bool { self == .items || self == .total || self == .pages }
+
+  /// Whether the trait is about the continuation or the end.
+  var isFoundation: Bool {
+    switch self {
+    case .next, .flag, .total, .pages: true
+    case .items, .mark, .echo, .parameter, .size, .constant: false
+    }
+  }
+}
+
 extension PagePath {
-  /// A path that leads nowhere, where the number of items is all that is asked.
+  /// A path that no page has, for counting items without reading them.
   static let nowhere: PagePath = "/quire-none"
 
-  /// Whether the path says that it leads to a link.
+  /// Whether the path's names suggest a link.
   var leadsToLink: Bool {
     let text = text.lowercased()
     return ["href", "rel=", "relation=", "url", "uri", "link"].contains(where: text.contains)
@@ -215,10 +328,10 @@ extension PagePath {
 }
 
 extension DetectorSign {
-  /// Whether it leads to another page.
-  var leadsOn: Bool { kind == .link || kind == .field || kind == .token }
+  /// Whether the sign is a continuation.
+  var isContinuation: Bool { kind == .link || kind == .field || kind == .token }
 
-  /// By what a trait is matched with it.
+  /// The key by which a trait explains the sign.
   var key: String {
     switch kind {
     case .link: "link:next"
@@ -230,57 +343,57 @@ extension DetectorSign {
 
 /// How well one description fits an answer.
 struct DetectorFit {
-  /// Where the description leads from the answer.
+  /// What the description does after the answer.
   enum Outcome: Hashable {
     case next(PageRequest)
     case end
-    /// Why the continuation cannot be followed.
+    /// The continuation cannot be followed, for this reason.
     case refused(String)
-    /// The answer is no page.
+    /// The answer is an error.
     case failure
   }
 
   var preset: Pagination.Preset?
-  /// The preset's other name that the description is of; nil for its own.
+  /// The alias of the preset that the description belongs to; nil for the preset itself.
   var variant: String?
   var pagination: Pagination
-  /// The names of the path that the preset's own place was replaced by.
+  /// The path that replaces the preset's own path of items.
   var place: PagePath?
   var score = 0.0
   var outcome = Outcome.end
   var itemCount = 0
-  /// Whether the answer itself says how it goes on or ends, so that nothing is guessed.
+  /// Whether the answer itself has a continuation or an end, so that nothing is guessed.
   var isFounded = false
-  /// Whether its items or its total are where hardly any other description looks.
+  /// Whether its items or its total are at a place that hardly any other description reads.
   var isDistinct = false
-  /// Whether it has no items, while the page has a list that it does not look at.
+  /// Whether it finds no items, although the page has a list elsewhere.
   var isMisplaced = false
-  /// Whether it expects the page to say how it goes on, and the page does not.
+  /// Whether it expects a continuation that the page does not have.
   var leadsNowhere = false
-  /// Whether the page says that it goes on or is the last, in a way that the description expects.
+  /// Whether the page has a continuation or an end that the description expects.
   var isToldEnd = false
-  /// Whether it continues by a parameter of the request.
+  /// Whether it continues by a parameter that the request has already.
   var isAsked = false
-  /// What speaks for it.
+  /// The observations that support it.
   var evidence: [String] = []
-  /// What speaks against it.
+  /// The observations that contradict it.
   var doubts: [String] = []
-  /// What may be changed about that.
+  /// The settings that may resolve the doubts.
   var remedies: [Remedy] = []
 
-  /// The description as one writes it.
+  /// The description as a Swift expression.
   var swift: String {
     if let variant { return "try .preset(named: \(variant.swiftLiteral))" }
     return preset?.swift(at: place) ?? pagination.swift
   }
 
-  /// Whether the link to the next page must not be followed.
+  /// Whether the continuation cannot be followed.
   var isRefused: Bool { if case .refused = outcome { true } else { false } }
 
   /// Whether the answer itself says that another page follows.
   var goesOn: Bool { if case .next = outcome { isFounded } else { false } }
 
-  /// Where the description reads a token; nil where it reads a link or none.
+  /// The source of the token; nil if the description reads a link or none.
   var token: Pagination.Next? {
     guard let route = pagination.routes.first, !route.next.isCounter, route.send != .url else {
       return nil
@@ -288,7 +401,7 @@ struct DetectorFit {
     return route.next.root
   }
 
-  /// What two descriptions share that do the same with this answer.
+  /// Equal for descriptions that do the same with this answer.
   var behaviour: Behaviour { Behaviour(outcome: outcome, itemCount: itemCount) }
 
   struct Behaviour: Hashable {
@@ -297,9 +410,9 @@ struct DetectorFit {
   }
 }
 
-/// What paths find in one answer, each looked up once: many descriptions look for the same.
+/// Looks up paths in one answer, each once, because many descriptions read the same ones.
 ///
-/// A class, because a lookup changes nothing but the time the next one takes; used by one task.
+/// A class, because a lookup changes nothing but the cost of the next one; used by one task.
 final class DetectorLookups {
   private let answer: PageAnswer
   private var values: [Pagination.ValueSource: JSONValue?] = [:]
@@ -308,7 +421,7 @@ final class DetectorLookups {
 
   init(_ answer: PageAnswer) { self.answer = answer }
 
-  /// The value at a source; nil where there is none, or more than one.
+  /// The value at a source; nil if there is none or more than one.
   func value(at source: Pagination.ValueSource, items: Pagination.Items) -> JSONValue? {
     if case .lastItem = source { return find(source, items) }
     if let known = values[source] { return known }
@@ -321,7 +434,7 @@ final class DetectorLookups {
     (try? answer.value(at: source, items: items)) ?? nil
   }
 
-  /// How many elements the container at a path has.
+  /// The number of elements of the container at a path.
   func count(at path: PagePath) -> Int? {
     if let known = counts[path] { return known }
     let count = (try? answer.document.count(at: path)) ?? nil
@@ -329,7 +442,7 @@ final class DetectorLookups {
     return count
   }
 
-  /// How many items a selector finds; nil where there is no such list.
+  /// The number of items that a selector finds; nil if there is no such list.
   func count(of selector: Pagination.Items) -> Int? {
     if let known = items[selector] { return known }
     let count = (try? answer.document.values(at: .nowhere, inItemsOf: selector))?.count

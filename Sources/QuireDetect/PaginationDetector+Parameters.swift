@@ -1,10 +1,9 @@
 import QuirePagination
 import QuireCore
 
-/// Parameters of the request: `from=0` shows how its author expects the listing to page.
+/// Parameters of the request: `from=0` shows how its author expects the listing to be paged.
 extension PaginationDetector {
-  /// A parameter of the request: of its query, its form, a member of its JSON, or an element or
-  /// attribute of its XML.
+  /// A parameter of the request: in its query, its form, its JSON or its XML.
   struct Parameter {
     var placement: Pagination.Placement
     /// The name, by `PaginationVocabulary.normal`.
@@ -61,13 +60,13 @@ extension PaginationDetector {
 
   // MARK: Descriptions
 
-  /// Names of parameters that may hold the key of the last item.
+  /// Normalized names of parameters that may take the key of the last item.
   private static let keyNames: Set<String> = [
     "after", "afterid", "from", "fromid", "idabove", "lastid", "lastkey", "lastseen", "marker",
     "minid", "since", "sinceid", "start", "startafter",
   ]
 
-  /// Descriptions that continue by parameters of the request: numbers, keys and placeholders.
+  /// Descriptions that continue by the request's own parameters: numbers, keys and placeholders.
   func asked(_ items: Pagination.Items) -> [Pagination] {
     var found: [Pagination] = []
     for parameter in parameters {
@@ -111,11 +110,11 @@ extension PaginationDetector {
     }
   }
 
-  /// Whether a number that could be where a page starts is how many items are asked for: with some servers
-  /// lists begin at `first=0`, with others `first=20` is a size.
+  /// Whether a number is a page size rather than a start: some servers start a list at `first=0`,
+  /// for others `first=20` is a size.
   static func isSize(_ number: Int, named name: String) -> Bool { name == "first" && number > 0 }
 
-  /// What identifies an item of the page, as a path below it.
+  /// The path, in an item, of its identifier.
   private func lastKey(of items: Pagination.Items, isNumber: Bool) -> PagePath? {
     guard case .path(let list) = items, !answer.document.isXML else { return nil }
     let names = ["id", "key", "seq", "cursor"]
@@ -128,10 +127,10 @@ extension PaginationDetector {
     return keys.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
   }
 
-  /// Where counters go beside a page size of the name that the request gives its own by, as `first` beside
-  /// `max`; none where the answer itself says something of how it goes on.
+  /// The placements of counters that go with the request's page size, as `first` goes with `max`;
+  /// none if the answer has a continuation or repeats its start.
   var parametersBesideSize: [Pagination.Placement] {
-    let says = signs.contains { $0.kind == .flag || $0.leadsOn && $0.value != nil }
+    let says = signs.contains { $0.kind == .flag || $0.isContinuation && $0.value != nil }
     guard !says, !repeatsItsStart else { return [] }
     let places = parameters.flatMap { parameter -> [Pagination.Placement] in
       guard case .query = parameter.placement, parameter.value.count ?? 0 > 0 else { return [] }
@@ -140,25 +139,26 @@ extension PaginationDetector {
     return Array(places.prefix(3))
   }
 
-  /// Whether a description continues by a parameter of the request, and the answer has no continuation.
+  /// Whether a description continues by a parameter of the request, and the answer has no
+  /// continuation.
   func isAsked(_ pagination: Pagination) -> Bool {
     guard pagination.routes.count == 1 else { return false }
     if case .placeholder(let text, _) = pagination.send {
       return placeholders.contains { $0.text == text }
     }
     guard pagination.next.isCounter || pagination.next.isOfItem,
-      !signs.contains(where: { $0.leadsOn && $0.value != nil })
+      !signs.contains(where: { $0.isContinuation && $0.value != nil })
     else { return false }
     return parameters.contains { $0.placement == pagination.send }
   }
 
-  /// Whether a request still has a placeholder in it.
+  /// Whether a request still contains a placeholder.
   func hasPlaceholder(_ request: PageRequest) -> Bool {
     let editor = RequestEditor(request)
     return placeholders.contains { editor.has(placeholder: $0.text) }
   }
 
-  /// Parameters that the request has already and that a token may go to, those of its name first.
+  /// Parameters of the request that may take a token, those of its name first.
   func ownPlacements(for name: String, base: String) -> [Pagination.Placement] {
     let own = parameters.filter { $0.name == name || $0.name == base }
     let known = parameters.filter { parameter in
@@ -170,7 +170,8 @@ extension PaginationDetector {
 }
 
 extension Pagination.Placement {
-  /// The same parameter, its name written as `Marker` where it is `marker`.
+  /// The same parameter with a capitalized name: `Marker` for `marker`. Nil if it is capitalized
+  /// already.
   var capitalized: Pagination.Placement? {
     guard case .query(let name, let encoding) = self else { return nil }
     let words = name.split { $0 == "_" || $0 == "-" }

@@ -3,39 +3,38 @@ import QuireCore
 import QuireJSON
 import QuirePagination
 
-/// Tells from one answer how its listing is paged.
+/// Detects how a listing is paged from one answer.
 ///
-/// Pure: takes the request, the answer's head and the decoded page, and asks every preset what it
-/// recognises in them. What a preset looks for is read off its own description, and weighs the more the
-/// fewer presets look for it; what the answer has and a description leaves unsaid speaks against that
-/// description. Costs are bounded by the number of presets and the size of the page, whatever is in
-/// it.
+/// Pure: takes the request, the answer's head and the decoded page, and compares them with every
+/// preset. What a preset looks for is taken from its description; the fewer presets look for
+/// something, the more it counts. Signs of paging that a description does not explain count against
+/// it. The cost is bounded by the number of presets and the size of the page.
 struct PaginationDetector {
   let answer: PageAnswer
   let home: Origin
   let outline: PageOutline
   let vocabulary: PaginationVocabulary
   let signs: [DetectorSign]
-  /// The request, for what it says already.
+  /// The request, for reading its parameters.
   let sent: RequestEditor
   let parameters: [Parameter]
-  /// What stands in the request for where a page starts.
+  /// The placeholders in the request.
   let placeholders: [RequestPlaceholder]
   let lookups: DetectorLookups
-  /// Where the items may be, the likeliest first.
+  /// The lists that may be the items, the likeliest first.
   let lists: [PagePath]
-  /// Where an object around the items may be.
+  /// The objects that may contain the items.
   let containers: [PagePath]
-  /// Whether the answer is JSON:API, by its type or by what it holds.
+  /// Whether the answer is JSON:API, by its media type or its members.
   let isJSONAPI: Bool
-  /// What descriptions have in place of their own link policy; nil for their own.
+  /// The link policy to use instead of each description's own; nil for their own.
   let links: LinkPolicy?
 
-  /// A detector for an answer to a listing's first request.
+  /// A detector for the answer to a listing's first request.
   ///
-  /// Throws `invalidURL` for a request that is none.
+  /// Throws `invalidURL` if the request's URL is invalid.
   init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
-    // The answer came to a request without placeholders, even where the walk's own has them.
+    // The answered request had no placeholders, even if the walk's does.
     try self.init(answer, links: links, placeholders: [])
   }
 
@@ -57,19 +56,19 @@ struct PaginationDetector {
     containers = outline.containers
   }
 
-  /// Every description that fits, best first.
+  /// All descriptions that fit, best first.
   func fits() -> [DetectorFit] {
     var fits = vocabulary.presets.flatMap { self.fits(of: $0) + variants(of: $0) }
     fits += compositions().compactMap { pagination in
       fit(of: pagination, preset: nil).map {
         var fit = $0
-        // A preset knows more than can be read off an answer: limits, failures, ends.
+        // A preset knows limits, failures and ends that an answer does not show.
         fit.score -= Weights.composed
         return fit
       }
     }
     if answer.document is EmptyDocument || answer.document is UnreadableDocument {
-      // Only the head speaks.
+      // Only the head can be evaluated.
       fits.removeAll { !$0.isFounded }
     }
     return fits.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }
@@ -81,7 +80,7 @@ struct PaginationDetector {
     var own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
     own?.place = items.missingPath
     if let own, own.itemCount > 0 || items.unspecifiedPath == nil { return [own] }
-    // A preset that knows its place is found elsewhere only once in a while.
+    // A preset with its own path of items rarely has them elsewhere.
     let places =
       items.unspecifiedPath == nil
       ? Array(lists.prefix(1)) : items.unspecifiedPath == items.paths.first ? lists : containers
@@ -89,9 +88,9 @@ struct PaginationDetector {
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
-  /// How well the variants of a preset fit, which are found by their names. Those of generic presets differ
-  /// in names of parameters, of which an answer says nothing: they fit where the page has what hardly any
-  /// other description looks for.
+  /// The fits of a preset's variants, which have their own names. Variants of generic presets
+  /// differ only in names of parameters, which an answer does not show: they fit if the page has
+  /// something that hardly any other description looks for.
   private func variants(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
     preset.variants.compactMap { name, pagination in
       if preset.isGeneric, !pagination.next.isCounter { return nil }
@@ -103,12 +102,12 @@ struct PaginationDetector {
     }
   }
 
-  /// How well a preset fits with its items at another place.
+  /// The fit of a preset with its items at another path.
   private func fit(of preset: Pagination.Preset, at place: PagePath) -> DetectorFit? {
     let pagination = preset.pagination.items(at: .path(place)).fitted(to: answer.request)
     guard var fit = fit(of: pagination, preset: preset, at: place)
     else { return nil }
-    // Any description can be moved to a list: items at a place that was looked up prove nothing.
+    // Any description can be moved to a list, so items found this way prove nothing.
     fit.score -=
       preset.pagination.items.unspecifiedPath == nil
       ? Weights.elsewhere.own : preset.isGeneric ? 0 : Weights.elsewhere.caller
@@ -117,8 +116,8 @@ struct PaginationDetector {
 }
 
 extension DetectorFit {
-  /// The order in which descriptions are tried: first those that continue by parameters of the request,
-  /// even with little other evidence.
+  /// The order of candidates: descriptions that continue by the request's own parameters come
+  /// first, even with little other evidence.
   var rank: Double { isAsked ? score + Weights.asked : score }
 
   /// The name that breaks ties.
@@ -126,19 +125,19 @@ extension DetectorFit {
 }
 
 extension PaginationDetector {
-  /// What the answer shows. Never a guess that is not called one.
+  /// The detection. A guess is always marked as one.
   func detection() -> Detection {
     var detection = Detection(candidates: [], observations: observations())
     guard (200..<300).contains(answer.status) else { return detection }
-    // Without items, and without a word about what follows, there is nothing to guess from.
+    // Without items and without signs of paging there is nothing to guess from.
     let groups = groups(
       of: fits().filter {
         $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= Weights.withoutItems
       })
     detection.candidates = groups.prefix(5).enumerated().map { index, group in
       let rivals = groups.dropFirst().compactMap(\.first).map { rival in
-        // A preset that sends the same token elsewhere may be as right with fewer signs, and so may a
-        // description that goes on where this one's link must not be followed.
+        // A preset that sends the same token elsewhere may be right with fewer signs, and so may a
+        // description that continues where this one's link is refused.
         let isToken = rival.preset != nil && rival.token != nil && rival.token == group[0].token
         return rival.score
           + (isToken || group[0].isRefused && rival.goesOn ? Weights.rival : 0)
@@ -146,20 +145,20 @@ extension PaginationDetector {
       return candidate(group, rival: index == 0 ? rivals.max() : groups.first?.first?.score)
     }
     if detection.candidates.first?.next == .failure {
-      // A failure that one preset recognises is no page of another.
+      // An error that one preset recognizes is no page of another.
       detection.candidates = detection.candidates.prefix(1).map { $0 }
     }
     return detection
   }
 
-  /// Fits that do the same, the best of each first; what cannot be meant is left out.
+  /// Groups fits that do the same, the best of each first, without those that cannot apply.
   private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
     var groups: [[DetectorFit]] = []
     var places: [DetectorFit.Behaviour: Int] = [:]
     for fit in fits where fit.score > Weights.least || fit.isAsked {
       if let place = places[fit.behaviour] {
         let first = groups[place][0]
-        // What a preset has a name for is called by it, where it explains nearly as much.
+        // A preset's name is preferred to an unnamed description if it explains nearly as much.
         let isName = first.preset == nil && fit.preset != nil && !fit.pagination.next.isCounter
         groups[place].insert(
           fit, at: isName && fit.score > first.score - Weights.naming ? 0 : groups[place].count)
@@ -185,7 +184,7 @@ extension PaginationDetector {
       swift: fit.swift, next: fit.outcome)
   }
 
-  /// The description of a fit as its preset has it, for requests of every kind.
+  /// The preset's own description, if it equals the fitted one for this request.
   private func whole(_ fit: DetectorFit) -> Pagination {
     guard let preset = fit.preset else { return fit.pagination }
     if let variant = fit.variant { return preset.pagination(named: variant) ?? fit.pagination }
@@ -195,8 +194,8 @@ extension PaginationDetector {
 
   private func confidence(in fit: DetectorFit, rival: Double?) -> Detection.Confidence {
     let margin = rival.map { fit.score - $0 } ?? .infinity
-    // Without its continuation a description may fit the last page of any listing, and an empty page
-    // fits every description that counts.
+    // A description without its continuation may fit the last page of any listing, and an empty
+    // page fits every description that counts.
     guard !(fit.leadsNowhere && fit.outcome == .end),
       fit.itemCount > 0 || fit.isToldEnd || fit.outcome != .end
     else { return .guess }
@@ -209,8 +208,8 @@ extension PaginationDetector {
     return isSure ? .likely : .possible
   }
 
-  /// Whether a description was put together and its token goes to a parameter that neither the request
-  /// nor a preset names.
+  /// Whether a composed description sends its token to a parameter that neither the request nor a
+  /// preset names.
   private func isSentByGuess(_ fit: DetectorFit) -> Bool {
     guard fit.preset == nil, !fit.pagination.next.isCounter else { return false }
     return switch fit.pagination.send {
@@ -219,8 +218,7 @@ extension PaginationDetector {
     }
   }
 
-  /// How many items there are in all, as far as the answer says so beside a list that has fewer; nil
-  /// where it does not.
+  /// The declared number of items, if it exceeds the length of the list; nil otherwise.
   var declaredItems: Int? {
     guard let list = outline.likelyList(vocabulary) else { return nil }
     return signs.filter { $0.kind == .total && vocabulary.totals[$0.name] == .items }
@@ -248,7 +246,7 @@ extension PaginationDetector {
     return words
   }
 
-  /// What the answer says to be, where that is lines or a table: they are read as a list of JSON is.
+  /// The declared format of the answer if it is lines or a table, which are read like a JSON list.
   var rowsFormat: PageFormat? {
     MediaType.format(of: answer.headerFields[.contentType]).flatMap {
       $0.isSelfDelimiting ? nil : $0
@@ -280,21 +278,22 @@ extension PaginationDetector {
     }
   }
 
-  /// A name from the page, cut to what a message can take.
+  /// A name from the page, cut for a message.
   static func quoted(_ name: String) -> String {
     "\"\(ServerText(name, limit: 80))\""
   }
 }
 
 extension DetectorSign {
-  /// The sign without its value, unless that is a number or a flag.
+  /// The sign in words, quoting only numbers and flags.
   fileprivate var words: String {
     let place = PaginationDetector.quoted(place)
     switch kind {
     case .link: return "The Link header has a link with rel=\"next\"."
-    case .field: return "The header field \(self.place) may lead on."
-    case .token where value == nil: return "\(place) is empty: it may lead on from other pages."
-    case .token: return "\(place) may lead on: it is \(isLink ? "a link" : "a token")."
+    case .field: return "The header field \(self.place) may have a continuation."
+    case .token where value == nil:
+      return "\(place) is empty: other pages may have a continuation there."
+    case .token: return "\(place) may be a continuation: it is \(isLink ? "a link" : "a token")."
     case .flag: return "\(place) is \(value?.boolean == true ? "true" : "false")."
     case .total: return "\(place) is \(value?.count ?? 0): a total, perhaps."
     case .pages: return "\(place) is \(value?.count ?? 0): a number of pages, perhaps."
@@ -302,24 +301,25 @@ extension DetectorSign {
   }
 }
 
-/// What an answer repeats of its request: `"offset": 0` in the first page of a listing that is counted
-/// by `offset`.
+/// What an answer repeats of its request: `"offset": 0` in the first page of a listing that is
+/// counted by `offset`.
 extension PaginationDetector {
-  /// How a description counts.
+  /// What a description counts.
   enum Count {
     case offset, page
   }
 
-  /// What servers of JSON:API count by: the format leaves them the family `page`, and without a sign of
-  /// that in the request it may be a plain name. The first is the likeliest for pages, the last for offsets.
+  /// The counters of JSON:API servers. The format reserves the parameter family `page`, but unless
+  /// the request uses it, a plain name is likely too. The first one is the likeliest for pages, the
+  /// last one for offsets.
   var parametersOfJSONAPI: [Pagination.Placement] {
     let isOfFamily = parameters.contains { $0.spelled.hasPrefix("page[") }
     return [.query("page[number]")]
       + (isOfFamily ? [.query("page[offset]")] : [.query("page"), .query("offset")])
   }
 
-  /// Judges a description that counts by whether the page says that it starts where the description
-  /// has it start, and by what name.
+  /// Compares the start that a page repeats, and its name, with the start of a description that
+  /// counts.
   func judgeEchoes(of pagination: Pagination, in fit: inout DetectorFit) {
     let routes = pagination.routes
     guard routes.count == 1, let route = routes.first, let first = route.next.firstCount,
@@ -346,10 +346,10 @@ extension PaginationDetector {
     }
   }
 
-  /// Whether the page says where it starts.
+  /// Whether the page repeats its number or offset.
   var repeatsItsStart: Bool { !echoes(of: .page).isEmpty || !echoes(of: .offset).isEmpty }
 
-  /// The values by which the page may say where it starts.
+  /// The values in the page that may be its number or offset.
   func echoes(of kind: Count) -> [PageOutline.Node] {
     let names = names(of: kind)
     return outline.nodes.filter { node in
@@ -362,13 +362,13 @@ extension PaginationDetector {
     kind == .offset ? vocabulary.offsetNames : vocabulary.pageNames
   }
 
-  /// Where page numbers go, as far as request and answer tell.
+  /// The likeliest placement of page numbers, by request and answer.
   var pageParameter: Pagination.Placement {
     parameter(among: vocabulary.pageNumbers, .page) ?? .query("page")
   }
 
-  /// Parameters of the names by which the answer says where its page is, alone and in brackets behind the
-  /// name of what they stand in, where the request has none of them: Strapi has `"pagination": {"page": 1}`,
+  /// Parameters named like the values that the answer repeats, plain or in brackets after the name
+  /// of their container, if the request has none of them: Strapi has `"pagination": {"page": 1}`,
   /// and takes `pagination[page]`.
   func repeatedParameters(of kind: Count) -> [Pagination.Placement] {
     guard answer.request.body == .none else { return [] }
@@ -377,7 +377,7 @@ extension PaginationDetector {
       .filter { sent.value(at: $0) == nil }
   }
 
-  /// The parameter of the name by which an answer repeats it; attributes have theirs behind an `@`.
+  /// The parameter with the name of a repeated value; the name of an XML attribute follows an `@`.
   private static func parameter(_ echo: PageOutline.Node) -> Pagination.Placement {
     .query(echo.name.hasPrefix("@") ? String(echo.name.dropFirst()) : echo.name)
   }
@@ -389,14 +389,14 @@ extension PaginationDetector {
     return .query("\(around)[\(echo.name)]")
   }
 
-  /// Where offsets go, as far as request and answer tell.
+  /// The likeliest placement of offsets, by request and answer.
   var offsetParameter: Pagination.Placement {
     parameter(among: vocabulary.offsets, .offset)
       ?? repeatedParameters(of: .offset).first ?? .query("offset")
   }
 
-  /// The parameter that the request already has of those that presets count by, or of others by such a
-  /// name; or else the one that the answer's format has, or that the answer repeats.
+  /// The request's own parameter, if it is one that presets count by or has such a name; otherwise
+  /// the one of the answer's format, or one that the answer repeats.
   private func parameter(
     among sends: PaginationVocabulary.Sends, _ kind: Count
   ) -> Pagination.Placement? {
@@ -414,16 +414,16 @@ extension PaginationDetector {
     return echo.map(Self.parameter)
   }
 
-  /// Whether the answer says that its page is number 1.
+  /// Whether the answer says that it is page 1.
   var saysPageOne: Bool { echoes(of: .page).contains { $0.value?.integer == 1 } }
 
-  /// The number of the first page, from what the request or the answer has as this page's.
+  /// The number of the first page, by the request or the answer.
   var firstPage: Int {
     let number = sent.value(at: pageParameter)?.integer ?? echoes(of: .page).first?.value?.integer
     return number == 0 ? 0 : 1
   }
 
-  /// The offset of the first item, from what the answer has as this page's.
+  /// The offset of the first item, by the answer.
   var firstOffset: Int {
     let name = offsetParameter.parameter.map(PaginationVocabulary.normal)
     let echoes = echoes(of: .offset)
@@ -433,7 +433,7 @@ extension PaginationDetector {
 }
 
 extension PageOutline {
-  /// The lists that the items may be, the likeliest first.
+  /// The lists that may be the items, the likeliest first.
   func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
     let ranked = nodes.filter { $0.kind == .list && !$0.isInList }
       .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
@@ -442,8 +442,7 @@ extension PageOutline {
     return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
   }
 
-  /// The list that the items are, most likely; nil where none stands out from what may stand beside
-  /// them.
+  /// The list that most likely is the items; nil if none stands out.
   func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
     let best = nodes.filter { $0.kind == .list && !$0.isInList && $0.holdsObjects && $0.count > 0 }
       .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
@@ -460,8 +459,8 @@ extension PageOutline {
     return worth
   }
 
-  /// Whether a list of that name stands beside the items, most likely; those of Atom's feeds are in
-  /// RFC 4287, §4.1.1.
+  /// Whether a list of that name usually accompanies the items; those of Atom feeds are in RFC
+  /// 4287, §4.1.1.
   static func isBesideItems(_ name: String) -> Bool {
     beside.contains(PaginationVocabulary.normal(name))
   }
@@ -471,7 +470,7 @@ extension PageOutline {
     "link", "links", "messages", "metadata", "schema", "sort", "warnings",
   ]
 
-  /// Where an object around the items may be.
+  /// The objects that may contain the items.
   var containers: [PagePath] {
     nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
       .prefix(50).compactMap { try? PagePath($0.path) }
@@ -479,6 +478,6 @@ extension PageOutline {
 }
 
 extension PageDocument {
-  /// Whether the document is of another format than JSON that can be outlined.
+  /// Whether the document is XML: it has an outline and is not JSON.
   var isXML: Bool { self is any OutlinedDocument && !(self is JSONDocument) }
 }

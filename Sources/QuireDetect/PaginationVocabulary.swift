@@ -1,31 +1,31 @@
 import QuirePagination
 import QuireCore
 
-/// The names that presets use: which are continuations, flags or totals, where their values are sent,
+/// The names that presets use for continuations, flags and totals, the placements of their values,
 /// and how rare each is.
 struct PaginationVocabulary: Sendable {
-  /// Where the values of a name go, and in how many presets.
+  /// The placements of a name's values, and the number of presets for each.
   struct Sends: Sendable {
     var links = 0
     var places: [Pagination.Placement: Int] = [:]
 
-    /// The places, those of most presets first.
+    /// The placements, the most frequent first.
     var ranked: [Pagination.Placement] {
       places.sorted { ($1.value, "\($0.key)") < ($0.value, "\($1.key)") }.map(\.key)
     }
   }
 
-  /// A trait, and each of its places.
+  /// A trait, and the trait split by place.
   struct Atoms: Sendable {
     var trait: DescriptionTrait
     var atoms: [DescriptionTrait]
   }
 
-  /// A preset, and what it expects.
+  /// A preset and its traits.
   struct Entry: Sendable {
     var preset: Pagination.Preset
     var traits: [Atoms]
-    /// What other names of the preset mean that is not the same.
+    /// The descriptions of aliases that differ from the preset's own.
     var variants: [(name: String, pagination: Pagination)]
     var isGeneric: Bool { preset.isGeneric }
 
@@ -45,53 +45,52 @@ struct PaginationVocabulary: Sendable {
   let presets: [Entry]
   /// Names of continuations, by `normal(_:)`.
   private(set) var next: [String: Sends] = [:]
-  /// The same, by names as they are spelled: who writes `next_page_token` writes parameters so, too.
+  /// The same by spelled names: a server that writes `next_page_token` spells its parameters alike.
   private(set) var spelled: [String: Sends] = [:]
-  /// Names of header fields with continuations.
+  /// Names of header fields that have continuations.
   private(set) var nextFields: [String: Sends] = [:]
-  /// Names of flags, and whether true means more in most presets.
+  /// Names of flags, and whether `true` means that more follows, in most presets.
   private(set) var flags: [String: Bool] = [:]
-  /// Names of totals, and what they mostly count.
+  /// Names of totals, and what most presets count by them.
   private(set) var totals: [String: Total.Kind] = [:]
   /// Names of lists.
   private(set) var lists: Set<String> = []
-  /// Where page numbers and offsets go.
+  /// The placements of page numbers and offsets.
   private(set) var pageNumbers = Sends()
   private(set) var offsets = Sends()
-  /// Where either goes in the query, by the name that the page size has there, as it is spelled: `first`
-  /// beside `max`.
+  /// The query parameters of both, by the spelled name of the page size: `first` beside `max`.
   private var besideSize: [String: Sends] = [:]
-  /// Names by which requests and answers number pages: those of presets, and others.
+  /// Names of page numbers: those of presets, and others.
   private(set) var pageNames: Set<String> = [
     "curpage", "current", "currentpage", "p", "pageid", "pageindex", "pageno", "pagenr", "pagenum",
     "pagenumber", "pg", "pn", "startpage",
   ]
-  /// Names by which they say where a page starts: those of presets, and those made of words for it.
+  /// Names of offsets: those of presets, and compositions of common words.
   private(set) var offsetNames = PaginationVocabulary.composedOffsetNames()
-  /// Names of parameters that tokens go to.
+  /// Names of parameters that take tokens.
   private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
   private var frequencies: [DescriptionTrait: Int] = [:]
   private let count: Int
 
-  /// What all presets know.
+  /// The vocabulary of all presets.
   static let shared = PaginationVocabulary(Pagination.presets)
 
-  /// The names that presets may know, some that none does among them: taken from their texts, at a fraction
-  /// of what reading all presets costs.
+  /// The names that presets may know, and a few more: taken from the text of the presets, at a
+  /// fraction of the cost of parsing them.
   private static let possibleNames = Set(
     Pagination.Preset.texts().lazy.filter { $0.hasPrefix("/") }.flatMap { names(of: $0) })
 
   private static let possibleFields = Set(Pagination.Preset.texts(of: "header").map(normal))
 
-  /// Whether presets may know a name.
+  /// Whether a preset may know the name.
   static func mayKnow(_ name: String) -> Bool { possibleNames.contains(name) }
 
-  /// Whether presets may look for what leads on in a header field of this name.
+  /// Whether a preset may read a continuation from the header field.
   static func mayKnow(field name: String) -> Bool {
     possibleFields.contains(name) || name.contains("next")
   }
 
-  /// What a description expects.
+  /// The traits of a description.
   static func atoms(of pagination: Pagination) -> [Atoms] {
     pagination.traits.map { Atoms(trait: $0, atoms: $0.atoms) }
   }
@@ -99,39 +98,21 @@ struct PaginationVocabulary: Sendable {
   init(_ presets: [Pagination.Preset]) {
     self.presets = presets.map(Entry.init)
     count = presets.count
-    var flagVotes: [String: Int] = [:]
-    var totalVotes: [String: [Total.Kind: Int]] = [:]
-    for entry in self.presets {
-      let description = entry.preset.pagination.example.fitted(to: PageRequest(url: ""))
-      for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
-      for route in description.routes { learn(route) }
-      // What only one API calls so is a sign of that API.
-      if entry.isGeneric { learnSize(of: description) }
-      for path in description.items.paths { lists.formUnion(Self.names(of: path)) }
-      for case .flag(let rule) in description.end {
-        let vote = rule.continuesWhile ? 1 : -1
-        for name in rule.source.names { flagVotes[name, default: 0] += vote }
-      }
-      let totals = description.total.map { [Pagination.End.total($0)] } ?? []
-      for case .total(let total) in description.end + totals {
-        for name in total.source.names {
-          totalVotes[name, default: [:]][total.kind, default: 0] += 1
-        }
-      }
-    }
+    var votes = Votes()
+    for entry in self.presets { learn(entry, &votes) }
     for preset in presets {
       for variant in preset.variants {
         let description = variant.example.fitted(to: PageRequest(url: ""))
         for route in description.routes where route.next.isCounter { learn(route) }
         if preset.isGeneric { learnSize(of: description) }
-        // What a variant alone looks for is as rare as what one preset does.
+        // A trait that only a variant has counts as one preset's.
         for atom in description.traits.flatMap(\.atoms) where frequencies[atom] == nil {
           frequencies[atom] = 1
         }
       }
     }
-    flags = flagVotes.mapValues { $0 >= 0 }
-    totals = totalVotes.compactMapValues { votes in
+    flags = votes.flags.mapValues { $0 >= 0 }
+    totals = votes.totals.compactMapValues { votes in
       votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
     }
     lists.subtract(["0", "1", ""])
@@ -143,7 +124,33 @@ struct PaginationVocabulary: Sendable {
     offsetNames.subtract(pageNames)
   }
 
-  /// Where a page starts is said by one of a few words, alone or beside one for what is counted:
+  /// How many presets use a name in which meaning; for flags, those where `true` means that more
+  /// follows, less those where it means the end.
+  private struct Votes {
+    var flags: [String: Int] = [:]
+    var totals: [String: [Total.Kind: Int]] = [:]
+  }
+
+  private mutating func learn(_ entry: Entry, _ votes: inout Votes) {
+    let description = entry.preset.pagination.example.fitted(to: PageRequest(url: ""))
+    for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
+    for route in description.routes { learn(route) }
+    // Names of a single API are signs of that API only.
+    if entry.isGeneric { learnSize(of: description) }
+    for path in description.items.paths { lists.formUnion(Self.names(of: path)) }
+    for case .flag(let rule) in description.end {
+      let vote = rule.continuesWhile ? 1 : -1
+      for name in rule.source.names { votes.flags[name, default: 0] += vote }
+    }
+    let totals = description.total.map { [Pagination.End.total($0)] } ?? []
+    for case .total(let total) in description.end + totals {
+      for name in total.source.names {
+        votes.totals[name, default: [:]][total.kind, default: 0] += 1
+      }
+    }
+  }
+
+  /// Offsets are named by a few words, alone or combined with a word for what is counted:
   /// `rowStart`, `firstResult`, `start_at`, `pagination[start]`.
   private static func composedOffsetNames() -> Set<String> {
     let things = [
@@ -162,7 +169,7 @@ struct PaginationVocabulary: Sendable {
     return names
   }
 
-  /// Takes note of what counts beside the page size.
+  /// Records the counter that goes with a page size.
   private mutating func learnSize(of description: Pagination) {
     guard case .query(let name, _)? = description.size?.send else { return }
     for route in description.routes where route.next.isCounter {
@@ -192,20 +199,20 @@ struct PaginationVocabulary: Sendable {
     }
   }
 
-  /// Where counters go beside a page size that is spelled so: as presets have it, or by a name that is
-  /// made as the size's is, `pageNumber` beside `pageSize` and `page[number]` beside `page[size]`.
+  /// The counters that go with a page size: those of presets, and those whose name is formed like
+  /// the size's, `pageNumber` for `pageSize` and `page[number]` for `page[size]`.
   func counters(besideSize name: String) -> [Pagination.Placement] {
     let presets = besideSize[name]?.ranked ?? []
     let normal = Self.normal(name)
     switch name {
-    // json-server's, whose `_end` is that of the page.
+    // json-server, whose `_end` is the end of the page.
     case "_limit", "_end": return presets + [.query("_start")]
     case "_per_page": return presets + [.query("_page")]
     case "page[limit]": return presets + [.query("page[offset]")]
-    // Nothing is counted by the most that a page may have.
+    // A maximum page size has no counter beside it.
     case _ where normal.hasSuffix("pagesize") && !normal.contains("max"):
       let made = name.replacing("size", with: "number").replacing("Size", with: "Number")
-      // As many servers have `page` beside it, but for those whose parameters stand in something.
+      // As many servers use plain `page`, unless the parameter has a prefix.
       let plain = normal == "pagesize" && name != "page[size]" ? ["page"] : []
       let names = plain + (made == name ? [] : [made])
       return presets + names.map { Pagination.Placement.query($0) }
@@ -213,24 +220,24 @@ struct PaginationVocabulary: Sendable {
     }
   }
 
-  /// How much it tells that one place of a trait has something, in bits: what all have tells nothing.
+  /// The information in finding a trait at one place, in bits; 0 if all presets have it.
   func information(of atom: DescriptionTrait) -> Double {
-    // What no preset knows is no rarity of the answer's but of ours.
+    // A trait that no preset has is not necessarily rare.
     guard let frequency = frequencies[atom.key] else { return Weights.unknownTrait }
-    // Between powers of two as on a straight line.
+    // log2, interpolated linearly between powers of two.
     let ratio = Double(count) / Double(frequency)
     let bits = Double(ratio.exponent) + ratio.significand - 1
-    // Any name fits a wildcard.
+    // A wildcard matches any name.
     return atom.isWild ? bits * Weights.wildcard : bits
   }
 
-  /// Whether a value of that name only says where its own page starts.
+  /// Whether a value of that name is the page's own number or offset.
   func isEcho(_ value: JSONValue, named name: String) -> Bool {
     guard value.integer != nil else { return false }
     return pageNames.contains(name) || offsetNames.contains(name)
   }
 
-  /// The name of a continuation that a field's name ends in, as `X-Next-Token` in `nexttoken`.
+  /// The name of a continuation at the end of a header field's name: `nexttoken` in `X-Next-Token`.
   func meaning(ofField name: String) -> String? {
     next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
       .max { $0.count < $1.count }
@@ -238,7 +245,7 @@ struct PaginationVocabulary: Sendable {
 
   // MARK: Names
 
-  /// A name without what languages write differently: small letters and digits.
+  /// The name in lowercase letters and digits only, without the conventions of languages.
   static func normal(_ name: String) -> String {
     if name.utf8.allSatisfy({ $0 < 0x80 }) {
       return String(
@@ -256,7 +263,7 @@ struct PaginationVocabulary: Sendable {
       })
   }
 
-  /// The names a path ends in, in either format; those that only say "a link" are passed over.
+  /// The last name of a path in each format, skipping names that only mean "a link".
   static func names(of path: PagePath) -> [String] { names(of: path.text) }
 
   private static func names(of path: String) -> [String] {
@@ -277,7 +284,7 @@ struct PaginationVocabulary: Sendable {
 }
 
 extension DescriptionTrait {
-  /// Whether the place is one that almost any page has.
+  /// Whether almost every page has a value at the place.
   fileprivate var isWild: Bool {
     switch probe {
     case .items(.path(let path)), .value(.body(let path)):
@@ -288,7 +295,7 @@ extension DescriptionTrait {
 }
 
 extension Pagination.ValueSource {
-  /// The normal names a value has where it is looked for in the page.
+  /// The normalized names of the value in a page.
   var names: [String] {
     switch self {
     case .body(let path): PaginationVocabulary.names(of: path)
@@ -299,8 +306,8 @@ extension Pagination.ValueSource {
 }
 
 extension PageOutline {
-  /// The paths of elements that have one of these names and nothing of their name beside them: lists
-  /// of one item, most likely. At most 20.
+  /// The paths of elements with one of these names and without a sibling of the same name, at most
+  /// 20: most likely lists of one item.
   func loneElements(named names: Set<String>) -> [String] {
     nodes.lazy.filter { node in
       node.kind == .object && !node.isInList && node.depth > 1

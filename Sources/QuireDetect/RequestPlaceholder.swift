@@ -1,23 +1,23 @@
 import QuirePagination
 import QuireCore
 
-/// A text in a request that stands for where a page starts, such as `{page}` or `{{offset}}`.
+/// A placeholder in a request for the start of a page, such as `{page}` or `{{offset}}`.
 struct RequestPlaceholder: Hashable {
-  /// What goes in its place.
+  /// What replaces the placeholder.
   enum Kind { case page, offset, token }
 
-  /// The text as it stands in the request, decoded.
+  /// The placeholder as written in the request, decoded.
   let text: String
   let kind: Kind
-  /// What the first page has in its place.
+  /// The value for the first page.
   let first: JSONValue
 
   /// The placeholders of a request.
   ///
-  /// Braces mean nothing in a URL, so that each pair of them is one there, but for encoded ones within
-  /// a parameter's value; there and in a body they may be part of a query language, and only the names
-  /// of pages, offsets and tokens are looked for: in a value, where it has no other braces. Throws
-  /// `invalidArgument` for one whose name does not say what it stands for: it must not be sent.
+  /// Braces have no meaning in a URL, so each pair is a placeholder there. Encoded braces in a
+  /// parameter's value, and braces in a body, may belong to a query language: there only known
+  /// names of pages, offsets and tokens count, in a value without other braces. Throws
+  /// `invalidArgument` for a placeholder whose name says nothing, because it must not be sent.
   static func all(
     in request: PageRequest, vocabulary: PaginationVocabulary = .shared
   ) throws(PageError) -> [RequestPlaceholder] {
@@ -76,7 +76,7 @@ struct RequestPlaceholder: Hashable {
     }
   }
 
-  /// Texts that are a placeholder and nothing else, or one in two pairs of braces.
+  /// Placeholders that are the whole text, or in double braces.
   private static func jsonTexts(in value: JSONValue) -> [String] {
     switch value {
     case .string(let text):
@@ -90,7 +90,7 @@ struct RequestPlaceholder: Hashable {
 }
 
 extension PageRequest {
-  /// The request with the first values in place of placeholders.
+  /// The request with placeholders replaced by the values of the first page.
   func filling(_ placeholders: [RequestPlaceholder]) throws(PageError) -> PageRequest {
     guard !placeholders.isEmpty else { return self }
     var editor = RequestEditor(self)
@@ -102,7 +102,7 @@ extension PageRequest {
 }
 
 extension PaginationVocabulary {
-  /// Where the presets that count have a placeholder begin; nil where none has it.
+  /// The first count of the preset that uses the placeholder; nil if none does.
   fileprivate func start(ofPlaceholder text: String) -> Int? {
     for case .placeholder(text, _) in offsets.places.keys {
       let routes = presets.lazy.flatMap(\.preset.pagination.routes)

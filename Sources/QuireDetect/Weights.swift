@@ -1,11 +1,10 @@
-/// What each observation is worth when descriptions are compared, in bits: finding what one preset in
-/// `n` looks for is worth log2(n). All numbers of the detector are here; `DetectorTableTests` measures a
-/// change.
+/// The weights of observations in bits: finding what one preset in `n` looks for is worth log2(n).
+/// All numbers of the detector are here; `DetectorTableTests` measures a change.
 enum Weights {
-  // MARK: What a description finds
+  // MARK: Traits that are found
 
-  /// What a trait's rarity counts for, by what it tells: what leads on, ends or holds items in full, what
-  /// counts a little less, and what only goes along with paging little.
+  /// The share of a trait's information that counts: all for a continuation, an end or items, a
+  /// little less for a count, and little for what only accompanies paging.
   static func share(of role: DescriptionTrait.Role) -> Double {
     switch role {
     case .items, .next, .flag: 1
@@ -14,31 +13,31 @@ enum Weights {
     case .size: 0.4
     }
   }
-  /// A trait that no preset has is as rare as one in eight: our ignorance is no rarity of the answer's.
+  /// A trait that no preset has counts as one in eight: being unknown does not make it rare.
   static let unknownTrait = 3.0
-  /// A wildcard fits nearly any page, so that most of its rarity says nothing.
+  /// A wildcard fits nearly any page, so most of its information says nothing.
   static let wildcard = 0.3
-  /// A place that is there and empty was meant, and only on this page has nothing.
+  /// A place that exists and is empty supports the description half as much.
   static let blank = 0.5
-  /// A continuation that is there is the point of the description.
+  /// The continuation is the point of a description.
   static let foundNext = 2.0
-  /// Most items have an id: that one could lead on says next to nothing, and is a guess.
+  /// Most items have an identifier: that it may be the continuation is a guess.
   static let lastItem = (share: 0.15, bonus: -1.0)
-  /// The description's own word for the end is as good as a continuation.
+  /// An explicit end is as good as a continuation.
   static let toldEnd = 4.0
-  /// The page repeats its start by the very name that is sent, or by another.
+  /// The page repeats its start by the name of the parameter, or by another.
   static let echo = (sameName: 4.0, otherName: 1.5)
-  /// A counter that goes with the request's page size or the answer's format is better than a generic
+  /// A counter that goes with the request's page size or the answer's format beats a generic
   /// preset's, which goes with anything.
   static let besideSize = composed + generic + 0.5
-  /// A request found in the page is to be sent as one, and is no link or token.
+  /// A request described in the page has to be sent as one, not as a link or token.
   static let describedRequest = 3.0
-  /// Where several fit alike, the generic name claims least.
+  /// Of several equal fits, the generic preset claims least.
   static let generic = 0.25
 
-  // MARK: What it does not find
+  // MARK: Traits that are absent
 
-  /// What a description expects and the answer lacks, by its role.
+  /// The penalty for a trait that the answer lacks.
   static func absence(of role: DescriptionTrait.Role) -> Double {
     switch role {
     case .flag: 2
@@ -47,16 +46,17 @@ enum Weights {
     case .next, .mark, .parameter, .size: 0
     }
   }
-  /// One of several routes that is not there.
+  /// One of several routes is missing.
   static let absentAlternative = 0.5
-  /// No continuation: nearly fatal where the page declares more items, likely the last page elsewhere.
+  /// No continuation: nearly fatal if the page declares more items; otherwise this is likely the
+  /// last page.
   static let noNext = (saysMore: 9.0, maybeLast: 3.0)
-  /// No items, while the page has a list elsewhere.
+  /// No items, although the page has a list elsewhere.
   static let misplaced = 6.0
 
-  // MARK: What it leaves unsaid or misunderstands
+  // MARK: Signs that are unexplained or misread
 
-  /// A sign of paging that is not accounted for, by how clearly it speaks.
+  /// An unexplained sign of paging, by how clear it is.
   static func unexplained(_ kind: DetectorSign.Kind, isBlank: Bool) -> Double {
     switch kind {
     case .link: 4
@@ -67,49 +67,52 @@ enum Weights {
     case .total: 1
     }
   }
-  /// Servers like to say one thing in several ways: the other ways weigh less.
+  /// Servers often say one thing in several ways: the repetitions weigh less.
   static let saidTwice = 0.8
-  /// Counting, where the page has something that leads on, or repeats the other counter.
+  /// Counting, although the page has a continuation or repeats the other counter.
   static let countsBeside = 2.0
-  /// A link sent as a token, a token or a number followed as a link.
+  /// A link sent as a token, or a token or number followed as a link.
   static let misunderstanding = 6.0
-  /// A link is followed without the body that the request had.
+  /// A link followed without the body of the request.
   static let dropsBody = 1.5
-  /// A token goes to the query of a request that says all else in its body.
+  /// A token sent in the query of a request that has a body.
   static let queryBesideBody = 3.0
 
   // MARK: Between descriptions
 
-  /// A preset knows limits, failures and ends that cannot be read off an answer.
+  /// The penalty for a composed description: a preset knows limits, failures and ends that an
+  /// answer does not show.
   static let composed = 4.0
-  /// A preset found at another place than its own, where its place is the caller's and where it is not.
+  /// The penalty for a preset with items at another path, if the path is the caller's to give, and
+  /// if it is the preset's own.
   static let elsewhere = (caller: 0.5, own: 5.0)
-  /// What the caller has put into the request goes first, however little else speaks for it.
+  /// Parameters that the caller put into the request come first, whatever else supports them.
   static let asked = 10.0
-  /// A preset names what was put together if it explains nearly as much.
+  /// How much less a preset may explain and still name a composed description.
   static let naming = 3.0
-  /// A rival that sends the same token elsewhere, or goes on where a link is refused, may be as right with
-  /// fewer signs.
+  /// A rival that sends the same token elsewhere, or continues where a link is refused, may be
+  /// right with fewer signs.
   static let rival = 6.0
-  /// Names that mean the same are listed as long as they are not far behind.
+  /// Equivalent presets are listed unless they are further behind.
   static let alternative = 8.0
 
   // MARK: Thresholds
 
-  /// Below it a description cannot be meant.
+  /// Below this score a description cannot apply.
   static let least = -4.0
-  /// From it on a description without items is looked at.
+  /// From this score on a description without items counts.
   static let withoutItems = 3.0
-  /// Above it, and no more than `lead` behind the best, a description is possible.
+  /// Above this score, and at most `-lead` behind the best one, a description is possible.
   static let possible = (score: 0.5, lead: -1.0)
-  /// From it on, and so far before all others, it is likely: a rare continuation, or two usual traits.
+  /// From this score and this lead on a description is likely: a rare continuation, or two common
+  /// traits.
   static let likely = (score: 6.5, lead: 2.5)
-  /// Items that at most one preset in 32 has are distinct.
+  /// A trait that at most one preset in 32 has is distinctive.
   static let distinct = 5.0
 
   // MARK: Which list holds the items
 
-  /// What speaks for a list: items up to eight, objects in it, a name that presets know; and against it:
-  /// depth, and a name that stands beside items.
+  /// A list scores by its items (up to eight), objects in it and a name known from presets, and
+  /// loses by depth and by a name that usually accompanies items.
   static let list = (item: 0.3, objects: 2.0, known: 1.5, depth: 0.5, beside: 6.0)
 }

@@ -82,7 +82,7 @@ package final class EventQueue<Element: Sendable>: Sendable {
     return { for suspension in woken { suspension.resume(returning: ()) } }
   }
 
-  /// Nothing comes any more.
+  /// No more elements follow.
   func finish() {
     let woken = state.withLock { state in
       state.isOver = true

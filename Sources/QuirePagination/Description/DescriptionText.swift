@@ -1,6 +1,6 @@
 import QuireCore
 
-/// JSON laid out for people: what fits on a line stays on one, and names come in the order of the
+/// JSON formatted for people: what fits on a line stays on one, and members follow the order of the
 /// documentation.
 struct DescriptionText {
   private let width: Int

@@ -1,47 +1,48 @@
 import QuireCore
 
 extension Pagination {
-  /// What ends a walk, besides a source that finds nothing: the answer to "end".
+  /// A rule that ends a walk, besides a missing continuation: the member "end" of a description.
   ///
-  /// Rules are alternatives: one that says so is enough. What the server says outright comes first: a
-  /// flag that says more follows beats every rule that only infers an end, and a total that says more
-  /// beats a short page.
+  /// Any one rule is enough. An explicit statement of the server wins: a flag that says more
+  /// follows beats every rule that only infers an end, and a total that is not reached beats a
+  /// short page.
   public enum End: Hashable, Sendable {
-    /// The source finds nothing, null, blank text or one of these. Always on; listed to add sentinels.
+    /// The continuation is missing, null, blank or one of these values. Always active; list it to
+    /// add sentinels.
     case noNext(sentinels: [String] = [])
-    /// The server says outright whether more follows.
+    /// A flag of the server says whether more follows.
     case flag(FlagRule)
-    /// A page without items. Only for servers that never send one in the middle.
+    /// An empty page is the last one. Only for servers that never send one in the middle.
     case emptyPage
-    /// A page with fewer items than were asked for. Only for servers that never send one in the
-    /// middle.
+    /// A page with fewer items than requested is the last one. Only for servers that never send one
+    /// in the middle.
     case shortPage
-    /// As much was seen as the server says there is.
+    /// All items or pages that the server declares have been read.
     case total(TotalSource)
-    /// The continuation is the one just sent.
+    /// The continuation equals the one just sent.
     case sameCursor
-    /// A page that looks like this is the last one: a sync token shows that nothing follows, or a total
-    /// that is missing.
+    /// A page that matches the condition is the last one: it has a sync token, for example, or
+    /// lacks a total.
     case lastPage(when: Condition)
-    /// An answer with one of these statuses, matching the condition if there is one, is no page but
-    /// the end. On the first page an error status is an error all the same: a listing that does not
-    /// exist is not an empty one.
+    /// An answer with one of these statuses, and matching the condition if there is one, is the end
+    /// instead of a page. On the first page an error status is still an error: a listing that does
+    /// not exist is not an empty one.
     case status([Int], matching: Condition? = nil)
 
-    /// The continuation is a whole number that is not greater than the one just sent: for servers that
-    /// begin again behind the end.
+    /// The continuation is a whole number not greater than the one just sent: for servers that
+    /// start over after the end.
     case notAdvancing
-    /// The page is one that was there before: the values at a path below its items, by default the
-    /// items themselves, are those of the page before it, or of one further back. The repeated page is
-    /// dropped. For servers that repeat a page for ever.
+    /// The page repeats an earlier one, and is dropped: the values at a path in its items, by
+    /// default the items themselves, equal those of the previous page or of one before that. For
+    /// servers that repeat a page forever.
     case noNewItems(by: PagePath = "")
 
-    /// Something stands at this path of the last page, and of no other.
+    /// Only the last page has a value at this path.
     public static func bodyHas(_ path: PagePath) -> End {
       .lastPage(when: .value(.body(path)))
     }
 
-    /// Nothing stands at this path of the last page, and of no other.
+    /// Only the last page has no value at this path.
     public static func bodyLacks(_ path: PagePath) -> End {
       .lastPage(when: .value(.body(path), .isMissing))
     }
@@ -53,7 +54,7 @@ extension Pagination {
       .flag(FlagRule(source, continuesWhile: continuesWhile, ifAbsent: ifAbsent))
     }
 
-    /// The last page is the one whose number the server gives as the number of pages.
+    /// The last page is the one whose number equals the server's number of pages.
     public static func pages(_ source: ValueSource) -> End {
       .total(TotalSource(source, .pages))
     }
@@ -70,8 +71,11 @@ extension Pagination.End: Block {
       .word(
         "shortPage", .shortPage, also: ["short": ""],
         "a page with fewer items than the page size"),
-      .word("sameCursor", .sameCursor, also: ["same": ""], "the continuation that was just sent"),
-      .word("notAdvancing", .notAdvancing, "a number that is not greater"),
+      .word(
+        "sameCursor", .sameCursor, also: ["same": ""], "the continuation equals the one just sent"),
+      .word(
+        "notAdvancing", .notAdvancing,
+        "the continuation is a number not greater than the one just sent"),
       .word("noNext", .noNext()), .word("noNewItems", .noNewItems()),
       .key(
         "noNext",
@@ -79,15 +83,15 @@ extension Pagination.End: Block {
           "The rule noNext", [], [.required("sentinels", \.self, example: "[\"-1\"]")]),
         also: ["sentinel": ""], { .noNext(sentinels: $0) },
         { if case .noNext(let sentinels) = $0 { sentinels } else { nil } },
-        "no continuation, or one of these"),
+        "no continuation, or one of these values"),
       .key(
         "flag", example: "\"/has_more\"", also: ["last": ",continuesWhile:false"], { .flag($0) },
         { if case .flag(let rule) = $0 { rule } else { nil } },
-        "what a `Pagination.FlagRule` says"),
+        "a `Pagination.FlagRule` says that it is the last page"),
       .key(
         "total", example: "\"/total\"", also: ["pages": ",kind:pages"], Pagination.End.total,
         { if case .total(let total) = $0 { total } else { nil } },
-        "as much as the server says there is; `.pages` where it counts pages"),
+        "everything that the server declares has been read; `.pages` if it counts pages"),
       .key(
         "status",
         Form<(codes: [Int], condition: Pagination.Condition?)>.object(
@@ -104,37 +108,37 @@ extension Pagination.End: Block {
         Form<PagePath>.object(
           "The rule noNewItems", "", [.required("by", \.self, example: "\"/guid\"")]),
         { .noNewItems(by: $0) }, { if case .noNewItems(let path) = $0 { path } else { nil } },
-        "a page that was there before"),
+        "the page repeats an earlier one"),
       .key(
         "lastPage", { .lastPage(when: $0) },
         { if case .lastPage(let condition) = $0 { condition } else { nil } },
-        "a page that looks like this; `.bodyHas` and `.bodyLacks` are short for it"),
+        "the page matches the condition; `.bodyHas` and `.bodyLacks` are short forms"),
     ])
 }
 
 extension Pagination {
-  /// A flag by which the server says outright whether more follows.
+  /// A flag with which the server says whether more follows.
   ///
-  /// The value is read leniently: `true`, `1`, `"true"`, `"1"`, `"yes"` and their opposites. Encodes
-  /// as its source where everything else is the default, else as `{"source": …, "continuesWhile":
+  /// The value is read leniently: `true`, `1`, `"true"`, `"1"`, `"yes"` and their opposites. In
+  /// JSON, a rule with defaults is just its source; otherwise `{"source": …, "continuesWhile":
   /// false, "ifAbsent": "end"}`.
   public struct FlagRule: Hashable, Sendable {
-    /// What a missing or unreadable flag means.
+    /// The meaning of a missing or unreadable flag.
     public enum Absence: String, Hashable, Sendable, CaseIterable {
-      /// Nothing: the other rules decide. The default.
+      /// Ignore it: the other rules decide. The default.
       case ignore
-      /// The end.
+      /// It is the end.
       case end
     }
 
-    /// Where the flag is.
+    /// The place of the flag.
     public var source: ValueSource
     /// The value that means more follows: true for `has_more`, false for `last`.
     public var continuesWhile: Bool
-    /// What a missing flag means.
+    /// The meaning of a missing flag.
     public var ifAbsent: Absence
 
-    /// A flag at `source`.
+    /// Creates a rule for a flag at `source`.
     public init(
       _ source: ValueSource, continuesWhile: Bool = true, ifAbsent: Absence = .ignore
     ) {
@@ -167,7 +171,7 @@ extension Pagination.FlagRule: Block {
           .optional("continuesWhile", \.continuesWhile, example: "false"),
           .optional("ifAbsent", \.ifAbsent, example: "\"end\""),
         ], { $0 }, { $0 },
-        "with `continuesWhile` false, true means last; with `ifAbsent` `\"end\"`, a missing one does"
+        "with `continuesWhile` false, true means the last page; with `ifAbsent` `\"end\"`, a missing flag means it"
       ),
     ])
 }

@@ -1,49 +1,49 @@
 public import QuireCore
 
 extension Pagination {
-  /// An answer that is a failure although its status may say otherwise, and what kind.
+  /// A rule for answers that are failures whatever their status.
   public struct FailureRule: Hashable, Sendable {
-    /// What a failure asks the walk to do.
+    /// The kind of failure, which decides what the walk does.
     public enum Class: String, Hashable, Sendable, CaseIterable {
-      /// The server no longer knows the cursor: throws `cursorExpired`, never retried.
+      /// The cursor has expired: throws `cursorExpired` without retrying.
       case expired
-      /// Too fast: the same request again, later; throws `throttled` when retries are used up.
+      /// Too many requests: retries later; throws `throttled` when retries are used up.
       case throttled
-      /// The page is not there yet, and the answer says so: the same request again, a little later, for
-      /// as long as `RetryPolicy.maximumPolling` and as often as `RetryPolicy.polls` allow; then it throws
-      /// `serverReportedFailure`.
+      /// The page is not ready, and the answer says so: polls while `RetryPolicy.maximumPolling`
+      /// and `RetryPolicy.polls` allow it; then throws `serverReportedFailure`.
       case notReady
       /// The listing is empty.
       case empty
-      /// The server pages no further although more exists: throws `resultWindowExceeded`.
+      /// The server's result window ends although more items exist: throws `resultWindowExceeded`.
       case window
-      /// Anything else: throws `serverReportedFailure`.
+      /// Any other failure: throws `serverReportedFailure`.
       case fatal
     }
 
-    /// Which pages a rule is about.
+    /// The pages that a rule applies to.
     public enum Scope: String, Hashable, Sendable, CaseIterable {
-      /// All of them. The default.
+      /// Every page. The default.
       case everyPage
-      /// Those that were asked for by a continuation: what is wrong with the first one is no
-      /// continuation's fault.
+      /// Pages requested by a continuation: a failure of the first page is not the continuation's
+      /// fault.
       case laterPages
     }
 
     /// The answers that are failures.
     public var when: Condition
-    /// What kind of failure.
+    /// The kind of failure.
     public var kind: Class
-    /// Where the server says what is wrong.
+    /// The place of the server's message.
     public var message: ValueSource?
-    /// Where the server says how many seconds to wait, besides Retry-After.
+    /// The place of the number of seconds to wait, besides Retry-After.
     public var after: ValueSource?
-    /// How many seconds to wait where the server does not say. Default nil: what the retry policy says.
+    /// The number of seconds to wait if the server does not say it. Default nil: the retry policy
+    /// decides.
     public var delay: Double?
-    /// Which pages the rule is about.
+    /// The pages that the rule applies to.
     public var scope: Scope
 
-    /// A rule for answers that are failures.
+    /// Creates a rule for answers that match `when`.
     public init(
       when: Condition, _ kind: Class = .fatal, message: ValueSource? = nil,
       after: ValueSource? = nil, delay: Double? = nil, scope: Scope = .everyPage
@@ -65,13 +65,14 @@ extension Pagination.FailureRule: Block {
     "A failure rule", Pagination.FailureRule(when: .status()),
     [
       .required("when", \.when, "the answers that are failures"),
-      .required("class", \.kind, example: "\"throttled\"", "what a failure means for the walk"),
-      .optional("message", \.message, "where the server says what is wrong"),
-      .optional("after", \.after, "where the server says how many seconds to wait"),
-      .optional("delay", \.delay, example: "2", "how many seconds to wait where it does not say"),
+      .required("class", \.kind, example: "\"throttled\"", "the kind of failure"),
+      .optional("message", \.message, "the source of the server's message"),
+      .optional("after", \.after, "the source of the seconds to wait"),
+      .optional(
+        "delay", \.delay, example: "2", "the seconds to wait if the server does not say it"),
       .optional(
         "scope", \.scope, example: "\"laterPages\"",
-        "only pages that were asked for by a continuation; default `\"everyPage\"`"),
+        "only pages requested by a continuation; default `\"everyPage\"`"),
     ])
 }
 
@@ -79,36 +80,36 @@ extension Pagination.FailureRule.Class: FormWord {}
 extension Pagination.FailureRule.Scope: FormWord {}
 
 extension Pagination {
-  /// What an answer must look like for a rule to apply: a status, a value, or both.
+  /// A condition on an answer: on its status, a value, or both.
   ///
-  /// Values are compared by their text, so that `0` in a body and `0` in a header are the same.
+  /// Values are compared by their text, so `0` in a body equals `0` in a header.
   public struct Condition: Hashable, Sendable {
-    /// What is asked of a value.
+    /// A test of a value.
     public enum Test: Hashable, Sendable {
-      /// There is something: not absent, not null, not blank, not an empty list or object.
+      /// The value exists and is neither null nor blank nor an empty list or object.
       case exists
-      /// There is nothing, or null, blank text, an empty list or object.
+      /// The value is missing, null, blank, or an empty list or object.
       case isMissing
-      /// It is this.
+      /// The value equals this one.
       case equals(JSONValue)
-      /// It is there, and it is not this.
+      /// The value exists and differs from this one.
       case notEquals(JSONValue)
-      /// It is one of these.
+      /// The value equals one of these.
       case isOneOf([JSONValue])
-      /// It is a text with this in it.
+      /// The value is a text that contains this one.
       case contains(String)
-      /// It is a whole number less than the one that is there.
+      /// The value is a whole number less than another value.
       case isLess(than: ValueSource)
     }
 
-    /// The statuses the condition holds for. Empty, the default: all.
+    /// The statuses that match. Default: empty, which matches all.
     public var statuses: [Int]
-    /// The value that is asked about; nil when the status says enough.
+    /// The value to test; nil to test the status only.
     public var value: ValueSource?
-    /// What is asked of the value.
+    /// The test of the value.
     public var test: Test
 
-    /// A condition on the status, whatever the values.
+    /// A condition on the status only.
     public static func status(_ statuses: Int...) -> Condition {
       Condition(statuses: statuses)
     }
@@ -129,7 +130,7 @@ extension Pagination {
 }
 
 extension Pagination.Condition.Test {
-  /// Whether `value`, as it was read, passes.
+  /// Whether a value passes; nil is a missing one.
   func passes(_ value: JSONValue?) -> Bool {
     guard let value else { return self == .isMissing }
     return switch self {
@@ -139,7 +140,7 @@ extension Pagination.Condition.Test {
     case .notEquals(let unwanted): !value.isSame(as: unwanted)
     case .isOneOf(let wanted): wanted.contains { value.isSame(as: $0) }
     case .contains(let part): value.plainText.contains(part)
-    // Two values of one answer: only a caller that has the answer can compare them.
+    // Compares two values, so only a caller that has the answer can evaluate it.
     case .isLess: false
     }
   }
@@ -151,30 +152,32 @@ extension Pagination.Condition: Block {
   private static let tests: [FormMember<Pagination.Condition>] = [
     .alternative(
       "equals", \.test, Test.equals, { if case .equals(let value) = $0 { value } else { nil } },
-      "it is this"),
+      "it equals this value"),
     .alternative(
       "notEquals", \.test, Test.notEquals,
-      { if case .notEquals(let value) = $0 { value } else { nil } }, "it is there, and not this"),
+      { if case .notEquals(let value) = $0 { value } else { nil } },
+      "it exists and differs from this value"),
     .alternative(
       "isOneOf", \.test, Test.isOneOf,
-      { if case .isOneOf(let values) = $0 { values } else { nil } }, "it is one of these"),
+      { if case .isOneOf(let values) = $0 { values } else { nil } }, "it equals one of these values"
+    ),
     .alternative(
       "contains", \.test, Test.contains,
-      { if case .contains(let part) = $0 { part } else { nil } }, "it is a text with this in it"),
+      { if case .contains(let part) = $0 { part } else { nil } }, "it is a text that contains this"),
     .alternative(
       "lessThan", \.test, { .isLess(than: $0) },
       { if case .isLess(let other) = $0 { other } else { nil } },
-      "it is a whole number less than that of another value"),
+      "it is a whole number less than another value"),
     .alternative(
       "isMissing", \.test, { $0 ? .isMissing : .exists }, { $0 == .isMissing ? true : nil },
-      "there is none; without a test, the value `exists`"),
+      "it is missing; without any test, it has to exist"),
   ]
 
   package static let grammar = Form<Pagination.Condition>.object(
     "A condition", .status(),
     [
       .optional("status", \.statuses, example: "[403]", "the answer's status is one of these"),
-      .optional("value", \.value, "the value that the test is about"),
+      .optional("value", \.value, "the value to test"),
     ] + tests,
     check: { condition, names in
       let tests = tests.map(\.name)

@@ -1,95 +1,91 @@
 extension Pagination {
-  /// Where a page keeps its items.
+  /// The place of the items in a page.
   ///
-  /// A list that is missing, or null, is an error unless the selector is `optional`, and anything that
-  /// is no list is an error always; a page never ends a walk by being misread. Where a path of JSON has
-  /// the step `*`, the items are all that is found there, lists among them taken apart and null left
-  /// out: `/groups/*/members`.
+  /// A missing or null list is an error unless the selector is `optional`, and a value that is no
+  /// list is always an error: a misread page never ends a walk. A JSON path with the step `*`
+  /// selects everything found there; lists in it are flattened and nulls are skipped:
+  /// `/groups/*/members`.
   public indirect enum Items: Hashable, Sendable {
-    /// The array at one path.
+    /// The list at a path.
     case path(PagePath)
-    /// The array at the first of these paths that has something.
+    /// The list at the first of these paths that has a value.
     case firstOf([PagePath])
-    /// The arrays at all of these paths, one after the other; absent ones are empty, but not all of
-    /// them.
+    /// The lists at all of these paths, in order. Missing ones are empty, but at least one has to
+    /// exist.
     case all([PagePath])
-    /// The same, where the server leaves an empty list out (AIP-158, protocol buffers) or writes null for
-    /// it (Go). Only for servers that do: a misspelt path looks like an empty page.
+    /// A list that the server omits (AIP-158, protocol buffers) or writes as null (Go) when it is
+    /// empty. Only for such servers: a misspelled path looks like an empty page.
     case optional(Items)
-    /// The same, where a list of one item is written as that item alone, as JSON-LD does and whatever
-    /// makes JSON of XML: a value that is no list is one item. In XML, one element is a list anyway.
+    /// A list that the server writes as a lone item when it has one, as JSON-LD and converters from
+    /// XML do: any other value counts as one item. In XML, one element is a list anyway.
     case oneOrMany(Items)
-    /// The members of an object instead of the elements of an array, each as `{"name": …, "value":
+    /// The members of an object instead of the elements of a list, each as `{"name": …, "value":
     /// …}`, in the order of the page. JSON only.
     case members(Items)
-    /// The rows of a table that is written by columns, an object of lists of one length: each row as
-    /// an object. JSON only.
+    /// The rows of a table written by columns, an object of lists of equal length. Each row is an
+    /// object. JSON only.
     case columns(Items)
-    /// The items of an example, where only the caller knows the path: `Pagination.items(at:)` says it, and
-    /// a walk without it throws `invalidArgument`; the root needs no saying. Where other paths of the
-    /// description begin with the same container, `below` is its path, and `items(at:)` moves them all.
+    /// An example selector, for descriptions whose path only the caller knows.
+    /// `Pagination.items(at:)` replaces it; a walk without that throws `invalidArgument`, unless
+    /// the example is the root. If other paths of the description begin with the same container,
+    /// `below` is its path, and `items(at:)` moves them all.
     case unspecified(Items, below: PagePath? = nil)
 
-    /// The page is the array.
+    /// The page itself is the list.
     public static let root = Items.path("")
 
-    /// How items stand in a page of JSON.
+    /// The arrangement of items in a JSON page.
     package enum Arrangement: Hashable, Sendable { case lists, matches, members, columns }
 
-    /// How the items stand in a page of JSON.
-    package var arrangement: Arrangement {
+    /// The selector inside a modifier; nil for a plain selector of lists.
+    private var inner: Items? {
       switch self {
-      case .path, .firstOf, .all: paths.contains { $0.steps.contains(.each) } ? .matches : .lists
-      case .optional(let selector), .oneOrMany(let selector), .unspecified(let selector, _):
-        selector.arrangement
-      case .members: .members
-      case .columns: .columns
-      }
-    }
-
-    /// Whether a page without the list is an empty page.
-    package var absentMeansEmpty: Bool {
-      switch self {
-      case .path, .firstOf, .all: false
-      case .optional: true
-      case .oneOrMany(let selector), .members(let selector), .columns(let selector),
-        .unspecified(let selector, _):
-        selector.absentMeansEmpty
-      }
-    }
-
-    /// Whether a value that is no list is a list of one.
-    package var admitsOne: Bool {
-      switch self {
-      case .path, .firstOf, .all, .members, .columns: false
-      case .optional(let selector), .unspecified(let selector, _): selector.admitsOne
-      case .oneOrMany: true
-      }
-    }
-
-    /// Whether only the first of `paths` that has something counts.
-    package var takesFirst: Bool {
-      switch self {
-      case .firstOf: true
-      case .path, .all: false
+      case .path, .firstOf, .all: nil
       case .optional(let selector), .oneOrMany(let selector), .members(let selector),
         .columns(let selector), .unspecified(let selector, _):
-        selector.takesFirst
+        selector
       }
     }
 
-    /// Every path the items may be at, in order.
+    /// The arrangement of the items in a JSON page.
+    package var arrangement: Arrangement {
+      switch self {
+      case .members: .members
+      case .columns: .columns
+      default:
+        inner?.arrangement ?? (paths.contains { $0.steps.contains(.each) } ? .matches : .lists)
+      }
+    }
+
+    /// Whether a page without the list is empty.
+    package var absentMeansEmpty: Bool {
+      if case .optional = self { true } else { inner?.absentMeansEmpty ?? false }
+    }
+
+    /// Whether a value that is no list counts as a list of one.
+    package var admitsOne: Bool {
+      switch self {
+      case .oneOrMany: true
+      case .members, .columns: false
+      default: inner?.admitsOne ?? false
+      }
+    }
+
+    /// Whether only the first of `paths` that has a value counts.
+    package var takesFirst: Bool {
+      if case .firstOf = self { true } else { inner?.takesFirst ?? false }
+    }
+
+    /// All paths of the items, in order.
     package var paths: [PagePath] {
       switch self {
       case .path(let path): [path]
       case .firstOf(let paths), .all(let paths): paths
-      case .optional(let selector), .oneOrMany(let selector), .members(let selector),
-        .columns(let selector), .unspecified(let selector, _):
-        selector.paths
+      default: inner?.paths ?? []
       }
     }
 
-    /// Items of the same kind in other lists.
+    /// The same selector with other lists inside its modifiers.
     func moved(to lists: Items) -> Items {
       switch self {
       case .path, .firstOf, .all: lists
@@ -101,19 +97,19 @@ extension Pagination {
       }
     }
 
-    /// The path that `Pagination.items(at:)` replaces; nil where the items are specified.
+    /// The path that `Pagination.items(at:)` replaces; nil if the items are specified.
     package var unspecifiedPath: PagePath? {
       guard case .unspecified(let selector, let container) = self else { return nil }
       return container ?? selector.paths.first
     }
 
-    /// The same, where only the caller can say the path: the root needs no saying.
+    /// The path that the caller has to give; nil for the root, which needs none.
     package var missingPath: PagePath? { unspecifiedPath.flatMap { $0.text.isEmpty ? nil : $0 } }
   }
 }
 
 extension Pagination.Items: ExpressibleByStringLiteral {
-  /// The array at a path known to be right. Traps on a malformed one.
+  /// Creates a selector for the list at a path. Traps on a malformed path.
   public init(stringLiteral value: String) { self = .path(PagePath(stringLiteral: value)) }
 }
 
@@ -128,18 +124,19 @@ extension Pagination.Items: Block {
         "the list at a path"),
       .key(
         "firstOf", Pagination.Items.firstOf,
-        { if case .firstOf(let paths) = $0 { paths } else { nil } }, "the first that has something"),
+        { if case .firstOf(let paths) = $0 { paths } else { nil } },
+        "the first of these lists that exists"),
       .key(
         "all", Pagination.Items.all, { if case .all(let paths) = $0 { paths } else { nil } },
-        "all of these lists, one after the other"),
+        "all of these lists, in order"),
       .key(
         "optional", Pagination.Items.optional,
         { if case .optional(let selector) = $0 { selector } else { nil } },
-        "an empty list is left out or null"),
+        "an empty list may be missing or null"),
       .key(
         "oneOrMany", Pagination.Items.oneOrMany,
         { if case .oneOrMany(let selector) = $0 { selector } else { nil } },
-        "one item may stand without a list, as in JSON-LD"),
+        "a single item may be written without a list, as in JSON-LD"),
       .key(
         "members", Pagination.Items.members,
         { if case .members(let selector) = $0 { selector } else { nil } },
@@ -147,7 +144,7 @@ extension Pagination.Items: Block {
       .key(
         "columns", Pagination.Items.columns,
         { if case .columns(let selector) = $0 { selector } else { nil } },
-        "the rows of a table by columns"),
+        "the rows of a table written by columns"),
       .keys(
         (selector: Pagination.Items.root, container: PagePath?.none),
         [
@@ -168,18 +165,18 @@ extension Pagination.Items: Block {
 }
 
 extension Pagination {
-  /// Which query parameters and members of the body the next requests repeat.
+  /// The query parameters and body members that later requests repeat.
   public enum KeepRule: Hashable, Sendable {
-    /// All of them. The default, and right for most cursors.
+    /// All of them. The default, right for most cursors.
     case all
-    /// Only these: for cursors that exclude other parameters.
+    /// Only these, for servers that accept no other parameters beside a cursor.
     case only([String])
     /// All but these.
     case except([String])
     /// None.
     case none
 
-    /// Whether the parameter or member of that name is repeated.
+    /// Whether the parameter or member is repeated.
     func keeps(_ name: String) -> Bool {
       switch self {
       case .all: true

@@ -1,7 +1,7 @@
 package import QuireCore
 
 extension JSONValue {
-  /// The value at a path; nil where there is none.
+  /// The value at a path; nil if there is none.
   package func value(at path: PagePath) -> JSONValue? { value(at: path.steps[...]) }
 
   private func value(at steps: ArraySlice<PagePath.Step>) -> JSONValue? {
@@ -23,7 +23,7 @@ extension JSONValue {
     }
   }
 
-  /// Whether the value is this text, or a list that contains it.
+  /// Whether the value is this text or a list that contains it.
   private func holds(_ text: String) -> Bool {
     switch self {
     case .array(let elements): elements.contains { $0.plainText == text }
@@ -32,9 +32,9 @@ extension JSONValue {
     }
   }
 
-  /// This value with another one at a path; objects on the way are made where nothing is.
+  /// This value with another one set at a path. Missing objects on the path are created.
   ///
-  /// Throws `invalidArgument` where the path leads through something that has no members.
+  /// Throws `invalidArgument` if a value on the path has no members.
   func setting(_ value: JSONValue, at path: PagePath) throws(PageError) -> JSONValue {
     do {
       return try setting(value, at: path.steps[...])
@@ -90,7 +90,7 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// Whether there is nothing in it: null, blank text, an empty list or object.
+  /// Whether the value is null, blank, or an empty list or object.
   package var isBlank: Bool {
     switch self {
     case .null: true
@@ -101,15 +101,15 @@ extension JSONValue {
     }
   }
 
-  /// The value as it goes into a URL or a header field: a text as it is, anything else as JSON.
+  /// The value for a URL or a header field: a text as it is, any other value as JSON.
   package var plainText: String {
     if case .string(let text) = self { text } else { description }
   }
 
-  /// Whether both are written alike, whatever their kinds: `"0"` and `0` are the same.
+  /// Whether both have the same text: `"0"` equals `0`.
   func isSame(as other: JSONValue) -> Bool { plainText == other.plainText }
 
-  /// A whole number in any spelling, from a number's text or from a string that holds one.
+  /// A whole number in any notation, from a number or a text.
   var wholeNumber: Int? {
     switch self {
     case .number(let text): WholeNumber.read(text)
@@ -118,12 +118,12 @@ extension JSONValue {
     }
   }
 
-  /// A whole number of things: one that is not negative.
+  /// A whole number that is not negative.
   package var count: Int? { wholeNumber.flatMap { $0 >= 0 ? $0 : nil } }
 
   /// The link in a value: a text, or an object's `href`, `url`, `@id` or `id`, without the
-  /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams); where an object may stand in
-  /// a list (HAL, §4.1.1; JSON-LD), that of the only one.
+  /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams); in a list of one object
+  /// (HAL, §4.1.1; JSON-LD), that object's.
   package var link: String? {
     switch self {
     case .array(let elements):
@@ -139,7 +139,7 @@ extension JSONValue {
 
   private static let linkNames = ["href", "url", "@id", "id"]
 
-  /// Whether a link has its place here, and none is in it: false, `{"href": null}`, `{"href": ""}`.
+  /// Whether the value is a place for a link without one: false, `{"href": null}`, `{"href": ""}`.
   var isEmptyLink: Bool {
     switch self {
     case .array(let elements): return elements.count == 1 && elements[0].isEmptyLink
@@ -164,8 +164,8 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// Whether this cursor comes before the other: whole numbers are compared as such, however long
-  /// or quoted, anything else by the bytes of its text.
+  /// Whether this cursor precedes the other. Whole numbers are compared as numbers, of any length
+  /// and in quotes too; anything else by the bytes of its text.
   func isLess(than other: JSONValue) -> Bool {
     let texts = (plainText, other.plainText)
     if let left = Int128(texts.0), let right = Int128(texts.1) { return left < right }

@@ -1,74 +1,77 @@
 extension Pagination {
-  /// Where the continuation of the next page comes from: the answer to "next".
+  /// The source of the continuation: the member "next" of a description.
   ///
-  /// A source that finds nothing, null or blank text ends the walk, and so does, where a link is sent, false
-  /// or an object with null or blank text in a link's place.
+  /// A missing, null or blank continuation ends the walk. Where a link is expected, so do `false`
+  /// and an object whose link is null or blank.
   public indirect enum Next: Hashable, Sendable {
-    /// The target of the first link with this relation in the Link header fields, whose parameters
-    /// are all as `where` says (RFC 8288).
+    /// The target of the first link with this relation and these parameters in the Link header
+    /// fields (RFC 8288).
     case linkHeader(rel: String = "next", where: [String: String] = [:])
     /// The value of a header field.
     case header(String)
-    /// The value at a path of the page. Sent as a URL, an object gives its `href`, `url`, `@id` or `id`.
+    /// The value at a path of the page. If it is followed as a link, an object counts by its
+    /// `href`, `url`, `@id` or `id`.
     case body(PagePath)
-    /// The value at a path below the page's last item.
+    /// The value at a path in the last item.
     case lastItem(PagePath)
-    /// The value at a path below the page's first item.
+    /// The value at a path in the first item.
     case firstItem(PagePath)
-    /// The greatest value at a path below the page's items: for servers that do not sort. Whole
-    /// numbers are compared as such, anything else by its bytes.
+    /// The greatest value at a path in the items, for servers that do not sort. Whole numbers are
+    /// compared as numbers, anything else by its bytes.
     case maxItem(PagePath)
-    /// A number of items, from `first`, that grows by `step` with each page.
+    /// An offset that starts at `first` and grows by `step` with each page.
     case offset(first: Int = 0, step: OffsetStep = .itemsReturned)
-    /// A number of pages, from `first`; with `from`, one more than what the page says it is.
+    /// A page number that starts at `first`. With `from`, it is one more than the number that the
+    /// page has there.
     case pageNumber(first: Int = 1, from: PagePath? = nil)
-    /// Where the server's Content-Range ends, plus one; the page begins at `first` (RFC 9110, §14.4).
+    /// One more than the end of the Content-Range; the first page starts at `first` (RFC 9110,
+    /// §14.4).
     case contentRange(first: Int = 0)
-    /// The pages that a document lists, one after the other: the list at a path, and below each of its
-    /// elements the link. The first page is the index, and what it lists may be indexes in turn, if
-    /// `nested`. A link to a part of the page it stands in is no page.
+    /// The pages that an index document lists, in order: the list at a path, and the link in each
+    /// of its elements. The first page is the index. If `nested`, its pages may be indexes too. A
+    /// link to a fragment of its own page is skipped.
     case index(PagePath, link: PagePath, nested: Bool = true)
-    /// The value of another source, changed on its way; see `Pagination.ValueTransform`.
+    /// The value of another source, transformed; see `Pagination.ValueTransform`.
     case transformed(Next, ValueTransform)
-    /// Several values under names of their own, sent together by `Pagination.Placement.queryMerge` or
-    /// `.bodyMerge`; those that are missing are left out, and none at all is the end.
+    /// Several named values, sent together by `Pagination.Placement.queryMerge` or `.bodyMerge`.
+    /// Missing ones are omitted; if all are missing, it is the end.
     case all([String: Next])
-    /// The first of these routes whose source finds something, each with a placement of its own.
+    /// The first of these routes whose source finds a value. Each has its own placement.
     case firstOf([Route])
 
-    /// The link header with the relation `next`.
+    /// The link with the relation `next` in the Link header.
     public static let linkHeader = Next.linkHeader()
-    /// Items counted from 0, by what each page returned.
+    /// An offset from 0 that grows by the items of each page.
     public static let offset = Next.offset()
-    /// Pages counted from 1.
+    /// Page numbers from 1.
     public static let pageNumber = Next.pageNumber()
   }
 }
 
 extension Pagination.Next {
-  /// One query parameter out of a link.
+  /// A query parameter of a link.
   public static func queryItem(_ name: String, of source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .queryItem(name))
   }
 
-  /// A value that came form-encoded, decoded; see `Pagination.ValueTransform.formDecoded`.
+  /// A form-encoded value, decoded; see `Pagination.ValueTransform.formDecoded`.
   public static func formDecoded(
     _ source: Pagination.Next, when condition: Pagination.Condition? = nil
   ) -> Pagination.Next {
     .transformed(source, .formDecoded(when: condition))
   }
 
-  /// A whole number plus another one; see `Pagination.ValueTransform.adding`.
+  /// A number plus another; see `Pagination.ValueTransform.adding`.
   public static func adding(_ number: Int, to source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .adding(number))
   }
 
-  /// A text around a value; see `Pagination.ValueTransform.template`.
+  /// A template around a value; see `Pagination.ValueTransform.template`.
   public static func template(_ text: String, of source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .template(text))
   }
 
-  /// A text that is JSON, read; see `Pagination.ValueTransform.json`.
+  /// The JSON in a text; see `Pagination.ValueTransform.json`.
   public static func json(_ source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .json)
   }
@@ -80,12 +83,12 @@ extension Pagination.Next {
 }
 
 extension Pagination.Next {
-  /// The source below all transforms.
+  /// The source inside all transforms.
   package var root: Pagination.Next {
     if case .transformed(let source, _) = self { source.root } else { self }
   }
 
-  /// The transforms around the root, in the order they are applied.
+  /// The transforms around the root, in the order of their application.
   package var transforms: [Pagination.ValueTransform] {
     if case .transformed(let source, let transform) = self {
       source.transforms + [transform]
@@ -94,7 +97,7 @@ extension Pagination.Next {
     }
   }
 
-  /// Whether the source is found among all items of a page, not only the last.
+  /// Whether the source needs all items of a page instead of the last one.
   var looksAtAllItems: Bool {
     switch root {
     case .firstItem, .maxItem: true
@@ -103,7 +106,7 @@ extension Pagination.Next {
     }
   }
 
-  /// Whether the source counts by itself, so that it never finds nothing.
+  /// Whether the source is a counter, which always has a next value.
   package var isCounter: Bool {
     switch root {
     case .offset, .pageNumber: true
@@ -111,7 +114,7 @@ extension Pagination.Next {
     }
   }
 
-  /// The number that the first page has, where pages have numbers.
+  /// The number of the first page, if pages or items are counted.
   package var firstCount: Int? {
     switch root {
     case .offset(let first, _), .pageNumber(let first, _), .contentRange(let first): first
@@ -130,7 +133,7 @@ extension Pagination.Next: Block {
       "linkHeader", link, example: "\"next\"", also: ["link": ""],
       { .linkHeader(rel: $0.rel, where: $0.conditions) },
       { if case .linkHeader(let rel, let conditions) = $0 { (rel, conditions) } else { nil } },
-      "the link of that relation in the Link header; `{\"rel\": \"next\", \"where\": {\"results\": "
+      "the link with that relation in the Link header; `{\"rel\": \"next\", \"where\": {\"results\": "
         + "\"true\"}}` asks for parameters too"),
     .word("linkHeader", .linkHeader, also: ["link": ""]),
     .key(
@@ -154,29 +157,29 @@ extension Pagination.Next: Block {
     .key(
       "offset", offsetForm, { .offset(first: $0.first, step: $0.step) },
       { if case .offset(let first, let step) = $0 { (first, step) } else { nil } },
-      "a number of items; the step is `\"itemsReturned\"`, `\"pageSize\"` or `{\"body\": path}`"),
+      "an offset in items; the step is `\"itemsReturned\"`, `\"pageSize\"` or `{\"body\": path}`"),
     .word("offset", .offset),
     .key(
       "pageNumber", numberForm, also: ["page": ""], { .pageNumber(first: $0.first, from: $0.from) },
       { if case .pageNumber(let first, let from) = $0 { (first, from) } else { nil } },
-      "a number of pages; with `from`, one more than what the page says it is"),
+      "a page number; with `from`, one more than the page's own"),
     .word("pageNumber", .pageNumber, also: ["page": ""]),
     .key(
       "contentRange", rangeForm, { .contentRange(first: $0) },
-      { if case .contentRange(let first) = $0 { first } else { nil } }, "where Content-Range ends"),
+      { if case .contentRange(let first) = $0 { first } else { nil } }, "the end of Content-Range"),
     .word("contentRange", .contentRange()),
     .key(
       "index", indexForm, { .index($0.list, link: $0.link, nested: $0.nested) },
       { if case .index(let list, let link, let nested) = $0 { (list, link, nested) } else { nil } },
-      "every link that an index of pages lists, in its order; what it lists may be indexes in turn, if "
-        + "`nested`, which is the default"),
+      "the links that an index of pages lists, in order; these pages may be indexes too, if `nested`, which is the default"
+    ),
   ]
 
   private static let made: [FormCase<Pagination.Next>] = [
     transform(
       "queryItem", "name", "of", plain: "", Pagination.ValueTransform.queryItem,
       { if case .queryItem(let name) = $0 { name } else { nil } },
-      "a query parameter out of a link"),
+      "a query parameter of a link"),
     .key(
       "formDecoded", decodedForm, example: "source", { .formDecoded($0.of, when: $0.when) },
       {
@@ -186,33 +189,33 @@ extension Pagination.Next: Block {
           nil
         }
       },
-      "`%XX` and `+` decoded; as `{\"of\": source, \"when\": condition}` only where the answer says that it "
-        + "is encoded"),
+      "decodes `%XX` and `+`; `{\"of\": source, \"when\": condition}` does so only if the answer matches the condition"
+    ),
     transform(
       "adding", "number", "to", plain: 0, Pagination.ValueTransform.adding,
-      { if case .adding(let number) = $0 { number } else { nil } }, "a sum"),
+      { if case .adding(let number) = $0 { number } else { nil } }, "the value plus a number"),
     transform(
       "template", "text", "of", plain: "", Pagination.ValueTransform.template,
       { if case .template(let text) = $0 { text } else { nil } },
-      "a text with the value in place of `{}`; `{name}`, `{size}` and `{to}` too"),
+      "a text with the value in place of `{}`; also `{name}`, `{size}` and `{to}`"),
     .key(
       "json", { .transformed($0, .json) },
       { if case .transformed(let source, .json) = $0 { source } else { nil } },
-      "the JSON in a text"),
+      "parses a text as JSON"),
     .key(
       "jsonText", { .transformed($0, .jsonText) },
       { if case .transformed(let source, .jsonText) = $0 { source } else { nil } },
-      "the text of JSON"),
+      "writes the value as JSON text"),
     .key(
       "all", Pagination.Next.all, { if case .all(let sources) = $0 { sources } else { nil } },
       "several values by name, for `queryMerge` and `bodyMerge`"),
     .key(
       "firstOf", Pagination.Next.firstOf,
       { if case .firstOf(let routes) = $0 { routes } else { nil } },
-      "the first `Pagination.Route` that finds something"),
+      "the first `Pagination.Route` that finds a value"),
   ]
 
-  /// A relation, or one with parameters.
+  /// A relation, with or without parameters.
   private static let link = Form<(rel: String, conditions: [String: String])>.oneOf(
     "A link header source",
     [
@@ -249,7 +252,7 @@ extension Pagination.Next: Block {
       .optional("nested", \.nested, example: "false"),
     ])
 
-  /// A source, or one with the condition under which it is encoded.
+  /// A source, with or without the condition under which it is encoded.
   private static let decodedForm = Form<(of: Pagination.Next, when: Pagination.Condition?)>.oneOf(
     "The source \"formDecoded\"",
     [
@@ -259,7 +262,7 @@ extension Pagination.Next: Block {
         { $0 }),
     ])
 
-  /// A transform with a parameter, and the source that it changes.
+  /// A transform with a parameter, and its source.
   private static func transform<Parameter: Formed>(
     _ kind: String, _ name: String, _ source: String, plain: Parameter,
     _ embed: @escaping @Sendable (Parameter) -> Pagination.ValueTransform,

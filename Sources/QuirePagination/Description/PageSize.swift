@@ -1,22 +1,21 @@
 extension Pagination {
-  /// Where a walk asks for a page size, and how the server treats it.
+  /// How a page size is requested, and how the server treats it.
   ///
-  /// Nothing is asked unless the walk has a page size of its own; one beyond `max` is lowered to it,
-  /// and the client says so in its log.
+  /// A page size is requested only if the walk has one. One beyond `max` is lowered to it, and the
+  /// client logs that.
   public struct PageSize: Hashable, Sendable {
-    /// Where the number goes; nil where the server takes none, and only `default` says how long a page
-    /// is.
+    /// The placement of the page size; nil if the server accepts none, and only `default` is known.
     public var send: Placement?
-    /// What the server gives when nothing is asked. Only for telling short pages.
+    /// The server's default page size. Used only to recognize short pages.
     public var standard: Int?
-    /// The most the server gives.
+    /// The server's maximum page size.
     public var max: Int?
-    /// Where a page says what size the server really used.
+    /// The path of the page size that the server really used.
     public var echo: PagePath?
-    /// The text around the number, as `odata.maxpagesize={n}`. Default: the number alone.
+    /// A template for the number, such as `odata.maxpagesize={n}`. Default: the number alone.
     public var format: String
 
-    /// A page size that goes to `send`, or nowhere.
+    /// Creates a rule; without `send` no page size is requested.
     public init(
       _ send: Placement? = nil, default standard: Int? = nil, max: Int? = nil,
       echo: PagePath? = nil,
@@ -37,21 +36,23 @@ extension Pagination.PageSize: Block {
   package static let grammar = Form<Pagination.PageSize>.object(
     "A page size", Pagination.PageSize(),
     [
-      .optional("send", \.send, "where the number goes; left out where the server takes none"),
       .optional(
-        "default", \.standard, example: "30", "what the server gives when nothing is asked"),
-      .optional("max", \.max, example: "100", "the most that the server gives"),
-      .optional("echo", \.echo, "where a page says what size the server used"),
-      .optional("format", \.format, example: "\"max={n}\"", "the text around the number"),
+        "send", \.send, "the placement of the page size; omitted if the server accepts none"),
+      .optional(
+        "default", \.standard, example: "30", "the server's default"),
+      .optional("max", \.max, example: "100", "the server's maximum"),
+      .optional("echo", \.echo, "the path of the size that the server used"),
+      .optional("format", \.format, example: "\"max={n}\"", "a template for the number"),
     ])
 }
 
 extension Pagination {
-  /// How far an offset moves with each page.
+  /// How much an offset grows with each page.
   public enum OffsetStep: Hashable, Sendable {
-    /// By the items the page had. The default, right also where a server gives fewer than was asked for.
+    /// By the number of items of the page. The default, right even if a server returns fewer than
+    /// requested.
     case itemsReturned
-    /// By the page size, for servers that filter after they counted.
+    /// By the page size, for servers that count before they filter.
     case pageSize
     /// By the number at a path of the page.
     case body(PagePath)
@@ -68,6 +69,6 @@ extension Pagination.OffsetStep: Block {
       .word("pageSize", .pageSize, "the page size"),
       .key(
         "body", Pagination.OffsetStep.body, { if case .body(let path) = $0 { path } else { nil } },
-        "a number of the page"),
+        "a number in the page"),
     ])
 }

@@ -1,54 +1,53 @@
 public import QuireCore
 
-/// How a listing is paged: eight answers that together describe a protocol, and two for servers that
-/// also page backwards or give out changes.
+/// A description of how a listing is paged.
 ///
 /// ```swift
 /// let pagination = Pagination(
 ///   next: .body("/next_cursor"), send: .query("cursor"), end: [.flag("/has_more")],
 ///   items: "/data")
 /// ```
-/// A value: it can live in a file, be printed and be compared; see `json` and `init(json:)`. The
-/// presets, such as `.github`, are compositions of the same parts, and can be changed like any
-/// other value.
+/// A description is a value: it can be stored in a file, printed and compared; see `json` and
+/// `init(json:)`. The presets, such as `.github`, are made of the same parts and can be changed
+/// like any other value.
 public struct Pagination: Hashable, Sendable {
-  /// Where the continuation of the next page comes from.
+  /// The source of the continuation.
   public var next: Pagination.Next
 
-  /// Where it goes. Default: it is a link. Not asked when `next` is `firstOf`, whose routes say it
-  /// themselves.
+  /// The placement of the continuation. Default: it is a link. Ignored if `next` is `firstOf`,
+  /// whose routes have their own placements.
   public var send: Pagination.Placement
 
-  /// What else changes between the first request and the following ones.
+  /// Further differences between the first request and the later ones.
   public var request: Pagination.RequestRule
 
-  /// What ends the walk, besides a source that finds nothing.
+  /// The rules that end the walk, besides a missing continuation.
   public var end: [Pagination.End]
 
-  /// Where a page keeps its items. Default: the page is the list.
+  /// The place of the items. Default: the page itself is the list.
   public var items: Pagination.Items
 
-  /// Where a page size is asked for; nil when the server takes none.
+  /// How a page size is requested; nil if the server accepts none.
   public var size: Pagination.PageSize?
 
-  /// Where the server says how much there is; nil when it does not.
+  /// The source of the total; nil if the server declares none.
   public var total: Pagination.TotalSource?
 
-  /// Failures, links and handles.
+  /// Failures, links and sessions.
   public var policy: Pagination.Policy
 
-  /// How to get to the page before; nil when the server pages in one direction.
+  /// How to find the previous page; nil if the server pages in one direction only.
   public var previous: Pagination.PreviousRule?
 
-  /// What a later walk for changes starts with, read from the last page: a sync token, a delta link.
-  /// That walk sends it with every page. Default nil: nothing.
+  /// The continuation for a later walk that reads only changes, taken from the last page: a sync
+  /// token or a delta link. That walk sends it with every page. Default nil: none.
   public var resume: Pagination.Route?
 
-  /// The formats that the server answers in; a page in another one is `unexpectedMediaType`. Default:
-  /// empty, which is any, and the first page's binds the later ones.
+  /// The formats of the pages; another one throws `unexpectedMediaType`. Default: empty, which
+  /// allows any format for the first page and then only that one.
   public var formats: [PageFormat]
 
-  /// A description. Whether its parts fit together is checked when a walk is made of it.
+  /// Creates a description. Whether its parts fit together is checked when a walk starts.
   public init(
     next: Pagination.Next, send: Pagination.Placement = .url,
     request: Pagination.RequestRule = Pagination.RequestRule(),
@@ -70,11 +69,11 @@ public struct Pagination: Hashable, Sendable {
     self.formats = formats
   }
 
-  /// The same description for items that are elsewhere in the page.
+  /// The same description with the items at another place.
   ///
-  /// What the description says about a list that is left out or a lone item still holds, unless the
-  /// selector is more than a path. Where the items are `unspecified` below a container, the path is that
-  /// of the container, or of a list in it, and every path of the description that begins with it moves.
+  /// If the selector is a plain path, modifiers of the description such as `optional` stay. If the
+  /// items are `unspecified` below a container, the path is that of the container or of a list in
+  /// it, and every path of the description that begins with the container moves along.
   public func items(at selector: Pagination.Items) -> Pagination {
     var changed = self
     switch (items, selector) {
@@ -93,14 +92,14 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with the continuation sent elsewhere.
+  /// The same description with another placement of the continuation.
   public func sending(as placement: Pagination.Placement) -> Pagination {
     var changed = self
     changed.send = placement
     return changed
   }
 
-  /// The same description with the page size sent elsewhere.
+  /// The same description with another placement of the page size.
   public func size(as placement: Pagination.Placement) -> Pagination {
     var changed = self
     changed.size = changed.size ?? Pagination.PageSize()
@@ -108,7 +107,7 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with a total, which ends the walk where pages or items are counted.
+  /// The same description with a total. If pages or items are counted, it also ends the walk.
   public func total(at source: Pagination.TotalSource) -> Pagination {
     var changed = self
     changed.total = source
@@ -121,8 +120,8 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with another number for the first page or item; a description that does not
-  /// count is unchanged.
+  /// The same description with another number for the first page or item. No effect unless pages or
+  /// items are counted.
   public func counting(from first: Int) -> Pagination {
     func counted(_ source: Pagination.Next) -> Pagination.Next {
       switch source {
@@ -141,21 +140,21 @@ public struct Pagination: Hashable, Sendable {
   }
 
   /// The same description with another URL for the request before the first page, such as
-  /// `books/_pit?keep_alive=1m`; one that opens nothing is unchanged.
+  /// `books/_pit?keep_alive=1m`. No effect without such a request.
   public func opening(at url: String) -> Pagination {
     var changed = self
     changed.policy.open?.url = url
     return changed
   }
 
-  /// The same description for a server that answers in these formats.
+  /// The same description for pages in these formats.
   public func formats(_ formats: [PageFormat]) -> Pagination {
     var changed = self
     changed.formats = formats
     return changed
   }
 
-  /// The same description with another policy for next links.
+  /// The same description with another link policy.
   public func links(_ policy: LinkPolicy) -> Pagination {
     var changed = self
     changed.policy.links = policy
@@ -164,7 +163,7 @@ public struct Pagination: Hashable, Sendable {
 }
 
 extension Pagination {
-  /// The description with the path of its example for one that only the caller knows.
+  /// The description with its example selector in place of an unspecified one.
   package var example: Pagination {
     guard case .unspecified(let selector, _) = items else { return self }
     var changed = self
@@ -172,15 +171,15 @@ extension Pagination {
     return changed
   }
 
-  /// The description with its container at `path`; where that ends like a list of the example, it may
-  /// be the list's path as well, and both are read.
+  /// The description with its container at `path`. If `path` ends like a list of the example, it
+  /// may be the list's path instead, and both are tried.
   private func moved(
     _ example: Pagination.Items, from container: PagePath, to path: PagePath
   ) -> Pagination {
     let base = container.text
     let lists = example.paths.map { $0.text.dropFirst(base.count) }
     let list = lists.first { !$0.isEmpty && path.text.hasSuffix($0) }
-    // Still unspecified, so that a walk throws.
+    // Stays unspecified, so that a walk throws.
     var unplaced = self
     unplaced.items = .unspecified(.path(path), below: path.text.isEmpty ? container : path)
     guard let inside = self.example.moved(from: base, to: path.text) else { return unplaced }
@@ -192,7 +191,8 @@ extension Pagination {
     return both
   }
 
-  /// The description with `path` where a path begins with `base`; nil where no path can begin so.
+  /// The description with `path` in place of `base` at the start of its paths; nil if that makes no
+  /// valid path.
   private func moved(from base: String, to path: String) -> Pagination? {
     func moved(_ value: JSONValue) -> JSONValue {
       switch value {
@@ -207,7 +207,7 @@ extension Pagination {
     return try? Pagination(json: moved(value).description)
   }
 
-  /// The description that finds what either finds.
+  /// A description that finds whatever either one finds.
   private func or(_ other: Pagination) -> Pagination {
     func routes(_ first: Pagination.Next, _ second: Pagination.Next, _ send: Pagination.Placement)
       -> Pagination.Next
@@ -241,31 +241,30 @@ extension Pagination: Block {
   package static let grammar = Form<Pagination>.object(
     "A pagination description", Pagination(next: .linkHeader),
     [
-      .required("next", \.next, "where the continuation comes from"),
+      .required("next", \.next, "the source of the continuation"),
       .optional(
-        "send", \.send, "where it goes; default `\"url\"`",
+        "send", \.send, "its placement; default `\"url\"`",
         isWritten: { if case .firstOf = $0.next { false } else { true } }),
-      .optional("request", \.request, "what else changes from request to request"),
-      .optional("end", \.end, "what ends the listing"),
-      .optional("items", \.items, "where the items are", isWritten: { _ in true }),
-      .optional("size", \.size, "where a page size goes"),
-      .optional("total", \.total, "where the server says how much there is"),
+      .optional("request", \.request, "further differences between requests"),
+      .optional("end", \.end, "the rules that end the listing"),
+      .optional("items", \.items, "the place of the items", isWritten: { _ in true }),
+      .optional("size", \.size, "how a page size is requested"),
+      .optional("total", \.total, "the source of the total"),
       .optional("policy", \.policy, "failures, links and sessions"),
-      .optional("previous", \.previous, "what leads to the page before"),
+      .optional("previous", \.previous, "the source of the continuation to the previous page"),
       .optional(
-        "resume", \.resume, "what a later walk for changes starts with, from the last page"),
+        "resume", \.resume, "the continuation for a later walk that reads only changes"),
       .optional(
-        "formats", \.formats, example: "[\"json\"]", "the formats that the server answers in"),
+        "formats", \.formats, example: "[\"json\"]", "the formats of the pages"),
     ])
 }
 
 extension PageFormat: FormWord {}
 
 extension Pagination: Codable {
-  /// Reads an object with the names of the answers, of which only `next` is required.
+  /// Reads a JSON object, of which only the member `next` is required.
   ///
-  /// A name that is unknown, missing or holds something else is an error that says what was
-  /// expected.
+  /// An unknown, missing or invalid member is an error that says what was expected.
   public init(from decoder: any Decoder) throws {
     do {
       self = try Self.grammar.read(JSONValue(from: decoder))
@@ -276,7 +275,7 @@ extension Pagination: Codable {
     }
   }
 
-  /// Writes the answers, without those that are the default.
+  /// Writes a JSON object without the members that are the default.
   public func encode(to encoder: any Encoder) throws {
     try Self.grammar.write(self).encode(to: encoder)
   }
@@ -285,7 +284,7 @@ extension Pagination: Codable {
 extension Pagination {
   /// Reads a description from the JSON text of a file.
   ///
-  /// Throws `invalidArgument` that names the key, says what is wrong with it and what was expected.
+  /// Throws `invalidArgument` with the key, what is wrong with it and what was expected.
   public init(json: some Sequence<UInt8>) throws(PageError) {
     do {
       try self.init(try JSONValue(parsing: json))
@@ -299,36 +298,36 @@ extension Pagination {
   /// Reads a description from JSON.
   init(_ value: JSONValue) throws { self = try Self.grammar.read(value) }
 
-  /// Reads a description from JSON text, as `json` writes it; throws as for the bytes of a file.
+  /// Reads a description from JSON text, such as `json`. Throws the same as for the bytes of a
+  /// file.
   public init(json: String) throws(PageError) {
     try self.init(json: json.utf8)
   }
 
-  /// The description as JSON text for a file: what fits on a line stays on one, and the answers
-  /// come in their order.
+  /// The description as JSON text for a file.
   public var json: String { DescriptionText().text(Self.grammar.write(self)) }
 
   /// The JSON Schema of a description in a file, for editors and validators.
   ///
-  /// Says where a name or a kind of value is wrong; whether the parts fit together, only a walk can
-  /// say. Source: JSON Schema, draft 2020-12.
+  /// The schema checks names and types of values. Whether the parts fit together is checked only by
+  /// a walk. Source: JSON Schema, draft 2020-12.
   public static var schema: String { DescriptionText().text(DescriptionReference.schema) }
 }
 
 extension Pagination {
-  /// How the page before another one is found, where a server pages in both directions.
+  /// How to find the previous page, for servers that page in both directions.
   public struct PreviousRule: Hashable, Sendable {
-    /// Where a page says what leads to the one before it.
+    /// The source of the continuation to the previous page.
     public var from: Next
-    /// Where that goes. Default: it is a link.
+    /// The placement of that continuation. Default: it is a link.
     public var send: Placement
-    /// What says, of a page that was reached backwards, that it is the first of all: flags and empty
-    /// pages. Default: nothing but a source that finds nothing.
+    /// The rules that recognize the first page of the listing when walking backwards: flags and
+    /// empty pages. Default: only a missing continuation.
     public var end: [End]
-    /// Where the page size goes instead, such as `last` for `first`. Default nil: to the same place.
+    /// Another placement of the page size, such as `last` for `first`. Default nil: the same one.
     public var size: Placement?
 
-    /// A way to the page before.
+    /// Creates a rule.
     public init(
       _ from: Next, send: Placement = .url, end: [End] = [], size: Placement? = nil
     ) {
@@ -341,7 +340,7 @@ extension Pagination {
 }
 
 extension Pagination.PreviousRule {
-  /// The page before by a web link, under either of its relations (RFC 8288).
+  /// The previous page by a Link header, by either of its relations (RFC 8288).
   static let linkHeader = Pagination.PreviousRule(
     .firstOf([
       Pagination.Route(.linkHeader(rel: "prev"), send: .url),
@@ -355,11 +354,11 @@ extension Pagination.PreviousRule: Block {
   package static let grammar = Form<Pagination.PreviousRule>.object(
     "The rule previous", Pagination.PreviousRule(.linkHeader),
     [
-      .required("from", \.from, "what leads to the page before"),
+      .required("from", \.from, "the source of the continuation to the previous page"),
       .optional(
-        "send", \.send, "where that goes; default `\"url\"`",
+        "send", \.send, "its placement; default `\"url\"`",
         isWritten: { if case .firstOf = $0.from { false } else { true } }),
-      .optional("end", \.end, "what says that a page is the first of all"),
-      .optional("size", \.size, "where the page size goes instead"),
+      .optional("end", \.end, "the rules that recognize the first page"),
+      .optional("size", \.size, "another placement of the page size"),
     ])
 }

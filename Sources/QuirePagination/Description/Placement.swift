@@ -1,59 +1,60 @@
 import QuireCore
 
 extension Pagination {
-  /// Where a value goes in a request: the answer to "send".
+  /// The place of a value in a request: the member "send" of a description.
   public enum Placement: Hashable, Sendable {
-    /// The value is a link that replaces the whole request target, byte for byte.
+    /// The value is a link, followed byte for byte.
     case url
     /// A query parameter.
     case query(String, encoding: ValueEncoding = .strict)
-    /// A header field, sent as it is.
+    /// A header field, with the value as it is.
     case header(String)
-    /// A member of the JSON body, lossless: a number stays a number. `/variables/after` reaches
-    /// inside; objects on the way are made.
+    /// A member of the JSON body, lossless: a number stays a number. A path such as
+    /// `/variables/after` reaches inside; missing objects are created.
     case jsonBody(PagePath)
-    /// A parameter of a body that is a form (`application/x-www-form-urlencoded`), strictly encoded.
+    /// A parameter of a form body (`application/x-www-form-urlencoded`), strictly encoded.
     case form(String)
-    /// An element's text or an attribute in a body of XML, at a path of names such as
-    /// `//IndexedPageItemView/@Offset`. The request's body has the element; the attribute is made.
+    /// An element's text or an attribute in an XML body, at a path of names such as
+    /// `//IndexedPageItemView/@Offset`. The request's body has to have the element; a missing
+    /// attribute is created.
     case xmlBody(PagePath)
-    /// In place of this text in the URL's path, such as `{page}`; the first page gets the source's
-    /// first value.
+    /// In place of this text in the path of the URL, such as `{page}`. The first request gets the
+    /// source's first value.
     case path(String, encoding: ValueEncoding = .strict)
-    /// In place of this text wherever it stands in the URL and the body, such as `{{offset}}` in a
-    /// query language; the first page gets the source's first value.
+    /// In place of this text anywhere in the URL and the body, such as `{{offset}}` in a query
+    /// language. The first request gets the source's first value.
     case placeholder(String, encoding: ValueEncoding = .strict)
-    /// Several query parameters: the members of `Pagination.Next.all` or of an object, or a value that is
-    /// a query string itself (`?page=2&limit=50`).
+    /// Several query parameters: the members of `Pagination.Next.all` or of an object, or a value
+    /// that is itself a query string (`?page=2&limit=50`).
     case queryMerge
     /// Several members of the JSON body: those of `Pagination.Next.all`, whose names are pointers.
     case bodyMerge
-    /// The value describes the request: a link, or an object with `href` and perhaps `method`,
-    /// `headers`, `body` and `merge`, as STAC has them. Without `merge`, fields and body replace those
-    /// of the first request; credentials are never taken from it.
+    /// The value describes a request: a link, or an object with `href` and optionally `method`,
+    /// `headers`, `body` and `merge`, as in STAC. Without `merge`, fields and body replace those of
+    /// the first request. Credentials are never taken from it.
     case request
-    /// The Range field, from an offset and a page long: `Range: 50-149`.
+    /// The Range field, from an offset for the length of a page: `Range: 50-149`.
     case itemRange
-    /// The first of these that fits the walk's own request, for servers that take the same by GET and by
-    /// POST: a form fits a body that is one, `jsonBody` and `bodyMerge` one of JSON, both a POST without a
-    /// body, `xmlBody` a body of XML, a placeholder where it stands, everything else always. Where none
-    /// fits, the last.
+    /// The first of these that fits the walk's own request, for servers that accept the same by GET
+    /// and POST. `form` fits a form body, `jsonBody` and `bodyMerge` a JSON body, and all three a
+    /// POST without a body; `xmlBody` fits an XML body, a placeholder a request that contains it,
+    /// and everything else any request. If none fits, the last one is used.
     case firstOf([Placement])
   }
 }
 
 extension Pagination.Placement {
-  /// A parameter of the body where that is a form, else of the query.
+  /// A parameter of a form body, or else of the query.
   static func parameter(_ name: String) -> Pagination.Placement {
     .firstOf([.form(name), .query(name)])
   }
 
-  /// A member of the JSON body where there is one, else a parameter of the query.
+  /// A member of a JSON body, or else a query parameter.
   static func member(_ pointer: PagePath, or name: String) -> Pagination.Placement {
     .firstOf([.jsonBody(pointer), .query(name)])
   }
 
-  /// The placement that a request has room for, of those that it may be.
+  /// The alternative that fits a request.
   func fitted(to request: PageRequest) -> Pagination.Placement {
     guard case .firstOf(let placements) = self else { return self }
     let first = placements.first { $0.fits(request) } ?? placements.last
@@ -77,7 +78,7 @@ extension Pagination.Placement {
 }
 
 extension Pagination {
-  /// The same description for one request: each value goes where that has room for it.
+  /// The description for one request: each placement is the alternative that fits it.
   package func fitted(to request: PageRequest) -> Pagination {
     func fit(_ route: Pagination.Route) -> Pagination.Route {
       Pagination.Route(fit(route.next), send: route.send.fitted(to: request))
@@ -112,10 +113,10 @@ extension Pagination.Placement: Block {
   package static let grammar = Form<Pagination.Placement>.oneOf(
     "A placement",
     [
-      .word("url", .url, also: ["link": ""], "a link: the whole address, byte for byte"),
+      .word("url", .url, also: ["link": ""], "the value is a link, followed byte for byte"),
       .word(
         "request", .request,
-        "a whole request that the page describes: `href`, `method`, `headers`, `body`, `merge`"),
+        "the value describes a request: `href`, `method`, `headers`, `body`, `merge`"),
       encoded(
         "query", "\"cursor\"", Pagination.Placement.query,
         { if case .query(let name, let encoding) = $0 { (name, encoding) } else { nil } },
@@ -134,17 +135,17 @@ extension Pagination.Placement: Block {
       .key(
         "xmlBody", example: "\"//Page/@Offset\"", also: ["xml": ""], Pagination.Placement.xmlBody,
         { if case .xmlBody(let path) = $0 { path } else { nil } },
-        "text or attribute of a body of XML"),
+        "an element or attribute of an XML body"),
       encoded(
         "path", "\"{page}\"", Pagination.Placement.path,
         { if case .path(let text, let encoding) = $0 { (text, encoding) } else { nil } },
-        "in place of a text in the URL's path"),
+        "replaces a text in the URL's path"),
       encoded(
         "placeholder", "\"{{at}}\"", Pagination.Placement.placeholder,
         { if case .placeholder(let text, let encoding) = $0 { (text, encoding) } else { nil } },
-        "in place of a text in URL and body"),
+        "replaces a text in URL and body"),
       .word(
-        "queryMerge", .queryMerge, "the members of `all`, by their names, or a whole query"),
+        "queryMerge", .queryMerge, "the members of `all` by name, or a whole query string"),
       .word(
         "bodyMerge", .bodyMerge,
         "the members of `all`, whose names are pointers into the JSON body: `{\"all\": {\"/page/after\": "
@@ -153,11 +154,11 @@ extension Pagination.Placement: Block {
       .key(
         "firstOf", Pagination.Placement.firstOf,
         { if case .firstOf(let placements) = $0 { placements } else { nil } },
-        "to the first of these that the walk's request has room for"),
+        "the first of these that fits the walk's request"),
     ],
     check: { $0 == .firstOf([]) ? "\"firstOf\" has no placements." : nil })
 
-  /// A placement that percent-encodes its value.
+  /// A placement with a percent-encoded value.
   private static func encoded(
     _ name: String, _ example: String,
     _ embed: @escaping @Sendable (String, Pagination.ValueEncoding) -> Pagination.Placement,
@@ -175,14 +176,14 @@ extension Pagination.Placement: Block {
 }
 
 extension Pagination {
-  /// One way to the next page: a source, and where its value goes.
+  /// A source of the continuation and its placement.
   public struct Route: Hashable, Sendable {
-    /// Where the continuation comes from.
+    /// The source of the continuation.
     public var next: Next
-    /// Where it goes.
+    /// The placement of the continuation.
     public var send: Placement
 
-    /// A way to the next page.
+    /// Creates a route.
     public init(_ next: Next, send: Placement) {
       self.next = next
       self.send = send
@@ -191,8 +192,8 @@ extension Pagination {
 }
 
 extension Pagination.Route {
-  /// What the route sends for a continuation: a counter's number is changed on its way out, so that
-  /// positions count in numbers.
+  /// The value to send for a continuation. A counter is transformed only here, so that positions
+  /// hold plain numbers.
   func value(of continuation: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue {
     guard next.firstCount != nil else { return continuation }
     var value = continuation
@@ -202,8 +203,8 @@ extension Pagination.Route {
     return value
   }
 
-  /// The number that a request says at the route's placement, as it was before it was changed on its way
-  /// out; nil where it says none, or one that cannot be read back.
+  /// The counter that a request sends at the route's placement, before transformation; nil if it
+  /// sends none or one that cannot be read back.
   func count(sentBy request: RequestEditor) -> Int? {
     guard let sent = request.value(at: send) else { return nil }
     guard next.firstCount != nil else { return sent.integer }
@@ -217,7 +218,7 @@ extension Pagination.Route: Block {
   package static let grammar = Form<Pagination.Route>.object(
     "A route", Pagination.Route(.linkHeader, send: .url),
     [
-      .required("next", \.next, "where the continuation comes from"),
-      .required("send", \.send, "where it goes"),
+      .required("next", \.next, "the source of the continuation"),
+      .required("send", \.send, "its placement"),
     ])
 }

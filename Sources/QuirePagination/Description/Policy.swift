@@ -1,58 +1,58 @@
 import QuireCore
 
 extension Pagination {
-  /// What is a failure, which links are followed, and what an unchanged cursor means.
+  /// Failures, links, sessions and pacing of a listing.
   public struct Policy: Hashable, Sendable {
-    /// Answers that are failures whatever their status; the first rule that applies decides.
+    /// Answers that are failures whatever their status; the first matching rule decides.
     public var failure: [FailureRule]
-    /// Which next links are followed. Default: same origin.
+    /// The links to follow. Default: to the same origin.
     public var links: LinkPolicy
-    /// Where a page says what its relative links start from, such as OData's context URL; that may be
-    /// relative to the page's address. Links of the Link header start at that address always. Default
-    /// nil, and where a page says nothing: at `xml:base`, else at the page's address.
+    /// The source of the base URL for relative links in a page, such as OData's context URL; it may
+    /// itself be relative to the page's address. Links of the Link header are always relative to
+    /// that address. Default nil, also used if the source is missing: `xml:base`, or else the
+    /// page's address.
     public var linkBase: ValueSource?
-    /// Whether the cursor is the name of a session at the server, legally the same on every page.
-    /// Default false: an unchanged cursor is a loop.
+    /// Whether the cursor is the handle of a session at the server, which may be the same on every
+    /// page. Default false: an unchanged cursor is a loop.
     public var handle: Bool
-    /// What is requested before the first page, such as a point in time; `Pagination.RequestRule.carry` reads its
-    /// answer. Default nil: nothing.
+    /// A request before the first page, for example to open a point in time.
+    /// `Pagination.RequestRule.carry` reads its answer. Default nil: none.
     public var open: SideRequest?
-    /// What is requested when the walk is over, however it ended, to free what the server holds: once,
-    /// and for 5 seconds at most. Default nil: nothing.
+    /// A request after the walk, however it ended, to free resources of the server: made once, for
+    /// at most 5 seconds. Default nil: none.
     public var close: SideRequest?
-    /// What happens when the server no longer knows the cursor. Default: an error.
+    /// What to do when the cursor has expired. Default: throw.
     public var expiry: ExpiryRule
-    /// How fast the walk may ask. Default: as fast as pages are wanted.
+    /// How fast to request pages. Default: as fast as they are consumed.
     public var pacing: Pacing
-    /// How many items at the end of a page come again at the start of the next one: as many more are
-    /// asked for, and they are delivered with the page they begin. Default 0.
+    /// How many items at the end of a page the next page repeats. As many more are requested, and
+    /// they are delivered with the next page. Default 0.
     public var overlap: Int
-    /// Whether a page's items are delivered from its last to its first: for listings that are walked
+    /// Whether the items of a page are delivered in reverse order, for listings that are walked
     /// from their end. Default false.
     public var reversesItems: Bool
-    /// What an empty text in the place of the cursor means. Default: the end.
+    /// The meaning of an empty cursor. Default: the end.
     public var emptyCursor: EmptyCursor
 
-    /// What shows that an answer is a page where it has nothing else: members that stand on every page,
-    /// beside items that are `optional`. Default: none, and an answer without items, continuation or
-    /// total is `shape`.
+    /// Members that every page has, to recognize a page whose optional items, continuation and
+    /// total are all missing. Default: none, and such an answer throws `shape`.
     public var marks: [PagePath]
 
-    /// What an empty text in the place of a cursor means.
+    /// The meaning of an empty cursor.
     public enum EmptyCursor: String, Hashable, Sendable, CaseIterable {
-      /// No page follows, as with most servers. Where a flag or a total says that more follows all the
-      /// same, the walk fails with `inconsistentTermination` behind the page.
+      /// The end, as with most servers. If a flag or a total says that more follows, the walk
+      /// throws `inconsistentTermination` after the page.
       case end
-      /// A cursor like any other, which is sent: only null, or none at all, is the end. In XML an empty
-      /// element is an empty text.
+      /// A cursor like any other, which is sent; only null or a missing cursor is the end. An empty
+      /// XML element is an empty text.
       case value
     }
 
-    /// Which segments of the first URL's path hold a secret, as `bot{secret}` does for those that begin
-    /// with "bot": what stands for `{secret}` is shown nowhere. Default nil: none.
+    /// A pattern for path segments of the first URL that contain a secret: `bot{secret}` matches
+    /// those that begin with "bot", and hides the rest in every output. Default nil: none.
     public var secretSegment: String?
 
-    /// A policy; by default no failures inside a 200, links to the same origin, no handle.
+    /// Creates a policy; every parameter has the default of its property.
     public init(
       failure: [FailureRule] = [], links: LinkPolicy = .sameOrigin, linkBase: ValueSource? = nil,
       handle: Bool = false, open: SideRequest? = nil, close: SideRequest? = nil,
@@ -86,22 +86,24 @@ extension Pagination.Policy: Block {
       .optional(
         "failure", \.failure, "answers that are failures; the first rule that applies decides"),
       .optional("links", \.links, "which next links are followed"),
-      .optional("linkBase", \.linkBase, "where a page says what its relative links start from"),
-      .optional("handle", \.handle, example: "true", "the cursor may stay the same"),
-      .optional("open", \.open, "what is requested before the first page"),
-      .optional("close", \.close, "what is requested after the last page"),
-      .optional("expiry", \.expiry, "what becomes of a walk whose cursor the server forgot"),
-      .optional("pacing", \.pacing, "how fast to ask"),
-      .optional("overlap", \.overlap, example: "1", "items that come again with the next page"),
+      .optional("linkBase", \.linkBase, "the source of the base URL for relative links"),
+      .optional(
+        "handle", \.handle, example: "true", "the cursor is a session handle and may stay the same"),
+      .optional("open", \.open, "a request before the first page"),
+      .optional("close", \.close, "a request after the walk"),
+      .optional("expiry", \.expiry, "what to do when the cursor has expired"),
+      .optional("pacing", \.pacing, "how fast to request pages"),
+      .optional(
+        "overlap", \.overlap, example: "1", "the number of items that the next page repeats"),
       .optional(
         "reversesItems", \.reversesItems, example: "true",
         "items are delivered from last to first"),
       .optional(
         "emptyCursor", \.emptyCursor, example: "\"value\"",
-        "an empty text in the place of a cursor is a cursor; default `\"end\"`"),
+        "an empty cursor is a cursor; default `\"end\"`"),
       .optional(
         "marks", \.marks, example: "[\"/kind\"]",
-        "paths that show a page to be one where its optional items, continuation and total are left out"
+        "members that every page has, to recognize one without items, continuation and total"
       ),
       .optional(
         "secretSegment", \.secretSegment, example: "\"bot{secret}\"",
@@ -121,19 +123,20 @@ extension Pagination.Policy: Block {
 extension Pagination.Policy.EmptyCursor: FormWord {}
 
 extension Pagination {
-  /// How fast a walk may ask, besides what throttling answers say.
+  /// How fast a walk may request pages, besides the limits that the server's answers impose.
   public struct Pacing: Hashable, Sendable {
     /// The least number of seconds between two requests of a listing. Default 0.
     public var interval: Double
-    /// Where a page says how many seconds to wait before the next one. A wait that is longer than
-    /// `RetryPolicy.maximumRetryAfter` is not begun: the next page throws `throttled`, and can be asked
-    /// for later. Default nil: nowhere.
+    /// The source of the number of seconds to wait before the next page. If that is longer than
+    /// `RetryPolicy.maximumRetryAfter`, the next page throws `throttled` at once, and can be
+    /// requested later. Default nil: none.
     public var backoff: ValueSource?
-    /// Whether a page may be asked for before the one in front of it was consumed. False where the
-    /// cursor acknowledges, and the server forgets what was asked past. Default true.
+    /// Whether a page may be requested before the previous one is consumed. Set it to false if
+    /// requesting a page acknowledges the previous one, which the server then forgets. Default
+    /// true.
     public var readsAhead: Bool
 
-    /// A pace; none of our own by default.
+    /// Creates a pace; by default without any limit.
     public init(interval: Double = 0, backoff: ValueSource? = nil, readsAhead: Bool = true) {
       self.interval = interval
       self.backoff = backoff
@@ -152,10 +155,10 @@ extension Pagination.Pacing: Block {
         "interval", \.interval, example: "0.34", "the least number of seconds between two requests"),
       .optional(
         "backoff", \.backoff,
-        "where a page says how many seconds to wait, no longer than `maximumRetryAfter`"),
+        "the source of the seconds to wait, at most `maximumRetryAfter`"),
       .optional(
         "readsAhead", \.readsAhead, example: "false",
-        "no page is asked for before the one in front of it was consumed"),
+        "no page is requested before the previous one is consumed"),
     ],
     check: { pacing, _ in
       (0...86_400).contains(pacing.interval)
@@ -164,21 +167,23 @@ extension Pagination.Pacing: Block {
 }
 
 extension Pagination {
-  /// What a walk does when the server no longer knows its cursor, or pages no further.
+  /// What a walk does when its cursor has expired or the server's result window ends.
   ///
-  /// Whatever is not `fail` shows: the first page behind the break carries `HTTPPageInfo.recovery`. A
-  /// walk recovers three times at most, and then throws.
+  /// Except for `fail`, the first page after the recovery has `HTTPPageInfo.recovery`. A walk
+  /// recovers at most three times, and then throws.
   public enum ExpiryRule: Hashable, Sendable {
-    /// Throw `cursorExpired` or `resultWindowExceeded`, with the checkpoint. The default.
+    /// Throws `cursorExpired` or `resultWindowExceeded` with the checkpoint. The default.
     case fail
-    /// Begin the listing again: everything comes again.
+    /// Restarts the listing: all items are delivered again.
     case restart
-    /// Open again (`Pagination.Policy.open`) and go on by the same cursor: for cursors that are keys.
+    /// Repeats `Pagination.Policy.open` and continues with the same cursor, for cursors that are
+    /// keys.
     case reopen
-    /// Go on by the cursor in the failing answer, which may skip or repeat what changed meanwhile.
+    /// Continues with the cursor in the failing answer, which may skip or repeat what changed
+    /// meanwhile.
     case resume(ValueSource)
-    /// Begin again behind the last item: its value at `from`, below the item, goes to the placement.
-    /// Items with the same value are lost or repeated, as the parameter excludes or includes it.
+    /// Restarts after the last item: its value at `from` is sent to the placement. Items with the
+    /// same value are skipped or repeated, depending on whether the parameter is exclusive.
     case reanchor(Placement, from: PagePath)
   }
 }
@@ -190,17 +195,18 @@ extension Pagination.ExpiryRule: Block {
     "An expiry rule",
     [
       .word("fail", .fail, "an error, with the checkpoint; the default"),
-      .word("restart", .restart, "the listing begins again: everything comes again"),
-      .word("reopen", .reopen, "`open` is requested again, and the same cursor goes on"),
+      .word("restart", .restart, "the listing restarts: all items are delivered again"),
+      .word(
+        "reopen", .reopen, "`open` is requested again, and the walk continues with the same cursor"),
       .key(
         "resume", Pagination.ExpiryRule.resume,
         { if case .resume(let source) = $0 { source } else { nil } },
-        "the cursor in the failing answer goes on"),
+        "the walk continues with the cursor in the failing answer"),
       .keys(
         (placement: Pagination.Placement.url, path: PagePath("")),
         [.required("reanchor", \.placement), .required("from", \.path)],
         { .reanchor($0.placement, from: $0.path) },
         { if case .reanchor(let placement, let path) = $0 { (placement, path) } else { nil } },
-        "the listing begins again behind the last item, whose value goes to the placement"),
+        "the listing restarts after the last item, whose value is sent to the placement"),
     ])
 }

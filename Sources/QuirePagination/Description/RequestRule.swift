@@ -1,37 +1,37 @@
 public import QuireCore
 
 extension Pagination {
-  /// What else changes between requests: the answer to "request".
+  /// Further differences between requests: the member "request" of a description.
   ///
-  /// What the walk's own request already says is never overwritten: a first value or a constant is
-  /// added only where the caller gave none.
+  /// The walk's own request is never overridden: a first value or a constant is added only if the
+  /// caller gave none.
   public struct RequestRule: Hashable, Sendable {
-    /// The method of the requests after the first.
+    /// The method of the later requests.
     public enum Method: String, Hashable, Sendable, CaseIterable {
-      /// The same as the first, with its body. The default.
+      /// The method and body of the first request. The default.
       case same
       /// GET, without a body.
       case get
     }
 
-    /// Which query parameters and body members of the first request are sent again. Not asked when
-    /// the continuation is a link: that brings its own query.
+    /// The query parameters and body members of the first request that later requests repeat.
+    /// Ignored if the continuation is a link, which has its own query.
     public var keep: KeepRule
-    /// What the first request sends in place of a continuation, such as `*`. Default nil: nothing.
+    /// The value that the first request sends as the continuation, such as `*`. Default nil: none.
     public var first: JSONValue?
-    /// What the requests after the first have in its place, such as another address. Not asked when
-    /// the continuation is a link. Default nil: nothing.
+    /// Changes to the later requests, such as another address. Ignored if the continuation is a
+    /// link. Default nil: none.
     public var then: RequestChange?
     /// The method of the requests after the first.
     public var method: Method
-    /// What the protocol needs in every request.
+    /// Constants of every request.
     public var always: RequestConstants
-    /// What answers give and requests repeat, by a name of its own. Default: nothing.
+    /// Values that answers give and later requests repeat, by name. Default: none.
     public var carry: [String: CarriedValue]
-    /// Whether the requests only ask, so that a POST may be sent again after a failure. Default false.
+    /// Whether requests have no side effects, so that a POST may be retried. Default false.
     public var isQuery: Bool
 
-    /// What else changes; nothing by default.
+    /// Creates a rule; by default nothing changes.
     public init(
       keep: KeepRule = .all, first: JSONValue? = nil, then: RequestChange? = nil,
       method: Method = .same, always: RequestConstants = RequestConstants(),
@@ -54,30 +54,31 @@ extension Pagination.RequestRule: Block {
   package static let grammar = Form<Pagination.RequestRule>.object(
     "The request rule", Pagination.RequestRule(),
     [
-      .optional("keep", \.keep, "which parameters of the first request come again"),
-      .optional("first", \.first, example: "\"*\"", "what the first request sends as a cursor"),
-      .optional("then", \.then, "what later requests have instead"),
+      .optional("keep", \.keep, "the parameters of the first request that later requests repeat"),
+      .optional(
+        "first", \.first, example: "\"*\"", "the value that the first request sends as a cursor"),
+      .optional("then", \.then, "changes to the later requests"),
       .optional(
         "method", \.method, example: "\"get\"", "later requests have no body; default `\"same\"`"),
-      .optional("always", \.always, "what every request has"),
-      .optional("carry", \.carry, "what answers give and requests repeat, by name"),
-      .optional("isQuery", \.isQuery, example: "true", "a POST may be sent again"),
+      .optional("always", \.always, "constants of every request"),
+      .optional("carry", \.carry, "values from answers that later requests repeat, by name"),
+      .optional("isQuery", \.isQuery, example: "true", "a POST may be retried"),
     ])
 }
 
 extension Pagination.RequestRule.Method: FormWord {}
 
 extension Pagination {
-  /// What the requests after the first have in place of what the first one has: for servers that go on
-  /// at another address, or with another query.
+  /// Changes to the requests after the first, for servers that continue at another address or with
+  /// another query.
   public struct RequestChange: Hashable, Sendable {
-    /// The address, as seen from the first request's: `list/continue`, `/search/scroll`. What the
-    /// request rule keeps of the query is added to its own. Default nil: the same.
+    /// The address, relative to that of the first request: `list/continue`, `/search/scroll`. Query
+    /// parameters that the request rule keeps are added. Default nil: the same.
     public var url: String?
-    /// Parameters, fields and members of the body, which replace those of the first request.
+    /// Parameters, fields and body members, which replace those of the first request.
     public var set: RequestConstants
 
-    /// A change; nothing by default.
+    /// Creates a change; by default nothing changes.
     public init(url: String? = nil, set: RequestConstants = RequestConstants()) {
       self.url = url
       self.set = set
@@ -99,7 +100,7 @@ extension Pagination.RequestChange: Block {
 }
 
 extension Pagination {
-  /// What a protocol needs in every request, unless the caller's request says otherwise.
+  /// Constants of every request, unless the caller's request has its own.
   public struct RequestConstants: Hashable, Sendable {
     /// Query parameters, strictly encoded.
     public var query: [String: String]
@@ -108,7 +109,7 @@ extension Pagination {
     /// Members of the JSON body, by pointer.
     public var body: [PagePath: JSONValue]
 
-    /// Constants; none by default.
+    /// Creates constants; none by default.
     public init(
       query: [String: String] = [:], header: [String: String] = [:],
       body: [PagePath: JSONValue] = [:]
@@ -132,16 +133,16 @@ extension Pagination.RequestConstants: Block {
 }
 
 extension Pagination {
-  /// A value that an answer gives once, or anew with every page, and that every later request repeats:
-  /// a session, a snapshot.
+  /// A value from an answer that every later request repeats, until a later answer changes it: a
+  /// session, a snapshot.
   public struct CarriedValue: Hashable, Sendable {
-    /// Where an answer has it, that of `Pagination.Policy.open` included. An answer without it leaves the
-    /// value as it was.
+    /// The source of the value, in pages and in the answer to `Pagination.Policy.open`. An answer
+    /// without it leaves the value as it was.
     public var from: ValueSource
-    /// Where requests have it.
+    /// The placement of the value.
     public var send: Placement
 
-    /// A value from `from` that is sent to `send`.
+    /// Creates a carried value.
     public init(from: ValueSource, send: Placement) {
       self.from = from
       self.send = send
@@ -155,29 +156,29 @@ extension Pagination.CarriedValue: Block {
   package static let grammar = Form<Pagination.CarriedValue>.object(
     "A carried value", Pagination.CarriedValue(from: "", send: .url),
     [
-      .required("from", \.from, "where an answer has it"),
-      .required("send", \.send, "where requests have it"),
+      .required("from", \.from, "the source in an answer"),
+      .required("send", \.send, "the placement in requests"),
     ])
 }
 
 extension Pagination {
-  /// A request beside those for pages: to open what a walk needs at the server, or to close it.
+  /// A request besides those for pages, which opens or closes something at the server.
   ///
   /// It goes to the listing's own origin, with the client's credentials.
   public struct SideRequest: Hashable, Sendable {
     /// The method. Default GET.
     public var method: String
-    /// The address, as seen from the listing's: `/_pit`. Default nil: the listing's own.
+    /// The address, relative to the listing's: `/_pit`. Default nil: the listing's own.
     public var url: String?
-    /// What of the first request's query and body goes along. Default: nothing.
+    /// The part of the first request's query and body that is sent too. Default: nothing.
     public var keep: KeepRule
-    /// Parameters, fields and members of the body.
+    /// Parameters, fields and body members.
     public var set: RequestConstants
-    /// Where values of the walk go: those of `Pagination.RequestRule.carry` by their names, and as `cursor` the
-    /// continuation. The request is not made where one of them is missing.
+    /// The placements of values of the walk: those of `Pagination.RequestRule.carry` by name, and
+    /// the continuation as `cursor`. The request is not made if one of them is missing.
     public var send: [String: Placement]
 
-    /// A request beside those for pages.
+    /// Creates a side request.
     public init(
       _ method: String = "GET", url: String? = nil, keep: KeepRule = .none,
       set: RequestConstants = RequestConstants(), send: [String: Placement] = [:]
@@ -199,11 +200,13 @@ extension Pagination.SideRequest: Block {
     [
       .optional(
         "method", \.method, example: "\"DELETE\"", "default GET", isWritten: { _ in true }),
-      .optional("url", \.url, example: "\"/_pit\"", "the address; default the listing's own"),
-      .optional("keep", \.keep, "what of the first request goes along; default `\"none\"`"),
+      .optional("url", \.url, example: "\"/_pit\"", "the address; default the listing's"),
+      .optional(
+        "keep", \.keep, "the part of the first request that is sent too; default `\"none\"`"),
       .optional("query", \.set.query, "parameters"),
       .optional("header", \.set.header, "header fields"),
       .optional("body", \.set.body, "members of the JSON body"),
-      .optional("send", \.send, "where carried values go, and the continuation as `cursor`"),
+      .optional(
+        "send", \.send, "the placements of carried values, and of the continuation as `cursor`"),
     ])
 }

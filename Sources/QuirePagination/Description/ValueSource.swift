@@ -1,29 +1,29 @@
 public import QuireCore
 
 extension Pagination {
-  /// Where a flag, a total or an error code is read from.
+  /// The source of a flag, a total or an error code.
   public indirect enum ValueSource: Hashable, Sendable {
     /// The value at a path of the page.
     case body(PagePath)
     /// The value of a header field.
     case header(String)
-    /// The value at a path below the page's last item.
+    /// The value at a path in the last item.
     case lastItem(PagePath)
-    /// How many elements the list at a path of the page has.
+    /// The number of elements of the list at a path of the page.
     case count(PagePath)
     /// A parameter of the first link with this relation, such as Sentry's `results`.
     case linkParameter(String, rel: String)
     /// A query parameter of the first link with this relation, such as the page of GitHub's `last`.
     case linkQueryItem(String, rel: String)
-    /// The complete length in Content-Range (RFC 9110, §14.4); `*` is nothing.
+    /// The complete length in Content-Range (RFC 9110, §14.4); `*` counts as missing.
     case contentRangeTotal
-    /// The first of these that finds something.
+    /// The first of these that finds a value.
     case firstOf([ValueSource])
   }
 }
 
 extension Pagination.ValueSource: ExpressibleByStringLiteral {
-  /// A path of the page known to be right. Traps on a malformed one.
+  /// Creates a source for a path of the page. Traps on a malformed path.
   public init(stringLiteral value: String) { self = .body(PagePath(stringLiteral: value)) }
 }
 
@@ -48,7 +48,7 @@ extension Pagination.ValueSource: Block {
       .key(
         "count", example: "\"/items\"", Pagination.ValueSource.count,
         { if case .count(let path) = $0 { path } else { nil } },
-        "how many elements a list of the page has"),
+        "the number of elements of a list in the page"),
       .keys(
         (name: "", rel: ""),
         [
@@ -56,7 +56,7 @@ extension Pagination.ValueSource: Block {
           .required("rel", \.rel, example: "\"next\""),
         ], { .linkParameter($0.name, rel: $0.rel) },
         { if case .linkParameter(let name, let rel) = $0 { (name, rel) } else { nil } },
-        "a parameter of the link of that relation"),
+        "a parameter of the link with that relation"),
       .keys(
         (name: "", rel: ""),
         [
@@ -64,36 +64,36 @@ extension Pagination.ValueSource: Block {
           .required("rel", \.rel, example: "\"last\""),
         ], { .linkQueryItem($0.name, rel: $0.rel) },
         { if case .linkQueryItem(let name, let rel) = $0 { (name, rel) } else { nil } },
-        "a query parameter of that link's target"),
+        "a query parameter of that link's URL"),
       .word("contentRangeTotal", .contentRangeTotal, "the complete length in Content-Range"),
       .key(
         "firstOf", Pagination.ValueSource.firstOf,
         { if case .firstOf(let sources) = $0 { sources } else { nil } },
-        "the first of these that finds something"),
+        "the first of these that finds a value"),
     ])
 }
 
 extension Pagination {
-  /// Where the server says how much there is, and what kind of promise that is.
+  /// The source of the total, and how exact the total is.
   ///
-  /// A number that is no number (`*`, `"unknown"`, null) or negative is no total.
+  /// A value that is not a number (`*`, `"unknown"`, null) or is negative counts as missing.
   public struct TotalSource: Hashable, Sendable {
-    /// Which pages say it.
+    /// The pages that declare the total.
     public enum Scope: String, Hashable, Sendable, CaseIterable {
-      /// All of them. The default.
+      /// Every page. The default.
       case everyPage
-      /// Only the first: the walk remembers it, and does not ask the others.
+      /// Only the first page: the walk remembers it.
       case firstPage
     }
 
-    /// Where the number is.
+    /// The source of the number.
     public var source: ValueSource
-    /// What it counts, and how far to trust it.
+    /// What the number counts, and how exact it is.
     public var kind: Total.Kind
-    /// Which pages say it.
+    /// The pages that declare the total.
     public var scope: Scope
 
-    /// A total read from `source`. Default: exactly this many items, said by every page.
+    /// Creates a total. Default: the exact number of items, declared by every page.
     public init(
       _ source: ValueSource, _ kind: Total.Kind = .items, scope: Scope = .everyPage
     ) {
@@ -105,7 +105,7 @@ extension Pagination {
 }
 
 extension Pagination.TotalSource: ExpressibleByStringLiteral {
-  /// A number of items at a path of the page known to be right. Traps on a malformed one.
+  /// Creates a total of items at a path of the page. Traps on a malformed path.
   public init(stringLiteral value: String) {
     self.init(Pagination.ValueSource(stringLiteral: value))
   }
@@ -136,16 +136,16 @@ extension Pagination.TotalSource.Scope: FormWord {}
 extension Total.Kind: FormWord {}
 
 extension Pagination {
-  /// How a value is written into a URL.
+  /// How a value is encoded in a URL.
   public enum ValueEncoding: Hashable, Sendable {
-    /// Everything but RFC 3986's unreserved characters is percent-encoded, exactly once. The default.
+    /// Percent-encodes every character but RFC 3986's unreserved ones, exactly once. The default.
     case strict
-    /// The value is already encoded.
+    /// Leaves the value as it is, because it is already encoded.
     case verbatim
-    /// Strict, but for these ASCII characters, for servers that refuse `%3D` where they sent `=`.
+    /// Strict except for these ASCII characters, for servers that refuse `%3D` where they sent `=`.
     case allowing(String)
 
-    /// `text` ready for a URL.
+    /// The encoded text.
     func encode(_ text: String) -> String {
       switch self {
       case .strict: PercentEncoding.encode(text)
@@ -167,6 +167,6 @@ extension Pagination.ValueEncoding: Block {
       .key(
         "allowing", example: "\"=\"", Pagination.ValueEncoding.allowing,
         { if case .allowing(let characters) = $0 { characters } else { nil } },
-        "strict, but for these characters"),
+        "strict except for these characters"),
     ])
 }

@@ -1,34 +1,34 @@
 import QuireCore
 
 extension Pagination {
-  /// How a continuation is changed on its way from where it was found to where it goes.
+  /// A transformation of a continuation between its source and its placement.
   public enum ValueTransform: Hashable, Sendable {
-    /// One query parameter out of a link, decoded.
+    /// A query parameter of a link, decoded.
     case queryItem(String)
-    /// `%XX` decoded, and `+` as a space: for values that came form-encoded. With a condition, only
-    /// where the answer is so: where it says that it is encoded. By default always.
+    /// Decodes `%XX`, and `+` as a space, for form-encoded values. With a condition, only if the
+    /// answer matches it; by default always.
     case formDecoded(when: Condition?)
-    /// A whole number plus this one. Anything else is `invalidCursor`.
+    /// Adds a number to a whole number. Throws `invalidCursor` for any other value.
     case adding(Int)
-    /// A text around the value: `{}` stands for it, or `{name}` for a member where it is an object or
-    /// comes from `Pagination.Next.all`; `{size}` for the page size and `{to}` for the number of a
-    /// counter's last item. Everything else stays as it is.
+    /// A template for the value: `{}` is the value, or `{name}` a member if it is an object or
+    /// comes from `Pagination.Next.all`; `{size}` is the page size and `{to}` the number of a
+    /// counter's last item. Other text stays as it is.
     case template(String)
-    /// A text that holds JSON, read: a number in a header field becomes a number in a body.
+    /// Parses a text as JSON, so that a number in a header field becomes a number in a body.
     case json
-    /// The value as JSON text: a text in quotes, an object on one line.
+    /// Writes the value as JSON text: a text in quotes, an object on one line.
     case jsonText
 
-    /// A value that comes form-encoded always.
+    /// Decodes values that are always form-encoded.
     public static let formDecoded = ValueTransform.formDecoded(when: nil)
 
-    /// Whether the transform needs to know the page size.
+    /// Whether the transform needs the page size.
     var needsPageSize: Bool {
       guard case .template(let text) = self else { return false }
       return text.contains("{size}") || text.contains("{to}")
     }
 
-    /// Whether the transform makes sense of a number that a walk counts.
+    /// Whether the transform can be applied to a counter.
     var fitsCounters: Bool {
       switch self {
       case .adding, .template, .jsonText: true
@@ -36,9 +36,9 @@ extension Pagination {
       }
     }
 
-    /// `value` changed; nil when nothing is left of it.
+    /// The transformed value; nil if nothing is left of it.
     ///
-    /// Throws `invalidCursor` for a value that cannot be changed so.
+    /// Throws `invalidCursor` for a value that cannot be transformed.
     func apply(to value: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue? {
       switch self {
       case .queryItem(let name): return value.link.flatMap { PageAnswer.queryItem(name, of: $0) }
@@ -58,7 +58,7 @@ extension Pagination {
       }
     }
 
-    /// The number of a counter that was changed to `value`; nil where that does not tell.
+    /// The counter that was transformed into `value`; nil if that cannot be told.
     func undo(_ value: JSONValue) -> JSONValue? {
       switch self {
       case .adding(let number):
@@ -68,7 +68,7 @@ extension Pagination {
       case .template(let text):
         guard text.contains("{}") else { return nil }
         if let number = Self.number(in: value.plainText, by: text) { return .number(number) }
-        // The caller's own number, with no text around it.
+        // The caller sent a plain number without the template.
         return value.integer == nil ? nil : value
       case .jsonText: return value
       case .queryItem, .formDecoded, .json: return nil
@@ -103,7 +103,7 @@ extension Pagination {
       return result + rest
     }
 
-    /// The digits that stand for `{}` in a text that was made by a template; nil in any other.
+    /// The digits in place of `{}` in a text made by the template; nil in any other text.
     private static func number(in text: String, by template: String) -> String? {
       var sent = text[...]
       var rest = template[...]

@@ -1,32 +1,32 @@
 import QuireCore
 
-/// One of the several ways in which a block can be written.
+/// One of the alternatives in which a block can be written.
 struct FormCase<Value: Sendable>: Sendable {
-  /// How the case is told from the others.
+  /// How the case is recognized.
   enum Kind: Equatable, Sendable {
-    /// A text that is this word.
+    /// This word.
     case word(String)
-    /// An object with the first of these names, and perhaps the others.
+    /// An object with the first of these members, and optionally the others.
     case keys([String])
-    /// Everything that no other case is: a text, or anything at all.
+    /// A value that no other case matches: a text, or any value.
     case bare(onlyText: Bool)
   }
 
   let kind: Kind
-  /// Older words of the command line, and what each adds to its argument.
+  /// Older words of the command line, and what each appends to its argument.
   let aliases: [String: String]
-  /// What an argument of the command line is: "a whole number", and an example of one.
+  /// What a command-line argument is, such as "a whole number", and an example of one.
   var argument = (noun: "", sample: "")
   let schema: JSONValue
   let row: FormRow
-  /// Reads the whole value; the text is what messages call the block.
+  /// Reads the whole value; the text names the block in messages.
   let read: @Sendable (JSONValue, String) throws(FormFailure) -> Value
   let write: @Sendable (Value) -> JSONValue?
-  /// The JSON of an argument behind the case's word.
+  /// The JSON for a command-line argument of the case.
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
   let abbreviate: @Sendable (Value) -> String?
 
-  /// A text that stands for a value.
+  /// A word for a value.
   static func word(
     _ word: String, _ value: Value, also aliases: [String: String] = [:], _ note: String = ""
   ) -> FormCase where Value: Equatable {
@@ -72,7 +72,7 @@ struct FormCase<Value: Sendable>: Sendable {
     .key(name, Payload.inner, example: example, also: aliases, embed, extract, note)
   }
 
-  /// An object with several members, of which the first tells the case.
+  /// An object with several members, of which the first identifies the case.
   static func keys<Root>(
     _ plain: Root, _ list: [FormMember<Root>], also aliases: [String: String] = [:],
     _ embed: @escaping @Sendable (Root) -> Value,
@@ -89,7 +89,7 @@ struct FormCase<Value: Sendable>: Sendable {
       abbreviate: { extract($0).flatMap(members.abbreviate) })
   }
 
-  /// The value of another form, as it is. An object is only taken for one if `onlyText` is false.
+  /// A value of another form. Objects match only if `onlyText` is false.
   static func bare<Payload: Formed>(
     onlyText: Bool = true, _ embed: @escaping @Sendable (Payload) -> Value,
     _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
@@ -112,9 +112,10 @@ struct FormCase<Value: Sendable>: Sendable {
 }
 
 extension Form {
-  /// One of several cases. A value is written as the first of them that it is.
+  /// One of several cases. A value is written by the first case that matches it.
   ///
-  /// `subject` is what messages call the block: "An end rule". `check` says what does not fit.
+  /// `subject` names the block in messages: "An end rule". `check` returns what is wrong with a
+  /// value.
   static func oneOf(
     _ subject: String, _ cases: [FormCase<Value>],
     check: @escaping @Sendable (Value) -> String? = { _ in nil }
@@ -135,16 +136,16 @@ extension Form {
   }
 }
 
-/// Finds the case of a value.
+/// Chooses the case of a value.
 private struct ChoiceForm<Value: Sendable>: Sendable {
   let subject: String
   let cases: [FormCase<Value>]
   private let words: [String]
   private let objects: [FormCase<Value>]
   private let bare: FormCase<Value>?
-  /// The names that tell objects apart.
+  /// The member names that identify the cases that are objects.
   private let kinds: [String]
-  /// Those, and the names of further members.
+  /// The names of all members.
   private let known: [String]
 
   init(subject: String, cases: [FormCase<Value>]) {
@@ -171,7 +172,7 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
     return forms.joined(separator: ", or ")
   }
 
-  /// What older words stand for.
+  /// The meaning of older words.
   private var aliases: [String: (name: String, rest: String)] {
     cases.reduce(into: [:]) { result, one in
       for (alias, rest) in one.aliases { result[alias] = (one.name ?? "", rest) }
@@ -198,7 +199,7 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
     }
   }
 
-  /// The case of an object with these names.
+  /// The case of an object with these member names.
   private func object(_ found: [String]) throws(FormFailure) -> FormCase<Value> {
     if let bare, case .bare(onlyText: false) = bare.kind, !found.contains(where: known.contains) {
       return bare
@@ -215,14 +216,14 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
   }
 
   var schema: JSONValue {
-    // A bare text may be any, the words among them.
+    // A bare text may be any text, including the words.
     let texts =
       bare.map { [$0.schema] }
       ?? (words.isEmpty ? [] : [["enum": .array(words.map(JSONValue.string))]])
     return ["oneOf": .array(texts + objects.map { $0.schema.described($0.row.note) })]
   }
 
-  /// A word that only abbreviates an object stands in that object's row.
+  /// A word that only abbreviates an object shares that object's row.
   var rows: [FormRow] {
     cases.compactMap { one in
       if let word = one.word { return kinds.contains(word) && one.row.note.isEmpty ? nil : one.row }
@@ -255,7 +256,8 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
     }
   }
 
-  /// What does not begin with a name: the value of another form, perhaps with further members.
+  /// Expands an argument without a case's name: the value of another form, possibly with further
+  /// members.
   private func expand(unnamed text: String, _ head: String) throws(FormFailure) -> JSONValue {
     if objects.count == 1, let object = try? objects[0].expand(text),
       case .object(let members) = object, members.count > 1
@@ -289,6 +291,6 @@ extension FormCase {
   fileprivate var word: String? { if case .word(let word) = kind { word } else { nil } }
   fileprivate var names: [String] { if case .keys(let names) = kind { names } else { [] } }
   fileprivate var isBare: Bool { if case .bare = kind { true } else { false } }
-  /// What the case is called on a command line.
+  /// The name of the case on the command line.
   fileprivate var name: String? { word ?? names.first }
 }

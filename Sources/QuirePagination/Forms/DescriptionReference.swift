@@ -1,8 +1,8 @@
 import QuireCore
 
-/// What is said about the description language as a whole: its schema, and the tables of the guide.
+/// The reference of the description language: its schema, and the tables of the guide.
 enum DescriptionReference {
-  /// Every block that has a name, in the order of the guide.
+  /// All named blocks, in the order of the guide.
   private static let blocks: [any Block.Type] = [
     Pagination.Next.self, Pagination.Route.self, Pagination.OffsetStep.self,
     Pagination.Placement.self, Pagination.ValueEncoding.self,
@@ -27,7 +27,7 @@ enum DescriptionReference {
     return .object(schema)
   }
 
-  /// The tables of the guide, by the names of their blocks.
+  /// The tables of the guide, by block name.
   static var tables: [(name: String, text: String)] {
     ([Pagination.self] + blocks.filter { $0 != PagePath.self }).map { ($0.name, $0.table) }
   }
@@ -44,7 +44,7 @@ extension Block {
 }
 
 extension JSONValue {
-  /// The same value, its names in order.
+  /// The value with the members of all objects sorted by name.
   var sorted: JSONValue {
     switch self {
     case .null, .bool, .number, .string: self

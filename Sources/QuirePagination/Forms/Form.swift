@@ -2,43 +2,43 @@ package import QuireCore
 
 /// The grammar of one block of the description language.
 ///
-/// A block's form is its only definition: files are read and written by it, the words of the command
-/// line are expanded by it, and messages, the JSON Schema and the tables of the reference follow from it.
+/// A block's form is its only definition: it reads and writes files and expands words of the
+/// command line; messages, the JSON Schema and the tables of the reference are derived from it.
 package struct Form<Value: Sendable>: Sendable {
-  /// What messages call a value: "a whole number".
+  /// The name of a value in messages: "a whole number".
   let noun: String
-  /// The same for several: "whole numbers".
+  /// The plural of `noun`: "whole numbers".
   let nouns: String
-  /// How the reference writes a value: `path`, `{"first": 0}`.
+  /// The value in the reference: `path`, `{"first": 0}`.
   let example: String
-  /// What an argument of the command line is, and an example of one.
+  /// What a command-line argument is, and an example of one.
   let argument: String
   let sample: String
-  /// What the JSON Schema says of a value.
+  /// The JSON Schema of a value.
   var schema: JSONValue
   let read: @Sendable (JSONValue) throws(FormFailure) -> Value
   let write: @Sendable (Value) -> JSONValue
-  /// The JSON of a word of the command line.
+  /// The JSON for a word of the command line.
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
-  /// The word of the command line for a value; nil where only JSON says it.
+  /// The word of the command line for a value; nil if only JSON can express it.
   let abbreviate: @Sendable (Value) -> String?
   /// The rows of the block's table in the reference.
   var rows: [FormRow] = []
 }
 
-/// One row of a table in the reference: how a part is written, and what it means.
+/// One row of a table in the reference: the JSON of a part, and its meaning.
 struct FormRow: Sendable {
   var json: String
   var note: String
 }
 
-/// Why a value is not what its form says, and where it is.
+/// The error of a value that does not match its form.
 package struct FormFailure: Error, CustomStringConvertible {
-  /// The keys and indexes that lead to the value: `.end[1]`.
+  /// The keys and indexes on the way to the value: `.end[1]`.
   var path = ""
-  /// What is wrong; nil where only the block around the value can say what the value is for.
+  /// What is wrong; nil if only the enclosing block can say what the value is for.
   var message: String?
-  /// The text that is none of the known words.
+  /// The unknown word.
   var unknown: String?
 
   init(_ message: String? = nil, unknown: String? = nil) {
@@ -57,7 +57,7 @@ package struct FormFailure: Error, CustomStringConvertible {
     return (place.isEmpty ? "" : "At \(place): ") + (message ?? "The value is of another kind.")
   }
 
-  /// The failure as the member `name` of a block tells it.
+  /// The failure, described as one of the member `name` of a block.
   func told(by subject: String, member name: String, _ noun: String) -> FormFailure {
     if message != nil { return inside("." + name) }
     if let unknown {
@@ -73,13 +73,13 @@ package struct FormFailure: Error, CustomStringConvertible {
   }
 }
 
-/// A type whose values stand in descriptions.
+/// A type of values in descriptions.
 package protocol Formed: Sendable {
-  /// The form where a value is part of another one.
+  /// The form of a value inside another one.
   static var inner: Form<Self> { get }
 }
 
-/// A part of the language that has a name: a definition in the schema, and mostly a table in the
+/// A named part of the language: it is a definition in the schema, and usually a table in the
 /// reference.
 package protocol Block: Formed {
   static var name: String { get }
@@ -87,7 +87,7 @@ package protocol Block: Formed {
 }
 
 extension Block {
-  /// Looks the form up when it is used, because blocks contain each other.
+  /// Looks the form up on use, because blocks contain each other.
   package static var inner: Form<Self> {
     Form(
       noun: "a " + name, nouns: name + "s", example: name, argument: "a " + name, sample: name,
@@ -98,10 +98,10 @@ extension Block {
       abbreviate: { grammar.abbreviate($0) })
   }
 
-  /// Reads a word of the command line, such as `body:/next` or `offset:0,step:pageSize`, or the JSON of
-  /// the block.
+  /// Reads a word of the command line, such as `body:/next` or `offset:0,step:pageSize`, or the
+  /// block's JSON.
   ///
-  /// Throws `invalidArgument` that says what is wrong and what was expected.
+  /// Throws `invalidArgument` with what is wrong and what was expected.
   package init(words text: String) throws(PageError) {
     let json = text.hasPrefix("{") ? try JSONValue(parsing: text) : nil
     do throws(FormFailure) {
@@ -115,7 +115,7 @@ extension Block {
     }
   }
 
-  /// The word of the command line; nil where only JSON says it.
+  /// The word of the command line; nil if only JSON can express the value.
   package var words: String? { Self.grammar.abbreviate(self) }
 }
 
@@ -139,7 +139,7 @@ extension FormWord {
   }
 }
 
-// MARK: - Values that are no blocks
+// MARK: - Values without a name
 
 extension Form {
   private static func leaf(
@@ -242,7 +242,7 @@ extension Array: Formed where Element: Formed {
   }
 }
 
-/// What names the members of an object that has any: a text, or a path.
+/// A key of an object with arbitrary members: a text or a path.
 package protocol FormKey: Hashable, Sendable {
   static func key(_ text: String) throws(FormFailure) -> Self
   var key: String { get }

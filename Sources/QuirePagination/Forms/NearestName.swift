@@ -1,9 +1,9 @@
-/// The known name a misspelt one was meant to be.
+/// Finds the known name that a misspelled one most likely meant.
 package enum NearestName {
-  /// The name with the fewest edits from `name`, at most two or a third of its length;
-  /// nil when none is near.
+  /// The candidate with the fewest edits from `name`: at most two, or a third of its length. Nil if
+  /// none is that near.
   ///
-  /// Costs the product of both lengths per candidate.
+  /// O(product of both lengths) for each candidate.
   package static func find(_ name: String, in candidates: [String]) -> String? {
     let wanted = Array(name.lowercased())
     let scored = candidates.map { (name: $0, edits: edits(wanted, Array($0.lowercased()))) }
@@ -11,8 +11,8 @@ package enum NearestName {
     return best.edits <= max(wanted.count > 3 ? 2 : 1, wanted.count / 3) ? best.name : nil
   }
 
-  /// " Did you mean …?" for a name that is none of `candidates`: the name that `words` has for it, else
-  /// the nearest; empty where there is none.
+  /// " Did you mean …?" with the candidate that `words` maps the name to, or else the nearest one;
+  /// empty if there is none.
   package static func hint(
     _ name: String, in candidates: [String], words: [String: String] = [:]
   ) -> String {
@@ -20,8 +20,8 @@ package enum NearestName {
     return (meant ?? find(name, in: candidates)).map { " Did you mean \"\($0)\"?" } ?? ""
   }
 
-  /// Refuses a name that is none of `known`: a misspelt end rule that was ignored would look like a
-  /// walk that works.
+  /// Throws for a name that is not in `known`: a misspelled end rule, if ignored, would look like
+  /// one that works.
   static func check(
     _ names: [String], in known: [String], _ subject: String,
     words: @autoclosure () -> [String: String] = [:]
@@ -32,8 +32,8 @@ package enum NearestName {
         + hint(name, in: known, words: words()))
   }
 
-  /// Insertions, deletions, replacements, and swaps of neighbours that turn one text into the other
-  /// (the optimal string alignment of Damerau and Levenshtein).
+  /// The number of insertions, deletions, replacements and swaps of neighbors that turn one text
+  /// into the other (Damerau and Levenshtein's optimal string alignment).
   private static func edits(_ left: [Character], _ right: [Character]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (index, character) in left.enumerated() {

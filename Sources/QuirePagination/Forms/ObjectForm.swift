@@ -1,18 +1,18 @@
 import QuireCore
 
-/// A member of an object: its name, and the property that it is.
+/// A member of an object, and the property that it sets.
 struct FormMember<Root: Sendable>: Sendable {
   let name: String
   let isRequired: Bool
   let noun: String
-  /// What an argument of the command line is, and an example of one.
+  /// What a command-line argument is, and an example of one.
   let argument: String
   let sample: String
   let schema: JSONValue
   let row: FormRow
   /// Reads the member's value into the root.
   let read: @Sendable (JSONValue, inout Root) throws(FormFailure) -> Void
-  /// The member's value, of a root and of one that is all default; nil where it is left out.
+  /// The member's value in a root, compared with a root of defaults; nil if it is omitted.
   let write: @Sendable (Root, Root) -> JSONValue?
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
   let abbreviate: @Sendable (Root) -> String?
@@ -35,7 +35,7 @@ struct FormMember<Root: Sendable>: Sendable {
     abbreviate = { get($0).flatMap(form.abbreviate) }
   }
 
-  /// A member that must be there.
+  /// A required member.
   static func required<Value: Formed>(
     _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
     _ note: String = ""
@@ -45,7 +45,7 @@ struct FormMember<Root: Sendable>: Sendable {
       set: { $1[keyPath: path] = $0 }, isWritten: { _, _ in true })
   }
 
-  /// A member that is left out where it is the default, or where `isWritten` says so.
+  /// A member that is omitted if it has its default value, or unless `isWritten` says otherwise.
   static func optional<Value: Formed & Equatable>(
     _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
     _ note: String = "", isWritten: (@Sendable (Root) -> Bool)? = nil
@@ -58,7 +58,7 @@ struct FormMember<Root: Sendable>: Sendable {
       })
   }
 
-  /// One of several members that say what a property is.
+  /// One of several members that set the same property.
   static func alternative<Value: Formed, Property>(
     _ name: String, _ path: any WritableKeyPath<Root, Property> & Sendable,
     _ embed: @escaping @Sendable (Value) -> Property,
@@ -71,7 +71,7 @@ struct FormMember<Root: Sendable>: Sendable {
   }
 }
 
-/// The members of one object, in their order, and what is the default.
+/// The members of an object in order, and a root of defaults.
 struct FormMembers<Root: Sendable>: Sendable {
   let plain: Root
   let members: [FormMember<Root>]
@@ -112,8 +112,8 @@ struct FormMembers<Root: Sendable>: Sendable {
       members.compactMap { member in member.write(root, plain).map { .init(member.name, $0) } })
   }
 
-  /// The object of a word's argument: the first member's value, and behind commas the others' by
-  /// name, as in `0,step:pageSize`.
+  /// The JSON for a command-line argument: the value of the first member, followed by other members
+  /// by name, as in `0,step:pageSize`.
   func expand(_ text: String) throws(FormFailure) -> JSONValue {
     var parts: [(name: String, text: String)] = []
     for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -152,12 +152,12 @@ struct FormMembers<Root: Sendable>: Sendable {
 }
 
 extension Form {
-  /// An object with these members; `check` gets what was read and the names that were there, and says
-  /// what does not fit.
+  /// An object with these members. `check` gets the value and the member names that were read, and
+  /// returns what is wrong.
   ///
   /// - Parameters:
-  ///   - subject: What messages call the object: "An end rule".
-  ///   - plain: A value whose optional members are the default.
+  ///   - subject: The name of the object in messages: "An end rule".
+  ///   - plain: A value whose optional members have their defaults.
   static func object(
     _ subject: String, _ plain: Value, _ list: [FormMember<Value>],
     check: @escaping @Sendable (Value, [String]) -> String? = { _, _ in nil }
@@ -185,7 +185,7 @@ extension Form {
 }
 
 extension JSONValue {
-  /// A schema with a description of what it is for.
+  /// The schema with a description.
   func described(_ note: String) -> JSONValue {
     guard !note.isEmpty, case .object(let members) = self else { return self }
     return .object(members + [.init("description", .string(note))])

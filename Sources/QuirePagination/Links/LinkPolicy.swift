@@ -1,25 +1,24 @@
 package import QuireCore
 
-/// Which next links are followed, seen from the origin the walk started at.
+/// Which next links are followed, relative to the origin where the walk started.
 ///
-/// Whatever the policy: credentials, custom header fields and request bodies go to the home origin
-/// only, a link never leads from https to http, and user information, control characters and other
-/// schemes are refused.
+/// Under every policy, credentials, custom header fields and request bodies go to the home origin
+/// only, a link never leads from https to http, and links with user information, control characters
+/// or other schemes are refused.
 public enum LinkPolicy: Hashable, Sendable {
-  /// Only links to the same scheme, host and port; anything else throws `crossOriginLink`. The
+  /// Follows only links to the same scheme, host and port; others throw `crossOriginLink`. The
   /// default.
   case sameOrigin
-  /// The server's path and query at our own scheme, host and port: for servers that do not know
-  /// their public name.
+  /// Follows the link's path and query at the home origin: for servers that do not know their
+  /// public name.
   case rebase
-  /// A link to http at our own host becomes https; then as `sameOrigin`.
+  /// Changes http links to the home host to https; otherwise the same as `sameOrigin`.
   case upgradeScheme
-  /// Links to these hosts as well, without credentials, for requests without a body. Each is `host`
-  /// for the scheme's own port, or `host:port`.
+  /// Also follows links to these hosts, without credentials, for requests without a body. Each is
+  /// `host`, which means the scheme's default port, or `host:port`.
   case allow([String])
 
-  /// The URL to follow for `link`, an absolute URL, or an error with the code `crossOriginLink` or
-  /// `refusedLink`.
+  /// The URL to follow for `link`, an absolute URL. Throws `crossOriginLink` or `refusedLink`.
   package func target(of link: URLReference, home: Origin) throws(PageError) -> URLReference {
     let origin: Origin
     do {
@@ -58,7 +57,7 @@ public enum LinkPolicy: Hashable, Sendable {
     }
   }
 
-  /// Whether the policy names a host.
+  /// Whether the policy allows a host by name.
   package func names(_ origin: Origin) -> Bool {
     if case .allow(let hosts) = self { allows(origin, in: hosts) } else { false }
   }

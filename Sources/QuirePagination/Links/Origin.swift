@@ -1,22 +1,22 @@
 public import QuireCore
 
-/// Scheme, host and port: what credentials are bound to.
+/// Scheme, host and port of a URL: what credentials are bound to.
 ///
-/// Source: RFC 6454, §4. Only `http` and `https` have one here.
+/// Only `http` and `https` URLs have an origin here. Source: RFC 6454, §4.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `http` or `https`.
   public let scheme: String
-  /// The host in lower case; an IPv6 address in its brackets.
+  /// The host in lowercase; an IPv6 address in brackets.
   public let host: String
-  /// The port, the scheme's own where the URL names none.
+  /// The port, by default that of the scheme.
   public let port: Int
-  /// `host`, with the port where it is not the scheme's own.
+  /// `host`, with the port unless it is the scheme's default.
   package let authority: String
 
   /// The origin of an absolute URL.
   ///
-  /// Throws `PageError` with code `invalidURL` that says what is wrong: another scheme, no host,
-  /// user information, a port that is none, a host that is not ASCII or longer than a name can be.
+  /// Throws `PageError` with code `invalidURL` for another scheme, no host, user information, an
+  /// invalid port, and a host that is not ASCII or too long.
   public init(url: String) throws(PageError) {
     try self.init(URLReference(url))
   }
@@ -45,10 +45,10 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self.authority = self.port == standard ? host : "\(host):\(self.port)"
   }
 
-  /// The longest name of a host, in bytes, with the dot behind it (RFC 1035, §2.3.4).
+  /// The longest host name in bytes, including the trailing dot (RFC 1035, §2.3.4).
   package static let longestHost = 254
 
-  /// The origin of an absolute URL, which most likely is `home`.
+  /// The origin of an absolute URL, which is most likely `home`: a fast path.
   package init(_ reference: URLReference, likely home: Origin) throws(PageError) {
     guard let scheme = reference.scheme, let authority = reference.authority,
       home.isSpelled(scheme, authority)
@@ -59,17 +59,17 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self = home
   }
 
-  /// Whether a URL of this scheme and authority has the origin, spelled as `description` spells it.
+  /// Whether the origin is spelled like this in `description`.
   package func isSpelled(_ scheme: String, _ authority: String) -> Bool {
     scheme == self.scheme && authority == self.authority
   }
 
-  /// Whether scheme, host and port are the same.
+  /// Whether scheme, host and port are equal.
   public static func == (left: Origin, right: Origin) -> Bool {
     left.port == right.port && left.host == right.host && left.scheme == right.scheme
   }
 
-  /// Feeds what `==` compares.
+  /// Hashes scheme, host and port.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(port)
     hasher.combine(host)
@@ -103,7 +103,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return (host, port)
   }
 
-  /// The origin in words for messages: a link may have made it up, and of any length.
+  /// The origin for messages, cut and escaped, because a link may contain anything.
   package var shown: ServerText { ServerText(description) }
 
   private static func isLegalInHost(_ byte: UInt8) -> Bool {
@@ -142,6 +142,6 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return dots == 3 && octet != nil
   }
 
-  /// `scheme://host`, with the port where it is not the scheme's own.
+  /// `scheme://host`, with the port unless it is the scheme's default.
   public var description: String { "\(scheme)://\(authority)" }
 }

@@ -1,9 +1,9 @@
-/// A query string as its raw parameters: changing one leaves the bytes of all others alone.
+/// A query string as raw parameters: changing one leaves the bytes of all others alone.
 ///
-/// Names are compared decoded, so `page%5Bsize%5D` and `page[size]` are one parameter; a name that
-/// is new is written as it is given, with only the characters encoded that would end it.
+/// Names are compared decoded, so `page%5Bsize%5D` and `page[size]` are one parameter. A new name
+/// is written as given, encoding only the characters that would end it.
 package struct QueryString: Hashable, Sendable {
-  /// `name=value`, or `name` alone, each as it stands between two ampersands.
+  /// `name=value` or `name`, as written between ampersands.
   private var parameters: [Substring]
 
   /// Splits a raw query, without its question mark.
@@ -12,12 +12,12 @@ package struct QueryString: Hashable, Sendable {
     parameters = parts?.map { Substring($0) } ?? []
   }
 
-  /// The raw query again; nil when nothing is left.
+  /// The raw query; nil without parameters.
   package var raw: String? {
     parameters.isEmpty ? nil : parameters.joined(separator: "&")
   }
 
-  /// The decoded names with their still encoded values, in order.
+  /// The decoded names with their encoded values, in order.
   package var pairs: [(name: String, encoded: String)] {
     parameters.filter { !$0.isEmpty }.map {
       (Self.name($0), String($0.drop { $0 != "=" }.dropFirst()))
@@ -31,12 +31,12 @@ package struct QueryString: Hashable, Sendable {
     }
   }
 
-  /// Gives `name` this already encoded value, in place of the first parameter of that name.
+  /// Sets the encoded value of the first parameter of that name, and removes further ones.
   package mutating func set(_ name: String, encoded value: String) {
     let matches = parameters.indices.filter { Self.name(parameters[$0]) == name }
     guard let first = matches.first else {
       if parameters == [""] { parameters = [] }
-      // A trailing ampersand belongs to the raw query: fill its empty place.
+      // The parameter fills the empty place after a trailing ampersand.
       if parameters.last == "" { parameters.removeLast() }
       parameters.append("\(Self.encode(name: name))=\(value)")
       return
@@ -46,7 +46,8 @@ package struct QueryString: Hashable, Sendable {
     for index in matches.dropFirst().reversed() { parameters.remove(at: index) }
   }
 
-  /// The query with these parameters, which are not encoded yet, in place of all of the same names.
+  /// The query with these parameters, which are not encoded yet, in place of all with the same
+  /// names.
   package func replacing(_ new: [(name: String, value: String)]) -> QueryString {
     var query = self
     let names = Set(new.map(\.name))
@@ -71,10 +72,9 @@ package struct QueryString: Hashable, Sendable {
   }
 }
 
-/// Percent-encoding as URLs define it, one byte at a time. Source: RFC 3986, §2.1 and §2.3.
+/// Percent-encoding of URLs, byte by byte. Source: RFC 3986, §2.1 and §2.3.
 package enum PercentEncoding {
-  /// `text` with every byte encoded that is neither unreserved nor one of the ASCII characters in
-  /// `allowed`.
+  /// Encodes every byte that is neither unreserved nor one of the ASCII characters in `allowed`.
   package static func encode(_ text: String, allowing allowed: String = "") -> String {
     let extra = Array(allowed.utf8)
     var result: [UInt8] = []
@@ -89,13 +89,12 @@ package enum PercentEncoding {
     return String(decoding: result, as: UTF8.self)
   }
 
-  /// `text` with every `%XX` decoded, and `+` as a space where `plusIsSpace`; stray percent signs
-  /// stay.
+  /// Decodes every `%XX`, and `+` as a space if `plusIsSpace`. Stray percent signs stay.
   package static func decode(_ text: some StringProtocol, plusIsSpace: Bool = false) -> String {
     String(decoding: decodedBytes(text, plusIsSpace: plusIsSpace), as: UTF8.self)
   }
 
-  /// The same, whether it is UTF-8 or not.
+  /// The decoded bytes, which may not be UTF-8.
   package static func decodedBytes(
     _ text: some StringProtocol, plusIsSpace: Bool = false
   ) -> [UInt8] {
@@ -119,7 +118,7 @@ package enum PercentEncoding {
     return result
   }
 
-  /// Hashes what a part of a URL stands for, however it is encoded.
+  /// Hashes the decoded bytes of a part of a URL, so that its encoding does not matter.
   package static func hash(
     _ part: Slice<UnsafeBufferPointer<UInt8>>, plusIsSpace: Bool = false, into hasher: inout Hasher
   ) {
@@ -138,7 +137,7 @@ package enum PercentEncoding {
 
   private static let hex = Array("0123456789ABCDEF".utf8)
 
-  /// Whether the byte stands for itself everywhere in a URL.
+  /// Whether the byte is an unreserved character.
   package static func isUnreserved(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),

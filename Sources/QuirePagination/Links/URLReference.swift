@@ -1,10 +1,10 @@
 package import QuireCore
 
-/// A URL reference in its five parts, each byte for byte as it was written.
+/// A URL reference in its five parts, byte for byte.
 ///
-/// Foundation's URL types decode, encode and normalise; a next link must leave as it came. So
-/// this splits, resolves and recomposes, and changes nothing else. Source: RFC 3986, §5.2, §5.3 and
-/// appendix B.
+/// Foundation's URL types decode, encode and normalize, but a next link has to be sent as it was
+/// received. So this type splits, resolves and recomposes, and changes nothing else. Source: RFC
+/// 3986, §5.2, §5.3 and appendix B.
 package struct URLReference: Hashable, Sendable {
   package var scheme: String?
   package var authority: String?
@@ -14,15 +14,15 @@ package struct URLReference: Hashable, Sendable {
 
   /// Splits `text`.
   ///
-  /// Throws `invalidURL` for bytes that no URL has and that parsers disagree about: white space,
-  /// control characters, backslashes; and for a text longer than 8 KiB.
+  /// Throws `invalidURL` for bytes that no URL may have and that parsers treat differently (white
+  /// space, control characters, backslashes), and for more than 8 KiB.
   package init(_ text: String) throws(PageError) {
     var text = text
     if let objection = text.withUTF8(Self.objection) { throw objection }
     self = text.withUTF8(Self.init(splitting:))
   }
 
-  /// The parts put together again (RFC 3986, §5.3).
+  /// The recomposed reference (RFC 3986, §5.3).
   package var text: String {
     var text = ""
     text.reserveCapacity(path.utf8.count + (query?.utf8.count ?? 0) + 64)
@@ -46,10 +46,9 @@ package struct URLReference: Hashable, Sendable {
     return text
   }
 
-  /// This reference as seen from `base`, an absolute URL (RFC 3986, §5.2.2).
+  /// The reference resolved against `base`, an absolute URL (RFC 3986, §5.2.2).
   ///
-  /// An absolute reference stays byte for byte; dot segments are removed only where paths were
-  /// merged.
+  /// An absolute reference stays byte for byte; dot segments are removed only from merged paths.
   package func resolved(against base: URLReference) -> URLReference {
     if scheme != nil { return self }
     var target = self
@@ -72,7 +71,7 @@ package struct URLReference: Hashable, Sendable {
 extension URLReference {
   private static let longest = 8 << 10
 
-  /// What is wrong with the bytes, if anything is.
+  /// The error of invalid bytes; nil if they are valid.
   private static func objection(to bytes: UnsafeBufferPointer<UInt8>) -> PageError? {
     guard bytes.count <= longest else {
       return PageError(
@@ -87,7 +86,7 @@ extension URLReference {
     }
   }
 
-  /// Bytes, not characters: a slash with an accent on it is a slash to every server.
+  /// Splits bytes, not characters: a slash with a combining accent is a slash to every server.
   private init(splitting bytes: UnsafeBufferPointer<UInt8>) {
     var rest = bytes[...]
     fragment = Self.cut(&rest, after: UInt8(ascii: "#"))
@@ -139,7 +138,8 @@ extension URLReference {
     }
   }
 
-  /// Whether a dot follows a slash; asked of every address, and a search for a text is slow.
+  /// Whether a dot follows a slash. A fast check, because it is made for every URL and searching
+  /// for a text is slow.
   private static func mayHaveDotSegments(_ path: String) -> Bool {
     var last: UInt8 = 0
     for byte in path.utf8 {
@@ -169,7 +169,7 @@ extension URLReference {
 }
 
 extension URLReference {
-  /// The path as it goes over the wire: never empty, and without `.` and `..`.
+  /// The path as sent: never empty, and without `.` and `..`.
   private var pathWithoutDots: String {
     if path.isEmpty { return "/" }
     if path.hasPrefix("/") { return Self.removingDotSegments(path) }
@@ -182,8 +182,8 @@ extension URLReference {
 }
 
 extension URLReference {
-  /// Hashes what path and query ask for, however they are spelt: dots in the path, percent-encoding where
-  /// none was needed, and parameters of different names in any order (RFC 3986, §6.2.2 and §6.2.3).
+  /// Hashes path and query by meaning: dots in the path, needless percent-encoding and the order of
+  /// parameters with different names do not matter (RFC 3986, §6.2.2 and §6.2.3).
   package func hashMeaning(into hasher: inout Hasher) {
     var path = pathWithoutDots
     path.withUTF8 { path in
@@ -199,7 +199,7 @@ extension URLReference {
         PercentEncoding.hash(parameter[..<end], plusIsSpace: true, into: &name)
         return (name: name.finalize(), value: parameter[end...].dropFirst())
       }
-      // Those of one name stay in their order.
+      // Parameters of the same name keep their order.
       parameters.sort { ($0.name, $0.value.startIndex) < ($1.name, $1.value.startIndex) }
       for (name, value) in parameters {
         hasher.combine(name)
