@@ -2,7 +2,7 @@ import QuireCore
 import QuireFeeds
 import QuirePostgres
 
-/// The database of a store, with its tables.
+/// The database and the tables of a store.
 struct FeedDatabase: Sendable {
   private let database: PostgresDatabase
 
@@ -10,7 +10,7 @@ struct FeedDatabase: Sendable {
     database = PostgresDatabase(target, preparation: Self.tables, waitsAtFirst: false)
   }
 
-  /// Does work in one transaction, whole or not at all; `patience` as in `PostgresDatabase`.
+  /// Does work in one transaction. `patience` is that of `PostgresDatabase`.
   func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value
@@ -25,7 +25,7 @@ struct FeedDatabase: Sendable {
     }
   }
 
-  /// The form of the tables.
+  /// The version of the tables.
   private static let version = 1
 
   private static let tables = """

@@ -1,12 +1,12 @@
 import QuireFeeds
 import QuirePostgres
 
-/// The changes of a store, within a transaction.
+/// Makes the changes of a store within a transaction.
 struct PostgresFeedChanges {
   let connection: PostgresConnection
 
   func apply(_ change: FeedChange) throws -> FeedEffect {
-    // What one machine notes counts for all: no later time than the database's.
+    // All machines share these times, so none is later than the database's.
     let now = try time()
     switch change {
     case .subscribe(let wanted):
@@ -39,7 +39,7 @@ struct PostgresFeedChanges {
     return FeedEffect()
   }
 
-  /// A subscription, which no other transaction changes until this one ends.
+  /// A subscription, locked until the end of the transaction.
   private func subscription(_ id: String) throws -> FeedSubscription? {
     try connection.query(
       "SELECT body FROM quire_feed WHERE id = $1 FOR UPDATE", [FeedRecord.storable(id)]
@@ -74,15 +74,16 @@ struct PostgresFeedChanges {
 
   // MARK: Entries
 
-  /// How many entries go into one statement: as few statements as take little memory.
+  /// The number of entries per statement: few statements with little memory.
   private static let batch = 250
 
-  /// An entry in a list of JSON that a statement reads as rows: by its key alone, or with all that is written.
+  /// An entry in a JSON list that a statement reads as rows: its key, or everything that is
+  /// written.
   private struct Given: Encodable {
     let place: Int
     let kind: String
     let identity: String
-    /// That of the entry that is known.
+    /// The number of the known entry.
     var number: String?
     var digest: String?
     var date: String?
@@ -98,12 +99,12 @@ struct PostgresFeedChanges {
     }
   }
 
-  /// A list of JSON as rows of the members that are named.
+  /// A JSON list as rows with the given members.
   private static func rows(_ parameter: String, _ members: String) -> String {
     "json_to_recordset(\(parameter)::json) AS given (\(members))"
   }
 
-  /// Keeps entries one after the other, as far as can be seen, by three statements.
+  /// Stores entries with three statements, as if one after the other.
   private func keep(
     _ entries: some Collection<FeedEntry>, of feed: String, at now: Double,
     _ effect: inout FeedEffect
@@ -112,7 +113,7 @@ struct PostgresFeedChanges {
     let keys = records.enumerated().map { Given($1, at: $0) }
     let known = try stored(keys, of: feed)
     var written: [Given] = []
-    // Where an entry stands there that comes again: by bytes, as the database tells them apart.
+    // The index in `written` of each entry, by bytes, as the database compares them.
     var places: [[UInt8]: Int] = [:]
     for (key, record) in zip(keys, records) {
       let name = Array("\(key.kind)\0\(key.identity)".utf8)
@@ -134,7 +135,7 @@ struct PostgresFeedChanges {
     try update(written.filter { $0.number != nil })
   }
 
-  /// Those of the keys that are known, with number and digest, by their places.
+  /// The known ones of the keys, with number and digest, by place.
   private func stored(_ keys: [Given], of feed: String) throws -> [Int: Given] {
     let found = try connection.query(
       """
@@ -178,7 +179,8 @@ struct PostgresFeedChanges {
 
   // MARK: Leases
 
-  /// Whether the host of a feed is still the holder's, until this transaction ends.
+  /// Whether the holder still has the lease of a feed's host; locks it until the end of the
+  /// transaction.
   private func isHeld(_ subscription: FeedSubscription, by holder: String?) throws -> Bool {
     guard let holder else { return true }
     return try !connection.query(
@@ -187,53 +189,27 @@ struct PostgresFeedChanges {
     ).isEmpty
   }
 
-  /// How far ahead a poll can only have been set by a clock that was ahead, in seconds: a month is more than a week
-  /// of `Retry-After` and a week of days to skip.
+  /// A poll this many seconds ahead was scheduled by a wrong clock: a month is more than a week of
+  /// `Retry-After` and a week of days to skip.
   private static let farthest = 2_678_400.0
+
+  /// Whether a feed is due by `$2` and by the database's clock, which a machine may be far ahead of.
+  /// A minute allows for clocks that merely differ.
+  private static let isDue = """
+    (due <= least($2::float8, \(clock) + 60) OR (due > \(clock) + \(farthest) AND due < 'infinity'))
+    """
 
   func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
     let lease = "\(claim.lease / .seconds(1))"
-    // By the database's clock too, which a machine may be far ahead of; a minute is for clocks that just differ.
-    let due = """
-      (due <= least($2::float8, \(Self.clock) + 60)
-        OR (due > \(Self.clock) + \(Self.farthest) AND due < 'infinity'))
-      """
     let working = try FeedRecord.text(of: claim.working.map(FeedRecord.storable).sorted())
-    // In one order, so that two that renew do not wait for each other.
+    // In one order, so that two aggregators that renew do not block each other.
     try connection.query(
       """
       UPDATE quire_host SET until = clock_timestamp() + $2::float8 * interval '1 second'
       WHERE name IN (SELECT name FROM quire_host WHERE holder = $1
         AND name IN (SELECT json_array_elements_text($3::json)) ORDER BY name FOR UPDATE)
       """, [claim.holder, lease, working])
-    // Locked are as many hosts as may be needed, so that others who claim now find the rest; taken are those of
-    // the feeds.
-    let free = try connection.query(
-      """
-      SELECT h.name FROM quire_host h
-      JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE \(due) GROUP BY host) f
-        ON f.host = h.name
-      WHERE (h.until <= clock_timestamp() OR h.holder = $1)
-        AND h.name NOT IN (SELECT json_array_elements_text($3::json))
-      ORDER BY f.due, h.name LIMIT $4::bigint FOR UPDATE OF h SKIP LOCKED
-      """, [claim.holder, "\(claim.dueBy)", working, "\(claim.limit)"]
-    ).compactMap { $0[0] }
-    let feeds = try connection.query(
-      """
-      SELECT body, host, \(Self.clock) FROM quire_feed
-      WHERE host IN (SELECT json_array_elements_text($1::json)) AND \(due)
-      ORDER BY due, id LIMIT $3::bigint
-      """, [try FeedRecord.text(of: free), "\(claim.dueBy)", "\(claim.limit)"]
-    ).map { row in
-      (
-        subscription: try FeedRecord.value(of: FeedSubscription.self, row[0] ?? ""), host: row[1],
-        now: row[2].flatMap { Double($0) } ?? 0
-      )
-    }.filter { feed in
-      // A feed whose own rules put it off so far is left alone.
-      let schedule = feed.subscription.schedule
-      return schedule.nextPoll <= feed.now + Self.farthest || schedule.isDue(at: feed.now)
-    }
+    let feeds = try dueFeeds(ofHosts: try lockFreeHosts(claim, working), claim)
     let taken = Set(feeds.compactMap { $0.host }).sorted()
     try connection.query(
       """
@@ -242,5 +218,40 @@ struct PostgresFeedChanges {
       WHERE name IN (SELECT json_array_elements_text($3::json))
       """, [claim.holder, lease, try FeedRecord.text(of: taken)])
     return feeds.map { $0.subscription }
+  }
+
+  /// Locks as many hosts as the claim may need, so that other claims find the rest.
+  private func lockFreeHosts(_ claim: FeedClaim, _ working: String) throws -> [String] {
+    try connection.query(
+      """
+      SELECT h.name FROM quire_host h
+      JOIN (SELECT host, min(due) AS due FROM quire_feed WHERE \(Self.isDue) GROUP BY host) f
+        ON f.host = h.name
+      WHERE (h.until <= clock_timestamp() OR h.holder = $1)
+        AND h.name NOT IN (SELECT json_array_elements_text($3::json))
+      ORDER BY f.due, h.name LIMIT $4::bigint FOR UPDATE OF h SKIP LOCKED
+      """, [claim.holder, "\(claim.dueBy)", working, "\(claim.limit)"]
+    ).compactMap { $0[0] }
+  }
+
+  private func dueFeeds(
+    ofHosts hosts: [String], _ claim: FeedClaim
+  ) throws -> [(subscription: FeedSubscription, host: String?, now: Double)] {
+    try connection.query(
+      """
+      SELECT body, host, \(Self.clock) FROM quire_feed
+      WHERE host IN (SELECT json_array_elements_text($1::json)) AND \(Self.isDue)
+      ORDER BY due, id LIMIT $3::bigint
+      """, [try FeedRecord.text(of: hosts), "\(claim.dueBy)", "\(claim.limit)"]
+    ).map { row in
+      (
+        subscription: try FeedRecord.value(of: FeedSubscription.self, row[0] ?? ""), host: row[1],
+        now: row[2].flatMap { Double($0) } ?? 0
+      )
+    }.filter { feed in
+      // A feed whose own rules postpone it so far is not due.
+      let schedule = feed.subscription.schedule
+      return schedule.nextPoll <= feed.now + Self.farthest || schedule.isDue(at: feed.now)
+    }
   }
 }

@@ -2,26 +2,27 @@ public import QuireCore
 public import QuireFeeds
 import QuirePostgres
 
-/// Subscriptions and entries in a database of PostgreSQL, for aggregators on several machines.
+/// A feed store in a PostgreSQL database, for aggregators on several machines.
 ///
 /// ```swift
 /// let store = PostgresFeedStore("postgres://reader@database.example/feeds")
 /// ```
-/// Each aggregator has a store of its own on the same database. What is due is shared by leases on hosts
-/// (`FOR UPDATE SKIP LOCKED`), so that each host is asked by one machine at a time. Every change is one
-/// transaction. Tables, in the first schema of the search path: `quire_feed`, `quire_host`, `quire_entry`. A store
-/// has one connection, which is made at first use. Where it is lost, an aggregator waits until the server is
-/// there again, with growing delays; every other call waits two minutes at most.
+/// Each aggregator has its own store on the same database. Due feeds are shared by leases on hosts
+/// (`FOR UPDATE SKIP LOCKED`), so that each host is polled by one machine at a time. Every change
+/// is one transaction. The tables `quire_feed`, `quire_host` and `quire_entry` are in the first
+/// schema of the search path. A store has one connection, opened at first use. If it is lost, an
+/// aggregator waits for the server with growing delays; every other call waits at most two minutes.
 public struct PostgresFeedStore: SharedFeedStore {
   private let database: FeedDatabase
 
-  /// A store at what libpq connects to: a URL or words, completed by the environment (`PGPASSWORD`, …).
+  /// Creates a store for a libpq connection URL or string, completed by the environment
+  /// (`PGPASSWORD`, …).
   ///
-  /// Every call throws `PageError.Code.feedStore` where the database cannot be used, and at once where it was
-  /// never reached.
+  /// Every call throws `PageError.Code.feedStore` if the database cannot be used, immediately if it
+  /// was never reached.
   public init(_ target: String) { database = FeedDatabase(target) }
 
-  /// All subscriptions, in the order of their identifiers.
+  /// All subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
     try await database.transaction { connection in
       try connection.query(#"SELECT body FROM quire_feed ORDER BY id COLLATE "C""#).map {
@@ -33,23 +34,23 @@ public struct PostgresFeedStore: SharedFeedStore {
   /// Makes a change, in one transaction.
   @discardableResult
   public func apply(_ change: FeedChange) async throws -> FeedEffect {
-    // What a poll brought is not asked for again.
+    // The results of a poll would be lost, so it waits as long as needed.
     let isPoll = if case .polled = change { true } else { false }
     return try await database.transaction(patience: isPoll ? nil : PostgresDatabase.patience) {
       try PostgresFeedChanges(connection: $0).apply(change)
     }
   }
 
-  /// Takes subscriptions that are due, with their hosts; leases count by the database's clock.
+  /// Claims due subscriptions and their hosts; leases are measured by the database's clock.
   public func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
-    // An aggregator that leaves, and wants nothing, does not wait: its leases end by themselves.
+    // An aggregator that stops does not wait: its leases expire anyway.
     let isLeaving = claim.limit == 0 && claim.dueBy <= 0
     return try await database.transaction(patience: isLeaving ? .zero : nil) {
       try PostgresFeedChanges(connection: $0).claim(claim)
     }
   }
 
-  /// The subscription whose hub calls back by this token.
+  /// The subscription with this token of a hub's callback.
   public func subscription(pushToken: String) async throws -> FeedSubscription? {
     try await database.transaction { connection in
       try connection.query(
@@ -58,7 +59,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     }
   }
 
-  /// A page of entries, the newest first.
+  /// A page of entries, newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry> {
@@ -78,7 +79,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     if let text = selection.text?.lowercased(), !text.isEmpty {
       conditions.append("position(\(value(text)) in words) > 0")
     }
-    // One more than is wanted tells whether there is a next page.
+    // One entry more than requested shows whether there is a next page.
     let sql = """
       SELECT number, feed, date, is_read, body FROM quire_entry
       WHERE \(conditions.joined(separator: " AND "))

@@ -3,8 +3,8 @@ import QuireCore
 import QuireFeeds
 import Synchronization
 
-/// Changes on their way into the file: those that come while it is written are one transaction then. Each is
-/// whole or did not happen, and is done when the file has it.
+/// Queues changes for the file. Those that arrive during a write are the next transaction. Each
+/// change is atomic, and done when the file has it.
 final class FeedChangeQueue: Sendable {
   private struct Waiting: Sendable {
     let change: FeedChange
@@ -30,7 +30,7 @@ final class FeedChangeQueue: Sendable {
       return waiting.count == 1
     }
     if isFirst { pool.asyncWriteWithoutTransaction { [self] in write(to: $0) } }
-    // What is begun is not given up: its effect is known either way.
+    // A change that has started is not cancelled, so that its effect is known.
     return try await own.end.value(onCancel: {})
   }
 
@@ -51,7 +51,7 @@ final class FeedChangeQueue: Sendable {
     for (waiting, effect) in zip(batch, effects) { waiting.end.resume(with: effect) }
   }
 
-  /// What one of the changes did; one that fails undoes no other.
+  /// The effect of one change; a failing one undoes no other.
   private func effect(
     of change: FeedChange, _ database: Database
   ) throws -> Result<FeedEffect, any Error> {

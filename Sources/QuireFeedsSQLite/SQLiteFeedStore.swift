@@ -3,21 +3,23 @@ import GRDB
 public import QuireCore
 public import QuireFeeds
 
-/// Subscriptions and entries in a file of SQLite, for an aggregator of one process.
+/// A feed store in an SQLite file, for an aggregator of one process.
 ///
 /// ```swift
 /// let store = try SQLiteFeedStore(path: "feeds.sqlite")
 /// ```
-/// Every change is made in one transaction, alone or with others, in a write-ahead log: a process that is
-/// killed leaves the store as it was before a change or after it. Others may read the file meanwhile. Tables: `feed` with the subscription
-/// as JSON, `entry` with the entry as an item of JSON Feed.
+/// Every change is made in one transaction, alone or with others, with a write-ahead log: a process
+/// that is killed leaves the store as it was before or after a change. Other processes may read the
+/// file meanwhile. The table `feed` has subscriptions as JSON, `entry` has entries as JSON Feed
+/// items.
 public struct SQLiteFeedStore: FeedStore {
   private let pool: DatabasePool
   private let changes: FeedChangeQueue
 
-  /// Opens the file, or makes it, readable by its owner alone.
+  /// Opens the file, or creates it, readable only by its owner.
   ///
-  /// Throws `PageError.Code.feedStore` where the file cannot be used, and where a later version made it.
+  /// Throws `PageError.Code.feedStore` if the file cannot be used, or was created by a later
+  /// version.
   public init(path: String) throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Foundation.close(descriptor) }
@@ -33,7 +35,7 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// The form of the tables.
+  /// The version of the tables.
   private static let version = 1
 
   private static func prepare(_ database: Database) throws {
@@ -60,7 +62,7 @@ public struct SQLiteFeedStore: FeedStore {
         """)
   }
 
-  /// All subscriptions, in the order of their identifiers.
+  /// All subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
     try await read { database in
       try String.fetchAll(database, sql: "SELECT body FROM feed ORDER BY id").map {
@@ -69,7 +71,7 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// Makes a change, all of it or nothing.
+  /// Makes a change, atomically.
   @discardableResult
   public func apply(_ change: FeedChange) async throws -> FeedEffect {
     do {
@@ -117,8 +119,8 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// Of a subscription, only what a poll does not replace: to read it all takes longer than all else of a poll
-  /// that brings nothing.
+  /// Reads only the part of a subscription that a poll does not replace, because reading all of it
+  /// takes longer than the rest of a poll without new entries.
   private static func keptByPoll(_ id: String, _ database: Database) throws -> FeedSubscription? {
     let row = try Row.fetchOne(
       database.cachedStatement(
@@ -175,7 +177,7 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// A page of entries, the newest first.
+  /// A page of entries, newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry> {
@@ -195,7 +197,7 @@ public struct SQLiteFeedStore: FeedStore {
       conditions.append("instr(words, ?) > 0")
       arguments += [text]
     }
-    // One more than is wanted tells whether there is a next page.
+    // One entry more than requested shows whether there is a next page.
     arguments += [StoredEntry.count(showing: limit)]
     let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
     let sql = """
@@ -224,7 +226,7 @@ public struct SQLiteFeedStore: FeedStore {
 }
 
 extension PageError {
-  /// An error of SQLite; cancellation and errors of Quire stay as they are.
+  /// An error of SQLite; a `PageError` stays as it is.
   fileprivate init(ofStore error: any Error) {
     self =
       (error as? PageError)

@@ -9,21 +9,21 @@ import QuirePagination
   import Foundation
 #endif
 
-/// How an aggregator works.
+/// The settings of an aggregator.
 public struct AggregatorSettings: Sendable {
-  /// How politely it asks.
+  /// The limits on polling.
   public var limits: PollingLimits
-  /// How often it asks for each feed, for subscriptions that are made from now on.
+  /// The rules for the interval between polls, for new subscriptions.
   public var rules: PollRules
   /// How feeds are read.
   public var options: FeedOptions
-  /// How many pages of its history a feed is read at its first poll. Default 1.
+  /// The number of pages to read at the first poll of a feed. Default 1.
   public var pagesAtFirst: Int
-  /// Where hubs reach `answer(hub:)` from outside, such as `https://reader.example/hub/`; a token of the feed is
-  /// added as the last part of the path. Default nil: no hub is subscribed to.
+  /// The public address at which hubs reach `answer(hub:)`, such as `https://reader.example/hub/`;
+  /// a token of the feed is appended to its path. Default nil: the aggregator subscribes to no hub.
   public var callback: String?
 
-  /// The defaults of the members, unless given.
+  /// Creates settings; every parameter has the default of its property.
   public init(
     limits: PollingLimits = PollingLimits(), rules: PollRules = PollRules(),
     options: FeedOptions = FeedOptions(), pagesAtFirst: Int = 1, callback: String? = nil
@@ -36,47 +36,47 @@ public struct AggregatorSettings: Sendable {
   }
 }
 
-/// Something that an aggregator did, for metrics, logs and pages that show it.
+/// An event of an aggregator, for metrics, logs and status pages.
 public enum AggregatorEvent: Sendable {
   /// A feed was polled.
   case polled(FeedPollReport)
-  /// A feed was subscribed to, by its identifier.
+  /// A subscription was added, by its identifier.
   case subscribed(String)
-  /// A subscription was ended.
+  /// A subscription was removed, by its identifier.
   case unsubscribed(String)
 }
 
-/// What one poll did.
+/// The report of one poll.
 public struct FeedPollReport: Sendable {
-  /// The subscription as it is now.
+  /// The subscription after the poll.
   public let subscription: FeedSubscription
-  /// What it did to the store.
+  /// What the poll changed in the store.
   public let effect: FeedEffect
-  /// Bytes and requests.
+  /// The bytes and requests of the poll.
   public let traffic: WalkReport.Traffic
-  /// Whether the answer was 304.
+  /// Whether the server answered 304 (Not Modified).
   public let isUnchanged: Bool
-  /// How long it took, storing included.
+  /// The duration of the poll, including storing.
   public let duration: Duration
-  /// Why it failed, if it did.
+  /// The error of the poll; nil if it succeeded.
   public let error: PageError?
 }
 
-/// What a hub is answered.
+/// The answer to a hub's request.
 public struct HubAnswer: Hashable, Sendable {
-  /// Status and header fields.
+  /// The status and the header fields.
   public let head: HTTPResponse
   /// The body.
   public let body: [UInt8]
 
   init(_ status: HTTPResponse.Status, text: String = "") {
-    // Nothing that comes from outside is a page to show.
+    // The text comes from outside and must not be shown as a page.
     head = HTTPResponse(status: status, headerFields: [.contentType: "text/plain; charset=utf-8"])
     body = Array(text.utf8)
   }
 }
 
-/// Polls the feeds that it is subscribed to, each when it is due, and keeps what they bring.
+/// Polls subscribed feeds when they are due, and stores their entries.
 ///
 /// ```swift
 /// var configuration = PageClient.Configuration.feed
@@ -85,12 +85,13 @@ public struct HubAnswer: Hashable, Sendable {
 /// try await aggregator.add(OPML(bytes))
 /// try await aggregator.run()
 /// ```
-/// What a poll has learnt of a feed, its validators and the entries it brought are one change of the store:
-/// a process that is killed at any moment loses no entry and stores none twice. One aggregator at a time
-/// works on a store, but for a `SharedFeedStore`, on which those of several machines share the work by leases.
+/// The results of a poll (the feed, its validators and its entries) are one change of the store, so
+/// a process that is killed loses no entry and stores none twice. Only one aggregator may use a
+/// store at a time, unless it is a `SharedFeedStore`, with which aggregators on several machines
+/// share the work by leases.
 public actor Aggregator {
   private let store: any FeedStore
-  /// The store, where others work on it too.
+  /// The store, if several aggregators share it.
   private let shared: (any SharedFeedStore)?
   private let holder = UUID().uuidString
   private let poller: FeedPoller
@@ -102,14 +103,14 @@ public actor Aggregator {
   private var known: [String: FeedSubscription] = [:]
   private var isLoaded = false
   private var isRunning = false
-  /// The time at which `run` looked last.
+  /// The time of the last round of `run`.
   private var lastTime = -Double.infinity
-  /// What `run` waits by.
+  /// The suspension that `run` waits for.
   private var waiter: Suspension<Void>?
-  /// What the store threw; it ends `run`.
+  /// The error of the store, which ends `run`.
   private var failure: (any Error)?
 
-  /// What tests replace: chance and time.
+  /// Randomness and time, which tests replace.
   package struct Environment: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     package var now: @Sendable () -> Double = { Date().timeIntervalSince1970 }
@@ -118,14 +119,14 @@ public actor Aggregator {
     package init() {}
   }
 
-  /// An aggregator of what is in the store.
+  /// Creates an aggregator of the subscriptions in a store.
   ///
   /// - Parameters:
-  ///   - store: Where subscriptions and entries are kept.
-  ///   - client: What asks. Its configuration is to be made from `.feed`, and to name the operator in
-  ///     `User-Agent`.
-  ///   - settings: How it works.
-  ///   - observe: Is told of what happens, after it happened; it holds up the aggregator while it runs.
+  ///   - store: The store of subscriptions and entries.
+  ///   - client: The client that polls. Its configuration should be based on `.feed` and name the
+  ///     operator in `User-Agent`.
+  ///   - settings: The settings.
+  ///   - observe: Called after each event; the aggregator waits for it to return.
   public init(
     store: any FeedStore, client: PageClient, settings: AggregatorSettings = AggregatorSettings(),
     observe: @escaping @Sendable (AggregatorEvent) -> Void = { _ in }
@@ -151,15 +152,16 @@ public actor Aggregator {
 
   // MARK: Subscriptions
 
-  /// All subscriptions, in the order of their identifiers.
+  /// All subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
     if let shared { return try await shared.subscriptions() }
     try await load()
     return known.values.sorted { $0.id < $1.id }
   }
 
-  /// Subscribes to a feed, which is due at once; a subscription of the same address gets the title and the
-  /// folders. Returns what is known of it here: on a `SharedFeedStore`, others may know more.
+  /// Subscribes to a feed, which is due at once. An existing subscription of the same address gets
+  /// the title and the folders. Returns the subscription as known here: on a `SharedFeedStore`
+  /// others may know more.
   @discardableResult
   public func subscribe(
     to url: String, title: String? = nil, folders: [String] = []
@@ -169,7 +171,7 @@ public actor Aggregator {
     let wanted = FeedSubscription(
       url: url, title: title, folders: folders, rules: settings.rules, at: environment.now())
     try await store.apply(.subscribe(wanted.kept(over: known[url])))
-    // The store has been waited for: a poll may have ended meanwhile.
+    // A poll may have ended while the store was busy.
     let subscription = wanted.kept(over: known[url])
     if shared == nil {
       known[url] = subscription
@@ -181,7 +183,7 @@ public actor Aggregator {
     return subscription
   }
 
-  /// Ends a subscription, and removes its entries.
+  /// Removes a subscription and its entries.
   public func unsubscribe(id: String) async throws {
     try await load()
     known[id] = nil
@@ -191,8 +193,8 @@ public actor Aggregator {
     wake()
   }
 
-  /// Subscribes to all feeds of a list. Returns those of its addresses that are none. Throws what the store
-  /// throws; those before it are subscribed to then.
+  /// Subscribes to all feeds of a list. Returns the addresses that are invalid. If the store
+  /// throws, the feeds before that are subscribed to.
   public func add(_ list: OPML) async throws -> [String] {
     var refused: [String] = []
     for outline in list.outlines {
@@ -205,7 +207,7 @@ public actor Aggregator {
     return refused
   }
 
-  /// All subscriptions as a list for other readers.
+  /// All subscriptions as an OPML list, for other readers.
   public func list(title: String? = nil) async throws -> OPML {
     OPML(
       title: title,
@@ -220,12 +222,13 @@ public actor Aggregator {
 
   /// Polls feeds as they become due, until the task is cancelled.
   ///
-  /// Throws `CancellationError` then, and what the store throws: an aggregator does not go on without it.
+  /// Throws `CancellationError` then, and any error of the store, without which an aggregator does
+  /// not continue.
   public func run() async throws { try await work(until: nil) }
 
-  /// Polls all feeds that are due now, once, and returns.
+  /// Polls all feeds that are due now, once.
   ///
-  /// Throws as `run()`.
+  /// Throws the same errors as `run()`.
   public func pollDue() async throws { try await work(until: environment.now()) }
 
   private func work(until end: Double?) async throws {
@@ -241,19 +244,7 @@ public actor Aggregator {
     claims.changed()
     do {
       try await withThrowingDiscardingTaskGroup { group in
-        while true {
-          let now = environment.now()
-          if now < lastTime { follow(clockSetBackTo: now) }
-          lastTime = now
-          try await claim(at: now, dueBy: end ?? now)
-          if let end, isDone(at: end) { break }
-          for id in queue.begin(at: now, dueBy: end ?? now) {
-            guard let subscription = pollable(id, at: now) else { continue }
-            let isLast = !queue.hasLine(at: subscription.host)
-            group.addTask { await self.poll(subscription, isLast: isLast) }
-          }
-          if let failure { throw failure }
-          if let end, isDone(at: end) { break }
+        while let now = try await begin(until: end, in: &group) {
           var next = queue.wake(after: now, onlyInLine: end != nil)
           if shared != nil { next = min(next ?? .infinity, claims.next) }
           try await pause(until: next, now)
@@ -267,13 +258,33 @@ public actor Aggregator {
     }
   }
 
-  /// What was put off by a clock that was ahead is decided again.
+  /// Starts the polls that are due. Returns the time of this round; nil if there are no more to do.
+  private func begin(
+    until end: Double?, in group: inout ThrowingDiscardingTaskGroup<any Error>
+  ) async throws -> Double? {
+    let now = environment.now()
+    if now < lastTime { follow(clockSetBackTo: now) }
+    lastTime = now
+    try await claim(at: now, dueBy: end ?? now)
+    if let end, isDone(at: end) { return nil }
+    for id in queue.begin(at: now, dueBy: end ?? now) {
+      guard let subscription = pollable(id, at: now) else { continue }
+      let isLast = !queue.hasLine(at: subscription.host)
+      group.addTask { await self.poll(subscription, isLast: isLast) }
+    }
+    if let failure { throw failure }
+    if let end, isDone(at: end) { return nil }
+    return now
+  }
+
+  /// Reschedules what a clock that was ahead had postponed.
   private func follow(clockSetBackTo now: Double) {
     queue.reopen(at: now)
     for subscription in known.values { schedule(subscription) }
   }
 
-  /// Gives hosts back to the others who work on the store, after the gap: a poll may have begun just now.
+  /// Returns the leased hosts to the other aggregators, after the host gap, because a poll may just
+  /// have begun.
   private func leave() async throws {
     guard let shared else { return }
     for id in known.keys { queue.remove(id) }
@@ -282,16 +293,16 @@ public actor Aggregator {
     guard !held.isEmpty else { return }
     let claim = FeedClaim(
       holder: holder, dueBy: 0, limit: 0, lease: settings.limits.hostGap, working: held)
-    // Also where the task is cancelled.
+    // Runs even if the task is cancelled.
     _ = try await Task { try await shared.claim(claim) }.value
   }
 
-  /// Whether all that was due is polled.
+  /// Whether every feed that was due has been polled.
   private func isDone(at end: Double) -> Bool {
     queue.isIdle(at: end) && (shared == nil || claims.isDry)
   }
 
-  /// Takes what is due of a store that others work on too.
+  /// Claims due feeds of a shared store.
   private func claim(at now: Double, dueBy: Double) async throws {
     guard let shared, let wanted = claims.wanted(at: now, holding: queue.count) else { return }
     let working = queue.hostNames
@@ -306,7 +317,8 @@ public actor Aggregator {
     }
   }
 
-  /// The subscription to poll now; nil where it is gone, or where its host may be another's by now.
+  /// The subscription to poll now; nil if it was removed, or if its host may belong to another
+  /// aggregator by now.
   private func pollable(_ id: String, at now: Double) -> FeedSubscription? {
     guard let subscription = known[id] else { return nil }
     if shared != nil, !claims.holds(subscription.host, at: now) {
@@ -316,12 +328,12 @@ public actor Aggregator {
     return subscription
   }
 
-  /// Waits until something has ended, or until a time.
+  /// Waits until something changes, or until a time.
   private func pause(until time: Double?, _ now: Double) async throws {
     let suspension = Suspension<Void>()
     waiter = suspension
     guard let time else { return try await suspension.value() }
-    // The clock on the wall may be set meanwhile: not longer than a minute.
+    // At most a minute, because the wall clock may be set meanwhile.
     let pause = min(max(time - now, 0.001), 60)
     let alarm = Task { [clock = environment.clock] in
       try? await clock.sleep(for: .seconds(pause))
@@ -333,7 +345,7 @@ public actor Aggregator {
 
   private func wake() { waiter?.resume(returning: ()) }
 
-  /// Polls one feed and stores what came; what goes wrong with the store ends the work.
+  /// Polls one feed and stores the result. An error of the store ends the work.
   private func poll(_ subscription: FeedSubscription, isLast: Bool) async {
     let watch = Stopwatch(environment.clock)
     let (now, random) = (environment.now(), environment.random())
@@ -344,7 +356,7 @@ public actor Aggregator {
       let new = finish(subscription, answer, effect, watch.elapsed())
       if answer.error == nil, let new { try await subscribeToHub(of: new) }
     } catch {
-      // Of what is cancelled, nothing is kept.
+      // A cancelled poll is not stored.
       if !Task.isCancelled { failure = failure ?? error }
       let next = shared == nil ? subscription.schedule.nextPoll : nil
       queue.ended(subscription.id, host: subscription.host, next: next)
@@ -352,7 +364,8 @@ public actor Aggregator {
     wake()
   }
 
-  /// Takes note of a poll; the subscription as it is now, or nil where it is gone or another's.
+  /// Records a poll. Returns the subscription after it; nil if it was removed or belongs to another
+  /// aggregator.
   private func finish(
     _ subscription: FeedSubscription, _ answer: FeedPoller.Answer, _ effect: FeedEffect,
     _ duration: Duration
@@ -366,7 +379,7 @@ public actor Aggregator {
       return nil
     }
     let new = answer.poll.subscription(after: effect, known: latest)
-    // Of a store that is shared, whose turn it is then is seen then.
+    // In a shared store, the next claim decides who polls it next.
     known[new.id] = shared == nil ? new : nil
     let isOver = shared != nil || new.schedule.state == .ended
     queue.ended(
@@ -381,21 +394,21 @@ public actor Aggregator {
 
   // MARK: Hubs
 
-  /// Subscribes at the hub that a feed names, where it names one and that is due.
+  /// Subscribes at the feed's hub, if it has one and the subscription is due.
   private func subscribeToHub(of subscription: FeedSubscription) async throws {
     guard let callback = settings.callback, let feed = subscription.feed,
       let push = FeedPush.wanted(
         by: feed, at: subscription.schedule.url, known: subscription.push, now: environment.now(),
         token: UUID().uuidString.lowercased())
     else { return }
-    // Kept first: hubs ask back before they answer.
+    // Stored first, because hubs call back before they answer.
     try await keep(push, of: subscription.id)
     do {
-      // Where a hub is, a stranger's feed says.
+      // The hub's address comes from an untrusted feed.
       _ = try await poller.client.led.response(
         to: push.request(callback: callback), decoder: BytesPageDecoder())
     } catch is PageError {
-      // It is asked again after a day; until then the feed is polled as before.
+      // The hub is tried again after a day; until then the feed is polled as before.
     }
   }
 
@@ -404,10 +417,10 @@ public actor Aggregator {
     try await store.apply(.push(push, id: id))
   }
 
-  /// Answers what a hub sends to the callback: its question whether a subscription is meant, and the news
-  /// that a feed has changed, which makes it due. Bodies are not needed.
+  /// Answers a hub's request to the callback: the verification of a subscription, or the
+  /// notification that a feed has changed, which makes the feed due. Request bodies are not needed.
   ///
-  /// Whatever does not belong to a subscription gets 404. Throws what the store throws.
+  /// Requests that match no subscription get 404. Throws the errors of the store.
   public func answer(hub request: HTTPRequest) async throws -> HubAnswer {
     let target = try? URLReference(request.path ?? "/")
     let token = (target?.path ?? "").split(separator: "/").last.map(String.init) ?? ""
@@ -439,7 +452,7 @@ public actor Aggregator {
   }
 
   private func subscription(pushToken token: String) async throws -> FeedSubscription? {
-    // A callback's token is a UUID; what is none is not looked for.
+    // Tokens are UUIDs, so no other text is looked up.
     guard token.utf8.count == 36 else { return nil }
     if let shared { return try await shared.subscription(pushToken: token) }
     try await load()

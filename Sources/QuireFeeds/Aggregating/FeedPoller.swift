@@ -3,12 +3,12 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// Asks for one feed, and makes what came into a change of the store.
+/// Polls one feed, and makes the result a change of the store.
 struct FeedPoller: Sendable {
   let client: PageClient
   let settings: AggregatorSettings
 
-  /// What came of a poll.
+  /// The result of a poll.
   struct Answer: Sendable {
     var poll: FeedPoll
     var traffic: WalkReport.Traffic
@@ -16,18 +16,54 @@ struct FeedPoller: Sendable {
     var error: PageError?
   }
 
-  /// Pages that were read.
+  /// The pages of a poll.
   private struct Reading {
     var first: Page<FeedEntry>?
     var entries: [FeedEntry] = []
     var feed: Feed?
+    var traffic = WalkReport.Traffic()
+    /// The error of any page.
+    var failure: (any Error)?
+
+    /// The error of the poll. If only an older page failed, the feed itself was read, and the next
+    /// poll requests that page.
+    var error: (any Error)? { first == nil ? failure ?? FeedPoller.nothing : nil }
   }
 
-  /// Polls a feed once; `isLast` where its host is not asked again soon. Throws only `CancellationError`.
+  /// Polls a feed once. `isLast` says that its host is not polled again soon. Throws only
+  /// `CancellationError`.
   @concurrent func poll(
     _ subscription: FeedSubscription, at now: Double, random: Double, isLast: Bool
   ) async throws -> Answer {
     let validators = PageValidators(subscription.validators, capacity: 256)
+    var reading = try await read(subscription, validators, isLast: isLast)
+    var shared = subscription.sharedIdentities ?? []
+    Self.tellApart(&reading.entries, &shared)
+    var known = subscription
+    known.feed = reading.feed ?? subscription.feed
+    known.sharedIdentities = shared.isEmpty ? nil : shared
+    if reading.error == nil { known.validators = validators.snapshot }
+    if reading.first != nil {
+      known.health.olderPagesError = reading.failure.flatMap(Self.mayPass)?.message
+    }
+    note(reading, at: now, in: &known.health)
+    var outcome = outcome(of: known, reading, now)
+    let redirect = reading.first?.http?.permanentRedirect
+    let isUnchanged = reading.first?.isUnchanged == true
+    let unchanged = scheduled(known, outcome, now, random, redirect)
+    if outcome.result == .unchanged, !isUnchanged { outcome.result = .changed }
+    let poll = FeedPoll(
+      unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
+      entries: reading.entries, time: now)
+    return Answer(
+      poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged,
+      error: reading.error.map(PageError.init(ofPoll:)))
+  }
+
+  /// Reads the pages of a poll. Throws only `CancellationError`.
+  private func read(
+    _ subscription: FeedSubscription, _ validators: PageValidators, isLast: Bool
+  ) async throws -> Reading {
     var client = client
     client.configuration.validators = validators
     if !Self.isAtHome(subscription) { client = client.led }
@@ -38,42 +74,19 @@ struct FeedPoller: Sendable {
     let walk = client.feed(at: subscription.schedule.url, options: settings.options).pages
       .limited(to: Limits(pages: pages)).walk()
     var reading = Reading()
-    var failure: (any Error)?
     do {
       for try await page in walk { Self.take(page, &reading) }
     } catch is CancellationError {
       throw CancellationError()
     } catch {
-      failure = error
+      reading.failure = error
     }
-    var shared = subscription.sharedIdentities ?? []
-    Self.tellApart(&reading.entries, &shared)
-    // Where an older page failed, the feed itself was read, and the next poll asks for that page.
-    let error = reading.first == nil ? failure ?? Self.nothing : nil
-    var known = subscription
-    known.feed = reading.feed ?? subscription.feed
-    known.sharedIdentities = shared.isEmpty ? nil : shared
-    if error == nil { known.validators = validators.snapshot }
-    known.health.olderPagesError =
-      reading.first == nil
-      ? subscription.health.olderPagesError : failure.flatMap(Self.mayPass)?.message
-    note(walk.report.traffic, reading, error, at: now, in: &known.health)
-    var outcome = outcome(of: known, reading, error, now)
-    let redirect = reading.first?.http?.permanentRedirect
-    let unchanged = scheduled(known, outcome, now, random, redirect)
-    if outcome.result == .unchanged, reading.first?.isUnchanged == false {
-      outcome.result = .changed
-    }
-    let poll = FeedPoll(
-      unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
-      entries: reading.entries, time: now)
-    return Answer(
-      poll: poll, traffic: walk.report.traffic, isUnchanged: reading.first?.isUnchanged == true,
-      error: error.map(PageError.init(ofPoll:)))
+    reading.traffic = walk.report.traffic
+    return reading
   }
 
-  /// Whether a feed is asked where its reader subscribed to it, be it by https now. Anywhere else it was led by
-  /// its publisher.
+  /// Whether a feed is still at the origin that the reader subscribed to, possibly by https now.
+  /// Otherwise its publisher led elsewhere.
   private static func isAtHome(_ subscription: FeedSubscription) -> Bool {
     guard subscription.schedule.url != subscription.id else { return true }
     guard let home = try? Origin(url: subscription.id),
@@ -84,8 +97,8 @@ struct FeedPoller: Sendable {
     return home == now || isUpgrade && home.host == now.host
   }
 
-  /// The error of an older page that may come another time: not where the server says that it is not there, nor
-  /// where it is none.
+  /// The error of an older page if a later poll may succeed: not if the server says that the page
+  /// does not exist, or if the page is invalid.
   private static func mayPass(_ error: any Error) -> PageError? {
     let error = PageError(ofPoll: error)
     let status = error.response?.status.code ?? 0
@@ -103,16 +116,16 @@ struct FeedPoller: Sendable {
       reading.feed = page.feed
     }
     for var entry in page.items {
-      // It would keep its page in memory.
+      // The raw form would keep the whole page in memory.
       entry.raw = nil
       reading.entries.append(entry)
     }
   }
 
-  /// What is to tell an entry and stands for different ones tells nothing: a digest of each, with when and where it
-  /// was published, takes its place, or one would be stored over the other. So it stays when the others are gone
-  /// from the feed: `shared` are digests of the identities that were found to be several entries'. Which entries
-  /// are different, `SeenEntries` has decided: of those that are the same, one came.
+  /// Replaces identifiers that stand for several entries by digests of each entry with its date and
+  /// address, so that one is not stored over another. `shared` has digests of all such identifiers,
+  /// so that an entry keeps its replacement when the others have left the feed. `SeenEntries` has
+  /// removed entries that are the same.
   private static func tellApart(_ entries: inout [FeedEntry], _ shared: inout [String]) {
     var places: [FeedEntry.Identity: [Int]] = [:]
     for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
@@ -135,17 +148,16 @@ struct FeedPoller: Sendable {
     shared = shared.suffix(mostShared)
   }
 
-  /// A publisher gives one identifier to all of its entries, or to a few by mistake.
+  /// Publishers give one identifier to all entries, or to a few by mistake.
   private static let mostShared = 256
 
   private func note(
-    _ traffic: WalkReport.Traffic, _ reading: Reading, _ error: (any Error)?, at now: Double,
-    in health: inout FeedHealth
+    _ reading: Reading, at now: Double, in health: inout FeedHealth
   ) {
     health.polls += 1
-    health.bytes += traffic.bytes
+    health.bytes += reading.traffic.bytes
     health.lastPoll = now
-    if let error {
+    if let error = reading.error {
       health.failures += 1
       health.lastError = PageError(ofPoll: error).message
     } else {
@@ -156,28 +168,28 @@ struct FeedPoller: Sendable {
     }
   }
 
-  /// What came, as if none of the entries were new.
+  /// The outcome, as if no entry were new.
   private func outcome(
-    of subscription: FeedSubscription, _ reading: Reading, _ error: (any Error)?, _ now: Double
+    of subscription: FeedSubscription, _ reading: Reading, _ now: Double
   ) -> PollOutcome {
-    guard let page = reading.first, error == nil else {
-      return PollOutcome(of: error ?? Self.nothing, at: now)
+    guard let page = reading.first else {
+      return PollOutcome(of: reading.error ?? Self.nothing, at: now)
     }
     var outcome = PollOutcome(
       of: page, isNew: false, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
-    // A feed's own word on where it has moved counts as a permanent redirect does, and stands while the feed is
+    // A new address in the feed counts as a permanent redirect, and stays valid while the feed is
     // unchanged.
     outcome.permanentRedirect = outcome.permanentRedirect ?? subscription.feed?.newFeedURL
     return outcome
   }
 
-  /// By what validators know the page at an address.
+  /// The key of an address in the validators.
   private func key(of url: String) -> String {
     Redactor(fields: client.configuration.headers, urls: [url]).identity(of: .get, url)
   }
 
-  /// The subscription with the time of its next poll. Where a permanent redirect has moved the feed, its
-  /// validators move along: they came from there.
+  /// The subscription with the time of its next poll. If a permanent redirect has moved the feed,
+  /// its validators move along, because they are from the new address.
   private func scheduled(
     _ subscription: FeedSubscription, _ outcome: PollOutcome, _ now: Double, _ random: Double,
     _ redirect: String?
@@ -196,7 +208,8 @@ struct FeedPoller: Sendable {
 }
 
 extension PageClient {
-  /// The client for addresses to which strangers lead: public ones, and what else is allowed by name.
+  /// The client for addresses from untrusted feeds: public ones, and others that are allowed by
+  /// name.
   var led: PageClient {
     let own = configuration.addresses
     guard own != .unrestricted else { return self }

@@ -2,34 +2,35 @@ import HTTPTypes
 import QuireHTTP
 import QuirePagination
 
-/// A subscription at a hub, which tells of new entries (WebSub, W3C Recommendation of 2018).
+/// A subscription at a hub, which notifies of new entries (WebSub, W3C Recommendation of 2018).
 ///
-/// What a hub delivers is not read: it makes the feed due, and the publisher is asked. So nothing that reaches
-/// the callback can put an entry into a feed, and no secret has to be shared with the hub.
+/// The content that a hub delivers is not read: a delivery makes the feed due, and the publisher is
+/// polled. So no request to the callback can insert an entry, and no secret has to be shared with
+/// the hub.
 public struct FeedPush: Hashable, Sendable, Codable {
-  /// How far the subscription is.
+  /// The state of the subscription.
   public enum State: String, Hashable, Sendable, Codable {
-    /// The hub was asked, and has not asked back.
+    /// The subscription was requested, and the hub has not verified it.
     case requested
-    /// The hub has asked back, and tells of new entries until the lease ends.
+    /// The hub has verified the subscription, and notifies until the lease ends.
     case active
-    /// The hub said no. It is asked again after a day.
+    /// The hub denied the subscription. It is requested again after a day.
     case denied
   }
 
   /// The hub's address.
   public let hub: String
-  /// What is subscribed to: the feed's own address, as the feed says it.
+  /// The topic: the feed's own address, as the feed declares it.
   public let topic: String
   /// The last part of the callback's path, which cannot be guessed.
   public let token: String
-  /// How far the subscription is.
+  /// The state of the subscription.
   public private(set) var state: State
-  /// When it was requested, in seconds since 1970.
+  /// The time of the request, in seconds since 1970.
   public private(set) var requested: Double
-  /// When the lease ends, in seconds since 1970.
+  /// The end of the lease, in seconds since 1970.
   public private(set) var leaseEnd: Double
-  /// When the hub told of something last, in seconds since 1970.
+  /// The time of the last notification, in seconds since 1970.
   public private(set) var lastPush: Double?
 
   package init(
@@ -45,16 +46,16 @@ public struct FeedPush: Hashable, Sendable, Codable {
     self.lastPush = lastPush
   }
 
-  /// The lease that is asked for: ten days, which hubs shorten as they like.
+  /// The requested lease: ten days, which hubs may shorten.
   static let lease = 864_000.0
-  /// The longest that is believed.
+  /// The longest lease that is accepted.
   private static let longestLease = 4 * lease
   private static let day = 86_400.0
 
-  /// Whether polls may be rare, for the hub tells.
+  /// Whether polls may be rare, because the hub notifies.
   func isActive(at now: Double) -> Bool { state == .active && now < leaseEnd }
 
-  /// The subscription to request now; nil where the feed names no hub, or that was done.
+  /// The subscription to request now; nil if the feed has no hub or it was requested already.
   static func wanted(
     by feed: Feed, at url: String, known: FeedPush?, now: Double, token: String
   ) -> FeedPush? {
@@ -74,8 +75,8 @@ public struct FeedPush: Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether a clock that was far ahead has noted what is not to come for long: the hub would not be asked again,
-  /// or not be heard.
+  /// Whether a clock that was far ahead wrote these times: then the hub would not be asked again
+  /// for long.
   private func isAhead(of now: Double) -> Bool {
     max(requested, lastPush ?? requested, leaseEnd - Self.longestLease) > now + Self.day
   }
@@ -84,14 +85,14 @@ public struct FeedPush: Hashable, Sendable, Codable {
     guard now - requested > 3_600 else { return nil }
     var push = self
     push.requested = now
-    // The lease that runs goes on until the hub has asked back.
+    // The current lease stays valid until the hub verifies the new one.
     if now >= leaseEnd { push.state = .requested }
     return push
   }
 
-  /// The request to the hub (§5.1).
+  /// The subscription request to the hub (§5.1).
   func request(callback: String) -> PageRequest {
-    // The token is a part of the path by itself.
+    // The token is a separate part of the path.
     let callback = callback.hasSuffix("/") ? callback : callback + "/"
     let form: KeyValuePairs<String, String> = [
       "hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback + token,
@@ -101,26 +102,27 @@ public struct FeedPush: Hashable, Sendable, Codable {
     return PageRequest(method: .post, url: hub, body: .form(body))
   }
 
-  /// Takes the hub's question whether a subscription is meant (§5.3); false where it is not.
+  /// Verifies a subscription for the hub (§5.3). False if it was not requested.
   mutating func verified(topic: String?, lease: Double?, at now: Double) -> Bool {
     guard topic == self.topic, now - requested < Self.day || state == .active else { return false }
     state = .active
-    // "nan" reads as a number, and is no time.
+    // "nan" is parsed as a number, but is no duration.
     let granted = lease.flatMap { $0.isNaN ? nil : $0 } ?? Self.lease
     leaseEnd = now + min(max(granted, 60), Self.longestLease)
     return true
   }
 
-  /// Takes the hub's refusal (§5.2).
+  /// Records the hub's denial (§5.2).
   mutating func refused(topic: String?) {
     if topic == self.topic { state = .denied }
   }
 
-  /// This subscription with what another machine has heard of it meanwhile: `known`, which is kept.
+  /// This subscription merged with `known`, the stored one, which another machine may have updated.
   func merged(with known: FeedPush) -> FeedPush {
     guard known.token == token else { return self }
     var push = self
-    // One that was verified since this was requested; not the lapsed one that is requested anew.
+    // The stored one was verified after this one was requested; it is not the lapsed one that this
+    // request renews.
     if state == .requested, known.state == .active, known.leaseEnd > requested {
       (push.state, push.leaseEnd) = (.active, max(leaseEnd, known.leaseEnd))
     }
@@ -128,6 +130,6 @@ public struct FeedPush: Hashable, Sendable, Codable {
     return push
   }
 
-  /// Takes a delivery (§7).
+  /// Records a delivery (§7).
   package mutating func delivered(at now: Double) { lastPush = now }
 }

@@ -7,12 +7,12 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Subscriptions and entries as text, for stores that keep them so.
+/// Subscriptions and entries as text, for stores in databases.
 package enum FeedRecord {
-  /// The next poll of a feed that is gone is never.
+  /// The next poll of a feed that is gone is at infinity, which JSON cannot express.
   private static let never = (positive: "never", negative: "always", other: "unknown")
 
-  /// A text that every database can hold and compare: SQLite ends its own at a NUL, and PostgreSQL refuses it.
+  /// A text that every database can store: SQLite ends texts at a NUL, and PostgreSQL refuses it.
   package static func storable(_ text: String) -> String {
     text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text
   }
@@ -27,8 +27,8 @@ package enum FeedRecord {
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
-  /// A subscription as JSON. What the feed says of itself is written by its own writer, in a fraction of the
-  /// encoder's time.
+  /// A subscription as JSON. The feed's properties have their own writer, which takes a fraction of
+  /// the encoder's time.
   package static func text(of subscription: FeedSubscription) throws -> String {
     var rest = subscription
     rest.feed = nil
@@ -43,13 +43,14 @@ package enum FeedRecord {
     return decoder
   }()
 
-  /// Reads what `text(of:)` wrote.
+  /// Reads the output of `text(of:)`.
   package static func value<Value: Decodable>(of type: Value.Type, _ text: String) throws -> Value {
     try RawItem(Array(text.utf8)).decode(type, with: decoder)
   }
 }
 
-/// What a database has of an entry: by what it is known and compared, and, where it is to be written, the rest.
+/// An entry for a database: its identity and digest, and the rest, which is computed only if it is
+/// written.
 package struct EntryRecord: Sendable {
   package let kind: String
   package let identity: String
@@ -65,7 +66,7 @@ package struct EntryRecord: Sendable {
     self.entry = entry
   }
 
-  /// What it is searched by.
+  /// The text to search in.
   package var words: String { FeedRecord.storable(entry.searchText) }
 
   package func date(foundAt now: Double) -> Double { StoredEntry.date(of: entry, foundAt: now) }

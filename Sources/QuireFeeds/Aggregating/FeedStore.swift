@@ -6,59 +6,58 @@ public import QuireCore
   import Foundation
 #endif
 
-/// The door to where an aggregator keeps subscriptions and entries.
+/// A store of an aggregator's subscriptions and entries.
 ///
-/// A change is whole or did not happen: what a poll has learnt of a feed and the entries it brought are
-/// one change, so that a process that is killed loses no entry and stores none twice.
-/// `MemoryFeedStore` is a fake that keeps the promises within a process; `FeedStoreConformance` in
-/// QuireTesting checks a store.
+/// A change is atomic: the results of a poll and its entries are one change, so a process that is
+/// killed loses no entry and stores none twice. `MemoryFeedStore` is an implementation for one
+/// process; `FeedStoreConformance` in QuireTesting checks any store.
 public protocol FeedStore: Sendable {
-  /// All subscriptions, in the order of their identifiers.
+  /// All subscriptions, ordered by identifier.
   func subscriptions() async throws -> [FeedSubscription]
 
-  /// Makes a change. What it is about may be gone meanwhile: then nothing happens.
+  /// Makes a change. Does nothing if the subscription or entry no longer exists.
   @discardableResult
   func apply(_ change: FeedChange) async throws -> FeedEffect
 
-  /// A page of at most `limit` entries, the newest first: by `StoredEntry.date`, then by `number`.
+  /// A page of at most `limit` entries, newest first: by `StoredEntry.date`, then by `number`.
   ///
-  /// `position` is nil for the start, or what an earlier page gave as `next`. Entries that were added
-  /// meanwhile neither shift the pages nor make an entry come twice.
+  /// `position` is nil for the first page, or the `next` of an earlier one. Entries added meanwhile
+  /// neither shift pages nor repeat entries.
   func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry>
 }
 
-/// A change of what a `FeedStore` holds.
+/// A change of a `FeedStore`.
 public enum FeedChange: Sendable {
-  /// Adds a subscription; one of the same identifier gets its title and folders.
+  /// Adds a subscription, or updates the title and folders of an existing one.
   case subscribe(FeedSubscription)
   /// Removes a subscription and its entries.
   case unsubscribe(id: String)
-  /// Keeps what a poll has brought, all of it or nothing.
+  /// Stores the results of a poll, all or nothing.
   case polled(FeedPoll)
-  /// Keeps a subscription at a hub, as `FeedSubscription.take(_:)` does.
+  /// Stores a subscription at a hub, as `FeedSubscription.take(_:)` does.
   case push(FeedPush, id: String)
   /// Marks entries as read or unread, by number.
   case mark([Int64], isRead: Bool)
 }
 
-/// What a poll has brought.
+/// The results of a poll.
 public struct FeedPoll: Sendable {
-  /// The subscription as it is now, if none of the entries is new.
+  /// The subscription after the poll, if no entry is new.
   public var unchanged: FeedSubscription
-  /// The subscription as it is now, if one is: its next poll may be sooner.
+  /// The subscription after the poll, if an entry is new: its next poll may be sooner.
   public var changed: FeedSubscription
-  /// The entries that came, in the publisher's order. Of those that are known only those with another
-  /// `digest` are changed, and stay where they are in the order.
+  /// The entries, in the publisher's order. Known entries are updated only if their `digest`
+  /// differs, and keep their place in the order.
   public var entries: [FeedEntry]
-  /// When it was, in seconds since 1970.
+  /// The time of the poll, in seconds since 1970.
   public var time: Double
-  /// The holder of the lease under which it was made, on a `SharedFeedStore`: it is kept only while the host is
-  /// that holder's. Default nil: it is kept in any case.
+  /// The holder of the lease, on a `SharedFeedStore`: the poll is stored only while the host
+  /// belongs to that holder. Default nil: it is always stored.
   public var holder: String?
 
-  /// What a poll has brought.
+  /// Creates the results of a poll.
   public init(
     unchanged: FeedSubscription, changed: FeedSubscription, entries: [FeedEntry], time: Double,
     holder: String? = nil
@@ -70,21 +69,21 @@ public struct FeedPoll: Sendable {
     self.holder = holder
   }
 
-  /// Whether a subscription is as this poll has left it: a store that was not told whether its first attempt to
-  /// keep the poll went well need not try again.
+  /// Whether a subscription includes this poll already: if the outcome of a first attempt to store
+  /// it is unknown, it need not be repeated.
   package func isKept(in known: FeedSubscription) -> Bool {
     known.health.lastPoll != nil && known.health.lastPoll == unchanged.health.lastPoll
       && known.health.polls >= unchanged.health.polls
   }
 
-  /// What that first attempt did, as far as the subscription tells.
+  /// The effect of that first attempt, as far as the subscription shows it.
   package func effect(keptIn known: FeedSubscription) -> FeedEffect {
     FeedEffect(added: max(0, known.health.entries - unchanged.health.entries))
   }
 
-  /// The subscription to keep after a poll with this effect. Title, folders and the subscription at a hub are
-  /// those of `known`: they may have changed while the poll ran. What a hub told meanwhile makes the feed due
-  /// again, for it may not be in what the poll brought.
+  /// The subscription to store after a poll with this effect. Title, folders and the subscription
+  /// at a hub are taken from `known`, because they may have changed during the poll. A notification
+  /// during the poll makes the feed due again, because the poll may not include it.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
     var subscription = known.kept(over: effect.added > 0 ? changed : unchanged)
     if let told = known.push?.lastPush, told != subscription.push?.lastPush {
@@ -96,16 +95,16 @@ public struct FeedPoll: Sendable {
   }
 }
 
-/// What a change did.
+/// The effect of a change.
 public struct FeedEffect: Hashable, Sendable {
-  /// Entries that were not known before.
+  /// The number of new entries.
   public var added: Int
-  /// Entries that were known, and have another text now.
+  /// The number of known entries whose text changed.
   public var changed: Int
-  /// Whether nothing was kept of a poll, for its lease had passed to another holder.
+  /// Whether a poll was refused because its lease had passed to another holder.
   public var isRefused: Bool
 
-  /// Nothing, unless given.
+  /// Creates an effect; by default nothing changed.
   public init(added: Int = 0, changed: Int = 0, isRefused: Bool = false) {
     self.added = added
     self.changed = changed
@@ -113,16 +112,16 @@ public struct FeedEffect: Hashable, Sendable {
   }
 }
 
-/// Which entries of a store are wanted.
+/// A selection of a store's entries.
 public struct EntrySelection: Hashable, Sendable, Codable {
-  /// Only of this subscription. Default: of all.
+  /// Only entries of this subscription. Default nil: of all.
   public var subscription: String?
-  /// Only those that are not read. Default: all.
+  /// Only unread entries. Default false.
   public var isUnread: Bool
-  /// Only those whose title or text contains this, without regard to case. Default: all.
+  /// Only entries whose title or text contains this, ignoring case. Default nil: all.
   public var text: String?
 
-  /// All entries, unless given.
+  /// Creates a selection; by default all entries.
   public init(subscription: String? = nil, isUnread: Bool = false, text: String? = nil) {
     self.subscription = subscription
     self.isUnread = isUnread
@@ -132,19 +131,19 @@ public struct EntrySelection: Hashable, Sendable, Codable {
 
 /// An entry in a store.
 public struct StoredEntry: Sendable, Codable {
-  /// Its number, which it keeps for ever; later entries have greater ones.
+  /// The number of the entry, which never changes; later entries have greater ones.
   public var number: Int64
   /// The identifier of its subscription.
   public var subscription: String
-  /// When it was published, in seconds since 1970, and where that is missing or in the future, when it was
-  /// found: what entries are ordered by. It never changes.
+  /// The date that entries are ordered by, in seconds since 1970: when the entry was published, or
+  /// found if that is unknown or in the future. It never changes.
   public var date: Double
   /// Whether it was marked as read.
   public var isRead: Bool
   /// The entry, without its raw form.
   public var entry: FeedEntry
 
-  /// An entry in a store.
+  /// Creates an entry of a store.
   public init(
     number: Int64, subscription: String, date: Double, isRead: Bool = false, entry: FeedEntry
   ) {
@@ -155,25 +154,26 @@ public struct StoredEntry: Sendable, Codable {
     self.entry = entry
   }
 
-  /// What an entry that is found at `now` is ordered by.
+  /// The date to order an entry by that was found at `now`.
   public static func date(of entry: FeedEntry, foundAt now: Double) -> Double {
     min(entry.date?.timeIntervalSince1970 ?? now, now)
   }
 
-  /// How many entries tell whether there are more than `limit`, which is at least one.
+  /// The number of entries to read to know whether there are more than `limit`, which counts as 1
+  /// at least.
   package static func count(showing limit: Int) -> Int { min(max(1, limit), .max - 1) + 1 }
 
-  /// The page of the first `limit` of the entries that were found, the newest first.
+  /// The page of the first `limit` entries that were found, newest first.
   package static func page(of found: some Collection<StoredEntry>, limit: Int) -> Page<StoredEntry>
   {
     let items = Array(found.prefix(count(showing: limit) - 1))
     return Page(items, next: items.count < found.count ? items.last?.place : nil)
   }
 
-  /// What the position behind an entry holds: its date, exactly, and its number.
+  /// The position after an entry: its exact date and its number.
   public var place: Position { Position([.string("\(date)"), .number("\(number)")]) }
 
-  /// Reads `place`. Throws `PageError.Code.positionMismatch` for any other position.
+  /// Parses the output of `place`. Throws `PageError.Code.positionMismatch` for any other position.
   public static func place(
     _ position: Position
   ) throws(PageError) -> (date: Double, number: Int64) {
@@ -189,7 +189,7 @@ public struct StoredEntry: Sendable, Codable {
   }
 }
 
-/// A store in memory, for tests and for aggregators that begin anew with each start.
+/// A store in memory, for tests and for aggregators that start over with each run.
 public actor MemoryFeedStore: FeedStore {
   private struct Stored {
     var entry: StoredEntry
@@ -205,7 +205,7 @@ public actor MemoryFeedStore: FeedStore {
   /// An empty store.
   public init() {}
 
-  /// All subscriptions, in the order of their identifiers.
+  /// All subscriptions, ordered by identifier.
   public func subscriptions() -> [FeedSubscription] { feeds.values.sorted { $0.id < $1.id } }
 
   /// Makes a change.
@@ -257,7 +257,7 @@ public actor MemoryFeedStore: FeedStore {
     effect.added += 1
   }
 
-  /// A page of entries, the newest first.
+  /// A page of entries, newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) throws -> Page<StoredEntry> {
@@ -274,7 +274,7 @@ public actor MemoryFeedStore: FeedStore {
 }
 
 extension StoredEntry {
-  /// What is searched: title and text as plain words, in lower case.
+  /// The text to search in: title and text without markup, in lowercase.
   public var searchText: String { entry.searchText }
 }
 
@@ -285,6 +285,6 @@ extension FeedEntry {
 }
 
 extension PageError.Code {
-  /// A store of feeds cannot be opened, read or written; `underlying` is the database's error.
+  /// A feed store cannot be opened, read or written; `underlying` is the database's error.
   public static let feedStore = Self("feedStore")
 }

@@ -1,29 +1,30 @@
 public import QuireHTTP
 import QuirePagination
 
-/// A feed that an aggregator polls, and all that it knows of it.
+/// A feed that an aggregator polls, and its state.
 public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
-  /// The address that was subscribed to. It stays, also when the feed moves.
+  /// The address that was subscribed to. It stays the same when the feed moves.
   public let id: String
-  /// What the reader calls it; nil for what it calls itself.
+  /// The reader's title; nil for the feed's own.
   public var title: String?
-  /// The reader's folders around it, the outermost first.
+  /// The reader's folders that contain it, outermost first.
   public var folders: [String]
-  /// When it is polled, and at which address.
+  /// The polling schedule and the current address.
   public var schedule: PollSchedule
-  /// By what its pages are asked for again.
+  /// The validators of its pages, for conditional requests.
   public var validators: [String: PageValidators.Entry]
-  /// What it says of itself; nil before the first poll that brought something.
+  /// The feed's own properties; nil before the first successful poll.
   public var feed: Feed?
-  /// How it does.
+  /// Statistics of its polls.
   public var health: FeedHealth
-  /// The subscription at its hub; nil where there is none.
+  /// The subscription at its hub; nil if there is none.
   public var push: FeedPush?
 
-  /// Digests of the identifiers that its publisher has given to several entries, the last 256; nil without any.
+  /// Digests of the last 256 identifiers that the publisher gave to several entries; nil if there
+  /// are none.
   var sharedIdentities: [String]?
 
-  /// A subscription that was not polled yet, and is due at `now`, in seconds since 1970.
+  /// Creates a subscription that has not been polled and is due at `now`, in seconds since 1970.
   public init(
     url: String, title: String? = nil, folders: [String] = [], rules: PollRules = PollRules(),
     at now: Double = 0
@@ -36,17 +37,17 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     health = FeedHealth()
   }
 
-  /// What is kept where this one is subscribed to: the one that is `known`, with this one's title and folders.
+  /// The known subscription with this one's title and folders; this one if none is known.
   package func kept(over known: FeedSubscription?) -> FeedSubscription {
     guard var known else { return self }
     (known.title, known.folders) = (title, folders)
     return known
   }
 
-  /// Takes what became of the subscription at the hub. What the hub has told makes the feed due, a minute after
-  /// the last poll at the earliest.
+  /// Updates the subscription at the hub. A notification makes the feed due, at the earliest a
+  /// minute after the last poll.
   public mutating func take(_ push: FeedPush) {
-    // Only a request takes the place of another: what has come of an earlier one does not undo the later.
+    // Only a new request replaces another one: a late result of the earlier one must not undo it.
     let isRequest = push.state == .requested && push.lastPush == nil
     if let known = self.push, known.token != push.token, !isRequest { return }
     let before = self.push?.lastPush
@@ -56,39 +57,40 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     }
   }
 
-  /// What to call it: the reader's title, its own, its address.
+  /// The title to show: the reader's, the feed's own, or the address.
   public var name: String { title ?? feed?.title?.plain ?? schedule.url }
 
-  /// The host that is polled for it; of an address without one the beginning, for stores index it.
+  /// The host that is polled. For an address without one it is the beginning of the address,
+  /// because stores index it.
   package var host: String {
     (try? Origin(url: schedule.url))?.host ?? String(schedule.url.prefix(Origin.longestHost))
   }
 }
 
-/// How a feed does, for an aggregator's operators.
+/// Statistics of a feed's polls, for operators.
 public struct FeedHealth: Hashable, Sendable, Codable {
-  /// Polls in all.
+  /// The number of polls.
   public var polls = 0
-  /// Polls that were answered by 304, at the cost of no body.
+  /// The number of polls answered with 304, without a body.
   public var unchanged = 0
-  /// Polls that failed.
+  /// The number of failed polls.
   public var failures = 0
-  /// Entries found.
+  /// The number of entries found.
   public var entries = 0
-  /// Decoded bytes in all.
+  /// The number of decoded bytes.
   public var bytes = 0
-  /// When it was polled last, in seconds since 1970.
+  /// The time of the last poll, in seconds since 1970.
   public var lastPoll: Double?
-  /// When that last went well.
+  /// The time of the last successful poll.
   public var lastSuccess: Double?
-  /// What went wrong at the last poll, in a sentence; nil when nothing did.
+  /// The error message of the last poll; nil if it succeeded.
   public var lastError: String?
-  /// Why older pages of the first poll have not come, which the next poll asks for again; nil where they have,
-  /// where none are wanted, and where the server does not have them any more.
+  /// The error of older pages of the first poll, which the next poll requests again; nil if they
+  /// were read, if none are wanted, or if the server no longer has them.
   public var olderPagesError: String?
-  /// How many things had to be forgiven in what came last.
+  /// The number of repairs in the last feed that was read.
   public var repairs = 0
 
-  /// Of a feed that was not polled.
+  /// Creates the statistics of a feed that has not been polled.
   public init() {}
 }

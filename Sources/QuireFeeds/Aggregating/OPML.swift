@@ -2,20 +2,21 @@ import QuireCore
 import QuirePagination
 import QuireXML
 
-/// A list of subscriptions, as feed readers exchange them. Source: OPML 2.0 (http://opml.org/spec2.opml).
+/// A list of subscriptions for exchange between feed readers. Source: OPML 2.0
+/// (http://opml.org/spec2.opml).
 public struct OPML: Hashable, Sendable {
   /// One subscription of a list.
   public struct Outline: Hashable, Sendable {
     /// The address of the feed. `xmlUrl`.
     public var feedURL: String
-    /// What the reader calls it. `text`, else `title`.
+    /// The reader's title. `text`, else `title`.
     public var title: String?
-    /// The page that the feed is of. `htmlUrl`.
+    /// The web page of the feed. `htmlUrl`.
     public var url: String?
-    /// The folders around it, the outermost first; without those, the first of its `category`.
+    /// The folders that contain it, outermost first; without any, the first of its `category`.
     public var folders: [String]
 
-    /// A subscription.
+    /// Creates a subscription.
     public init(feedURL: String, title: String? = nil, url: String? = nil, folders: [String] = []) {
       self.feedURL = feedURL
       self.title = title
@@ -26,22 +27,22 @@ public struct OPML: Hashable, Sendable {
 
   /// The title of the list. `head/title`.
   public var title: String?
-  /// The subscriptions, in the order of the list; each address once.
+  /// The subscriptions, in order; each address once.
   public var outlines: [Outline]
 
-  /// A list of subscriptions.
+  /// Creates a list.
   public init(title: String? = nil, outlines: [Outline]) {
     self.title = title
     self.outlines = outlines
   }
 
-  /// The most folders within one another.
+  /// The most nested folders.
   private static let deepest = 32
 
-  /// Reads a list, as leniently as feeds are read: names of attributes in any case, undeclared entities and
-  /// control characters, at most 32 folders deep.
+  /// Parses a list as leniently as feeds are parsed: names of attributes in any case, undeclared
+  /// entities and control characters, at most 32 nested folders.
   ///
-  /// Throws `PageError` for what is no OPML, and for more than 32 MiB.
+  /// Throws `PageError` if it is not OPML, or larger than 32 MiB.
   public init(_ bytes: [UInt8]) throws {
     guard bytes.count <= 32 << 20 else {
       throw PageError(
@@ -100,13 +101,14 @@ public struct OPML: Hashable, Sendable {
     }
   }
 
-  /// The first category: `/Technology/Swift,/Work`.
+  /// The folders of the first category: `/Technology/Swift,/Work`.
   private static func folders(category: String?) -> [String] {
     let first = category?.split(separator: ",").first ?? ""
     return first.split(separator: "/").map { String($0).trimmingBlanks }.filter { !$0.isEmpty }
   }
 
-  /// The list as a document of OPML 2.0 in UTF-8. Folders are outlines around their feeds, sorted by name.
+  /// The list as an OPML 2.0 document in UTF-8. Folders are outlines that contain their feeds,
+  /// sorted by name.
   public var document: String {
     var text = #"<?xml version="1.0" encoding="UTF-8"?>"# + "\n"
     text += #"<opml version="2.0">"# + "\n"
@@ -136,7 +138,7 @@ public struct OPML: Hashable, Sendable {
     }
   }
 
-  /// The text for an attribute or an element; characters that XML cannot hold are left out.
+  /// The text escaped for an attribute or an element, without characters that XML cannot hold.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

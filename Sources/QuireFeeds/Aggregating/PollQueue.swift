@@ -1,15 +1,16 @@
-/// How politely an aggregator asks. Values below 1, or below zero, count as these.
+/// The limits on an aggregator's polls. Counts below 1 count as 1, and negative durations as zero.
 public struct PollingLimits: Hashable, Sendable {
-  /// How many feeds are polled at the same time. Default 32.
+  /// The most polls at the same time. Default 32.
   public var concurrent: Int { didSet { concurrent = max(1, concurrent) } }
-  /// How many of these may be of one host. Default 1: a publisher sees one reader, not many.
+  /// The most polls of one host at the same time. Default 1, so that a publisher sees a single
+  /// reader.
   public var concurrentPerHost: Int {
     didSet { concurrentPerHost = max(1, concurrentPerHost) }
   }
-  /// How long to wait between the beginnings of two polls of one host. Default 2 seconds.
+  /// The least time between the starts of two polls of one host. Default 2 seconds.
   public var hostGap: Duration { didSet { hostGap = max(.zero, hostGap) } }
 
-  /// The defaults of the members, unless given.
+  /// Creates limits; every parameter has the default of its property.
   public init(
     concurrent: Int = 32, concurrentPerHost: Int = 1, hostGap: Duration = .seconds(2)
   ) {
@@ -19,10 +20,10 @@ public struct PollingLimits: Hashable, Sendable {
   }
 }
 
-/// Decides which feeds are polled when: none before its time, and no host too often or by too many.
+/// Decides when to poll each feed, within the limits.
 ///
-/// Times are seconds since 1970. Feeds of a host that has to wait stand in line there, and hold up no
-/// others.
+/// Times are seconds since 1970. Feeds of a host that has to wait queue up for that host, and delay
+/// no others.
 struct PollQueue: Sendable {
   private struct Feed {
     var host: String
@@ -30,9 +31,9 @@ struct PollQueue: Sendable {
   }
 
   private enum Phase {
-    /// Its time has not come. → `ready`
+    /// Not due. → `ready`
     case scheduled(at: Double)
-    /// Its time has come, and its host or the limits have to let it. → `polling`
+    /// Due, and waiting for its host or the limits. → `polling`
     case ready
     /// → `scheduled`
     case polling
@@ -40,9 +41,9 @@ struct PollQueue: Sendable {
 
   private struct Host {
     var running = 0
-    /// When the next poll may begin.
+    /// When the next poll may start.
     var openAt = -Double.infinity
-    /// The feeds whose time has come, in the order in which it did.
+    /// The feeds that are due, in the order they became so.
     var line: [String] = []
   }
 
@@ -50,10 +51,9 @@ struct PollQueue: Sendable {
   private let gap: Double
   private var feeds: [String: Feed] = [:]
   private var hosts: [String: Host] = [:]
-  /// Feeds by the time of their next poll; those whose time was changed since may be among them.
+  /// Feeds by the time of their next poll; may include outdated times.
   private var scheduled = TimedHeap()
-  /// Hosts with a line, by the time at which they may be asked; those that were asked since may be among
-  /// them.
+  /// Hosts with waiting feeds, by the time at which they may be polled; may include outdated times.
   private var open = TimedHeap()
   private(set) var running = 0
 
@@ -62,16 +62,16 @@ struct PollQueue: Sendable {
     gap = limits.hostGap / .seconds(1)
   }
 
-  /// How many feeds are known.
+  /// The number of known feeds.
   var count: Int { feeds.count }
 
-  /// The hosts of all feeds that are known.
+  /// The hosts of all known feeds.
   var hostNames: Set<String> { Set(feeds.values.map(\.host)) }
 
   /// Whether a feed is known.
   func contains(_ feed: String) -> Bool { feeds[feed] != nil }
 
-  /// Whether feeds of a host wait until it may be asked.
+  /// Whether feeds wait for a host.
   func hasLine(at host: String) -> Bool { hosts[host]?.line.isEmpty == false }
 
   /// Whether a feed is being polled.
@@ -79,8 +79,7 @@ struct PollQueue: Sendable {
     if case .polling? = feeds[feed]?.phase { true } else { false }
   }
 
-  /// A feed is to be polled at a time; one that is known is to be polled then instead, unless it is being
-  /// polled.
+  /// Schedules a poll. A known feed is rescheduled, unless it is being polled.
   mutating func schedule(_ feed: String, host: String, at time: Double) {
     switch feeds[feed]?.phase {
     case .polling?: return
@@ -91,7 +90,7 @@ struct PollQueue: Sendable {
     scheduled.insert(feed, at: time)
   }
 
-  /// A feed is not to be polled any more. What is being polled ends by itself.
+  /// Removes a feed. A running poll is not stopped.
   mutating func remove(_ feed: String) {
     switch feeds[feed]?.phase {
     case .ready?: leaveLine(feed)
@@ -101,8 +100,7 @@ struct PollQueue: Sendable {
     feeds[feed] = nil
   }
 
-  /// The feeds to poll now, of those whose time came until `due`; each counts as being polled until it has
-  /// `ended`.
+  /// The feeds to poll now, of those due by `due`. Each counts as being polled until `ended`.
   mutating func begin(at now: Double, dueBy due: Double) -> [String] {
     enterLines(at: due)
     var begun: [String] = []
@@ -123,7 +121,7 @@ struct PollQueue: Sendable {
     return begun
   }
 
-  /// A poll has ended; the next one is at a time, or never.
+  /// A poll has ended. `next` is the time of the next one; nil for none.
   mutating func ended(_ feed: String, host: String, next: Double?) {
     guard isPolling(feed) else { return }
     release(feed)
@@ -131,7 +129,7 @@ struct PollQueue: Sendable {
     if let next { schedule(feed, host: host, at: next) }
   }
 
-  /// The clock was set back to `now`: no host is closed for longer than its gap from then on.
+  /// The clock was set back to `now`, so no host is blocked for longer than its gap from then on.
   mutating func reopen(at now: Double) {
     for (host, state) in hosts where state.openAt > now + gap {
       hosts[host]?.openAt = now + gap
@@ -139,15 +137,15 @@ struct PollQueue: Sendable {
     }
   }
 
-  /// When something can begin that cannot now; nil where only the end of a poll can help. Where only what
-  /// is in line counts, feeds whose time is still to come do not.
+  /// When the next poll can start; nil if that depends only on running polls. With `onlyInLine`,
+  /// feeds that are not due yet do not count.
   func wake(after now: Double, onlyInLine: Bool = false) -> Double? {
     let next = onlyInLine ? nil : scheduled.first?.time
     guard running < limits.concurrent, let host = open.first?.time else { return next }
     return min(next ?? host, host)
   }
 
-  /// Whether nothing is being polled, and no time has come.
+  /// Whether no feed is being polled or due.
   func isIdle(at now: Double) -> Bool {
     running == 0 && (scheduled.first?.time ?? .infinity) > now
       && hosts.values.allSatisfy(\.line.isEmpty)
@@ -171,7 +169,7 @@ struct PollQueue: Sendable {
     forget(host)
   }
 
-  /// Lets a host be asked when it may.
+  /// Queues a host with waiting feeds for the time when it may be polled.
   private mutating func offer(_ host: String) {
     guard let state = hosts[host], !state.line.isEmpty, state.running < limits.concurrentPerHost
     else { return }
@@ -186,14 +184,14 @@ struct PollQueue: Sendable {
     forget(host)
   }
 
-  /// Hosts of which nothing is known that matters take no memory; the time of their last poll matters.
+  /// Removes a host without state; the time of its last poll is state if there is a gap.
   private mutating func forget(_ host: String) {
     guard let state = hosts[host], state.line.isEmpty, state.running == 0, gap == 0 else { return }
     hosts[host] = nil
   }
 }
 
-/// Names by time, the earliest first.
+/// Names by time, earliest first.
 struct TimedHeap: Sendable {
   private var entries: [(name: String, time: Double)] = []
 

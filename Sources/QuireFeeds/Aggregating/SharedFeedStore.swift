@@ -1,38 +1,42 @@
 import QuireCore
 
-/// A store that aggregators on several machines share: each host is asked by one of them at a time.
+/// A store that aggregators on several machines share: each host is polled by one of them at a
+/// time.
 ///
-/// An `Aggregator` on such a store takes what is due by `claim(_:)`, a few feeds at a time, and knows of no
-/// other feed. One that dies loses its hosts when their leases end. `SharedMemoryFeedStore` in QuireTesting is a
-/// fake that keeps the promises within a process; `FeedStoreConformance` there checks them.
+/// An `Aggregator` claims due feeds of such a store by `claim(_:)`, a few at a time, and knows no
+/// others. If it dies, its hosts become free when their leases expire. `SharedMemoryFeedStore` in
+/// QuireTesting is an implementation for one process; `FeedStoreConformance` there checks any
+/// store.
 public protocol SharedFeedStore: FeedStore {
-  /// Takes subscriptions that are due, the longest due first, with their hosts: until the lease ends, no other
-  /// aggregator gets a feed of these hosts.
+  /// Claims due subscriptions, the longest due first, and leases their hosts: until the lease
+  /// expires, no other aggregator gets a feed of these hosts.
   ///
-  /// What is claimed stays due until a poll of it is kept (`FeedChange.polled`): the aggregator that
-  /// holds the host gets it again. A poll by a `FeedPoll.holder` that does not hold the feed's host any more is
-  /// refused whole (`FeedEffect.isRefused`).
+  /// A claimed feed stays due until a poll of it is stored (`FeedChange.polled`), and the holder of
+  /// its host gets it again. A poll by a `FeedPoll.holder` that no longer holds the host is refused
+  /// as a whole (`FeedEffect.isRefused`).
   func claim(_ claim: FeedClaim) async throws -> [FeedSubscription]
 
-  /// The subscription whose hub calls back by this token (`FeedPush.token`), which may be a stranger's guess.
+  /// The subscription with this callback token (`FeedPush.token`), which may be a stranger's guess.
   func subscription(pushToken: String) async throws -> FeedSubscription?
 }
 
-/// What an aggregator asks of a store that it shares with others.
+/// An aggregator's claim on a shared store.
 public struct FeedClaim: Hashable, Sendable {
-  /// The aggregator, by a name that no other one has.
+  /// The unique name of the aggregator.
   public var holder: String
-  /// Feeds that are due by then, in seconds since 1970; by a store's own clock too, where it has one: machines
-  /// whose clocks differ would poll by turns.
+  /// Claims feeds that are due by this time, in seconds since 1970. If the store has its own clock,
+  /// they have to be due by that too, because otherwise machines with different clocks would take
+  /// turns.
   public var dueBy: Double
-  /// How many subscriptions are wanted, at most.
+  /// The most subscriptions to claim.
   public var limit: Int
-  /// How long hosts are held from now on, by the store's clock. Default a minute.
+  /// The length of the lease by the store's clock. Default a minute.
   public var lease: Duration
-  /// Hosts that the aggregator works on: their leases begin anew, and none of their feeds is given.
+  /// Hosts that the aggregator is working on: their leases are renewed, and none of their feeds is
+  /// returned.
   public var working: Set<String>
 
-  /// A claim.
+  /// Creates a claim.
   public init(
     holder: String, dueBy: Double, limit: Int, lease: Duration = .seconds(60),
     working: Set<String> = []
@@ -45,22 +49,22 @@ public struct FeedClaim: Hashable, Sendable {
   }
 }
 
-/// What an aggregator holds of a store that it shares, and when it asks for more.
+/// The hosts that an aggregator holds in a shared store, and when it claims more.
 ///
 /// Times are seconds since 1970.
 struct ClaimMachine {
-  /// The lease that is asked for: a minute, and the gap that the host is owed before another aggregator asks it.
+  /// The requested lease: a minute, plus the gap before another aggregator may poll the host.
   let lease: Duration
-  /// Seconds of the lease within which a poll may begin: the rest is for clocks that differ.
+  /// The seconds of a lease in which a poll may start; the rest allows for clocks that differ.
   private static let usable = 45.0
-  /// Seconds between claims where nothing more was due, in which leases are renewed too.
+  /// The seconds between claims when nothing more was due; these also renew leases.
   private static let pause = 5.0
 
   private let most: Int
   private var until: [String: Double] = [:]
-  /// When to claim next.
+  /// The time of the next claim.
   private(set) var next = -Double.infinity
-  /// Whether nothing more was due at the last claim.
+  /// Whether the last claim returned everything that was due.
   private(set) var isDry = false
 
   init(limits: PollingLimits) {
@@ -68,37 +72,37 @@ struct ClaimMachine {
     lease = .seconds(60) + limits.hostGap
   }
 
-  /// How many subscriptions to claim now; nil where it is not time, or enough are held.
+  /// How many subscriptions to claim now; nil if it is too early or enough are held.
   func wanted(at now: Double, holding count: Int) -> Int? {
-    // Where the pause lies further ahead than it lasts, the clock was set back.
+    // If the next claim is further ahead than a pause, the clock was set back.
     let isTime = now >= next || next > now + Self.pause
     return isTime || (!isDry && count < most / 2) ? max(0, most - count) : nil
   }
 
-  /// What was claimed at `now`: the hosts that are held from then on.
+  /// Records a claim at `now` and the hosts that it leased.
   mutating func claimed(
     _ hosts: Set<String>, working: Set<String>, wanted: Int, got: Int, at now: Double
   ) {
     until = until.filter { $0.value > now }
-    // What was held too long may have passed to another: it is not renewed.
+    // A lease that has expired may belong to another aggregator, so it is not renewed.
     let held = working.filter { until[$0] != nil }
     for host in hosts.union(held) { until[host] = now + Self.usable }
     if wanted > 0 { isDry = got < wanted }
     next = now + Self.pause
   }
 
-  /// The hosts that are given back.
+  /// Gives all hosts back, and returns them.
   mutating func release() -> Set<String> {
     defer { until = [:] }
     return Set(until.keys)
   }
 
-  /// A host turned out to be another's.
+  /// A host turned out to belong to another aggregator.
   mutating func lost(_ host: String) { until[host] = nil }
 
-  /// Something is new in the store.
+  /// The store changed, so the next claim is due at once.
   mutating func changed() { next = -.infinity }
 
-  /// Whether a poll of a host may begin.
+  /// Whether a poll of a host may start.
   func holds(_ host: String, at now: Double) -> Bool { until[host].map { now < $0 } ?? false }
 }

@@ -3,40 +3,41 @@ import QuireCore
 public import QuireHTTP
 import QuirePagination
 
-/// A feed that a web page leads to.
+/// A feed that was found from a web page.
 public struct DiscoveredFeed: Hashable, Sendable {
   /// How a feed was found.
   public enum Origin: String, Hashable, Sendable {
-    /// The address that was asked is a feed.
+    /// The requested address is a feed.
     case itself
     /// `<link rel="alternate">` with the media type of a feed (HTML, §4.6.7.1), or `rel="feed"`.
     case link
     /// A Link header field with that relation (RFC 8288).
     case header
-    /// A link for people that looks like a feed's.
+    /// A link in the text that looks like a feed's.
     case anchor
-    /// A path at which feeds usually are, asked because the page names none.
+    /// A common path of feeds, tried because the page has no link.
     case wellKnownPath
   }
 
-  /// The feed's address, absolute.
+  /// The absolute address of the feed.
   public var url: String
-  /// The title that the page gives it, or its own.
+  /// The title in the page, or the feed's own.
   public var title: String?
-  /// The media type that the page gives it.
+  /// The media type in the page.
   public var mediaType: String?
-  /// Its format; nil where it was not asked.
+  /// The format; nil if the feed was not requested.
   public var format: FeedFormat?
   /// How it was found.
   public var origin: Origin
 }
 
 extension PageClient {
-  /// The feeds that the page at `url` leads to, in its order; the page itself, where it is a feed.
+  /// Finds the feeds of the page at `url`, in the order of the page; if it is itself a feed,
+  /// returns that.
   ///
-  /// A page that names none is searched for links that look like a feed's, and without those the usual paths
-  /// are asked, such as `/feed`, `/rss` and `/atom.xml`, and `/sitemap.xml` at last. At most a thousand feeds are
-  /// given. Throws where the page cannot be read.
+  /// Without declared feeds, the page is searched for links that look like a feed's; without those,
+  /// common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally
+  /// `/sitemap.xml`. Returns at most a thousand feeds. Throws if the page cannot be read.
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
@@ -49,7 +50,7 @@ extension PageClient {
     if !page.feeds.isEmpty { return page.feeds }
     if !page.anchors.isEmpty { return page.anchors }
     if try Origin(url: answer.url) != Origin(url: url) {
-      // Credentials are for the server that was asked, and not for one to which it redirects.
+      // Credentials are for the requested server, not for one that it redirects to.
       client.configuration.headers = client.configuration.headers.harmlessElsewhere
     }
     return try await client.feedsAtUsualPaths(of: answer.url)
@@ -82,7 +83,7 @@ extension PageClient {
         feed.origin = .wellKnownPath
         return [feed]
       } catch is PageError {
-        // Not there: the next path may be.
+        // The next path may exist.
         continue
       }
     }
@@ -90,24 +91,22 @@ extension PageClient {
   }
 }
 
-/// What a web page says of feeds.
+/// The feeds that a web page declares or links to.
 private struct WebPage {
   var feeds: [DiscoveredFeed] = []
   var anchors: [DiscoveredFeed] = []
   /// The addresses of `feeds`.
   private var seen: Set<String> = []
 
-  /// A hostile page may name a million.
+  /// A hostile page may declare a million.
   private static let most = 1_000
 
-  private static let types: Set<String> = [
-    "application/rss+xml", "application/atom+xml", "application/rdf+xml",
-    "application/feed+json", "application/x.atom+xml", "application/x-rss+xml", "application/xml",
-    "text/xml", "application/rss", "application/atom", "text/rss", "text/atom", "text/rss+xml",
-    "text/atom+xml", "text/rdf",
-  ]
+  private static let types = FeedFormat.mediaTypes.union([
+    "application/x.atom+xml", "application/x-rss+xml", "application/rss", "application/atom",
+    "text/rss", "text/atom", "text/rss+xml", "text/atom+xml", "text/rdf",
+  ])
 
-  /// JSON Feed 1 was announced as any JSON; so are other things, such as the API of WordPress.
+  /// JSON Feed 1 had no media type of its own, and so do other resources such as the WordPress API.
   private static func isFeed(_ type: String, _ href: String) -> Bool {
     types.contains(type)
       || type == "application/json" && href.lowercased().contains("feed")

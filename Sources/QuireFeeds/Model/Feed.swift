@@ -4,22 +4,23 @@
   public import Foundation
 #endif
 
-/// What a feed says of itself, whatever its format; its entries are not in it.
+/// The properties of a feed in any format, without its entries.
 ///
-/// All addresses are absolute. Encoded, a feed is the top level of JSON Feed 1.1 without `items`, with
-/// what that has no member for in `_quire`.
+/// All addresses are absolute. A feed is encoded as the top level of JSON Feed 1.1 without `items`;
+/// properties without a member there are in `_quire`.
 public struct Feed: Hashable, Sendable {
-  /// The format that it came in.
+  /// The format of the feed.
   public var format: FeedFormat
   /// The title. RSS, Atom, JSON Feed: `title`; else `dc:title`, `itunes:title`. Sitemaps have none.
   public var title: FeedText?
-  /// A line about it. RSS: `description`; Atom: `subtitle` (0.3: `tagline`); JSON Feed: `description`;
-  /// `itunes:summary`, `itunes:subtitle`.
+  /// A short description. RSS: `description`; Atom: `subtitle` (0.3: `tagline`); JSON Feed:
+  /// `description`; `itunes:summary`, `itunes:subtitle`.
   public var subtitle: FeedText?
-  /// The page that the feed is of. RSS: `link`; Atom: `link rel="alternate"`; JSON Feed: `home_page_url`.
+  /// The web page of the feed. RSS: `link`; Atom: `link rel="alternate"`; JSON Feed:
+  /// `home_page_url`.
   public var url: String?
-  /// The feed's own address, as it says itself. Atom: `link rel="self"`, in RSS as `atom:link`; JSON Feed:
-  /// `feed_url`.
+  /// The feed's own address, as it declares it. Atom: `link rel="self"`, in RSS as `atom:link`;
+  /// JSON Feed: `feed_url`.
   public var feedURL: String?
   /// The identifier. Atom: `id`; RSS 1.0: `rdf:about`; `podcast:guid`.
   public var id: String?
@@ -28,43 +29,44 @@ public struct Feed: Hashable, Sendable {
   public var links: [FeedLink]
   /// The language. RSS: `language`; `dc:language`; Atom: `xml:lang`; JSON Feed: `language`.
   public var language: String?
-  /// Who is responsible. Atom: `author`, `contributor`; RSS: `managingEditor`, `webMaster`, `dc:creator`,
+  /// The authors. Atom: `author`, `contributor`; RSS: `managingEditor`, `webMaster`, `dc:creator`,
   /// `itunes:author`, `itunes:owner`; JSON Feed: `authors`, `author`.
   public var authors: [FeedPerson]
-  /// A picture for lists of feeds, as large as there is. Atom: `logo`; RSS: `image/url`; `itunes:image`;
-  /// JSON Feed: `icon`.
+  /// The largest picture. Atom: `logo`; RSS: `image/url`; `itunes:image`; JSON Feed: `icon`.
   public var icon: String?
   /// A small picture. Atom: `icon`; JSON Feed: `favicon`.
   public var favicon: String?
-  /// When it was changed last. Atom: `updated` (0.3: `modified`); RSS: `lastBuildDate`; `dcterms:modified`.
+  /// When it was last changed. Atom: `updated` (0.3: `modified`); RSS: `lastBuildDate`;
+  /// `dcterms:modified`.
   public var updated: Date?
   /// When it was published. RSS: `pubDate`; `dc:date`; Atom: `published`.
   public var published: Date?
   /// Categories.
   public var categories: [FeedCategory]
-  /// What made it. RSS: `generator`; Atom: `generator`, its version behind the name;
+  /// The software that generated it. RSS: `generator`; Atom: `generator`, followed by its version;
   /// `admin:generatorAgent`.
   public var generator: String?
-  /// Who may do what with it. RSS: `copyright`; Atom: `rights`; `dc:rights`.
+  /// The rights. RSS: `copyright`; Atom: `rights`; `dc:rights`.
   public var rights: FeedText?
-  /// Where changes are announced. Atom and RSS: `link rel="hub"` (WebSub); JSON Feed: `hubs`; RSS: `cloud`.
+  /// The hubs that announce changes. Atom and RSS: `link rel="hub"` (WebSub); JSON Feed: `hubs`;
+  /// RSS: `cloud`.
   public var hubs: [FeedHub]
-  /// How often it wants to be asked.
+  /// How often the feed asks to be polled.
   public var schedule: FeedSchedule
   /// The other pages of the feed.
   public var pages: FeedPages
   /// Whether it will never change again. JSON Feed: `expired`; `itunes:complete`, `podcast:updateFrequency`.
   public var isExpired: Bool
-  /// Where the feed has moved, by its own word. `itunes:new-feed-url`.
+  /// The new address that the feed declares. `itunes:new-feed-url`.
   public var newFeedURL: String?
-  /// Whether it is for adults. `itunes:explicit`.
+  /// Whether it has explicit content. `itunes:explicit`.
   public var isExplicit: Bool?
   /// The sitemaps that a sitemap index lists, in its order.
   public var sitemaps: [String]
-  /// What had to be forgiven, in the document and in all its entries.
+  /// The repairs in the document, including all its entries.
   public var repairs: [FeedRepair]
 
-  /// A feed without anything, to be filled in.
+  /// Creates an empty feed.
   public init(_ format: FeedFormat) {
     self.format = format
     (links, authors, categories, hubs, sitemaps, repairs) = ([], [], [], [], [], [])
@@ -72,33 +74,34 @@ public struct Feed: Hashable, Sendable {
   }
 }
 
-/// Where a feed's changes are announced.
+/// A hub that announces a feed's changes.
 public struct FeedHub: Hashable, Sendable {
-  /// The protocol: `WebSub`, or what the feed calls it, such as `rssCloud`.
+  /// The protocol: `WebSub`, or the feed's name for it, such as `rssCloud`.
   public var kind: String
-  /// The hub's address, absolute.
+  /// The absolute address of the hub.
   public var url: String
 
-  /// A hub.
+  /// Creates a hub.
   public init(kind: String = "WebSub", _ url: String) {
     self.kind = kind
     self.url = url
   }
 }
 
-/// How often a feed wants to be asked.
+/// How often a feed asks to be polled.
 public struct FeedSchedule: Hashable, Sendable, Codable {
   /// How long an answer stays fresh. RSS: `ttl`, in minutes.
   public var timeToLive: Duration?
   /// How often the feed changes. `sy:updatePeriod` divided by `sy:updateFrequency`; else the frequency of
   /// `podcast:updateFrequency`.
   public var updateInterval: Duration?
-  /// The hours of the day, in UTC, from 0 to 23, in which not to ask. RSS: `skipHours`, where 24 is 0.
+  /// The hours of the day in which not to poll, from 0 to 23 in UTC. RSS: `skipHours`, where 24 is
+  /// 0.
   public var skipHours: Set<Int>
-  /// The days of the week in which not to ask, in UTC: 1 is Monday, 7 Sunday. RSS: `skipDays`.
+  /// The days of the week on which not to poll, in UTC: 1 is Monday, 7 is Sunday. RSS: `skipDays`.
   public var skipDays: Set<Int>
 
-  /// A schedule that asks for nothing, unless given.
+  /// Creates a schedule; by default without any rule.
   public init(
     timeToLive: Duration? = nil, updateInterval: Duration? = nil, skipHours: Set<Int> = [],
     skipDays: Set<Int> = []
@@ -122,10 +125,10 @@ public struct FeedPages: Hashable, Sendable {
   public var current: String?
   /// Whether this is an archive, which does not change. `fh:archive`.
   public var isArchive: Bool
-  /// Whether the document holds the whole feed. `fh:complete`.
+  /// Whether the document has the whole feed. `fh:complete`.
   public var isComplete: Bool
 
-  /// No other pages, unless given.
+  /// Creates links; by default there are no other pages.
   public init(
     next: String? = nil, previous: String? = nil, previousArchive: String? = nil,
     current: String? = nil, isArchive: Bool = false, isComplete: Bool = false
@@ -138,6 +141,6 @@ public struct FeedPages: Hashable, Sendable {
     self.isComplete = isComplete
   }
 
-  /// Where older entries are: the next page, else the archive before.
+  /// The page with older entries: the next page, or else the previous archive.
   public var older: String? { isComplete ? nil : next ?? previousArchive }
 }

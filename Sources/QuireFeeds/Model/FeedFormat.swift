@@ -1,4 +1,4 @@
-/// The format that a feed is written in.
+/// The format of a feed.
 ///
 /// Sources: RSS 0.90 and 0.91 (Netscape), 0.92, 0.93, 0.94 and 2.0 (UserLand, RSS Advisory Board), RSS
 /// 1.0 (RDF Site Summary), Atom 0.3 (draft-ietf-atompub-format-00) and 1.0 (RFC 4287), JSON Feed 1 and
@@ -20,12 +20,18 @@ public struct FeedFormat: Hashable, Sendable, CustomStringConvertible {
     case sitemapIndex
   }
 
+  /// The media types that are used for feeds.
+  static let mediaTypes: Set<String> = [
+    "application/rss+xml", "application/atom+xml", "application/rdf+xml", "application/feed+json",
+    "application/xml", "text/xml",
+  ]
+
   /// The family.
   public let family: Family
-  /// The version as the feed says it, such as `2.0`; nil where it says none.
+  /// The version that the feed declares, such as `2.0`; nil if it declares none.
   public let version: String?
 
-  /// A format.
+  /// Creates a format.
   public init(_ family: Family, version: String? = nil) {
     self.family = family
     self.version = version
@@ -34,7 +40,7 @@ public struct FeedFormat: Hashable, Sendable, CustomStringConvertible {
   /// `rss 2.0`, `atom 1.0`, `jsonFeed 1.1`, `sitemap 0.9` and so on.
   public var description: String { version.map { "\(family.rawValue) \($0)" } ?? family.rawValue }
 
-  /// Reads what `description` writes.
+  /// Parses the output of `description`.
   init?(_ text: String) {
     let parts = text.split(separator: " ", maxSplits: 1)
     guard let family = parts.first.flatMap({ Family(rawValue: String($0)) }) else { return nil }

@@ -8,7 +8,7 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Writes members of JSON objects in order, leaving out what is not there.
+/// Builds a JSON object in order, omitting values that are nil or empty.
 struct MemberList {
   private(set) var members: [JSONValue.Member] = []
 
@@ -49,9 +49,9 @@ struct MemberList {
   }
 }
 
-/// Dates as RFC 3339 writes them, in UTC.
+/// Formats dates by RFC 3339, in UTC.
 enum FeedTime {
-  /// `2003-12-31T10:14:55Z`, with milliseconds where there are any.
+  /// `2003-12-31T10:14:55Z`, with milliseconds if there are any.
   static func text(_ date: Date) -> String {
     let total = (date.timeIntervalSince1970 * 1_000).rounded()
     // Years 0 to 9999.
@@ -66,12 +66,11 @@ enum FeedTime {
 }
 
 extension FeedEntry {
-  /// The entry as an item of JSON Feed 1.1, with what that has no member for in `_quire`.
+  /// The entry as an item of JSON Feed 1.1; properties without a member there are in `_quire`.
   ///
-  /// `id` is always there: where the publisher gave none, it is made of `identity`. One of
-  /// `content_html` and `content_text` is there too: where there is only a summary it holds that, and
-  /// where there is neither an empty text. `includingRaw` says whether `_quire.raw` has the entry as its
-  /// publisher wrote it.
+  /// `id` always exists: without one from the publisher it is derived from `identity`. So does one
+  /// of `content_html` and `content_text`, if necessary with the summary or an empty text.
+  /// `includingRaw` adds the entry as its publisher wrote it as `_quire.raw`.
   public func jsonFeedItem(includingRaw: Bool = true) -> JSONValue {
     var item = MemberList()
     item.add("id", id ?? identity.text)
@@ -137,8 +136,8 @@ extension FeedEntry {
 }
 
 extension Feed {
-  /// The feed as the top level of JSON Feed 1.1 without `items`, with what that has no member for in
-  /// `_quire`. `title` is always there, empty where the feed has none.
+  /// The feed as the top level of JSON Feed 1.1 without `items`; properties without a member there
+  /// are in `_quire`. `title` always exists, empty if the feed has none.
   public var jsonFeed: JSONValue {
     var root = MemberList()
     root.add("version", "https://jsonfeed.org/version/1.1")
@@ -192,7 +191,7 @@ extension Feed {
 // MARK: - Parts
 
 extension FeedText {
-  /// The text with what it is, in something of a language.
+  /// The text with its type, within a context of language `outer`.
   fileprivate func json(in outer: String? = nil) -> JSONValue {
     var members = MemberList()
     members.add("type", kind.rawValue)
@@ -202,12 +201,12 @@ extension FeedText {
     return members.value
   }
 
-  /// The same for a text that a plain one does not say all of.
+  /// The text with its type, if the plain text alone would lose something.
   fileprivate func richJSON(in outer: String? = nil) -> JSONValue? {
     isMarkup || language != outer ? json(in: outer) : nil
   }
 
-  /// The language where it is not that of what the text is in; null for none.
+  /// The language if it differs from that of the context; null for none.
   fileprivate func ownLanguage(in outer: String?) -> JSONValue? {
     language == outer ? nil : language.map(JSONValue.string) ?? JSONValue.null
   }
@@ -217,7 +216,7 @@ extension FeedPerson {
   fileprivate var json: JSONValue {
     var members = MemberList()
     members.add("name", name)
-    // JSON Feed demands one of the three.
+    // JSON Feed requires one of the three.
     let isAlone = name == nil && url == nil && avatar == nil
     members.add("url", isAlone ? email.map { "mailto:" + $0 } : url)
     members.add("avatar", avatar)
@@ -253,7 +252,7 @@ extension FeedCategory {
 }
 
 extension FeedEnclosure {
-  /// An attachment; JSON Feed demands its type.
+  /// The file as an attachment, for which JSON Feed requires a type.
   fileprivate var json: JSONValue {
     var members = MemberList()
     members.add("url", url)
@@ -317,7 +316,7 @@ extension FeedEpisode {
 }
 
 extension [FeedRepair] {
-  /// Names and counts.
+  /// The repairs as names and counts.
   fileprivate var json: MemberList {
     var members = MemberList()
     for repair in self { members.add(repair.kind.description, repair.count) }
@@ -331,12 +330,12 @@ extension FeedEntry: Codable {
   /// Writes `jsonFeedItem()`.
   public func encode(to encoder: any Encoder) throws { try jsonFeedItem().encode(to: encoder) }
 
-  /// Reads an item of JSON Feed 1 or 1.1, and what `_quire` adds.
+  /// Reads an item of JSON Feed 1 or 1.1, and its `_quire`.
   public init(from decoder: any Decoder) throws {
     self.init(jsonFeedItem: try JSONValue(from: decoder))
   }
 
-  /// An item of JSON Feed 1 or 1.1, and what `_quire` adds; what cannot be read is nil.
+  /// Reads an item of JSON Feed 1 or 1.1, and its `_quire`. Invalid values become nil.
   public init(jsonFeedItem item: JSONValue) {
     var reader = FeedJSONReader(url: nil, isEncoded: true)
     self = reader.entry(item)
@@ -348,12 +347,12 @@ extension Feed: Codable {
   /// Writes `jsonFeed`.
   public func encode(to encoder: any Encoder) throws { try jsonFeed.encode(to: encoder) }
 
-  /// Reads the top level of JSON Feed 1 or 1.1, and what `_quire` adds.
+  /// Reads the top level of JSON Feed 1 or 1.1, and its `_quire`.
   public init(from decoder: any Decoder) throws {
     self.init(jsonFeed: try JSONValue(from: decoder))
   }
 
-  /// The top level of JSON Feed 1 or 1.1, and what `_quire` adds; items are not looked at.
+  /// Reads the top level of JSON Feed 1 or 1.1, and its `_quire`; ignores items.
   public init(jsonFeed root: JSONValue) {
     var reader = FeedJSONReader(url: nil, isEncoded: true)
     self = reader.feed(root)

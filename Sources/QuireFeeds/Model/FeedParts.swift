@@ -4,38 +4,39 @@
   public import Foundation
 #endif
 
-/// A text and what it is: plain, or markup.
+/// A text with its type: plain or markup.
 ///
-/// HTML is as the publisher wrote it; nothing in it is changed, and nothing in it can be trusted. Ask for
-/// `plain`, for `sanitized()`, or for a feed whose `FeedOptions.html` is `.sanitized`.
+/// HTML is as the publisher wrote it, unchanged and untrusted. Use `plain`, `sanitized()`, or read
+/// feeds with `FeedOptions.html` set to `.sanitized`.
 public struct FeedText: Hashable, Sendable {
-  /// What a text is.
+  /// The type of a text.
   public enum Kind: String, Hashable, Sendable {
     /// Plain text: `<` means `<`.
     case text
-    /// A piece of HTML.
+    /// An HTML fragment.
     case html
-    /// A piece of XHTML, written out so that readers of HTML understand it.
+    /// An XHTML fragment, serialized so that HTML parsers read it.
     case xhtml
-    /// Something else, which `mediaType` names; base 64 where that is no text (RFC 4287, §4.1.3.3).
+    /// Another type, given by `mediaType`; Base64 if it is not text (RFC 4287, §4.1.3.3).
     case other
   }
 
-  /// The text. Empty where it is elsewhere, at `source`.
+  /// The text; empty if it is at `source`.
   public var value: String
-  /// What the text is. Atom says it (`type`); in RSS, titles are plain unless they hold markup, and
-  /// everything longer is HTML where it looks like it.
+  /// The type. Atom declares it (`type`). In RSS, titles are plain unless they contain markup, and
+  /// longer texts are HTML if they look like it.
   public var kind: Kind
-  /// The media type of what is neither text nor HTML; nil for those.
+  /// The media type of a text that is neither plain nor HTML; otherwise nil.
   public var mediaType: String?
-  /// The address of a text that is elsewhere (Atom: `content/@src`), absolute.
+  /// The absolute address of a text that is not in the feed (Atom: `content/@src`).
   public var source: String?
-  /// The language, from `xml:lang`; nil where nothing says it.
+  /// The language, from `xml:lang`; nil if none is declared.
   public var language: String?
-  /// What relative links in the text start from: `xml:base`, else the feed's address; nil for plain text.
+  /// The base of relative links in the text: `xml:base`, else the feed's address; nil for plain
+  /// text.
   public var base: String?
 
-  /// A text; plain unless told otherwise.
+  /// Creates a text; plain by default.
   public init(
     _ value: String, kind: Kind = .text, mediaType: String? = nil, source: String? = nil,
     language: String? = nil, base: String? = nil
@@ -48,8 +49,8 @@ public struct FeedText: Hashable, Sendable {
     self.base = base
   }
 
-  /// The text without markup: tags left out, references resolved, white space in single spaces, lines
-  /// where blocks end.
+  /// The text without markup: tags are removed, references resolved and white space collapsed, with
+  /// line breaks at the ends of blocks.
   public var plain: String {
     switch kind {
     case .text, .other: value
@@ -61,7 +62,7 @@ public struct FeedText: Hashable, Sendable {
   public var isMarkup: Bool { kind == .html || kind == .xhtml }
 }
 
-/// A person or an organisation that a feed or an entry names.
+/// A person or an organization in a feed or an entry.
 ///
 /// Atom: `author` and `contributor` with `name`, `uri`, `email`. RSS: `author` and `managingEditor`, as
 /// `address (name)`, `dc:creator`, `itunes:author`. JSON Feed: `authors` or `author` with `name`, `url`,
@@ -69,16 +70,16 @@ public struct FeedText: Hashable, Sendable {
 public struct FeedPerson: Hashable, Sendable {
   /// The name.
   public var name: String?
-  /// A page about the person, absolute.
+  /// The absolute address of a page about the person.
   public var url: String?
   /// The email address.
   public var email: String?
-  /// The address of a picture, absolute.
+  /// The absolute address of a picture.
   public var avatar: String?
-  /// What the person did, such as `host` (podcast: `role`), or `contributor` (Atom).
+  /// The role, such as `host` (podcast: `role`), or `contributor` (Atom).
   public var role: String?
 
-  /// A person.
+  /// Creates a person.
   public init(
     name: String? = nil, url: String? = nil, email: String? = nil, avatar: String? = nil,
     role: String? = nil
@@ -93,22 +94,22 @@ public struct FeedPerson: Hashable, Sendable {
   var isEmpty: Bool { name == nil && url == nil && email == nil && avatar == nil }
 }
 
-/// A link with its relation, as Atom has them (RFC 4287, §4.2.7); RSS has them as `atom:link`.
+/// A link with a relation, as in Atom (RFC 4287, §4.2.7); in RSS as `atom:link`.
 public struct FeedLink: Hashable, Sendable {
-  /// The target, absolute.
+  /// The absolute address of the target.
   public var url: String
-  /// The relation, such as `alternate`, `self`, `next`, `hub`; `alternate` where nothing says it.
+  /// The relation, such as `alternate`, `self`, `next`, `hub`; by default `alternate`.
   public var relation: String
   /// The media type of the target.
   public var mediaType: String?
   /// The language of the target.
   public var language: String?
-  /// A title for people.
+  /// A readable title.
   public var title: String?
-  /// Bytes of the target.
+  /// The size of the target in bytes.
   public var length: Int?
 
-  /// A link.
+  /// Creates a link.
   public init(
     _ url: String, relation: String = "alternate", mediaType: String? = nil,
     language: String? = nil, title: String? = nil, length: Int? = nil
@@ -127,14 +128,14 @@ public struct FeedLink: Hashable, Sendable {
 /// RSS: `category` and its `domain`, `dc:subject`, `itunes:category`, `itunes:keywords`,
 /// `media:category`. Atom: `category` with `term`, `scheme`, `label`. JSON Feed: `tags`.
 public struct FeedCategory: Hashable, Sendable {
-  /// The name that a program tells categories by.
+  /// The machine-readable name.
   public var term: String
-  /// What the term is a name in, such as a URI.
+  /// The vocabulary of the term, such as a URI.
   public var scheme: String?
-  /// The name for people; nil where the term is one.
+  /// The readable name; nil if the term is readable.
   public var label: String?
 
-  /// A category.
+  /// Creates a category.
   public init(_ term: String, scheme: String? = nil, label: String? = nil) {
     self.term = term
     self.scheme = scheme
@@ -142,29 +143,30 @@ public struct FeedCategory: Hashable, Sendable {
   }
 }
 
-/// A file that belongs to an entry: a podcast's episode, a picture, a film.
+/// A file attached to an entry: a podcast episode, a picture, a film.
 ///
 /// RSS: `enclosure` with `url`, `length`, `type`; `media:content`, also in `media:group`. Atom:
 /// `link rel="enclosure"`. JSON Feed: `attachments`. podcast: `podcast:alternateEnclosure`. Sitemaps:
 /// `image:image` and `video:video`.
 public struct FeedEnclosure: Hashable, Sendable {
-  /// The address, absolute.
+  /// The absolute address.
   public var url: String
   /// The media type, such as `audio/mpeg`.
   public var mediaType: String?
-  /// Bytes. RSS demands it, and publishers who do not know write 0: that is nil here.
+  /// The size in bytes. RSS requires it, and publishers who do not know it write 0, which is nil
+  /// here.
   public var length: Int?
-  /// How long it plays. JSON Feed: `duration_in_seconds`; media: `duration`; for RSS's own enclosure
+  /// The duration. JSON Feed: `duration_in_seconds`; media: `duration`; for RSS's own enclosure
   /// `itunes:duration`.
   public var duration: Duration?
   /// A title. JSON Feed: `title`; media: `media:title`; Atom: `title` of the link.
   public var title: String?
-  /// Pixels, of pictures and films. media: `width`, `height`.
+  /// The width of a picture or film in pixels. media: `width`.
   public var width: Int?
-  /// Pixels, of pictures and films.
+  /// The height of a picture or film in pixels. media: `height`.
   public var height: Int?
 
-  /// A file.
+  /// Creates a file.
   public init(
     _ url: String, mediaType: String? = nil, length: Int? = nil, duration: Duration? = nil,
     title: String? = nil, width: Int? = nil, height: Int? = nil
@@ -185,16 +187,16 @@ public struct FeedEnclosure: Hashable, Sendable {
 public struct FeedSource: Hashable, Sendable {
   /// The title of the feed.
   public var title: String?
-  /// The feed's own address, absolute. RSS: `source/@url`; Atom: `link rel="self"`.
+  /// The absolute address of the feed. RSS: `source/@url`; Atom: `link rel="self"`.
   public var feedURL: String?
-  /// The page that the feed is of. Atom: `link rel="alternate"`; `dc:source`.
+  /// The web page of the feed. Atom: `link rel="alternate"`; `dc:source`.
   public var url: String?
   /// The feed's identifier. Atom: `id`.
   public var id: String?
-  /// When the feed was updated last. Atom: `updated`.
+  /// When the feed was last updated. Atom: `updated`.
   public var updated: Date?
 
-  /// A source.
+  /// Creates a source.
   public init(
     title: String? = nil, feedURL: String? = nil, url: String? = nil, id: String? = nil,
     updated: Date? = nil
@@ -207,17 +209,17 @@ public struct FeedSource: Hashable, Sendable {
   }
 }
 
-/// Where comments on an entry are.
+/// The comments on an entry.
 public struct FeedComments: Hashable, Sendable {
   /// The page with the comments, absolute. RSS: `comments`; Atom: `link rel="replies"` to HTML;
   /// `podcast:socialInteract`.
   public var url: String?
   /// A feed of the comments, absolute. `wfw:commentRss`; Atom: `link rel="replies"` to a feed (RFC 4685).
   public var feedURL: String?
-  /// How many there are. `slash:comments`; `thr:total`, `thr:count`.
+  /// The number of comments. `slash:comments`; `thr:total`, `thr:count`.
   public var count: Int?
 
-  /// Comments.
+  /// Creates comments.
   public init(url: String? = nil, feedURL: String? = nil, count: Int? = nil) {
     self.url = url
     self.feedURL = feedURL
@@ -237,7 +239,7 @@ public struct FeedPlace: Hashable, Sendable {
   /// The name of the place. `georss:featureName`, `podcast:location`.
   public var name: String?
 
-  /// A place; nil where it is not on Earth.
+  /// Creates a place; nil if the coordinates are out of range.
   public init?(latitude: Double, longitude: Double, name: String? = nil) {
     guard abs(latitude) <= 90, abs(longitude) <= 180 else { return nil }
     self.latitude = latitude

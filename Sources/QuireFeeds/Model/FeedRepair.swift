@@ -1,9 +1,9 @@
-/// A breach of a format that was forgiven, and how often.
+/// A violation of a format that was repaired, and how often.
 ///
-/// Strict reading (`FeedOptions.isStrict`) throws `PageError` with code `malformed` instead, for the
-/// first of them.
+/// Strict reading (`FeedOptions.isStrict`) throws `PageError` with code `malformed` for the first
+/// one instead.
 public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
-  /// A kind of breach, by its name. Compare with the constants; new ones may be added.
+  /// A kind of violation, by name. Compare it with the constants; more may be added.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The name, in lower camel case.
     public let description: String
@@ -13,10 +13,10 @@ public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
 
   /// The kind.
   public let kind: Kind
-  /// How often it was found.
+  /// How often it occurred.
   public var count: Int
 
-  /// A breach, found `count` times.
+  /// Creates a repair.
   init(_ kind: Kind, count: Int = 1) {
     self.kind = kind
     self.count = count
@@ -27,55 +27,55 @@ public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FeedRepair.Kind {
-  /// An encoding that is no Unicode, though one that is known.
+  /// A known encoding other than Unicode.
   public static let legacyEncoding = Self("legacyEncoding")
-  /// Bytes that are not in the encoding that was declared; in JSON, half a surrogate pair too.
+  /// Bytes that are invalid in the declared encoding; in JSON also half a surrogate pair.
   public static let wrongEncoding = Self("wrongEncoding")
-  /// The number of a character in Windows-1252 in the place of Unicode's, such as `&#146;`.
+  /// A character reference by its number in Windows-1252 instead of Unicode, such as `&#146;`.
   public static let windowsCharacter = Self("windowsCharacter")
   /// Text before the XML declaration or the root element; white space before the declaration too.
   public static let textBeforeDocument = Self("textBeforeDocument")
-  /// Anything behind the end of the root element.
+  /// Content after the end of the root element.
   public static let trailingContent = Self("trailingContent")
-  /// Control characters, which XML does not have.
+  /// Control characters, which XML does not allow.
   public static let controlCharacter = Self("controlCharacter")
-  /// A named character of HTML, such as `&nbsp;`, that the document does not declare.
+  /// A named HTML character, such as `&nbsp;`, that the document does not declare.
   public static let undeclaredEntity = Self("undeclaredEntity")
-  /// A reference that means nothing, such as `&foo;` or `&#0;`; kept as text.
+  /// An undefined reference, such as `&foo;` or `&#0;`; kept as text.
   public static let unknownEntity = Self("unknownEntity")
-  /// An `&` that begins no reference.
+  /// An `&` that does not begin a reference.
   public static let bareAmpersand = Self("bareAmpersand")
-  /// A `<` that begins no tag, in text or in an attribute.
+  /// A `<` that does not begin a tag, in text or in an attribute.
   public static let bareLessThan = Self("bareLessThan")
   /// `]]>` in text.
   public static let sectionEnd = Self("sectionEnd")
-  /// An element that was not closed before the one around it.
+  /// An element that was not closed before its parent.
   public static let unclosedElement = Self("unclosedElement")
   /// An end tag without an element.
   public static let strayEndTag = Self("strayEndTag")
-  /// An attribute without quotes or without value, or twice in one tag.
+  /// An attribute without quotes, without a value, or repeated in its tag.
   public static let badAttribute = Self("badAttribute")
-  /// A namespace of the root that no format has; its name tells the format.
+  /// An unknown namespace of the root element, whose name identifies the format.
   public static let unknownNamespace = Self("unknownNamespace")
   /// A prefix without a namespace.
   public static let undeclaredPrefix = Self("undeclaredPrefix")
-  /// The end tags at the very end are missing, and every entry is whole.
+  /// The last end tags are missing, but every entry is complete.
   public static let missingEnd = Self("missingEnd")
-  /// Something else that XML does not allow, such as `--` in a comment; left out.
+  /// Other markup that XML does not allow, such as `--` in a comment; removed.
   public static let badMarkup = Self("badMarkup")
-  /// Markup where the format wants plain text, or elements where it wants escaped markup.
+  /// Markup where the format requires plain text, or elements where it requires escaped markup.
   public static let markupInText = Self("markupInText")
-  /// A date that is not as its format writes dates, and can be read.
+  /// A readable date that is not in the form that its format requires.
   public static let unusualDate = Self("unusualDate")
-  /// A date that cannot be read; it is nil.
+  /// An unreadable date, which is nil.
   public static let unreadableDate = Self("unreadableDate")
-  /// A member of JSON Feed that is of another type, such as an id that is a number.
+  /// A JSON Feed member of the wrong type, such as an id that is a number.
   public static let wrongType = Self("wrongType")
-  /// An address that is none; it is left out.
+  /// An invalid address, which is omitted.
   public static let badAddress = Self("badAddress")
 }
 
-/// Counts repairs, in the order in which they were first needed.
+/// Counts repairs by kind, in the order of their first occurrence.
 struct RepairTally: Hashable, Sendable {
   private(set) var repairs: [FeedRepair] = []
 

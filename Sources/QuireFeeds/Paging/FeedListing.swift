@@ -3,26 +3,26 @@ public import QuireCore
 public import QuireHTTP
 import QuirePagination
 
-/// A feed, all pages of it, in one model whatever its format.
+/// All pages of a feed, in one model for every format.
 ///
 /// ```swift
 /// for try await entry in client.feed(at: "https://example.org/feed").entries { … }
 /// ```
-/// Nothing is requested before the first page is asked for. Pages follow one another from the newest
-/// entries to the oldest: by `next` and `prev-archive` of RFC 5005, JSON Feed's `next_url`, a Link header,
-/// `?paged=` of WordPress; a sitemap index leads through its sitemaps. An entry that comes again on a later page is left
-/// out, and a link that leads to a page of before is the end; the report counts the one and warns of the
-/// other.
+/// Nothing is requested before the first page is asked for. Pages go from the newest entries to the
+/// oldest: by `next` and `prev-archive` of RFC 5005, JSON Feed's `next_url`, a Link header, or
+/// WordPress's `?paged=`; a sitemap index leads through its sitemaps. Entries that a later page
+/// repeats are omitted, and counted in the report. A link back to an earlier page is the end, with
+/// a warning in the report.
 public struct FeedListing: Sendable {
-  /// The pages; what each says of the feed is `page.feed`.
+  /// The pages; each page's feed properties are `page.feed`.
   public let pages: Cursor<FeedEntry>
 
   /// The entries of all pages.
   public var entries: ItemSequence<Cursor<FeedEntry>> { pages.items }
 
-  /// What the feed says of itself, from its first page.
+  /// Reads the feed's properties from its first page.
   ///
-  /// Throws what a walk would throw.
+  /// Throws the same errors as a walk.
   public func properties() async throws -> Feed {
     var iterator = pages.limited(to: Limits(pages: 1)).makeAsyncIterator()
     guard let feed = try await iterator.next()?.feed else {
@@ -33,10 +33,10 @@ public struct FeedListing: Sendable {
 }
 
 extension Page where Item == FeedEntry {
-  /// What the page says of its feed; nil for a page that was unchanged, and for one of another source.
+  /// The page's feed properties; nil for an unchanged page, and for a page of another source.
   ///
-  /// Hubs and the feed's own address come from the answer's Link header fields where it has them, before the
-  /// document (WebSub, §4).
+  /// Hubs and the feed's own address are taken from the Link header fields before the document
+  /// (WebSub, §4).
   public var feed: Feed? {
     guard let http, var feed = (http.document as? FeedDocument)?.feed else { return nil }
     let links = LinkHeader(http.head.headerFields)
@@ -52,16 +52,17 @@ extension Page where Item == FeedEntry {
 }
 
 extension PageClient {
-  /// The feed at `url`, in whatever format it comes.
+  /// The feed at `url`, in any format.
   ///
   /// - Parameters:
-  ///   - url: The feed's address, absolute; sent byte for byte. For that of a web page, see
-  ///   `discoverFeeds(at:)`.
-  ///   - options: How it is read. Default: leniently.
-  ///   - headers: Fields for all pages of the feed, besides the client's; they do not leave its origin.
-  ///   - secrets: Texts that are secret wherever they occur; see `RequestOptions.secrets`.
+  ///   - url: The absolute address of the feed; sent byte for byte. For the address of a web page,
+  ///     see `discoverFeeds(at:)`.
+  ///   - options: How the feed is read. Default: leniently.
+  ///   - headers: Header fields for all pages of the feed, besides the client's; they do not leave
+  ///     its origin.
+  ///   - secrets: Texts to redact wherever they occur; see `RequestOptions.secrets`.
   ///
-  /// A client for feeds from anywhere has the configuration `.feed`.
+  /// A client for untrusted feeds should have the configuration `.feed`.
   public func feed(
     at url: String, options: FeedOptions = FeedOptions(), headers: HTTPFields = [:],
     secrets: [String] = []
@@ -91,21 +92,21 @@ extension PageClient {
 }
 
 extension FeedListing {
-  /// What follows a page, `FeedPaging` says.
+  /// The description of feeds, whose next page `FeedPaging` finds.
   static let pagination = Pagination(next: .body("/"), send: .request, items: .root)
 
-  /// What feeds are asked for as.
+  /// The Accept field for feeds.
   static let accept =
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
     + "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"
 }
 
 extension PageClient.Configuration {
-  /// For feeds from anywhere: by http too, and else the timeouts, limits and retries of the profile
-  /// for feeds: 15 MiB on the wire and 32 MiB decoded for a page, 30 s, one attempt and no waiting, for a
-  /// schedule asks again anyway.
+  /// The profile for feeds from anywhere: allows http; limits a page to 15 MiB on the wire, 32 MiB
+  /// decoded and 30 s; and makes one attempt without waiting, because a schedule polls again
+  /// anyway.
   ///
-  /// Publishers block readers that they cannot ask: `feed(operator:)` names who runs this one.
+  /// Publishers block readers that they cannot contact: `feed(operator:)` names the operator.
   public static var feed: PageClient.Configuration {
     var configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = true
@@ -116,9 +117,10 @@ extension PageClient.Configuration {
     return configuration
   }
 
-  /// The same, with a User-Agent that names who runs the reader.
+  /// The profile for feeds, with the operator in the User-Agent.
   ///
-  /// - Parameter contact: An address that a publisher can turn to, such as `https://reader.example/bot`.
+  /// - Parameter contact: An address for publishers to contact, such as
+  ///   `https://reader.example/bot`.
   public static func feed(operator contact: String) -> PageClient.Configuration {
     var configuration = feed
     configuration.headers[.userAgent] = "\(PageClient.userAgent) (+\(contact))"

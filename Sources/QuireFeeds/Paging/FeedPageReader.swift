@@ -4,8 +4,8 @@ import QuireHTTP
 import QuirePagination
 import Synchronization
 
-/// Reads the pages of a feed for one walk: leaves out entries that came before, and ends where a publisher
-/// runs in a circle.
+/// Reads the pages of a feed for one walk. Omits repeated entries, and ends the walk where the
+/// publisher's links form a loop.
 final class FeedPageReader: PageReader {
   private let base: PageLoader<FeedEntry>
   private let paging: FeedPaging
@@ -13,16 +13,16 @@ final class FeedPageReader: PageReader {
 
   private struct Memory: Sendable {
     var seen = SeenEntries()
-    /// What was known before the page that was read last.
+    /// The position of the last page read, and what was seen before it.
     var last: (position: Position, before: SeenEntries)?
-    /// The requests that were answered.
+    /// The identities of the requests that were answered.
     var visited: Set<Int> = []
-    /// Pages in a row without anything new.
+    /// The number of consecutive pages without new entries.
     var stale = 0
   }
 
-  /// Pages without anything new that a feed with links may have in a row: archives may repeat what the feed
-  /// itself has (RFC 5005, section 4).
+  /// The most consecutive pages without new entries in a feed with links, because archives may
+  /// repeat the feed (RFC 5005, section 4).
   private static let mostStale = 3
 
   init(_ base: PageLoader<FeedEntry>, _ paging: FeedPaging) {
@@ -53,7 +53,7 @@ final class FeedPageReader: PageReader {
     }
   }
 
-  /// Whether an answer says that there is no page of this number.
+  /// Whether an error means that there is no page with this number.
   private static func saysEnd(_ error: PageError) -> Bool {
     [400, 404, 410].contains(error.response?.status.code ?? 0)
       || error.code == .unexpectedMediaType
@@ -65,7 +65,7 @@ final class FeedPageReader: PageReader {
     memory.withLock { memory in
       if let last = memory.last, last.position == position { memory.seen = last.before }
       memory.last = (position, memory.seen)
-      // Where nothing follows, there is no circle.
+      // Without a next page there is no loop.
       if page.next != nil { memory.visited.insert(base.identity(of: position)) }
       let kept = memory.seen.new(in: page.items)
       var result = page
@@ -80,11 +80,11 @@ final class FeedPageReader: PageReader {
     }
   }
 
-  /// Ends the walk where nothing new is to come.
+  /// Ends the walk if no new entries are to be expected.
   private func end(_ page: inout Page<FeedEntry>, _ memory: Memory, _ isNumbered: Bool) {
     guard let next = page.next else { return }
     if isNumbered, memory.stale > 0 {
-      // The server does not know the parameter.
+      // The server ignores the parameter.
       page.next = nil
     } else if memory.visited.contains(base.identity(of: next)) {
       page.next = nil
@@ -111,34 +111,34 @@ final class FeedPageReader: PageReader {
   func close(at position: Position?) async { await base.close(at: position) }
   func identity(of position: Position) -> Int { base.identity(of: position) }
   var needsClosing: Bool { base.needsClosing }
-  // Circles are ends here, and are found by their requests.
+  // Loops are found by their requests, and are ends here.
   var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }
 
 extension WalkReport.Warning.Code {
-  /// A feed whose links to older entries run in a circle; the walk has ended there.
+  /// A feed's links to older entries form a loop; the walk ended there.
   public static let feedLoop = Self("feedLoop")
 }
 
-/// The entries of a feed that were seen, so that none comes twice.
+/// The entries of a feed that were seen, so that none is delivered twice.
 ///
-/// Two entries are the same where identifier and address are, or identifier and text; without
-/// identifier, where address and text are. When it was published is part of an entry's text. An identifier
-/// that a page gives to different entries tells nothing: these are told by their text and address alone, and so
-/// are those of it that came before. Remembers hashes of the last 262,144 entries.
+/// Entries are the same if identifier and address are equal, or identifier and text; without an
+/// identifier, if address and text are. The publication date counts as text. An identifier that one
+/// page gives to different entries is ignored: these entries, and earlier ones with it, are
+/// compared by text and address. Remembers hashes of the last 262,144 entries.
 struct SeenEntries: Sendable {
   private var keys: Set<Int> = []
-  /// The keys in the order they came, to be forgotten.
+  /// The keys in order, so that the oldest can be removed.
   private var order: [Int] = []
   private var oldest = 0
-  /// Identifiers that a publisher gave to different entries.
+  /// Hashes of identifiers that belong to different entries.
   private var shared: Set<Int> = []
 
   private static let most = 3 << 18
 
-  /// The places of the entries that were not seen; they are seen now.
+  /// The indexes of the new entries, which count as seen from now on.
   mutating func new(in entries: [FeedEntry]) -> [Int] {
     let texts = entries.map(Self.text)
     noteShared(entries, texts)
@@ -152,7 +152,7 @@ struct SeenEntries: Sendable {
     return kept
   }
 
-  /// The keys by any of which an entry is known, and one by which it would be, were its identifier shared.
+  /// The keys that identify an entry, and the one that would if its identifier were shared.
   private func keys(of entry: FeedEntry, _ content: Int) -> (telling: [Int], others: [Int]) {
     guard let id = entry.id else { return ([Self.hash(1, entry.link, content)], []) }
     let text = Self.hash(2, id, content)
@@ -161,7 +161,7 @@ struct SeenEntries: Sendable {
     return ([Self.hash(4, id, Self.hash(5, entry.link, 0)), text], [own])
   }
 
-  /// Finds identifiers that stand for several entries of a page.
+  /// Records identifiers that belong to different entries of a page.
   private mutating func noteShared(_ entries: [FeedEntry], _ contents: [Int]) {
     var texts: [String: Int] = [:]
     for (entry, text) in zip(entries, contents) {

@@ -3,15 +3,15 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
-/// Finds out what comes after a page of a feed.
+/// Finds the next page of a feed.
 final class FeedPaging: Sendable {
   private let options: FeedOptions
-  /// The sitemaps that indexes list, by the addresses of these.
+  /// The sitemaps of each index, by the address of the index.
   private let indexes = Mutex<[String: [String]]>([:])
 
   init(_ options: FeedOptions) { self.options = options }
 
-  /// Which links are followed from a feed.
+  /// The link policy of a feed.
   func links(from url: String) throws(PageError) -> LinkPolicy {
     if let links = options.links { return links }
     let reference = try URLReference(url)
@@ -22,11 +22,11 @@ final class FeedPaging: Sendable {
     return .allow([authority, other])
   }
 
-  /// What comes after a page.
+  /// The page after this one.
   func next(_ page: AnsweredPage) throws -> NextPage? {
     guard let feed = (page.document as? FeedDocument)?.feed else { return nil }
     if let step = try sitemap(after: page, feed) { return step }
-    // The whole feed is in a complete document (RFC 5005, section 2).
+    // A complete document has the whole feed (RFC 5005, section 2).
     if page.state["sitemaps"] != nil || feed.pages.isComplete { return nil }
     if let link = feed.pages.older ?? Self.linkField(of: page) {
       return NextPage(PageRequest(url: Self.secured(link, like: page.url)))
@@ -34,12 +34,12 @@ final class FeedPaging: Sendable {
     return numbered(after: page, feed)
   }
 
-  /// A link in the header (RFC 8288), absolute or not.
+  /// The `next` link of the header (RFC 8288), which may be relative.
   private static func linkField(of page: AnsweredPage) -> String? {
     LinkHeader(page.headerFields).first(relation: "next")?.target
   }
 
-  /// A link to http at the host of a page that came by https means https.
+  /// An http link to the host of a page that was loaded by https means https.
   private static func secured(_ link: String, like url: String) -> String {
     guard url.hasPrefix("https://"), link.hasPrefix("http://"),
       let target = try? Origin(url: link), let page = try? Origin(url: url),
@@ -55,7 +55,8 @@ final class FeedPaging: Sendable {
 
   // MARK: WordPress
 
-  /// The page by its number (`?paged=`), where WordPress made the feed and says nothing of other pages.
+  /// The page with the next number (`?paged=`), if WordPress generated the feed and it has no links
+  /// to pages.
   private func numbered(after page: AnsweredPage, _ feed: Feed) -> NextPage? {
     guard options.followsNumberedPages, page.itemCount > 0,
       feed.generator?.lowercased().contains("wordpress") == true,
@@ -69,20 +70,21 @@ final class FeedPaging: Sendable {
       PageRequest(url: url.text), state: ["paged": .number(String(current + 1))])
   }
 
-  /// Whether a position was reached by counting: what is not there is the end then.
+  /// Whether a position is a page number, so that a missing page is the end.
   static func isNumbered(_ position: Position) -> Bool {
     (try? Bookmark(position))?.state?["paged"] != nil
   }
 
   // MARK: Sitemaps
 
-  /// The sitemap behind a page: the first of an index, or the one behind it in the index that lists it.
+  /// The sitemap after a page: the first one of an index, or the next one in the index that lists
+  /// it.
   private func sitemap(after page: AnsweredPage, _ feed: Feed) throws -> NextPage? {
     var stack = Self.stack(page.state)
     if feed.format.family == .sitemapIndex {
       let url = page.request.url
       indexes.withLock { $0[url] = feed.sitemaps }
-      // An index that lists itself, or lies too deep, leads nowhere.
+      // An index that contains itself, or is nested too deep, is skipped.
       if !stack.contains(where: { $0.index == url }), stack.count < 8 { stack.append((url, -1)) }
     }
     while let (index, place) = stack.popLast() {
@@ -106,7 +108,7 @@ final class FeedPaging: Sendable {
     indexes.withLock { $0 = $0.filter { urls.contains($0.key) } }
   }
 
-  /// The indexes that a page is in the middle of, outermost first.
+  /// The indexes that contain a page, outermost first.
   private static func stack(_ state: JSONValue?) -> [(index: String, place: Int)] {
     guard case .array(let levels)? = state?["sitemaps"] else { return [] }
     return levels.compactMap { level in
@@ -117,14 +119,13 @@ final class FeedPaging: Sendable {
     }
   }
 
-  /// The indexes that have to be read again before what is behind a position can be told.
+  /// The indexes to read again before the page after a position can be found.
   func missingIndexes(at position: Position) -> [String] {
     let stack = Self.stack((try? Bookmark(position))?.state)
     return indexes.withLock { known in stack.map(\.index).filter { known[$0] == nil } }
   }
 
-  /// Takes an index that was read again, by its address and by the one that a position has of it, in which
-  /// secrets are redacted.
+  /// Stores an index that was read again, by its address and by the redacted address in positions.
   func found(_ document: any PageDocument, at urls: [String]) {
     guard let feed = (document as? FeedDocument)?.feed else { return }
     indexes.withLock { for url in urls { $0[url] = feed.sitemaps } }

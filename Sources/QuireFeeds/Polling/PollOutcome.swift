@@ -9,38 +9,40 @@ import QuirePagination
   import Foundation
 #endif
 
-/// What came of asking for a feed, as far as it decides when to ask again.
+/// The outcome of a poll, as far as it affects the next one.
 public struct PollOutcome: Hashable, Sendable {
-  /// What came.
+  /// The kind of outcome.
   public enum Result: String, Hashable, Sendable {
-    /// Entries that were not known.
+    /// There are new entries.
     case changed
-    /// A 304, or nothing new.
+    /// The server answered 304, or nothing is new.
     case unchanged
-    /// Any failure, 429 and 503 among them.
+    /// The poll failed, including 429 and 503.
     case failed
-    /// 410: the feed is gone for good.
+    /// The server answered 410: the feed is gone for good.
     case gone
   }
 
-  /// What came.
+  /// The kind of outcome.
   public var result: Result
-  /// How long the answer is fresh: `Cache-Control: max-age`, else `Expires`. Nil where nothing says it.
+  /// How long the answer is fresh: `Cache-Control: max-age`, else `Expires`. Nil if neither is
+  /// given.
   public var maxAge: Duration?
-  /// How long the server asks to wait: `Retry-After`.
+  /// The server's `Retry-After`.
   public var retryAfter: Duration?
-  /// Where permanent redirects led before the first that is not one; nil where there were none.
+  /// The target of the leading permanent redirects, up to the first other one; nil if there were
+  /// none.
   public var permanentRedirect: String?
-  /// What the feed itself asks for.
+  /// The schedule that the feed asks for.
   public var schedule: FeedSchedule
-  /// When the newest entry was published, in seconds since 1970; nil where unknown.
+  /// When the newest entry was published, in seconds since 1970; nil if unknown.
   public var newestEntry: Double?
-  /// The mean time between the entries of the page, in seconds; nil where fewer than two have dates.
+  /// The mean time between the entries of the page, in seconds; nil if fewer than two have dates.
   public var meanGap: Double?
-  /// Whether the address must not be asked.
+  /// Whether requests to the address are refused.
   var isRefused = false
 
-  /// An outcome of which only the result is known, unless given.
+  /// Creates an outcome; by default only the result is known.
   public init(
     _ result: Result, maxAge: Duration? = nil, retryAfter: Duration? = nil,
     permanentRedirect: String? = nil, schedule: FeedSchedule = FeedSchedule(),
@@ -57,10 +59,10 @@ public struct PollOutcome: Hashable, Sendable {
 }
 
 extension PollOutcome {
-  /// The outcome of a page that was read at `now`, in seconds since 1970. `isNew` says whether entries of it
-  /// were not known.
+  /// The outcome of a page read at `now`, in seconds since 1970. `isNew` says whether it has new
+  /// entries.
   ///
-  /// `schedule` is what the feed asked for the last time, for a page that is unchanged does not repeat it.
+  /// `schedule` is the feed's last known one, because an unchanged page does not repeat it.
   public init(
     of page: Page<FeedEntry>, isNew: Bool, schedule: FeedSchedule = FeedSchedule(), at now: Double
   ) {
@@ -78,10 +80,10 @@ extension PollOutcome {
       schedule: page.feed?.schedule ?? schedule, newestEntry: newest, meanGap: gap)
   }
 
-  /// The outcome of a read that threw, at `now`.
+  /// The outcome of an error at `now`.
   public init(of error: any Error, at now: Double) {
     let (error, response) = (error as? PageError, (error as? PageError)?.response)
-    // Where a temporary redirect led, something else is gone, such as a copy of the feed.
+    // After a temporary redirect only a copy of the feed is gone.
     let isOwn = error?.redirectedTo == nil || response?.url == response?.permanentRedirect
     self.init(
       response?.status.code == 410 && isOwn ? .gone : .failed,
@@ -89,7 +91,7 @@ extension PollOutcome {
     isRefused = error?.code == .refusedAddress
   }
 
-  /// How long an answer is fresh (RFC 9111, §4.2.1).
+  /// The freshness lifetime of an answer (RFC 9111, §4.2.1).
   static func freshness(_ fields: HTTPFields, at now: Double) -> Duration? {
     let directives = fields[.cacheControl]?.lowercased().split(separator: ",") ?? []
     for name in ["max-age=", "s-maxage="] {

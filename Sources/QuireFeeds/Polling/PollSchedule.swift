@@ -6,63 +6,63 @@ import QuirePagination
   import Foundation
 #endif
 
-/// When a feed is asked next: a value that decides, without clock and without chance of its own.
+/// Decides when to poll a feed: a pure value, with time and randomness as arguments.
 ///
 /// ```swift
 /// var schedule = PollSchedule(url: "https://example.org/feed")
 /// if schedule.isDue(at: now) { … schedule.polled(outcome, at: now, random: .random(in: 0..<1)) }
 /// ```
-/// Times are seconds since 1970. The rules are those that publishers measure readers by:
+/// Times are seconds since 1970. The rules are those by which publishers judge readers:
 ///
-/// - an hour between polls (`PollRules.shortest`), unless the feed says otherwise: `Cache-Control: max-age` and
-///   `Expires`, `<ttl>`, `sy:updatePeriod` make it longer, never shorter, up to a day (`longest`);
-/// - no poll in `skipHours` and on `skipDays`;
-/// - `Retry-After` is obeyed, up to a week;
-/// - a feed that changes rarely is asked rarely: between the shortest and the longest interval, three quarters of
-///   the mean time between its changes;
-/// - 301 and 308 move the address once the same target was seen twice in a row, by permanent redirects alone;
-///   where the feed cannot be read there at the first poll, it moves back;
-/// - 410 is the end;
-/// - failures and 429 put the feed into the penalty box: for its interval, doubled with each failure up to a day,
-///   with jitter so that feeds do not come out together;
-/// - a next poll that lies further ahead than these rules put one off was set by a clock that was ahead: the feed
+/// - At least an hour between polls (`PollRules.shortest`). `Cache-Control: max-age`, `Expires`,
+///   `<ttl>` and `sy:updatePeriod` make that longer, up to a day (`longest`), but never shorter.
+/// - No poll in `skipHours` and on `skipDays`.
+/// - `Retry-After` is obeyed, up to a week.
+/// - A feed that changes rarely is polled rarely: after three quarters of the mean time between its
+///   changes, within these limits.
+/// - 301 and 308 change the address when the same target was seen twice in a row, by permanent
+///   redirects only. If the first poll there fails, the address changes back.
+/// - 410 ends polling.
+/// - A failure or 429 doubles the interval, up to a day, with jitter so that feeds that failed
+///   together are not polled together.
+/// - If the next poll is further ahead than these rules allow, a wrong clock set it, and the feed
 ///   is due at once.
 public struct PollSchedule: Hashable, Sendable, Codable {
-  /// Whether a feed is asked at all.
+  /// Whether a feed is polled.
   public enum State: String, Hashable, Sendable, Codable {
-    /// It is asked by its interval.
+    /// It is polled at its interval.
     case active
-    /// It failed, and is asked rarely.
+    /// It failed, and is polled less often.
     case penalized
-    /// It said that it is gone (410); it is not asked again.
+    /// It is gone (410), and is not polled again.
     case ended
   }
 
-  /// The address to ask; a permanent move changes it.
+  /// The address to poll; a permanent redirect changes it.
   public private(set) var url: String
-  /// When to ask next.
+  /// The time of the next poll.
   public private(set) var nextPoll: Double
-  /// Whether it is asked.
+  /// Whether it is polled.
   public private(set) var state: State = .active
-  /// Failures in a row.
+  /// The number of consecutive failures.
   public private(set) var failures = 0
-  /// The present interval between polls, in seconds.
+  /// The current interval between polls, in seconds.
   public private(set) var interval: Double
-  /// What limits it.
+  /// The limits of the schedule.
   public var rules: PollRules
-  /// When the feed changed last, as far as that was seen.
+  /// The last known change of the feed.
   private var lastChange: Double?
-  /// The mean time between changes, in seconds; recent ones count more.
+  /// The mean time between changes in seconds, weighted towards recent ones.
   private var meanChange: Double?
-  /// A permanent redirect that was seen, and how often in a row.
+  /// A permanent redirect, and how often it was seen in a row.
   private var move: Move?
-  /// Where it was before it moved, until it is read at the new address.
+  /// The address before a move, until the feed was read at the new one.
   private var formerURL: String?
-  /// Where it must not move: the address was refused.
+  /// An address that was refused, so that the feed does not move there.
   private var refusedURL: String?
-  /// Hours and days that the feed does not want to be asked in, as it said the last time.
+  /// The feed's last known hours and days to skip.
   private var asked: FeedSchedule?
-  /// When the server's last `Retry-After` ends.
+  /// The end of the server's last `Retry-After`.
   private var retryAt: Double?
 
   private struct Move: Hashable, Codable {
@@ -70,7 +70,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     var count: Int
   }
 
-  /// A feed that was not asked yet, and is due at once.
+  /// Creates the schedule of a feed that has not been polled and is due at `now`.
   public init(url: String, rules: PollRules = PollRules(), at now: Double = 0) {
     self.url = url
     self.rules = rules
@@ -78,29 +78,30 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     interval = rules.shortest
   }
 
-  /// Whether it is time to ask.
+  /// Whether the feed is due.
   public func isDue(at now: Double) -> Bool { state != .ended && now >= due(by: now) }
 
-  /// When it is due by a clock that says `now`: at once where another clock was far ahead at the last poll.
+  /// The due time by a clock that says `now`: at once if the clock of the last poll was far ahead.
   func due(by now: Double) -> Double { isFar(nextPoll, from: now) ? -.infinity : nextPoll }
 
-  /// Brings a next poll that a clock set which was far ahead back to the longest interval from `now` on.
+  /// Moves a next poll that a wrong clock set too far ahead to the longest interval from `now`.
   package mutating func bring(backTo now: Double) {
     guard state != .ended, isFar(nextPoll, from: now) else { return }
     nextPoll = allowed(from: now + rules.longest)
   }
 
-  /// Whether a time is further ahead than anything that happens at `now` can put a poll off.
+  /// Whether a time is further ahead than any rule can postpone a poll at `now`.
   private func isFar(_ time: Double, from now: Double) -> Bool {
-    // No spread doubles an interval.
+    // Jitter never doubles an interval.
     let longest = max(2 * rules.longest, retryAt == nil ? 0 : rules.longestRetryAfter)
     return time > allowed(from: now + longest)
   }
 
-  /// Takes what came of a poll at `now`; `random`, from 0 up to 1, spreads the next one.
+  /// Records the outcome of a poll at `now`. `random`, from 0 up to 1, is the jitter of the next
+  /// one.
   public mutating func polled(_ outcome: PollOutcome, at now: Double, random: Double) {
     guard state != .ended else { return }
-    // What a clock that was ahead has taken for a change later than now would hide all until then.
+    // A change in the future, by a wrong clock, would hide all changes until then.
     lastChange = lastChange.map { min($0, now) }
     retryAt = outcome.retryAfter.map { now + seconds($0) }
     switch outcome.result {
@@ -118,7 +119,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     }
   }
 
-  /// Makes the feed due, for its hub says that it changed: a minute after the last poll at the earliest.
+  /// Makes the feed due after a hub's notification, at the earliest a minute after the last poll.
   mutating func pushed(at now: Double, lastPoll: Double?) {
     guard state != .ended else { return }
     let soonest = [lastPoll.map { $0 + 60 }, retryAt].compactMap(\.self)
@@ -126,7 +127,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     nextPoll = min(nextPoll, allowed(from: soonest))
   }
 
-  /// Puts the next poll off as far as the rules allow, for a hub tells of changes until its lease ends.
+  /// Postpones the next poll as far as the rules allow, because a hub notifies until its lease
+  /// ends.
   mutating func leaveToHub(from now: Double, until end: Double) {
     guard state == .active else { return }
     nextPoll = allowed(from: max(nextPoll, min(now + rules.longest, end)))
@@ -139,12 +141,12 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     if case .changed = outcome.result { noteChange(at: outcome.newestEntry ?? now, now) }
     meanChange = meanChange ?? outcome.meanGap
     interval = adapted(at: now, outcome)
-    // Up to a tenth later, so that feeds of one host spread; never earlier than the feed asks.
+    // Up to a tenth later, to spread the feeds of one host; never earlier than the feed asks.
     let wait = max(interval * (1 + 0.1 * random), seconds(outcome.retryAfter))
     nextPoll = allowed(from: now + wait)
   }
 
-  /// The first time from `time` on that the feed does not rule out.
+  /// The first time from `time` on that the feed does not exclude.
   private func allowed(from time: Double) -> Double {
     asked.map { rules.allowed(from: time, $0) } ?? time
   }
@@ -153,7 +155,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     state = .penalized
     failures = min(failures + 1, 64)
     let doubled = max(rules.shortest, interval) * Double(1 << min(failures - 1, 10))
-    // A quarter more or less, at the longest as well: feeds that failed together are not asked together.
+    // A quarter more or less, even at the longest interval, so that feeds that failed together are
+    // not polled together.
     let wait = min(rules.longest, doubled) * (0.75 + 0.5 * random)
     nextPoll = allowed(from: now + max(wait, rules.shortest, seconds(outcome.retryAfter)))
   }
@@ -175,11 +178,11 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     lastChange = max(lastChange ?? time, time)
   }
 
-  /// The interval by how often the feed changes and what it asks for.
+  /// The interval by the feed's changes and by what it asks for.
   private func adapted(at now: Double, _ outcome: PollOutcome) -> Double {
     var wanted = rules.shortest
     if let lastChange {
-      // A feed that has been silent for longer than usual is as slow as it seems.
+      // A feed that has been silent for long counts as slow.
       let silence = max(0, now - lastChange)
       wanted = max(meanChange ?? silence, silence / 2) * 0.75
     }
@@ -206,7 +209,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     move = nil
   }
 
-  /// Goes back where the feed was before a move, for it cannot be read at its new address.
+  /// Restores the address before a move, because the feed cannot be read at the new one.
   private mutating func moveBack(_ outcome: PollOutcome) {
     guard let former = formerURL else { return }
     if outcome.isRefused { refusedURL = url }
@@ -216,16 +219,17 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
 /// The limits of a `PollSchedule`, in seconds.
 public struct PollRules: Hashable, Sendable, Codable {
-  /// Between two polls, at least. Default: an hour.
+  /// The least time between two polls. Default: an hour.
   public var shortest: Double
-  /// Between two polls, at most. Default: a day.
+  /// The most time between two polls. Default: a day.
   public var longest: Double
   /// The longest `Retry-After` that is obeyed. Default: a week.
   public var longestRetryAfter: Double
-  /// How often in a row a permanent redirect has to be seen. Default: twice.
+  /// How often in a row a permanent redirect has to be seen before it is followed for good.
+  /// Default: twice.
   public var movesAfter: Int
 
-  /// Rules; every parameter has the default of its property.
+  /// Creates rules; every parameter has the default of its property.
   public init(
     shortest: Double = 3_600, longest: Double = 86_400, longestRetryAfter: Double = 604_800,
     movesAfter: Int = 2
@@ -236,8 +240,8 @@ public struct PollRules: Hashable, Sendable, Codable {
     self.movesAfter = max(1, movesAfter)
   }
 
-  /// The first time from `time` on that is in none of the hours and days to skip. Where all are to be
-  /// skipped, none is.
+  /// The first time from `time` on outside of the hours and days to skip. If all are to be skipped,
+  /// none is.
   func allowed(from time: Double, _ schedule: FeedSchedule) -> Double {
     guard abs(time) < 1e12, !schedule.skipHours.isEmpty || !schedule.skipDays.isEmpty else {
       return time

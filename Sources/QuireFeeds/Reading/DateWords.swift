@@ -1,6 +1,6 @@
-/// The words in dates: months, days and zones.
+/// The words in dates: months, days and time zones.
 enum DateWords {
-  /// A month by its name or the start of it.
+  /// A month by its name or an abbreviation.
   static func month(_ word: String) -> (number: Int, isEnglish: Bool)? {
     let start = String(word.prefix(3))
     if let index = english.firstIndex(of: start),
@@ -19,8 +19,9 @@ enum DateWords {
     "october", "november", "december",
   ]
 
-  /// German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Polish, Russian, Turkish,
-  /// Greek in both cases, Hungarian, Czech, Finnish, Ukrainian, Romanian, Catalan, Indonesian.
+  /// German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Polish,
+  /// Russian, Turkish, Greek in two cases, Hungarian, Czech, Finnish, Ukrainian, Romanian, Catalan,
+  /// Indonesian.
   private static let fullForeign = [
     "januar februar märz april mai juni juli august september oktober november dezember",
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
@@ -45,7 +46,7 @@ enum DateWords {
     "januari februari maret april mei juni juli agustus september oktober november desember",
   ]
 
-  /// The names, and what they begin with where that is one month's alone; three letters at least.
+  /// The names and their unambiguous prefixes of at least three letters.
   private static let foreign: [String: Int] = {
     var months: [String: Int] = [:]
     var shared: Set<String> = []
@@ -71,14 +72,14 @@ enum DateWords {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
   ]
 
-  /// A day of the week by its English name: 0 is Monday.
+  /// A day of the week by its English name or abbreviation: 0 is Monday.
   static func weekday(_ word: String) -> Int? {
     guard word.count >= 3 else { return nil }
     return days.firstIndex { $0.hasPrefix(word) }
       ?? (word == "tues" ? 1 : word == "thur" || word == "thurs" ? 3 : nil)
   }
 
-  /// Whether a word can be a day of the week in another language.
+  /// Whether a word may be a day of the week in another language.
   static func looksLikeDay(_ word: String) -> Bool { foreignDays.contains(word) }
 
   private static let foreignDays: Set<String> = [
@@ -89,7 +90,7 @@ enum DateWords {
     "zo",
   ]
 
-  /// Whether a word stands between the parts of a date, in some language.
+  /// Whether a word only connects the parts of a date, in some language.
   static func saysNothing(_ word: String) -> Bool { fillers.contains(word) }
 
   private static let fillers: Set<String> = [
@@ -97,7 +98,8 @@ enum DateWords {
     "a", "las", "alle", "ore", "om", "kl",
   ]
 
-  /// Seconds east of UTC of a zone by name. Of names that several zones have, what feeds mean by them.
+  /// The offset of a named time zone in seconds east of UTC. An ambiguous name is what feeds
+  /// usually mean by it.
   static func zone(_ word: String) -> (seconds: Int, isInRFC822: Bool)? {
     if let hours = rfc822[word] { return (Int(hours * 3_600), true) }
     if word.count == 1, let letter = word.utf8.first { return military(letter).map { ($0, true) } }
@@ -124,18 +126,19 @@ enum DateWords {
     "cot": -5, "pet": -5, "hdt": -9, "hadt": -9,
   ]
 
-  /// RFC 822 gave the letters the wrong way round; RFC 2822, §4.3, takes all but Z for an unknown zone.
+  /// RFC 822 had the signs of the letters reversed, so RFC 2822, §4.3, treats all but Z as an
+  /// unknown zone, which is UTC.
   private static func military(_ letter: UInt8) -> Int? {
     0x61...0x7A ~= letter ? 0 : nil
   }
 }
 
-/// Takes a short text apart, byte by byte.
+/// Parses a short text byte by byte.
 struct ByteReader {
   var rest: Slice<UnsafeBufferPointer<UInt8>>
   /// Whether a number was followed by a dot.
   private(set) var hadDot = false
-  /// Whether one was followed by a dash.
+  /// Whether a number was followed by a dash.
   private(set) var hadDash = false
 
   init(rest: Slice<UnsafeBufferPointer<UInt8>>) { self.rest = rest }
@@ -182,7 +185,7 @@ struct ByteReader {
     rest = rest.drop { $0 != UInt8(ascii: end) }.dropFirst()
   }
 
-  /// Leaves one byte out; false at the end.
+  /// Skips one byte; false at the end.
   mutating func skipOne() -> Bool {
     guard !rest.isEmpty else { return false }
     rest = rest.dropFirst()
@@ -210,13 +213,13 @@ struct ByteReader {
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
-  /// `st`, `nd`, `rd` or `th`, and `er` of French.
+  /// Skips `st`, `nd`, `rd` or `th`, and the French `er`.
   mutating func takeOrdinal() {
     let word = String(decoding: rest.prefix(2), as: UTF8.self).lowercased()
     if ["st", "nd", "rd", "th", "er"].contains(word) { rest = rest.dropFirst(2) }
   }
 
-  /// Letters, in lower case, of any script.
+  /// A word of letters in any script, in lowercase.
   mutating func word() -> String {
     let letters = rest.prefix { $0 >= 0x80 || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 }
     rest = rest[letters.endIndex...]
@@ -234,7 +237,7 @@ struct ByteReader {
     return time
   }
 
-  /// `hh:mm`, `hh:mm:ss` with fractions, `hhmmss`, and AM or PM behind them.
+  /// `hh:mm`, `hh:mm:ss` with fractions, or `hhmmss`, optionally followed by AM or PM.
   mutating func time() -> Time? {
     var time = Time()
     let start = rest
@@ -300,7 +303,8 @@ struct ByteReader {
     time.hour = time.hour % 12 + (word.hasPrefix("pm") ? 12 : 0)
   }
 
-  /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, a name with an offset behind it such as `GMT+2` and `EST -0500`.
+  /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, or a name followed by an offset, such as `GMT+2` and
+  /// `EST -0500`.
   mutating func zone() -> Zone? {
     let start = rest
     let name = word()
@@ -310,7 +314,7 @@ struct ByteReader {
       rest = start
       return nil
     }
-    // The number says more than the name.
+    // An offset takes precedence over the name.
     let end = rest
     _ = skipSpaces()
     if let offset = offset() { return Zone(seconds: offset.seconds) }

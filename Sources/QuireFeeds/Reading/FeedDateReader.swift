@@ -6,36 +6,38 @@ import QuirePagination
   public import Foundation
 #endif
 
-/// Dates as people and feeds write them.
+/// Parses dates as feeds write them.
 public enum FeedDate {
-  /// Reads a date of any habit that feeds have; nil for what is none.
+  /// Parses a date in any form that feeds use; nil if it is not one.
   public static func read(_ text: String) -> Date? {
     FeedDateReader.read(text, as: .rfc3339)?.date
   }
 }
 
-/// Reads dates of every habit, and says whether they are as their format writes them.
+/// Parses dates in every form that feeds use, and checks whether they are in the form that their
+/// format requires.
 ///
-/// Knows RFC 822 and 2822 with day names right, wrong or missing, two-digit years, zones by name and by
-/// number, RFC 3339 and the profiles of ISO 8601 (W3C-DTF), C's `asctime`, dates of HTTP, dates with
-/// month names first, `yyyy/mm/dd`, `yy-mm-dd`, `dd.mm.yyyy`, `mm/dd/yyyy`, times with AM and PM, seconds and
-/// milliseconds since 1970. A time without a zone, or in an unknown one, is UTC (RFC 2822, §4.3). Month names of
-/// twenty-one languages, and the characters for year, month and day of Chinese, Japanese and Korean.
+/// Supports RFC 822 and 2822 with correct, wrong or missing day names, two-digit years, and zones
+/// by name or number; RFC 3339 and other profiles of ISO 8601 (W3C-DTF); C's `asctime`; HTTP dates;
+/// dates that begin with the month's name; `yyyy/mm/dd`, `yy-mm-dd`, `dd.mm.yyyy`, `mm/dd/yyyy`;
+/// times with AM and PM; and seconds or milliseconds since 1970. A time without a zone, or in an
+/// unknown one, is UTC (RFC 2822, §4.3). Month names in twenty-one languages, and the Chinese,
+/// Japanese and Korean characters for year, month and day.
 struct FeedDateReader {
-  /// How a format writes dates.
+  /// The form of dates in a format.
   enum Style {
     /// RSS: RFC 822, with years of two or four digits.
     case rfc822
     /// Atom and JSON Feed: RFC 3339.
     case rfc3339
-    /// Dublin Core, sitemaps: W3C-DTF, which has years, months and days alone too.
+    /// Dublin Core, sitemaps: W3C-DTF, which also allows a year or a month alone.
     case w3c
   }
 
-  /// A date that was read.
+  /// A parsed date.
   struct Finding: Equatable {
     var seconds: Double
-    /// Whether the date is as its format writes it.
+    /// Whether the date is in the form that its format requires.
     var isProper: Bool
 
     var date: Date { Date(timeIntervalSince1970: seconds) }
@@ -43,7 +45,7 @@ struct FeedDateReader {
 
   private let bytes: [UInt8]
 
-  /// Reads a date; nil for what is none.
+  /// Parses a date; nil if it is not one.
   static func read(_ text: String, as style: Style) -> Finding? {
     // No date is longer.
     guard text.utf8.count <= 128 else { return nil }
@@ -73,8 +75,8 @@ extension FeedDateReader {
   private static let months = Array("JanFebMarAprMayJunJulAugSepOctNovDec".utf8)
   private static let weekdays = Array("MonTueWedThuFriSatSun".utf8)
 
-  /// The seconds of the form that nearly all feeds have, without a fault: `Tue, 03 Jun 2003 09:39:21 GMT`,
-  /// or `+0200` at its end. Nil for every other.
+  /// The seconds of a date in the most common form without any error: `Tue, 03 Jun 2003 09:39:21
+  /// GMT`, or with `+0200` at the end. Nil for every other form.
   private static func common(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     guard text.count == 29 || text.count == 31, text[3] == 0x2C, text[4] == 0x20, text[7] == 0x20,
       text[11] == 0x20, text[16] == 0x20, text[19] == 0x3A, text[22] == 0x3A, text[25] == 0x20,
@@ -92,7 +94,7 @@ extension FeedDateReader {
       whole, month + 1, day, hour, minute, Double(second), offset: offset)
   }
 
-  /// Seconds east of UTC of `GMT` and `+0200` at the end.
+  /// The offset of `GMT` or `+0200` at the end, in seconds east of UTC.
   private static func offset(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
     if text.count == 29 { return text[26...].elementsEqual("GMT".utf8) ? 0 : nil }
     guard text[26] == 0x2B || text[26] == 0x2D, let hours = number(text, 27), hours <= 15,
@@ -101,13 +103,13 @@ extension FeedDateReader {
     return (text[26] == 0x2D ? -1 : 1) * (hours * 3_600 + minutes * 60)
   }
 
-  /// A number of two digits.
+  /// A two-digit number.
   private static func number(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Int? {
     let (first, second) = (text[place] &- 0x30, text[place + 1] &- 0x30)
     return first < 10 && second < 10 ? Int(first) * 10 + Int(second) : nil
   }
 
-  /// The place of three letters among the names of months or days.
+  /// The index of a three-letter abbreviation among months or days.
   private static func place(
     of text: UnsafeBufferPointer<UInt8>, at start: Int, in names: [UInt8]
   ) -> Int? {
@@ -117,8 +119,8 @@ extension FeedDateReader {
     }
   }
 
-  /// A date with the characters of Chinese, Japanese and Korean, or the spaces and dashes of typographers, as it
-  /// is written elsewhere.
+  /// Rewrites a date with Chinese, Japanese or Korean characters, or with typographic spaces and
+  /// dashes, in common characters.
   private static func eastern(_ text: String) -> String {
     var result = ""
     var half = ""
@@ -158,13 +160,13 @@ enum XMLSpace {
   }
 }
 
-/// A date that begins with its year: RFC 3339, W3C-DTF, other profiles of ISO 8601; and numbers since
-/// 1970.
+/// A date that begins with its year: RFC 3339, W3C-DTF and other profiles of ISO 8601; or a number
+/// since 1970.
 private struct ISODate {
   var seconds: Double
-  /// A full date and time with a zone (RFC 3339).
+  /// Whether it is a full date and time with a zone (RFC 3339).
   var isRFC3339 = false
-  /// RFC 3339, or a year, a month or a day alone.
+  /// Whether it is RFC 3339, or a year, a month or a day alone.
   var isW3C = false
 
   static func read(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
@@ -204,7 +206,7 @@ private struct ISODate {
     return ISODate(seconds: text.count == 13 ? number / 1_000 : number)
   }
 
-  /// A day of the year by its number.
+  /// A date by its day of the year.
   private static func ordinal(_ year: Int, _ day: Int) -> ISODate? {
     guard 1...366 ~= day, let start = CivilTime.seconds(year, 1, 1) else { return nil }
     return ISODate(seconds: start + Double(day - 1) * 86_400)
@@ -253,7 +255,7 @@ private struct ISODate {
   }
 }
 
-/// A date with a month by name, or with its day or month first.
+/// A date with the name of a month, or with its day or month first.
 private struct WordDate {
   private var reader: ByteReader
 
@@ -263,9 +265,9 @@ private struct WordDate {
     var weekday: Int?
     var numbers: [(value: Int, digits: Int)] = []
     var month: Int?
-    /// How many numbers came before the month.
+    /// The count of numbers before the month.
     var numbersBeforeMonth = 0
-    /// Whether what was read as a month may be a day of the week, as `mar.` is in French.
+    /// Whether the month may be a day of the week instead, such as the French `mar.`.
     var mayBeDay = false
     var time: ByteReader.Time?
     var zone: ByteReader.Zone?
@@ -323,7 +325,7 @@ private struct WordDate {
     }
   }
 
-  /// A word: a day, a month, a zone, or one that says nothing.
+  /// Parses a word: a day, a month, a zone, or a filler.
   private mutating func take(_ parts: inout Parts) -> Bool {
     let word = reader.word()
     guard !word.isEmpty else {
@@ -349,14 +351,14 @@ private struct WordDate {
     }
     parts.isOdd = true
     if DateWords.saysNothing(word) || DateWords.looksLikeDay(word) { return true }
-    // A day of some other language before the date, an unknown zone behind it.
+    // A day in another language before the date, or an unknown zone after it.
     let isBefore = parts.numbers.isEmpty && parts.month == nil && parts.time == nil
     let isBehind = parts.time != nil && parts.numbers.count == (parts.month == nil ? 3 : 2)
     if isBefore { return !reader.isAtEnd && (reader.take(",") || reader.take(".")) }
     return isBehind
   }
 
-  /// Year, month, day, and how many digits the year has.
+  /// The year, month and day, and the number of digits of the year.
   private func date(of parts: Parts) -> (Int, Int, Int, Int)? {
     let numbers = parts.numbers
     if let month = parts.month {
@@ -367,12 +369,12 @@ private struct WordDate {
       return (Self.year(year), month, day.value, year.digits)
     }
     guard numbers.count == 3 else { return nil }
-    // "2003/12/31" with more than a date around it, and "03-12-31".
+    // "2003/12/31" with more text around it, and "03-12-31".
     let isShort = reader.hadDash && numbers.allSatisfy { $0.digits == 2 } && numbers[2].value > 12
     if numbers[0].digits == 4 || isShort {
       return (Self.year(numbers[0]), numbers[1].value, numbers[2].value, numbers[0].digits)
     }
-    // "31.12.2003", "12/31/2003"; where both could be meant, the month is first with slashes.
+    // "31.12.2003", "12/31/2003"; if ambiguous, slashes mean that the month is first.
     let (first, second, last) = (numbers[0].value, numbers[1].value, numbers[2])
     let isDayFirst = first > 12 || (second <= 12 && reader.hadDot)
     return isDayFirst
@@ -380,8 +382,8 @@ private struct WordDate {
       : (Self.year(last), first, second, last.digits)
   }
 
-  /// Two digits are of this century until 69 (RFC 2822, §4.3, puts the border at 49; POSIX at 68), and
-  /// three count from 1900.
+  /// Two digits up to 68 are in this century (RFC 2822, §4.3, has the limit at 49; POSIX at 68),
+  /// and three count from 1900.
   private static func year(_ number: (value: Int, digits: Int)) -> Int {
     switch number.digits {
     case ...2: number.value + (number.value < 69 ? 2_000 : 1_900)

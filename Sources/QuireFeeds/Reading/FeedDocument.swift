@@ -1,9 +1,9 @@
 public import QuireCore
 public import QuirePagination
 
-/// A page of a feed: what the feed says of itself, and the paths of its own format.
+/// The document of a feed's page: the feed's properties, and access by paths of its format.
 public struct FeedDocument: PageDocument {
-  /// What the page says of the feed.
+  /// The feed's properties in this page.
   public let feed: Feed
   private let base: any PageDocument
 
@@ -12,26 +12,26 @@ public struct FeedDocument: PageDocument {
     self.base = base
   }
 
-  /// The value at `path` of the page's own format.
+  /// The value at `path` in the page's format.
   public func value(at path: PagePath) throws -> JSONValue? { try base.value(at: path) }
 
-  /// The count at `path` of the page's own format.
+  /// The count at `path` in the page's format.
   public func count(at path: PagePath) throws -> Int? { try base.count(at: path) }
 
-  /// The value at `path` below the last item.
+  /// The value at `path` in the last item.
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     try base.value(at: path, inLastItemOf: items)
   }
 
-  /// What relative links at `path` start from.
+  /// The base of relative links at `path`.
   public func base(at path: PagePath) -> String? { base.base(at: path) }
 }
 
-/// One document of a feed, read.
+/// A parsed feed document.
 public struct ParsedFeed: Hashable, Sendable {
-  /// What the feed says of itself.
+  /// The feed's properties.
   public var feed: Feed
-  /// Its entries, in the publisher's order.
+  /// The entries, in the publisher's order.
   public var entries: [FeedEntry]
 
   init(feed: Feed, entries: [FeedEntry]) {
@@ -39,18 +39,18 @@ public struct ParsedFeed: Hashable, Sendable {
     self.entries = entries
   }
 
-  /// Reads a whole document.
+  /// Parses a whole document.
   ///
   /// - Parameters:
   ///   - bytes: The document, in any format of `FeedFormat`; without content coding.
-  ///   - url: Where it came from, which relative links start from. Default: nowhere, and they stay
-  ///   relative.
-  ///   - contentType: The Content-Type that it came with, whose charset comes before the document's own
-  ///   declaration (RFC 7303).
-  ///   - options: How it is read.
+  ///   - url: The address of the document, the base of relative links. Default nil: they stay
+  ///     relative.
+  ///   - contentType: The Content-Type of the document, whose charset takes precedence over the
+  ///     document's own declaration (RFC 7303).
+  ///   - options: How the feed is read.
   ///
-  /// Throws `PageError`: `unexpectedMediaType` for what is no feed, `truncated` for one that is cut off,
-  /// `malformed`, `limitExceeded`.
+  /// Throws `PageError`: `unexpectedMediaType` if it is not a feed, `truncated` if it is
+  /// incomplete, `malformed`, or `limitExceeded`.
   public init(
     _ bytes: [UInt8], url: String? = nil, contentType: String? = nil,
     options: FeedOptions = FeedOptions()

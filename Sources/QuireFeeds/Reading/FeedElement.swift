@@ -1,9 +1,9 @@
 import QuireXML
 
-/// What an element means, whatever format and prefix it comes in.
+/// The meaning of an element, in any format and with any prefix.
 ///
-/// Elements are told by namespace and local name; namespaces are compared without case, closing slash, and
-/// whether they begin with `http` or `https`, for publishers write them so.
+/// Elements are identified by namespace and local name. Namespaces are compared ignoring case, a
+/// closing slash, and `http` versus `https`, because publishers write them in all these ways.
 enum FeedElement: UInt8 {
   // Roots and containers.
   case rss, rdf, atomFeed, urlset, sitemapindex, channel, item, entry, sitemapURL, sitemap
@@ -46,7 +46,7 @@ extension FeedElement {
     case sitemapVideo, sitemapNews, rdf, xlink, enclosure, license
   }
 
-  /// The namespaces, as `key(of:)` makes them.
+  /// The namespaces, normalized by `key(of:)`.
   private static let spaces: [String: Space] = [
     "": .none, "http://purl.org/rss/1.0": .none,
     "http://channel.netscape.com/rdf/simple/0.9": .none,
@@ -86,7 +86,7 @@ extension FeedElement {
     "http://www.google.com/schemas/sitemap-news/0.9": .sitemapNews,
   ]
 
-  /// The namespaces of the prefixes that publishers know.
+  /// The namespaces of common prefixes.
   private static let prefixes: [String: String] = [
     "atom": "http://www.w3.org/2005/Atom", "atom10": "http://www.w3.org/2005/Atom",
     "a10": "http://www.w3.org/2005/Atom",
@@ -112,7 +112,7 @@ extension FeedElement {
     "xlink": "http://www.w3.org/1999/xlink",
   ]
 
-  /// The namespace of a prefix that a document uses without declaring it.
+  /// The namespace for an undeclared prefix.
   static func namespace(ofPrefix prefix: String) -> String {
     return prefixes[prefix] ?? "urn:undeclared:" + prefix
   }
@@ -222,9 +222,10 @@ extension FeedElement {
     ],
   ]
 
-  /// What the names of a page mean, by their numbers, and whether feeds have the root's namespace.
+  /// The meaning of each name of a page, by number, and whether the root's namespace is known.
   ///
-  /// Where they do not, its name tells the format, and the elements in that namespace are the format's.
+  /// If it is not, the root's name identifies the format, and elements in that namespace belong to
+  /// it.
   static func table(of document: XMLDocument) -> (elements: [FeedElement?], isKnown: Bool) {
     let root = document.name(document.root.nameNumber)
     let home = key(of: root.namespace)
@@ -247,7 +248,7 @@ extension FeedElement {
     }
   }
 
-  /// A namespace in lower case, by `http`, and without a closing slash or number sign.
+  /// The namespace in lowercase, with `http`, and without a closing slash or number sign.
   private static func key(of namespace: String?) -> String {
     var key = (namespace ?? "").lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }

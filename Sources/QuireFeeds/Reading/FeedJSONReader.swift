@@ -8,18 +8,20 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Reads JSON Feed 1 and 1.1 (https://www.jsonfeed.org/version/1.1/), and what `_quire` adds to it where that is
-/// what Quire has encoded itself: by a publisher's, addresses and markup would come in unchecked.
+/// Reads JSON Feed 1 and 1.1 (https://www.jsonfeed.org/version/1.1/). Also reads `_quire`, but only
+/// from JSON that Quire itself has encoded: from a publisher, its addresses and markup would be
+/// unchecked.
 struct FeedJSONReader {
   let scope: FeedScope
   private let isEncoded: Bool
   var repairs = RepairTally()
-  /// Persons, files and so on that an item, or the feed, may have of each; whether one has more.
-  private let partLimit: Int
+  /// The most persons, files and other parts of each kind in an item or the feed, and whether one
+  /// has more.
+  let partLimit: Int
   private(set) var hasTooManyParts = false
-  /// Bytes by which addresses may still become longer than in the page.
+  /// The number of bytes by which addresses may still grow beyond their length in the page.
   private var growthLeft: Int
-  /// Whether they became longer than they may.
+  /// Whether addresses have grown too much.
   var hasTooManyInAll: Bool { growthLeft < 0 }
 
   init(
@@ -31,12 +33,12 @@ struct FeedJSONReader {
     growthLeft = growthLimit
   }
 
-  /// What Quire has added to a feed, an entry or a part of one; nothing where that is a publisher's.
+  /// The `_quire` of a feed, an entry or a part of one; nil for a publisher's JSON.
   private func addition(to value: JSONValue) -> JSONValue? { isEncoded ? value["_quire"] : nil }
 
   // MARK: Values
 
-  /// A text; a number or a truth value is one by mistake.
+  /// A text. A number counts as one, by mistake of the publisher.
   mutating func string(_ value: JSONValue?) -> String? {
     switch value {
     case nil, .null?: return nil
@@ -93,7 +95,7 @@ struct FeedJSONReader {
     }
   }
 
-  /// A number of seconds that a duration can be.
+  /// A number of seconds in the range of a duration.
   mutating func duration(_ value: JSONValue?) -> Duration? {
     number(value).flatMap { 0...1e12 ~= $0 ? .seconds($0) : nil }
   }
@@ -104,7 +106,7 @@ struct FeedJSONReader {
 
   mutating func persons(_ value: JSONValue) -> [FeedPerson] {
     var elements = list(value["authors"])
-    // Version 1 has one.
+    // Version 1 has a single author.
     if elements.isEmpty { elements = value["author"].map { [$0] } ?? [] }
     return elements.compactMap { element in
       if case .string(let name) = element {
@@ -125,7 +127,7 @@ struct FeedJSONReader {
 
   // MARK: The feed
 
-  /// The feed at the top level of a document, without its items.
+  /// Reads the feed at the top level of a document, without its items.
   mutating func feed(_ root: JSONValue) -> Feed {
     let version = root["version"]?.string.flatMap { text in
       text.lastIndex(of: "/").map { String(text[text.index(after: $0)...].prefix(16)) }
@@ -152,7 +154,7 @@ struct FeedJSONReader {
 
   // MARK: Entries
 
-  /// An item; what had to be forgiven in it is its own.
+  /// Reads an item, with its own repairs.
   mutating func entry(_ item: JSONValue) -> FeedEntry {
     let before = repairs
     repairs = RepairTally()
@@ -200,7 +202,7 @@ struct FeedJSONReader {
   }
 }
 
-/// The members of `_quire`, in which an encoded feed or entry has what JSON Feed has no member for.
+/// The members of `_quire`, for properties without a member in JSON Feed.
 extension FeedJSONReader {
   mutating func readMore(_ more: JSONValue, into feed: inout Feed) {
     feed.format = string(more["format"]).flatMap { FeedFormat($0) } ?? feed.format
@@ -331,15 +333,16 @@ extension FeedJSONReader {
   }
 }
 
-/// Mends text of JSON that no string can hold: bytes that are no UTF-8, and halves of surrogate pairs, as a
-/// title has whose end was cut off within an emoji. U+FFFD takes their place.
+/// Repairs JSON text that no string can hold: bytes that are not UTF-8, and half surrogate pairs,
+/// such as in a title that was cut within an emoji. They become U+FFFD.
 struct JSONTextRepair {
   let limits: DecodingLimits
   let isStrict: Bool
-  /// How many values were mended.
+  /// The number of repaired values.
   private(set) var count = 0
 
-  /// The items of a page in their order, those with other bytes than UTF-8 among them, which were set aside.
+  /// All items of a page in order, including those with bytes that are not UTF-8, which were
+  /// collected as bad items.
   func items(of decoded: DecodedItems<RawItem>) throws -> [RawItem] {
     guard !decoded.badItems.isEmpty else { return decoded.items }
     var items: [RawItem] = []
@@ -402,7 +405,7 @@ struct JSONTextRepair {
     return bytes
   }
 
-  /// The number of `\uXXXX` at a place; nil where there is none.
+  /// The code unit of `\uXXXX` at an index; nil if there is none.
   private static func unit(in bytes: [UInt8], at place: Int) -> UInt16? {
     guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
       bytes[place + 1] == UInt8(ascii: "u")

@@ -1,21 +1,21 @@
 import QuireXML
 
-/// Writes elements out as HTML: XHTML of Atom, and markup that a publisher forgot to escape.
+/// Serializes elements as HTML: XHTML in Atom, and markup that a publisher forgot to escape.
 ///
-/// What HTML has no attribute for goes: `xml:lang` becomes `lang`, and below an `xml:base` within the markup
-/// addresses become absolute.
+/// XML's own attributes are replaced: `xml:lang` becomes `lang`, and inside an `xml:base` addresses
+/// become absolute.
 struct FeedMarkup {
   private var output = ""
   private var room: LinkRoom
 
-  /// What is within an element, where `scope` is in force.
+  /// The content of an element, within `scope`.
   static func inner(_ node: XMLTreeNode, _ scope: FeedScope) -> String {
     var markup = FeedMarkup(room: LinkRoom(for: node.byteCount))
     for part in node.content { markup.write(part, scope, hasOwnBase: false) }
     return markup.output
   }
 
-  /// Elements that have no content (HTML, §13.1.2).
+  /// Void elements (HTML, §13.1.2).
   static let void: Set<String> = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
     "wbr",
@@ -50,7 +50,7 @@ struct FeedMarkup {
     }
   }
 
-  /// The attributes of an element without those of XML itself; the language among them is HTML's.
+  /// The attributes of an element without XML's own ones, and with `xml:lang` as `lang`.
   private func attributes(
     of node: XMLTreeNode, _ special: [(name: String, value: String)]
   ) -> [(name: String, value: String)] {

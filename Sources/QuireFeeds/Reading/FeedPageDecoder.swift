@@ -3,20 +3,21 @@ import QuireJSON
 public import QuirePagination
 import QuireXML
 
-/// Decodes pages of feeds, in whatever format they come.
+/// Decodes the pages of feeds in any format.
 ///
-/// The first byte that is no white space tells JSON from XML; Content-Types of feeds tell nothing.
-/// `client.feed(at:)` wires it with paging; alone, it serves a description of your own.
+/// The first byte after white space distinguishes JSON from XML, because the Content-Types of feeds
+/// are unreliable. `client.feed(at:)` combines it with paging; alone, it can be used with a
+/// description of your own.
 public struct FeedPageDecoder: PageDecoder {
   private let options: FeedOptions
 
-  /// A decoder of feeds.
+  /// Creates a decoder.
   public init(options: FeedOptions = FeedOptions()) { self.options = options }
 
-  /// True: a document that is not closed is an error.
+  /// True: an incomplete document is an error.
   public var isSelfDelimiting: Bool { true }
 
-  /// Starts one page.
+  /// Starts a page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<FeedEntry> {
     var context = context
     context.limits = options.limits
@@ -24,25 +25,25 @@ public struct FeedPageDecoder: PageDecoder {
   }
 }
 
-/// One page of a feed being decoded.
+/// The decoding of one page of a feed.
 struct FeedPageDecoding: PageDecoding {
   private let context: DecodingContext
   private let options: FeedOptions
-  /// The page as it came; its first bytes where the parser has its text.
+  /// The received bytes; only the first ones once the parser has their text.
   private var bytes: [UInt8] = []
   private var hasText = false
-  /// Whether the parser has the text from the declaration on, behind other bytes.
+  /// Whether other bytes precede the declaration, from which the parser has the text.
   private var isBehindOther = false
-  /// Whether the parser has the text in another encoding than it should, for that is unknown.
+  /// Whether the parser uses another encoding than the declared one, which is unknown.
   private var isGuessed = false
   private var isJSON: Bool?
-  /// A page of JSON, in parts: it is put together once it is whole.
+  /// The parts of a JSON page, which are joined when it is complete.
   private var parts: [[UInt8]] = []
   private var limitGuard: JSONLimitGuard
-  /// How much text is mended for a look, once there is so much of it.
+  /// The amount of text at which the next trial repair is due.
   private var nextLook = 512 << 10
   private var parser: XMLPageParser?
-  /// Why libxml2 cannot go on, where mending may help.
+  /// Why libxml2 cannot continue, if a repair may help.
   private var refusal: XMLRefusal?
   private var entries: [FeedEntry] = []
 
@@ -83,7 +84,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// Once the beginning has told the encoding, the bytes are not needed beside their text.
+  /// Once the encoding is known, the bytes are not needed besides their text.
   private mutating func receive(xml slice: [UInt8], at start: Int) throws {
     guard start <= Self.headSize, bytes.count > Self.headSize else {
       return try feed(slice[...])
@@ -92,11 +93,11 @@ struct FeedPageDecoding: PageDecoding {
     if declaration == 0 || options.isStrict {
       try feed(slice[...])
     } else {
-      // What lies before the declaration may be anything.
+      // Anything may precede the declaration.
       isBehindOther = true
       try begin(again: declaration, charset)
     }
-    // What HTTP says wrongly the document may say better.
+    // If the charset of HTTP is wrong, the document's may be right.
     for label in [nil, "utf-8"] where refusal?.kind == .encoding {
       isGuessed = true
       try begin(again: declaration, label)
@@ -106,14 +107,14 @@ struct FeedPageDecoding: PageDecoding {
     bytes = Array(bytes.prefix(128))
   }
 
-  /// Parses the beginning again, from another byte on or in another encoding.
+  /// Parses the first bytes again, from another byte or in another encoding.
   private mutating func begin(again start: Int, _ label: String?) throws {
     refusal = nil
     parser = try makeParser(charset: label)
     try feed(bytes[start...])
   }
 
-  /// Bytes within which a declaration is looked for.
+  /// The number of bytes in which to look for a declaration.
   private static let headSize = 64 << 10
 
   /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
@@ -133,7 +134,7 @@ struct FeedPageDecoding: PageDecoding {
       boundsEntries: true)
   }
 
-  /// Bytes that the parser gets at once: what it does with them stays in the processor's cache.
+  /// The number of bytes to parse at once, so that they stay in the processor's cache.
   private static let pieceSize = 64 << 10
 
   private mutating func feed(_ slice: ArraySlice<UInt8>) throws {
@@ -158,7 +159,7 @@ struct FeedPageDecoding: PageDecoding {
     try look(parser)
   }
 
-  /// Mends what has come so far, whenever it has doubled, to see whether it is worth going on.
+  /// Repairs the text so far whenever it has doubled, to find out early whether it can be repaired.
   private mutating func look(_ parser: XMLPageParser) throws {
     guard parser.textCount >= nextLook else { return }
     nextLook = parser.textCount * 2
@@ -169,7 +170,7 @@ struct FeedPageDecoding: PageDecoding {
         try repair.run { _ in }
       }
     } catch let error as PageError where error.code == .truncated {
-      // More is to come.
+      // More text will follow.
     }
   }
 
@@ -184,7 +185,7 @@ struct FeedPageDecoding: PageDecoding {
     return DecodedItems(entries)
   }
 
-  /// Reads what was received.
+  /// Parses the received page.
   mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     defer { (bytes, parts, parser) = ([], [], nil) }
     switch isJSON {
@@ -215,12 +216,13 @@ struct FeedPageDecoding: PageDecoding {
       guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
       return (parsed, document)
     } catch let error as PageError where first != nil && error.code == .unexpectedMediaType {
-      // Its root element tells more than what was looked for in it.
+      // The root element says more than the failed repair.
       throw Self.noFeed(first)
     }
   }
 
-  /// Whether the page says UTF-16 in bytes that are plainly not, or another encoding than its byte order mark.
+  /// Whether the page declares UTF-16 in bytes that clearly are not, or another encoding than its
+  /// byte order mark.
   private var saysOtherEncoding: Bool {
     let head = bytes.prefix(128)
     let hasMark = head.starts(with: [0xEF, 0xBB, 0xBF])
@@ -244,7 +246,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page, once more, as the mended text of it, which the parser gets while it is mended.
+  /// Parses the page again from its repaired text, which the parser gets piece by piece.
   private mutating func mended(_ first: XMLDocument?) throws -> (XMLDocument, RepairTally) {
     var tally = RepairTally()
     let start = hasText ? 0 : Self.documentStart(bytes)
@@ -267,7 +269,7 @@ struct FeedPageDecoding: PageDecoding {
     do throws(XMLRefusal) {
       let document = try parser.finish()
       note(parser.repairs, in: &tally)
-      // What was left out without being noticed, such as a declaration of XML 1.1.
+      // Something was removed without being counted, such as a declaration of XML 1.1.
       if tally.repairs.isEmpty { tally.add(.badMarkup) }
       return (document, tally)
     } catch {
@@ -275,7 +277,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page's text in UTF-8; `first` is the document that it is, where it is one.
+  /// The page's text in UTF-8; `first` is its document, if it could be parsed.
   private func text(
     _ first: XMLDocument?, from start: Int, _ tally: inout RepairTally
   ) throws -> [UInt8] {
@@ -283,7 +285,7 @@ struct FeedPageDecoding: PageDecoding {
       return try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
     }
     do throws(XMLRefusal) {
-      // Nothing but text is left behind by an encoding that turns out to be another one.
+      // The encoding turned out to be another one, so the text is invalid.
       if let refusal, refusal.kind == .encoding { throw refusal }
       let text = if let first { first.text } else { try parser.finishText() }
       note(parser.textRepairs, in: &tally)
@@ -293,7 +295,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page in UTF-8; where the encoding that HTTP says is unknown, as the page says, or else as if it said UTF-8.
+  /// The page in UTF-8. If HTTP's encoding is unknown, the page's own is used, or else UTF-8.
   private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
     for label in [charset, nil, "utf-8"] {
       do throws(XMLRefusal) {
@@ -310,7 +312,7 @@ struct FeedPageDecoding: PageDecoding {
     return []
   }
 
-  /// Where the XML declaration is, if other bytes are before it: it tells the encoding.
+  /// The index of the XML declaration if other bytes precede it, because it declares the encoding.
   private static func documentStart(_ bytes: [UInt8]) -> Int {
     let head = bytes.prefix(headSize)
     var index = 0
@@ -406,9 +408,8 @@ struct FeedPageDecoding: PageDecoding {
     var session = JSONRawPageDecoder().begin(inner)
     try session.receive(takeParts())
     let document = try session.finish()
-    let partLimit = FeedXMLReader.partLimit(items: options.limits.items)
     var reader = FeedJSONReader(
-      url: context.url, partLimit: partLimit,
+      url: context.url, partLimit: FeedXMLReader.partLimit(items: options.limits.items),
       growthLimit: options.limits.events.times(FeedXMLReader.growth))
     let version = try document.value(at: "/version")?.string ?? ""
     let isDeclared = version.contains("jsonfeed.org/version/")
@@ -424,30 +425,41 @@ struct FeedPageDecoding: PageDecoding {
     if !isDeclared { reader.repairs.add(.wrongType) }
     let items = hasItems ? try repair.items(of: session.items()) : []
     try check(items.count)
+    let entries = try entries(of: items, &reader, &repair)
+    reader.repairs.add(.wrongEncoding, repair.count)
+    feed.repairs += reader.repairs.repairs
+    return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
+  }
+
+  private func entries(
+    of items: [RawItem], _ reader: inout FeedJSONReader, _ repair: inout JSONTextRepair
+  ) throws -> [FeedEntry] {
     var entries: [FeedEntry] = []
     entries.reserveCapacity(items.count)
     for (number, item) in items.enumerated() {
       try check(bytes: item.bytes.count, ofEntry: number)
-      let mended = repair.count
+      let repaired = repair.count
       let value = try repair.value(of: item)
       guard case .object = value else {
         reader.repairs.add(.wrongType)
         continue
       }
       var entry = reader.entry(value)
-      if repair.count > mended { entry.repairs.append(FeedRepair(.wrongEncoding)) }
+      if repair.count > repaired { entry.repairs.append(FeedRepair(.wrongEncoding)) }
       entry.raw = item
       entries.append(entry)
-      if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
-      if reader.hasTooManyInAll { throw tooManyInAll }
+      try checkParts(reader)
     }
-    if reader.hasTooManyParts { throw Self.tooManyParts(partLimit) }
-    reader.repairs.add(.wrongEncoding, repair.count)
-    feed.repairs += reader.repairs.repairs
-    return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
+    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
+    return entries
   }
 
-  /// The whole page; its parts are gone then.
+  private func checkParts(_ reader: FeedJSONReader) throws {
+    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
+    if reader.hasTooManyInAll { throw tooManyInAll }
+  }
+
+  /// Joins the parts of the page, and releases them.
   private mutating func takeParts() -> [UInt8] {
     var page: [UInt8] = []
     page.reserveCapacity(parts.reduce(64) { $0 + $1.count })
@@ -459,7 +471,7 @@ struct FeedPageDecoding: PageDecoding {
     return page
   }
 
-  /// The members of the top level that a feed has, its items left out.
+  /// The feed's members at the top level, without its items.
   private static func properties(
     of document: any PageDocument, _ repair: inout JSONTextRepair
   ) throws -> JSONValue {

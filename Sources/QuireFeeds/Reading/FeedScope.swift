@@ -1,13 +1,13 @@
 import QuirePagination
 import QuireXML
 
-/// What is in force at a place of a feed: the base of relative addresses and the language.
+/// The scope of an element: the base of relative addresses and the language.
 struct FeedScope {
-  /// `xml:base`, else the feed's address; nil where neither is known.
+  /// `xml:base`, else the feed's address; nil if neither is known.
   private var base: URLReference?
   /// The base as text.
   private(set) var baseText: String?
-  /// Whether an element has given it.
+  /// Whether an element declares the base.
   private(set) var hasOwnBase = false
   var language: String?
 
@@ -22,7 +22,7 @@ struct FeedScope {
   func within(_ node: XMLTreeNode) -> FeedScope {
     var scope = self
     for (name, value) in node.attributes(in: Self.xml) {
-      // Addresses that are relative to what runs would run, too.
+      // Addresses relative to a script would be scripts too.
       if name == "base", let inner = Self.reference(value), !Self.isUnsafe(inner) {
         scope.base = base.map { inner.resolved(against: $0) } ?? inner
         scope.baseText = scope.base?.text
@@ -33,10 +33,10 @@ struct FeedScope {
     return scope
   }
 
-  /// An absolute address; nil for what is none, or must not be followed.
+  /// The absolute address; nil if it is invalid or must not be followed.
   ///
-  /// Addresses that break RFC 3986 are mended as browsers do: white space at the ends and line breaks
-  /// are left out, other forbidden characters are encoded.
+  /// Addresses that violate RFC 3986 are repaired as browsers do it: surrounding white space and
+  /// line breaks are removed, other forbidden characters are encoded.
   func absolute(_ text: String) -> String? {
     if Self.isPlainlyAbsolute(text) { return text }
     guard let reference = Self.reference(text) else { return nil }
@@ -49,12 +49,12 @@ struct FeedScope {
     return reference.resolved(against: base).text
   }
 
-  /// Whether a browser would run or show what the address itself holds.
+  /// Whether a browser would run or show the contents of the address itself.
   private static func isUnsafe(_ reference: URLReference) -> Bool {
     ["javascript", "vbscript", "data"].contains(reference.scheme?.lowercased())
   }
 
-  /// Whether nothing has to be done to an address, as with most.
+  /// Whether an address is absolute and valid already, as most are.
   private static func isPlainlyAbsolute(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
@@ -69,7 +69,8 @@ struct FeedScope {
   }
 
   private static func reference(_ text: String) -> URLReference? {
-    // Parsers agree about these, but what is put into a page unescaped must not end its attribute.
+    // Parsers agree on these characters, but they could end an attribute if the address is not
+    // escaped.
     let hasQuotes = text.utf8.contains { $0 == 0x22 || $0 == 0x3C || $0 == 0x3E }
     if !hasQuotes, let reference = try? URLReference(text) {
       return reference.text.isEmpty ? nil : reference

@@ -7,16 +7,16 @@ import QuireXML
   import Foundation
 #endif
 
-/// An entry: the elements of `item`, `entry` and a sitemap's `url`.
+/// Reads an entry: the elements of `item`, `entry` and a sitemap's `url`.
 extension FeedXMLReader {
-  /// What counts only where nothing better is there.
+  /// Values that are used only if there are no better ones.
   struct EntryFallback {
-    /// Wherever it stands, it does not take the place of the identifier that the format itself has.
+    /// Used only without the format's own identifier, regardless of the order of elements.
     var identifier: String?
     var title: FeedText?
     var summary: FeedText?
     var authors: [FeedPerson] = []
-    /// The source's authors are the entry's where that has none (RFC 4287, §4.2.1).
+    /// The source's authors are the entry's if that has none (RFC 4287, §4.2.1).
     var sourceAuthors: [FeedPerson] = []
     var published: Date?
     var issued: Date?
@@ -25,7 +25,7 @@ extension FeedXMLReader {
     var guidIsPermalink = false
     var picture: String?
     var thumbnail: String?
-    /// A picture that is a file of the entry's.
+    /// A picture among the entry's files.
     var file: String?
     var placeName: String?
     var comments: String?
@@ -33,11 +33,11 @@ extension FeedXMLReader {
     var longitude: Double?
     var rights: FeedText?
     var duration: Duration?
-    /// Where the file of an address is among the entry's.
+    /// The index of the entry's file with an address.
     var files: [String: Int] = [:]
   }
 
-  /// Reads one entry; what had to be forgiven in it is its own.
+  /// Reads an entry, with its own repairs.
   mutating func entry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
     let before = repairs
     repairs = RepairTally()
@@ -93,13 +93,43 @@ extension FeedXMLReader {
     case .title: entry.title = entry.title ?? text(node, scope, isTitle: true)
     case .link:
       if node.text == nil, node.attribute("href") != nil {
-        entry.links += link(node, scope).map { [$0] } ?? []
+        entry.links.add(link(node, scope))
       } else {
         entry.url = entry.url ?? address(node.text, scope.within(node))
       }
+    case .description, .contentEncoded, .xhtmlBody:
+      readRSSText(element, node, scope, into: &entry)
+    case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
+    case .guid:
+      entry.id = node.text ?? entry.id
+      // True by default (RSS 2.0).
+      fallback.guidIsPermalink =
+        node.attribute("isPermaLink")?.lowercased().trimmingBlanks != "false"
+    case .author:
+      if node.hasChildren {
+        entry.authors.add(person(node, scope))
+      } else {
+        entry.authors.add(node.text.map(FeedPerson.init(rss:)))
+      }
+    case .category: entry.categories.add(rssCategory(node))
+    case .enclosure: readEnclosure(node, scope, into: &entry, &fallback)
+    case .comments:
+      let url = address(node.text, scope.within(node))
+      entry.comments = FeedComments(
+        url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
+    case .source: readSource(node, scope, into: &entry, &fallback)
+    default: break
+    }
+  }
+
+  /// Reads an element that has the content of an entry, or its summary.
+  private mutating func readRSSText(
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+  ) {
+    switch element {
     case .description:
       if let inner = node.children.first(where: { self.element($0) == .contentEncoded }) {
-        // Apple's own example for podcasts has it so.
+        // Apple's own podcast example is written like this.
         entry.content = entry.content ?? text(inner, scope.within(node))
       } else {
         entry.summary = entry.summary ?? text(node, scope)
@@ -112,25 +142,6 @@ extension FeedXMLReader {
         entry.content = FeedText(
           value, kind: .xhtml, language: inner.language, base: base(of: inner))
       }
-    case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
-    case .guid:
-      entry.id = node.text ?? entry.id
-      // True unless told otherwise (RSS 2.0).
-      fallback.guidIsPermalink =
-        node.attribute("isPermaLink")?.lowercased().trimmingBlanks != "false"
-    case .author:
-      if node.hasChildren {
-        entry.authors += person(node, scope).map { [$0] } ?? []
-      } else {
-        entry.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
-      }
-    case .category: entry.categories += rssCategory(node).map { [$0] } ?? []
-    case .enclosure: readEnclosure(node, scope, into: &entry, &fallback)
-    case .comments:
-      let url = address(node.text, scope.within(node))
-      entry.comments = FeedComments(
-        url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
-    case .source: readSource(node, scope, into: &entry, &fallback)
     default: break
     }
   }
@@ -165,7 +176,7 @@ extension FeedXMLReader {
     case .atomSummary: entry.summary = entry.summary ?? atomText(node, scope)
     case .atomContent: entry.content = entry.content ?? atomText(node, scope)
     case .atomLink, .xhtmlLink:
-      entry.links += link(node, scope).map { [$0] } ?? []
+      entry.links.add(link(node, scope))
       // RFC 4685, §4.
       if let count = node.attribute("count", in: Self.thread).flatMap({ Int($0) }), count >= 0 {
         var comments = entry.comments ?? FeedComments()
@@ -176,16 +187,16 @@ extension FeedXMLReader {
     case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .rfc3339)
     case .atomPublished: entry.published = entry.published ?? date(node, as: .rfc3339)
     case .atomCreated: fallback.created = date(node, as: .rfc3339)
-    case .atomAuthor: entry.authors += person(node, scope).map { [$0] } ?? []
+    case .atomAuthor: entry.authors.add(person(node, scope))
     case .atomContributor:
-      entry.authors += contributor(node, scope).map { [$0] } ?? []
+      entry.authors.add(contributor(node, scope))
     case .inReplyTo:
       // RFC 4685, §3.
       if let url = address(node.attribute("href"), scope.within(node)) {
         entry.links.append(
           FeedLink(url, relation: "in-reply-to", mediaType: node.attribute("type")))
       }
-    case .atomCategory: entry.categories += category(node).map { [$0] } ?? []
+    case .atomCategory: entry.categories.add(category(node))
     case .atomRights: entry.rights = atomText(node, scope)
     case .atomSource: readSource(node, scope, into: &entry, &fallback)
     default: break
@@ -209,11 +220,11 @@ extension FeedXMLReader {
         if link.relation.lowercased() == "alternate" { source.url = source.url ?? link.url }
       case .atomAuthor?, .author?:
         guard takePart() else { return }
-        fallback.sourceAuthors += person(child, scope).map { [$0] } ?? []
+        fallback.sourceAuthors.add(person(child, scope))
       default: break
       }
     }
-    // As RSS has them, whatever else stands in the element.
+    // The form of RSS, possibly with elements of other formats.
     if source.title == nil, let text = node.text {
       source.title = node.hasChildren ? self.text(node, outer)?.plain : text
     }
@@ -221,7 +232,7 @@ extension FeedXMLReader {
     entry.source = source
   }
 
-  /// The source as Dublin Core has it: an address, or a name.
+  /// A source of Dublin Core: an address or a name.
   private mutating func readSource(
     text node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
   ) {
@@ -239,7 +250,7 @@ extension FeedXMLReader {
     switch element {
     case .dcTitle: fallback.title = text(node, scope, isTitle: true)
     case .dcDescription: fallback.summary = text(node, scope) ?? fallback.summary
-    case .dcCreator: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
+    case .dcCreator: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
     case .dcContributor:
       if var person = node.text.map(FeedPerson.init(rss:)) {
         person.role = "contributor"
@@ -249,11 +260,11 @@ extension FeedXMLReader {
     case .dcIssued: fallback.issued = fallback.issued ?? date(node, as: .w3c)
     case .dcCreated: fallback.created = fallback.created ?? date(node, as: .w3c)
     case .dcSource: readSource(text: node, scope, into: &entry)
-    case .license: entry.links += license(node, scope).map { [$0] } ?? []
+    case .license: entry.links.add(license(node, scope))
     case .dcModified: entry.updated = entry.updated ?? date(node, as: .w3c)
     case .dcLanguage: entry.language = node.text ?? entry.language
     case .dcRights: fallback.rights = text(node, scope)
-    case .dcSubject: entry.categories += node.text.map { [FeedCategory($0)] } ?? []
+    case .dcSubject: entry.categories.add(node.text.map { FeedCategory($0) })
     case .dcIdentifier: fallback.identifier = fallback.identifier ?? node.text
     case .origLink: entry.canonicalURL = address(node.text, scope)
     case .commentFeed:
@@ -306,7 +317,7 @@ extension FeedXMLReader {
       case .videoDescription?: entry.summary = entry.summary ?? text(child, scope)
       case .videoDate?: fallback.published = fallback.published ?? date(child, as: .w3c)
       case .videoTag? where takePart():
-        entry.categories += child.text.map { [FeedCategory($0)] } ?? []
+        entry.categories.add(child.text.map { FeedCategory($0) })
       case .videoDuration?: video.duration = child.text.flatMap(Self.duration)
       default: break
       }
@@ -334,7 +345,7 @@ extension FeedXMLReader {
     }
   }
 
-  // MARK: The whole
+  // MARK: Fallbacks
 
   private func settle(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
     entry.id = entry.id ?? fallback.identifier
@@ -369,7 +380,7 @@ extension FeedXMLReader {
     settlePermalink(&entry, fallback)
   }
 
-  /// A `guid` that is a permalink is an address: the entry's, or its canonical one.
+  /// A `guid` that is a permalink is the address of the entry, or its canonical address.
   private func settlePermalink(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
     guard fallback.guidIsPermalink, let id = entry.id,
       id.hasPrefix("http://") || id.hasPrefix("https://"),
@@ -384,7 +395,8 @@ extension FeedXMLReader {
 }
 
 extension FeedEntry {
-  /// Adds a file, unless it is there already; `files` is where each is.
+  /// Adds a file, or completes the one with the same address; `files` has the index of each
+  /// address.
   mutating func add(_ enclosure: FeedEnclosure, _ files: inout [String: Int]) {
     guard let index = files[enclosure.url] else {
       files[enclosure.url] = enclosures.count
@@ -398,7 +410,7 @@ extension FeedEntry {
       height: old.height ?? enclosure.height)
   }
 
-  /// Takes what the links with a relation say into the properties they are about.
+  /// Sets properties from the links with a relation.
   mutating func settleLinks(_ files: inout [String: Int]) {
     guard !links.isEmpty else { return }
     let alternates = links.filter { $0.relation.lowercased() == "alternate" }

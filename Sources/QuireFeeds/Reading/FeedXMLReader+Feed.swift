@@ -7,9 +7,9 @@ import QuireXML
   import Foundation
 #endif
 
-/// What a feed says of itself: the elements of `channel` and `feed` that are no entries.
+/// Reads the properties of a feed: the elements of `channel` and `feed` other than entries.
 extension FeedXMLReader {
-  /// What counts only where nothing better is there.
+  /// Values that are used only if there are no better ones.
   private struct Fallback {
     var title: FeedText?
     var subtitle: FeedText?
@@ -19,7 +19,7 @@ extension FeedXMLReader {
     var period = 0
     var frequency = 1
     var keywords: [FeedCategory] = []
-    /// The seconds between two episodes, by `podcast:updateFrequency`.
+    /// The seconds between episodes, by `podcast:updateFrequency`.
     var episodeInterval: Double?
   }
 
@@ -49,24 +49,24 @@ extension FeedXMLReader {
     case .description: feed.subtitle = feed.subtitle ?? text(node, scope)
     case .atomSubtitle: feed.subtitle = feed.subtitle ?? atomText(node, scope)
     case .link:
-      // Atom's link where its namespace was forgotten.
+      // An Atom link whose namespace is missing.
       if node.text == nil, node.attribute("href") != nil {
-        feed.links += link(node, scope).map { [$0] } ?? []
+        feed.links.add(link(node, scope))
       } else {
         feed.url = feed.url ?? address(node.text, scope.within(node))
       }
-    case .atomLink, .xhtmlLink: feed.links += link(node, scope).map { [$0] } ?? []
+    case .atomLink, .xhtmlLink: feed.links.add(link(node, scope))
     case .atomID: feed.id = node.text ?? feed.id
     case .language, .dcLanguage: feed.language = node.text ?? feed.language
     case .author where node.hasChildren:
-      // Atom's author where its namespace was forgotten.
-      feed.authors += person(node, scope).map { [$0] } ?? []
+      // An Atom author whose namespace is missing.
+      feed.authors.add(person(node, scope))
     case .editor, .author:
       // The managing editor comes first.
       feed.authors.insert(contentsOf: node.text.map { [FeedPerson(rss: $0)] } ?? [], at: 0)
-    case .webmaster: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
-    case .atomAuthor: feed.authors += person(node, scope).map { [$0] } ?? []
-    case .atomContributor: feed.authors += contributor(node, scope).map { [$0] } ?? []
+    case .webmaster: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
+    case .atomAuthor: feed.authors.add(person(node, scope))
+    case .atomContributor: feed.authors.add(contributor(node, scope))
     case .pubDate: feed.published = feed.published ?? date(node, as: .rfc822)
     case .lastBuildDate: feed.updated = feed.updated ?? date(node, as: .rfc822)
     case .atomUpdated: feed.updated = feed.updated ?? date(node, as: .rfc3339)
@@ -82,8 +82,8 @@ extension FeedXMLReader {
     _ fallback: inout Fallback
   ) {
     switch element {
-    case .category: feed.categories += rssCategory(node).map { [$0] } ?? []
-    case .atomCategory: feed.categories += category(node).map { [$0] } ?? []
+    case .category: feed.categories.add(rssCategory(node))
+    case .atomCategory: feed.categories.add(category(node))
     case .generator: feed.generator = feed.generator ?? node.text
     case .atomGenerator:
       let words = [node.text, node.attribute("version")].compactMap { $0 }
@@ -98,7 +98,7 @@ extension FeedXMLReader {
     case .atomLogo: feed.icon = address(node.text, scope.within(node))
     case .atomIcon: feed.favicon = address(node.text, scope.within(node))
     case .ttl:
-      // A day, a week: no publisher means more than a year.
+      // More than a year is a mistake.
       if let minutes = node.text.flatMap({ Double($0) }), 0...527_040 ~= minutes {
         feed.schedule.timeToLive = .seconds(minutes * 60)
       }
@@ -119,15 +119,15 @@ extension FeedXMLReader {
     case .dcDescription, .itunesSummary, .itunesSubtitle:
       fallback.subtitle = fallback.subtitle ?? text(node, scope)
     case .dcCreator, .itunesAuthor:
-      fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
-    case .itunesOwner: fallback.authors += person(node, scope).map { [$0] } ?? []
-    case .podcastPerson: feed.authors += podcastPerson(node, scope).map { [$0] } ?? []
+      fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
+    case .itunesOwner: fallback.authors.add(person(node, scope))
+    case .podcastPerson: feed.authors.add(podcastPerson(node, scope))
     case .dcRights: fallback.copyright = text(node, scope)
-    case .dcSubject: feed.categories += node.text.map { [FeedCategory($0)] } ?? []
+    case .dcSubject: feed.categories.add(node.text.map { FeedCategory($0) })
     case .dcIdentifier: feed.id = feed.id ?? node.text
     case .podcastGUID: feed.id = feed.id ?? node.text
-    case .license: feed.links += license(node, scope).map { [$0] } ?? []
-    case .podcastFunding: feed.links += funding(node, scope).map { [$0] } ?? []
+    case .license: feed.links.add(license(node, scope))
+    case .podcastFunding: feed.links.add(funding(node, scope))
     case .podcastFrequency: readFrequency(node, into: &feed, &fallback)
     case .itunesCategory: readCategories(node, into: &feed.categories)
     case .itunesKeywords: fallback.keywords += keywords(node)
@@ -145,15 +145,15 @@ extension FeedXMLReader {
     }
   }
 
-  /// A link to give money by: its relation is registered as `payment`.
+  /// A link for funding, whose registered relation is `payment`.
   private mutating func funding(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedLink? {
     address(node.attribute("url"), scope).map {
       FeedLink($0, relation: "payment", title: node.text)
     }
   }
 
-  /// How often there is a new episode, by a rule of RFC 5545, §3.3.10, as far as it says how many days lie between
-  /// two; and whether there will be no other.
+  /// The interval between episodes, by a recurrence rule (RFC 5545, §3.3.10) as far as it gives
+  /// one; and whether the podcast is complete.
   private func readFrequency(
     _ node: XMLTreeNode, into feed: inout Feed, _ fallback: inout Fallback
   ) {
@@ -186,7 +186,7 @@ extension FeedXMLReader {
       role: node.attribute("role")?.lowercased() ?? "host")
   }
 
-  /// Categories of iTunes, which lie within each other.
+  /// iTunes categories, which are nested.
   mutating func readCategories(_ node: XMLTreeNode, into categories: inout [FeedCategory]) {
     guard takePart() else { return }
     let scheme = "http://www.itunes.com/dtds/podcast-1.0.dtd"
@@ -198,7 +198,7 @@ extension FeedXMLReader {
     }
   }
 
-  /// A picture: `url` within `image`, or `href` of iTunes; the fallback is where that goes.
+  /// A picture: `url` in `image`, or the `href` of iTunes, which is a fallback.
   mutating func readImage(
     _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
     _ fallback: inout String?
@@ -235,7 +235,7 @@ extension FeedXMLReader {
     _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed
   ) {
     guard let domain = node.attribute("domain") else { return }
-    let port = node.attribute("port").flatMap { Int($0) } ?? 80
+    let port = node.integer("port") ?? 80
     let path = node.attribute("path") ?? "/"
     let scheme = port == 443 ? "https" : "http"
     let authority = port == 443 || port == 80 ? domain : "\(domain):\(port)"
@@ -263,7 +263,7 @@ extension FeedXMLReader {
 }
 
 extension Feed {
-  /// Takes what the links with a relation say into the properties they are about.
+  /// Sets properties from the links with a relation.
   mutating func settleLinks() {
     var announced = Set(hubs.map(\.url))
     for link in links {
@@ -287,10 +287,6 @@ extension Feed {
 
 extension FeedLink {
   static func isFeedType(_ type: String) -> Bool {
-    let name = type.prefix { $0 != ";" }.lowercased()
-    return [
-      "application/rss+xml", "application/atom+xml", "application/rdf+xml",
-      "application/feed+json", "application/xml", "text/xml",
-    ].contains(name.trimmingBlanks)
+    FeedFormat.mediaTypes.contains(type.prefix { $0 != ";" }.lowercased().trimmingBlanks)
   }
 }

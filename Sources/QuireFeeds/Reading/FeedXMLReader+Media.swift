@@ -1,7 +1,7 @@
 import QuirePagination
 import QuireXML
 
-/// Media RSS, iTunes, Podcasting 2.0 and places, in an entry.
+/// Reads Media RSS, iTunes, Podcasting 2.0 and places in an entry.
 extension FeedXMLReader {
   mutating func readMedia(
     _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
@@ -49,7 +49,8 @@ extension FeedXMLReader {
     return FeedText(value, kind: .html, language: scope.language, base: base(of: scope))
   }
 
-  /// Whether it is for adults, by the simple scheme, which is the default, or `media:adult` of before.
+  /// Whether an entry has explicit content, by the simple scheme, which is the default, or the
+  /// older `media:adult`.
   private func readRating(_ node: XMLTreeNode, into entry: inout FeedEntry) {
     guard (node.attribute("scheme") ?? "urn:simple").lowercased() == "urn:simple",
       let isAdult = ["adult": true, "true": true, "nonadult": false, "false": false][
@@ -60,7 +61,7 @@ extension FeedXMLReader {
     entry.episode = episode
   }
 
-  /// A page that plays what has no address of its own.
+  /// A page that plays media without an address of their own.
   private mutating func readPlayer(
     _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
     _ fallback: inout EntryFallback, title: String? = nil
@@ -69,8 +70,8 @@ extension FeedXMLReader {
     entry.add(
       FeedEnclosure(
         url, mediaType: "text/html", title: title,
-        width: node.attribute("width").flatMap { Int($0) },
-        height: node.attribute("height").flatMap { Int($0) }),
+        width: node.integer("width"),
+        height: node.integer("height")),
       &fallback.files)
   }
 
@@ -78,7 +79,7 @@ extension FeedXMLReader {
     _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
     _ fallback: inout EntryFallback
   ) {
-    // What describes the file stands within.
+    // The description of the file is inside the element.
     var title: String?
     var player: XMLTreeNode?
     for child in node.children {
@@ -102,10 +103,10 @@ extension FeedXMLReader {
     entry.add(
       FeedEnclosure(
         url, mediaType: type ?? medium.flatMap { known[$0] },
-        length: node.attribute("fileSize").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil },
+        length: node.size("fileSize"),
         duration: node.attribute("duration").flatMap(Self.duration), title: title,
-        width: node.attribute("width").flatMap { Int($0) },
-        height: node.attribute("height").flatMap { Int($0) }),
+        width: node.integer("width"),
+        height: node.integer("height")),
       &fallback.files)
   }
 
@@ -120,8 +121,8 @@ extension FeedXMLReader {
     case .itunesSummary, .itunesSubtitle:
       fallback.summary = fallback.summary ?? text(node, scope)
     case .itunesCategory: readCategories(node, into: &entry.categories)
-    case .itunesAuthor: fallback.authors += node.text.map { [FeedPerson(rss: $0)] } ?? []
-    case .podcastPerson: entry.authors += podcastPerson(node, scope).map { [$0] } ?? []
+    case .itunesAuthor: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
+    case .podcastPerson: entry.authors.add(podcastPerson(node, scope))
     case .itunesImage, .image:
       let location =
         node.attribute("href") ?? node.attribute("url")
@@ -134,8 +135,8 @@ extension FeedXMLReader {
         entry.add(
           FeedEnclosure(
             url, mediaType: node.attribute("type"),
-            length: node.attribute("length").flatMap { Int($0) }, title: node.attribute("title"),
-            height: node.attribute("height").flatMap { Int($0) }),
+            length: node.integer("length"), title: node.attribute("title"),
+            height: node.integer("height")),
           &fallback.files)
       }
     case .podcastComments:

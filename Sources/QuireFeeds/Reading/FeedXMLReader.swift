@@ -7,27 +7,29 @@ import QuireXML
   import Foundation
 #endif
 
-/// Reads a page of XML into a feed and its entries.
+/// Reads a feed and its entries from an XML page.
 struct FeedXMLReader {
   let document: XMLDocument
-  /// What the names of the page mean.
+  /// The meaning of each name in the page.
   let elements: [FeedElement?]
-  /// Whether the root's namespace is one that feeds have.
+  /// Whether the root's namespace is known.
   private let isKnown: Bool
   var repairs = RepairTally()
-  /// The style of dates in the format.
+  /// The form of dates in the format.
   private(set) var dates = FeedDateReader.Style.rfc822
 
-  /// Entries that a page may have, and whether it has more.
+  /// The most entries of a page, and whether it has more.
   private let limit: Int
   private(set) var isBeyondLimit = false
-  /// Parts that an entry, or the feed beside its entries, may have; those of the present one; whether one has more.
+  /// The most parts of an entry or of the feed's properties, those of the current one, and whether
+  /// one has more.
   let partLimit: Int
   private var parts = 0
   private(set) var hasTooManyParts = false
-  /// Parts that all entries may still have: one element can hold many keywords, or become much longer.
+  /// The parts left for all entries together: one element can hold many keywords, or grow much
+  /// longer.
   private var partsLeft: Int
-  /// Whether the entries have too many parts together.
+  /// Whether the entries together have too many parts.
   var hasTooManyInAll: Bool { partsLeft < 0 }
 
   init(_ document: XMLDocument, limits: DecodingLimits) {
@@ -38,15 +40,16 @@ struct FeedXMLReader {
     (elements, isKnown) = FeedElement.table(of: document)
   }
 
-  /// Each part takes memory of its own, unlike an element in a text: links, persons, files, categories.
+  /// The most parts of an entry: links, persons, files, categories. Unlike elements in a text, each
+  /// takes memory.
   static func partLimit(items: Int) -> Int { max(4_096, items / 8) }
 
-  /// What an element means.
+  /// The meaning of an element.
   @inline(__always)
   func element(_ node: XMLTreeNode) -> FeedElement? { elements[node.nameNumber] }
 
-  /// The feed, and the elements of its entries with what is in force around them; nil where the page is
-  /// no feed.
+  /// Reads the feed's properties. Returns them with the elements of the entries and their scope;
+  /// nil if the page is not a feed.
   mutating func feed(at url: String?) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)? {
     let root = document.root
     let scope = FeedScope(url: url).within(root)
@@ -56,7 +59,7 @@ struct FeedXMLReader {
     case .rdf?: return rdf(root, scope)
     case .atomFeed?: return atom(root, scope)
     case .channel?: return rss(root, scope, channel: root)
-    // A document that is one entry (RFC 4287, §2).
+    // A document with a single entry (RFC 4287, §2).
     case .entry?:
       dates = .rfc3339
       var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
@@ -85,10 +88,11 @@ struct FeedXMLReader {
     }
     let scope = outer.within(channel)
     readProperties(of: channel, scope, into: &feed)
-    // Some write several; the first says what the feed is.
+    // Some feeds have several channels; the first one has the feed's properties.
     var entries: [XMLTreeNode] = []
     for channel in channels { entries += children(of: channel, being: [.item, .entry]) }
-    // Some write their items beside the channel, as RSS 1.0 does; RSS 1.1 has a list of them in it.
+    // Some feeds have items beside the channel, as in RSS 1.0; RSS 1.1 has them in a list in the
+    // channel.
     let lists = given == nil ? [root] : channel.children.filter { $0.localName == "items" }
     for list in lists { entries += children(of: list, being: [.item]) }
     return (feed, entries, scope)
@@ -147,12 +151,12 @@ struct FeedXMLReader {
     return (feed, [], scope)
   }
 
-  /// The elements of some kinds within another; none where there are more than may be, which is noted.
+  /// The children of certain kinds; none, and a note, if there are too many.
   mutating func children(of node: XMLTreeNode, being wanted: [FeedElement]) -> [XMLTreeNode] {
     func isWanted(_ child: XMLTreeNode) -> Bool {
       element(child).map { wanted.contains($0) } ?? false
     }
-    // Counted first: what is refused should take no memory.
+    // Counted first, so that refused elements take no memory.
     var count = 0
     for child in node.children where isWanted(child) { count += 1 }
     guard count <= limit else {
@@ -165,10 +169,10 @@ struct FeedXMLReader {
     return found
   }
 
-  /// Begins to count the parts of another entry.
+  /// Starts to count the parts of another entry.
   mutating func beginParts() { parts = 0 }
 
-  /// Counts a part; false where there are more than may be, which is noted.
+  /// Counts a part; false, and a note, if there are too many.
   @inline(__always)
   mutating func takePart() -> Bool {
     parts += 1
@@ -177,11 +181,11 @@ struct FeedXMLReader {
     return !hasTooManyParts
   }
 
-  /// The bytes by which a text may become longer than in the page as one part.
+  /// The bytes of growth beyond the page that count as one part.
   static let growth = 64
 
-  /// Counts the bytes by which a text is longer than in the page: a base of kilobytes can stand before a million
-  /// addresses, and a namespace in as many copies.
+  /// Counts the bytes by which a text grows beyond the page: a long base can apply to a million
+  /// addresses, and a namespace to as many copies.
   mutating func takeGrowth(_ bytes: Int) {
     guard bytes >= Self.growth else { return }
     partsLeft -= bytes / Self.growth
@@ -190,7 +194,7 @@ struct FeedXMLReader {
 
   // MARK: Values
 
-  /// An absolute address; nil, and noted, where it is none.
+  /// The absolute address; nil, and a repair, if it is invalid.
   mutating func address(_ text: String?, _ scope: FeedScope) -> String? {
     guard let text, !text.isEmpty else { return nil }
     let address = scope.absolute(text)
@@ -199,13 +203,13 @@ struct FeedXMLReader {
     return address
   }
 
-  /// What relative links in a text start from; each element may have a base of its own.
+  /// The base of relative links in a text, which each element may declare.
   mutating func base(of scope: FeedScope) -> String? {
     if scope.hasOwnBase { takeGrowth(scope.baseText?.utf8.count ?? 0) }
     return scope.baseText
   }
 
-  /// A date; nil, and noted, where it cannot be read.
+  /// A date; nil, and a repair, if it cannot be parsed.
   mutating func date(_ node: XMLTreeNode, as style: FeedDateReader.Style? = nil) -> Date? {
     guard let text = node.text else { return nil }
     return date(text, as: style ?? dates)
@@ -220,7 +224,7 @@ struct FeedXMLReader {
     return found.date
   }
 
-  /// A text of RSS: plain where it does not look like markup.
+  /// A text of RSS, which is plain unless it looks like markup.
   mutating func text(
     _ node: XMLTreeNode, _ outer: FeedScope, isTitle: Bool = false
   ) -> FeedText? {
@@ -265,7 +269,7 @@ struct FeedXMLReader {
     return elsewhere
   }
 
-  /// The content of several in Atom 0.3 that shows most: HTML, or else the first.
+  /// The best of several contents in Atom 0.3: HTML, or else the first.
   private func alternative(in node: XMLTreeNode) -> XMLTreeNode? {
     var first: XMLTreeNode?
     for child in node.children where element(child) == .atomContent {
@@ -276,7 +280,7 @@ struct FeedXMLReader {
     return first
   }
 
-  /// The text of an element; what Atom 0.3 says to be base 64 is decoded.
+  /// The text of an element, with Base64 of Atom 0.3 decoded.
   private static func escapedText(of node: XMLTreeNode) -> String? {
     guard let text = node.text, node.attribute("mode")?.lowercased() == "base64",
       let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !data.isEmpty
@@ -294,7 +298,7 @@ struct FeedXMLReader {
   }
 
   private mutating func xhtml(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
-    // The div is no part of the content (RFC 4287, §3.1.1.3).
+    // The `div` is not part of the content (RFC 4287, §3.1.1.3).
     let inside = Array(node.children)
     guard inside.count == 1, let div = inside.first, div.localName.lowercased() == "div",
       node.text == nil
@@ -308,7 +312,7 @@ struct FeedXMLReader {
   ) -> FeedText? {
     var value = node.wholeText
     if let child = node.children.first(where: { _ in true }) {
-      // They have the namespaces around them.
+      // The bytes include the namespaces in scope.
       let bytes = child.bytes
       takeGrowth(bytes.count - child.byteCount)
       value = String(decoding: bytes, as: UTF8.self)
@@ -330,10 +334,10 @@ struct FeedXMLReader {
         withoutWindowsNumbers(value), kind: kind, language: scope.language, base: base(of: scope))
   }
 
-  /// Characters of Windows where Unicode has controls, as browsers read their numbers (HTML,
+  /// Replaces control characters by those of Windows-1252, as browsers do for their numbers (HTML,
   /// §13.2.5.80): `&#146;` is an apostrophe.
   private mutating func withoutWindowsNumbers(_ text: String) -> String {
-    // In UTF-8 these controls begin with this byte; in good texts few characters do.
+    // In UTF-8 these controls begin with this byte, which is rare in valid texts.
     var text = text
     guard text.withUTF8({ $0.contains(0xC2) }) else { return text }
     let controls: ClosedRange<Unicode.Scalar> = "\u{80}"..."\u{9F}"
@@ -360,7 +364,7 @@ struct FeedXMLReader {
         ? String(relation.dropFirst(registered.count)) : relation,
       mediaType: node.attribute("type"), language: node.attribute("hreflang"),
       title: node.attribute("title"),
-      length: node.attribute("length").flatMap { Int($0) }.flatMap { $0 > 0 ? $0 : nil })
+      length: node.size("length"))
   }
 
   /// A person of Atom.
@@ -386,7 +390,7 @@ struct FeedXMLReader {
     return person
   }
 
-  /// A licence: its address as text, or in an attribute.
+  /// A license: its address as text or in an attribute.
   mutating func license(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedLink? {
     let location = node.attribute("resource", in: Self.rdf) ?? node.attribute("href") ?? node.text
     return address(location, scope.within(node)).map {
@@ -402,12 +406,12 @@ struct FeedXMLReader {
     return FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label"))
   }
 
-  /// A category of RSS, or one of Atom where its namespace was forgotten.
+  /// A category of RSS, or one of Atom whose namespace is missing.
   func rssCategory(_ node: XMLTreeNode) -> FeedCategory? {
     node.text.map { FeedCategory($0, scheme: node.attribute("domain")) } ?? category(node)
   }
 
-  /// The first 256 words between commas, each of which is a part.
+  /// The first 256 comma-separated words, each of which counts as a part.
   mutating func keywords(_ node: XMLTreeNode) -> [FeedCategory] {
     var found: [FeedCategory] = []
     for word in (node.text ?? "").split(separator: ",", maxSplits: 256).prefix(256) {
@@ -433,7 +437,7 @@ struct FeedXMLReader {
 }
 
 extension FeedPerson {
-  /// A person as RSS writes it: `address (name)`, `name <address>`, an address or a name.
+  /// A person in the forms of RSS: `address (name)`, `name <address>`, an address or a name.
   init(rss text: String) {
     self.init()
     let text = text.trimmingBlanks
@@ -462,4 +466,19 @@ extension FeedPerson {
     if email?.isEmpty == true { email = nil }
     if name?.isEmpty == true { name = nil }
   }
+}
+
+extension Array {
+  /// Appends an element, unless it is nil.
+  mutating func add(_ element: Element?) {
+    if let element { append(element) }
+  }
+}
+
+extension XMLTreeNode {
+  /// The whole number in an attribute.
+  func integer(_ name: String) -> Int? { attribute(name).flatMap { Int($0) } }
+
+  /// The size in bytes in an attribute. Publishers who do not know it write 0.
+  func size(_ name: String) -> Int? { integer(name).flatMap { $0 > 0 ? $0 : nil } }
 }

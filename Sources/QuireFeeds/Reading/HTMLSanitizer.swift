@@ -1,15 +1,17 @@
 import QuirePagination
 
-/// Rewrites HTML so that nothing in it runs, loads by itself unseen, or escapes from where it is shown.
+/// Rewrites HTML so that it runs no scripts, loads nothing invisibly and stays within its
+/// container.
 ///
-/// What stays is on a list; everything else goes, tags and attributes by themselves, scripts, styles and
-/// frames with their content. Elements are closed in order. Links are made absolute, but for those within the
-/// page where its own address is longer than 256 bytes, and kept only to `http`, `https`, `mailto` and `tel`;
-/// pictures and media only from `http` and `https`. Every link gets `rel="noopener noreferrer nofollow"`.
+/// Only listed elements and attributes stay. Other tags and attributes are removed; scripts, styles
+/// and frames are removed with their content. Open elements are closed in order. Links are made
+/// absolute (except links within the page if its address is longer than 256 bytes) and kept only
+/// for `http`, `https`, `mailto` and `tel`; pictures and media only for `http` and `https`. Every
+/// link gets `rel="noopener noreferrer nofollow"`.
 ///
-/// The list follows the safe elements of the HTML Sanitizer API's draft that are of use in text.
+/// The list is the part of the HTML Sanitizer API draft's safe elements that is useful in texts.
 public struct HTMLSanitizer: Hashable, Sendable {
-  /// The elements that stay, in lower case.
+  /// The allowed elements, in lowercase.
   public var elements: Set<String> = [
     "a", "abbr", "address", "article", "aside", "audio", "b", "bdi", "bdo", "blockquote", "br",
     "caption", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn", "div", "dl", "dt",
@@ -18,20 +20,20 @@ public struct HTMLSanitizer: Hashable, Sendable {
     "samp", "section", "small", "source", "span", "strong", "sub", "summary", "sup", "table",
     "tbody", "td", "tfoot", "th", "thead", "time", "tr", "tt", "u", "ul", "var", "video", "wbr",
   ]
-  /// The attributes that stay, in lower case, on whatever element.
+  /// The allowed attributes of any element, in lowercase.
   public var attributes: Set<String> = [
     "abbr", "alt", "cite", "colspan", "controls", "datetime", "dir", "headers", "height", "href",
     "lang", "media", "open", "poster", "reversed", "rowspan", "scope", "sizes", "span", "src",
     "srcset", "start", "title", "type", "value", "width",
   ]
-  /// Elements within each other, at most; deeper ones are left out. Default 64.
+  /// The most nested elements; deeper ones are removed. Default 64.
   public var depth = 64
 
-  /// A sanitizer with the lists above.
+  /// Creates a sanitizer with the default lists.
   public init() {}
 
-  /// The HTML, rewritten; `base` is what relative links start from. Links that would make it several times as long
-  /// are left out.
+  /// Rewrites HTML; `base` is the base of relative links. Links that would make the result several
+  /// times as long are removed.
   public func sanitize(_ html: String, base: String? = nil) -> String {
     let scope = FeedScope(url: base)
     var html = html
@@ -94,17 +96,17 @@ public struct HTMLSanitizer: Hashable, Sendable {
     }
     let schemes: Set<String> =
       attribute == "href" ? ["http", "https", "mailto", "tel"] : ["http", "https"]
-    // Relative where nothing is known to start from: it leads nowhere else.
+    // Without a base the link stays relative, and cannot lead to another site.
     guard let scheme = reference.scheme?.lowercased() else { return absolute }
     guard schemes.contains(scheme) else { return nil }
     guard value.hasPrefix("#") else { return absolute }
-    // A long base, such as one with a token, before each footnote would leave no room for the others.
+    // A long base repeated for each footnote would use up the room for other links.
     let fragment = absolute.drop { $0 != "#" }
     return absolute.utf8.count - fragment.utf8.count > 256 ? String(fragment) : absolute
   }
 
-  /// The candidates of `srcset`, each with its address changed; nil where none is left. An address ends at
-  /// white space and may have commas (HTML, section 4.8.4.2.2).
+  /// The candidates of `srcset` with changed addresses; nil if none is left. An address ends at
+  /// white space and may contain commas (HTML, section 4.8.4.2.2).
   fileprivate static func srcset(_ value: String, _ change: (String) -> String?) -> String? {
     var candidates: [String] = []
     var rest = value.prefix(16_384)
@@ -127,13 +129,13 @@ public struct HTMLSanitizer: Hashable, Sendable {
   }
 }
 
-/// By how much links may make markup longer: a base of kilobytes can stand before each of a million.
+/// Limits how much absolute links may lengthen markup: a long base can apply to a million links.
 struct LinkRoom {
   private var left: Int
 
   init(for bytes: Int) { left = 2_048 + 4 * bytes }
 
-  /// Whether there is room for a link in the place of what was written; it is taken then.
+  /// Whether there is room to replace a link; if so, takes the room.
   mutating func takes(_ link: String, for written: String) -> Bool {
     let growth = link.utf8.count - written.utf8.count
     guard growth <= left else { return false }
@@ -144,13 +146,14 @@ struct LinkRoom {
 
 /// Makes links in HTML absolute, and changes nothing else.
 enum HTMLLinks {
-  /// The attributes whose values are addresses, in lower case; `srcset` has several.
+  /// The attributes with addresses as values, in lowercase; `srcset` has several.
   static let attributes: Set<String> = [
     "action", "background", "cite", "data", "formaction", "href", "longdesc", "poster", "src",
     "srcset", "xlink:href",
   ]
 
-  /// The value of one of these, with its addresses absolute; nil of any other, and where there is none.
+  /// The value of an attribute with absolute addresses; nil for other attributes and invalid
+  /// addresses.
   static func absolute(_ value: String, of name: String, _ scope: FeedScope) -> String? {
     guard attributes.contains(name) else { return nil }
     return name == "srcset"
@@ -187,7 +190,7 @@ enum HTMLLinks {
     var isQuoted: Bool
   }
 
-  /// Where the values of attributes that are links stand.
+  /// The ranges of the values of link attributes.
   private static func values(in input: [UInt8]) -> [Value] {
     var found: [Value] = []
     var index = 0
@@ -209,7 +212,7 @@ enum HTMLLinks {
     return found
   }
 
-  /// The value of the attribute here, if that is a link; goes behind the attribute.
+  /// The value of the attribute at `index` if it is a link. Moves `index` behind the attribute.
   private static func value(in input: [UInt8], _ index: inout Int) -> Value? {
     let start = index
     while index < input.count, !XMLSpace.isSpace(input[index]),
@@ -239,7 +242,7 @@ enum HTMLLinks {
 }
 
 extension FeedText {
-  /// The text with its HTML rewritten by the list of `sanitizer`; a plain text stays as it is.
+  /// The text with its HTML rewritten by `sanitizer`; a plain text stays the same.
   public func sanitized(by sanitizer: HTMLSanitizer = HTMLSanitizer()) -> FeedText {
     guard isMarkup else { return self }
     var text = self

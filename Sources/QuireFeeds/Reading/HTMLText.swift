@@ -1,8 +1,8 @@
 import QuireXML
 
-/// Reads HTML as text. Linear in its input, whatever that is.
+/// Reads HTML as text, in linear time for any input.
 enum HTMLText {
-  /// Whether a text has markup in it: the tag of an element that HTML has, or a reference.
+  /// Whether a text contains markup: a tag of an HTML element, or a reference.
   static func isMarkup(_ text: String) -> Bool {
     var text = text
     return text.withUTF8 { bytes in
@@ -43,7 +43,7 @@ enum HTMLText {
     }
   }
 
-  /// References resolved, everything else as it is.
+  /// Resolves references and leaves everything else as it is.
   static func resolved(
     _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, inValue: Bool = false
   ) -> [UInt8] {
@@ -67,7 +67,7 @@ enum HTMLText {
 
   private struct PlainWriter {
     private var output: [UInt8] = []
-    /// A space or a line break that is due before the next word.
+    /// The space or line break to write before the next word.
     private var gap: UInt8 = 0
 
     private static let blocks: Set<String> = [
@@ -102,16 +102,17 @@ enum HTMLText {
   }
 }
 
-/// A reference to a character in HTML.
+/// A character reference in HTML.
 enum HTMLReference {
-  /// The text of the reference at an `&`, and what is behind it; nil where there is none that is known.
+  /// The text of the reference at an `&`, and the index after it; nil if it is not a known
+  /// reference.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> (text: String, end: Int)?
   {
     var index = start + 1
     guard index < bytes.count else { return nil }
     if bytes[index] == UInt8(ascii: "#") { return number(bytes, index + 1, needsEnd: true) }
     let limit = min(bytes.count, index + 32)
-    while index < limit, isLetter(bytes[index]) { index += 1 }
+    while index < limit, HTMLToken.isName(bytes[index]) { index += 1 }
     guard index < bytes.count, bytes[index] == UInt8(ascii: ";"), index > start + 1 else {
       return nil
     }
@@ -119,9 +120,9 @@ enum HTMLReference {
     return HTMLNamedCharacter.text(name).map { ($0, index + 1) }
   }
 
-  /// As `read`, and as browsers do where the semicolon is missing: behind a number, and behind the names of the
-  /// characters of Latin-1 and of XML's own four, in a value only where neither a letter, a digit nor `=` follows
-  /// (HTML, §13.2.5.73 and §13.5).
+  /// Like `read`, but also accepts what browsers accept without a semicolon: numbers, and the names
+  /// of Latin-1 and of XML's own four characters. In an attribute value neither a letter, a digit
+  /// nor `=` may follow (HTML, §13.2.5.73 and §13.5).
   static func readOpen(
     _ bytes: UnsafeBufferPointer<UInt8>, at start: Int, inValue: Bool
   ) -> (text: String, end: Int)? {
@@ -131,12 +132,12 @@ enum HTMLReference {
     // The longest of these names has six letters, the shortest two.
     let limit = min(bytes.count, start + 7)
     var end = start + 1
-    while end < limit, isLetter(bytes[end]) { end += 1 }
+    while end < limit, HTMLToken.isName(bytes[end]) { end += 1 }
     while end > start + 2 {
       let name = String(decoding: bytes[(start + 1)..<end], as: UTF8.self)
       if let text = HTMLNamedCharacter.text(name), needsNoEnd(text) {
         let next = end < bytes.count ? bytes[end] : 0
-        if inValue, isLetter(next) || next == UInt8(ascii: "=") { return nil }
+        if inValue, HTMLToken.isName(next) || next == UInt8(ascii: "=") { return nil }
         return (text, end)
       }
       end -= 1
@@ -147,10 +148,6 @@ enum HTMLReference {
   private static func needsNoEnd(_ text: String) -> Bool {
     guard let scalar = text.unicodeScalars.first else { return false }
     return 0xA0...0xFF ~= scalar.value || "&<>\"".unicodeScalars.contains(scalar)
-  }
-
-  private static func isLetter(_ byte: UInt8) -> Bool {
-    0x41...0x5A ~= byte || 0x61...0x7A ~= byte || 0x30...0x39 ~= byte
   }
 
   private static func number(
@@ -176,7 +173,7 @@ enum HTMLReference {
     return (String(scalar), hasEnd ? index + 1 : index)
   }
 
-  /// The character of a number, those of Windows where Unicode has controls (HTML, §13.2.5.80).
+  /// The character of a number, using Windows-1252 for Unicode's controls (HTML, §13.2.5.80).
   private static func scalar(_ value: UInt32) -> Unicode.Scalar? {
     if 0x80...0x9F ~= value { return Windows1252.scalar(of: UInt8(value)) }
     guard value >= 0x20 || value == 9 || value == 10 || value == 13 else { return nil }
@@ -184,15 +181,15 @@ enum HTMLReference {
   }
 }
 
-/// One piece of HTML.
+/// A token of HTML.
 enum HTMLToken {
   case text(Range<Int>)
-  /// A start tag: name in lower case, attributes with names in lower case and values resolved.
+  /// A start tag, with names in lowercase and references in values resolved.
   case start(name: String, attributes: [(name: String, value: String)], isEmpty: Bool)
-  /// An end tag: name in lower case.
+  /// An end tag, with its name in lowercase.
   case end(name: String)
 
-  /// Whether the tag of an element that HTML has starts here.
+  /// Whether a tag of an HTML element starts at `start`.
   static func isTag(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
     var index = start + 1
     if index < bytes.count, bytes[index] == UInt8(ascii: "/") { index += 1 }
@@ -212,6 +209,7 @@ enum HTMLToken {
     return known.contains(name)
   }
 
+  /// Whether the byte is an ASCII letter or digit.
   static func isName(_ byte: UInt8) -> Bool {
     0x41...0x5A ~= byte || 0x61...0x7A ~= byte || 0x30...0x39 ~= byte
   }
@@ -228,18 +226,18 @@ enum HTMLToken {
   ]
 }
 
-/// Cuts HTML into pieces, as browsers do where it matters: comments, declarations, and what is in
-/// scripts, styles and the like are left out. A `<` that begins no tag is text.
+/// Divides HTML into tokens, like browsers where it matters. Comments, declarations and the
+/// contents of scripts, styles and the like are skipped. A `<` that does not begin a tag is text.
 struct HTMLTokenizer {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
-  /// Elements whose end was looked for in vain: it is not there a second time.
+  /// Elements without an end tag, so that it is searched for only once.
   private var unclosed: Set<String> = []
   private var hasCommentEnd = true
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
 
-  /// Elements whose content is no text of the document.
+  /// Elements whose content is not text of the document.
   private static let silent: Set<String> = [
     "script", "style", "template", "noembed", "noframes", "iframe", "xmp", "plaintext", "textarea",
   ]
@@ -258,7 +256,7 @@ struct HTMLTokenizer {
     return nil
   }
 
-  /// The tag here; an empty one for what is left out, nil for text.
+  /// The tag at `index`; `.some(nil)` for skipped markup, nil for text.
   private mutating func markup() -> HTMLToken?? {
     guard index + 1 < bytes.count else { return nil }
     switch bytes[index + 1] {
@@ -359,7 +357,7 @@ struct HTMLTokenizer {
     return (name, String(decoding: value, as: UTF8.self))
   }
 
-  /// Leaves out everything up to the end tag of an element; everything, where that is missing.
+  /// Skips everything up to the end tag of an element, or to the end if that is missing.
   private mutating func skipContent(of name: String) {
     guard !unclosed.contains(name) else {
       index = bytes.count

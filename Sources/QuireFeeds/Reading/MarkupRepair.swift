@@ -2,36 +2,36 @@ public import QuireCore
 import QuirePagination
 import QuireXML
 
-/// Makes well-formed XML of a feed that is not, and counts what it took.
+/// Repairs a feed into well-formed XML, and counts the repairs.
 ///
-/// One pass over the text, in UTF-8. It never guesses at what is missing in the middle: references,
-/// brackets, quotes and end tags are put where a reader of HTML would see them, and everything else stays.
-/// Comments and instructions are left out. A feed that is cut off within an entry stays cut off, and what needs
-/// more than 10,000 repairs, and one for every eight of its bytes, is none.
+/// One pass over the text in UTF-8. It never guesses missing content: references, brackets, quotes
+/// and end tags are put where an HTML parser would see them, and everything else stays. Comments
+/// and instructions are removed. A feed that ends within an entry stays truncated. More than 10,000
+/// repairs, and more than one for every eight bytes, are an error.
 struct MarkupRepair {
-  /// The text, which its owner keeps while this is used.
+  /// The text, which the caller keeps alive.
   private let input: UnsafeBufferPointer<UInt8>
   private let limits: DecodingLimits
-  /// Prefixes that may be missing a namespace.
+  /// The most undeclared prefixes.
   private let namespaces: Int
-  /// Whether the body is known to be whole, so that end tags may be missing at its end.
+  /// Whether the body is known to be complete, so that missing end tags at the end can be added.
   private let isWhole: Bool
   private var output: [UInt8] = []
   private(set) var repairs = RepairTally()
   private var open: [Element] = []
   private var index = 0
-  /// How many open elements declare a prefix.
+  /// By prefix, the number of open elements that declare it.
   private var inScope: [[UInt8]: Int] = [:]
-  /// The prefixes that were missing a namespace.
+  /// The undeclared prefixes.
   private var undeclared: Set<[UInt8]> = []
-  /// Entries so far, and elements since the last one began.
+  /// The number of entries, and of elements since the start of the last one.
   private var entryCount = 0
   private var elementCount = 0
-  /// Whether an instruction may still end.
+  /// Whether the text may still contain the end of an instruction.
   private var hasInstructionEnd = true
-  /// Where the last bytes were handed on.
+  /// The index up to which output was delivered.
   private var handedOn = 0
-  /// Bytes that are mended, or handed on, at once.
+  /// The number of bytes to repair or deliver at once.
   private static let pieceSize = 64 << 10
 
   /// An open element.
@@ -39,10 +39,10 @@ struct MarkupRepair {
     let name: [UInt8]
     /// The prefixes that it declares.
     let prefixes: [[UInt8]]
-    /// The whole name in lower case, and without its prefix.
+    /// The whole name in lowercase, and the local name.
     let lowercased: [UInt8]
     let local: String
-    /// Whether it is a part of a feed, and no HTML.
+    /// Whether it is a feed's element rather than HTML.
     let isPart: Bool
 
     init(name: [UInt8], prefixes: [[UInt8]]) {
@@ -62,11 +62,11 @@ struct MarkupRepair {
     self.isWhole = isWhole
   }
 
-  /// Hands the mended feed to `receive`, piece by piece.
+  /// Delivers the repaired feed to `receive`, piece by piece.
   ///
-  /// Throws `unexpectedMediaType` where there is no feed in the text, `truncated` where it is cut off,
-  /// `malformed` where it declares entities or is broken all over, `limitExceeded` where elements lie too deep
-  /// or too many prefixes have no namespace.
+  /// Throws `unexpectedMediaType` if the text has no feed, `truncated` if it is incomplete,
+  /// `malformed` if it declares entities or needs too many repairs, and `limitExceeded` for too
+  /// many nested elements or undeclared prefixes.
   mutating func run(into receive: ([UInt8]) throws -> Void) throws {
     try findRoot()
     while index < input.count {
@@ -103,7 +103,7 @@ struct MarkupRepair {
     "rss", "feed", "rdf", "channel", "urlset", "sitemapindex", "entry",
   ]
 
-  /// Goes to the tag of the first element that begins a feed.
+  /// Moves to the first element that is the root of a feed.
   private mutating func findRoot() throws {
     var isClean = true
     while index < input.count {
@@ -139,7 +139,7 @@ struct MarkupRepair {
     "The answer is a web page, not a feed. Its own feeds can be discovered.",
     remedies: [Remedy(.feedAddress)])
 
-  /// What may be left open at the end of a feed that has all its entries.
+  /// Elements that may be open at the end of a feed with all its entries.
   private static let frames = roots.subtracting(["entry"])
 
   private mutating func finish() throws {
@@ -178,7 +178,7 @@ struct MarkupRepair {
     byte != 0x26 && byte != 0x3C && byte != 0x5D
   }
 
-  /// Copies or mends a reference.
+  /// Copies or repairs a reference.
   private mutating func reference(until limit: Int) {
     var end = index + 1
     if end < limit, input[end] == 0x23 { end += 1 }
@@ -212,7 +212,7 @@ struct MarkupRepair {
     repairs.add(.unknownEntity)
   }
 
-  /// Whether XML has the character (XML 1.0, production 2).
+  /// Whether XML allows the character (XML 1.0, production 2).
   private static func isXML(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.value {
     case 0x9, 0xA, 0xD: true
@@ -301,7 +301,7 @@ struct MarkupRepair {
       return repairs.add(.bareLessThan)
     }
     guard let end = find(">", from: index + 2 + name.count) else {
-      // Cut off: it closes nothing.
+      // A truncated tag closes nothing.
       index = input.count
       return
     }
@@ -311,7 +311,8 @@ struct MarkupRepair {
     while open.count > depth { close() }
   }
 
-  /// The element that an end tag closes: not one that lies around a part of the feed which is still open.
+  /// The element that an end tag closes, but never one outside of a feed's element that is still
+  /// open.
   private func openElement(closedBy name: [UInt8]) -> Int? {
     let wanted = Self.lowercased(name)
     let isPart = Self.parts.contains(Self.localName(name))
@@ -322,7 +323,7 @@ struct MarkupRepair {
     return nil
   }
 
-  /// Elements that are parts of a feed, and no HTML.
+  /// Elements of feeds, as opposed to HTML.
   private static let parts: Set<String> = [
     "rss", "rdf", "feed", "channel", "item", "entry", "urlset", "url", "sitemapindex", "sitemap",
     "description", "encoded", "content", "summary", "title", "link", "guid", "pubdate", "author",
@@ -330,7 +331,7 @@ struct MarkupRepair {
     "date", "subject", "generator", "language", "copyright", "ttl", "loc", "lastmod", "enclosure",
   ]
 
-  /// Parts that hold nothing but text: what starts within one of them lies behind it.
+  /// Elements of feeds that contain only text, so that an element inside one ends it.
   private static let leaves: Set<String> = [
     "guid", "pubdate", "comments", "id", "updated", "published", "generator", "language", "ttl",
     "loc", "lastmod", "link", "lastbuilddate", "creator", "title",
@@ -387,7 +388,7 @@ struct MarkupRepair {
       remedies: [.raise(.init("DecodingLimits.items"))])
   }
 
-  /// Whether an element is an entry, and no part of one: persons and pictures have an `url` too.
+  /// Whether an element is an entry. Persons and pictures have an `url` too.
   private func beginsEntry(_ local: String) -> Bool {
     switch local {
     case "item", "entry": true
@@ -397,10 +398,11 @@ struct MarkupRepair {
     }
   }
 
-  /// Elements of HTML that have no content, and that no feed has.
+  /// Void HTML elements that no feed has.
   private static let voids: Set<String> = ["br", "hr", "img", "input", "wbr"]
 
-  /// Closes what cannot hold an element: an entry within an entry, a part within a text.
+  /// Closes elements that cannot contain the next one: an entry before an entry, a text before a
+  /// part.
   private mutating func closeBefore(_ name: String) {
     var depth: Int?
     if name == "item" || name == "entry" {
@@ -418,7 +420,7 @@ struct MarkupRepair {
 
   // MARK: Attributes
 
-  /// What a start tag has.
+  /// The contents of a start tag.
   private struct Tag {
     var names: Set<[UInt8]> = []
     /// The prefixes that it declares.
@@ -553,7 +555,7 @@ struct MarkupRepair {
     return end > start ? Array(input[start..<end]) : []
   }
 
-  /// The name without its prefix, in lower case.
+  /// The local name in lowercase.
   private static func localName(_ name: [UInt8]) -> String {
     let local = name.lastIndex(of: 0x3A).map { name[($0 + 1)...] } ?? name[...]
     return String(decoding: local, as: UTF8.self).lowercased()
@@ -567,7 +569,7 @@ struct MarkupRepair {
     input[index...].starts(with: text.utf8)
   }
 
-  /// Behind the first occurrence of a text.
+  /// The index after the first occurrence of a text.
   private func find(_ text: String, from start: Int) -> Int? {
     guard start < input.count else { return nil }
     let wanted = Array(text.utf8)
@@ -583,7 +585,7 @@ struct MarkupRepair {
 }
 
 extension Collection where Element == UInt8, Index == Int {
-  /// Whether an ASCII text occurs, in any case.
+  /// Whether an ASCII text occurs, ignoring case.
   func containsText(_ text: String) -> Bool {
     let wanted = text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
     guard count >= wanted.count else { return false }
@@ -597,6 +599,6 @@ extension Collection where Element == UInt8, Index == Int {
 }
 
 extension Remedy.Setting {
-  /// The address of the feed, which is not the one that was asked.
+  /// The address of the feed, because the requested one is not a feed.
   public static let feedAddress = Self("feed.address")
 }
