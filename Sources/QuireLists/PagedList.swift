@@ -337,14 +337,6 @@ extension PagedList {
     _ event: @Sendable (inout Machine, _ ticket: Int) -> Machine.Effects
   ) async throws -> Machine.Outcome {
     try Task.checkCancellation()
-    let outcome = try await wait(event)
-    if case .failed(let error) = outcome { throw error }
-    return outcome
-  }
-
-  private func wait(
-    _ event: @Sendable (inout Machine, Int) -> Machine.Effects
-  ) async throws -> Machine.Outcome {
     if let error = options.error { throw error }
     let suspension = Suspension<Machine.Outcome>()
     let (ticket, decision, known) = state.withLock { state in
@@ -358,10 +350,16 @@ extension PagedList {
       return (ticket, decision, known)
     }
     perform(decision)
-    if let known { return known }
-    return try await suspension.value { [weak self] in
-      self?.perform { $0.waiterCancelled(ticket: ticket) }
+    let outcome: Machine.Outcome
+    if let known {
+      outcome = known
+    } else {
+      outcome = try await suspension.value { [weak self] in
+        self?.perform { $0.waiterCancelled(ticket: ticket) }
+      }
     }
+    if case .failed(let error) = outcome { throw error }
+    return outcome
   }
 
   /// Lets the machine decide, under the lock.
@@ -405,7 +403,9 @@ extension PagedList {
   }
 
   private func start(_ load: ListLoad, id: Int, from start: ListStart?) {
-    let (walk, known) = walk(for: load, from: start)
+    let (walk, known) = state.withLock { state in
+      (Self.walk(for: load, from: start, &state, cursor), state.machine.held(by: load))
+    }
     walk.expect(known.map(KnownPage.init) ?? KnownPage())
     // The task holds the walk but not the list, so that the load ends with the list.
     let task = Task { @concurrent [weak self] in
@@ -424,15 +424,7 @@ extension PagedList {
     if !isWanted { task.cancel() }
   }
 
-  /// The walk for a load, and the page held that it reads again.
-  private func walk(
-    for load: ListLoad, from start: ListStart?
-  ) -> (Walk<Item>, known: Page<Item>?) {
-    state.withLock { state in
-      (Self.walk(for: load, from: start, &state, cursor), state.machine.held(by: load))
-    }
-  }
-
+  /// The walk for a load.
   private static func walk(
     for load: ListLoad, from start: ListStart?, _ state: inout State, _ cursor: Cursor<Item>
   ) -> Walk<Item> {
@@ -466,26 +458,7 @@ extension PagedList {
       }
       let isReload = state.machine.running?.load == .reload
       let decision = Self.decide(&state) { $0.finished(id, answer, at: now) }
-      // Releasing a walk frees what its source holds, which must not happen under the lock.
-      var left: [Walk<Item>?] = [state.newWalk]
-      if decision.effects.adoptsRun {
-        left = [state.walk, state.walkBefore]
-        (state.walk, state.walkBefore) = (state.newWalk, nil)
-      }
-      for (end, from, before) in decision.effects.continues {
-        let walk = cursor.walk(from: from, after: state.walk, before: before)
-        switch end {
-        case .leading:
-          left.append(state.walkBefore)
-          state.walkBefore = walk
-        case .trailing:
-          // The walk so far still knows what precedes the first page.
-          left.append(state.walkBefore == nil ? nil : state.walk)
-          state.walkBefore = state.walkBefore ?? state.walk
-          state.walk = walk
-        }
-      }
-      state.newWalk = nil
+      let left = replaceWalks(as: decision.effects, &state)
       if isReload, decision.effects.adoptsRun {
         state.past = WalkReport()
       } else {
@@ -498,5 +471,30 @@ extension PagedList {
     receipts.give()
     perform(decision)
     withExtendedLifetime(left) {}
+  }
+
+  /// Replaces the walks, and returns the unused ones. The caller keeps them until the lock is
+  /// released, because the end of a walk frees what its source holds.
+  private func replaceWalks(as effects: Machine.Effects, _ state: inout State) -> [Walk<Item>?] {
+    var left: [Walk<Item>?] = [state.newWalk]
+    if effects.adoptsRun {
+      left = [state.walk, state.walkBefore]
+      (state.walk, state.walkBefore) = (state.newWalk, nil)
+    }
+    for (end, from, before) in effects.continues {
+      let walk = cursor.walk(from: from, after: state.walk, before: before)
+      switch end {
+      case .leading:
+        left.append(state.walkBefore)
+        state.walkBefore = walk
+      case .trailing:
+        // The walk so far still knows what precedes the first page.
+        left.append(state.walkBefore == nil ? nil : state.walk)
+        state.walkBefore = state.walkBefore ?? state.walk
+        state.walk = walk
+      }
+    }
+    state.newWalk = nil
+    return left
   }
 }
