@@ -14,20 +14,20 @@ public import QuireXML
 #endif
 
 extension PageClient {
-  /// A client over libcurl, whose connections all such clients share.
+  /// A client over libcurl. All such clients share its connections.
   ///
   /// - Parameters:
-  ///   - headers: Fields for every request to a walk's home origin, such as credentials. Default:
-  ///   none.
-  ///   - configuration: Timeouts, limits, retries. Default: the profile for APIs.
+  ///   - headers: Header fields for every request to a walk's home origin, such as credentials.
+  ///     Default: none.
+  ///   - configuration: Timeouts, limits and retries. Default: the profile for APIs.
   public init(headers: HTTPFields = [:], configuration: Configuration = Configuration()) {
     self.init(transport: CurlTransport.shared, headers: headers, configuration: configuration)
   }
 
-  /// A client over libcurl, whose fields are named in text: `["X-Api-Key": key]`.
+  /// A client over libcurl, with header fields named by strings: `["X-Api-Key": key]`.
   ///
-  /// Traps for a name that is no token (RFC 9110, §5.6.2); make `HTTPField.Name` of names from outside
-  /// the program. Otherwise as `init(headers:configuration:)`.
+  /// Traps for an invalid field name (RFC 9110, §5.6.2); create an `HTTPField.Name` for names from
+  /// outside the program. Otherwise the same as `init(headers:configuration:)`.
   public init(
     headers: KeyValuePairs<String, String>, configuration: Configuration = Configuration()
   ) {
@@ -36,20 +36,20 @@ extension PageClient {
 }
 
 extension PageClient {
-  /// A cursor over the listing at `url`, its items decoded as `Item` from pages of JSON or XML.
+  /// A cursor over the listing at `url`, with items decoded as `Item` from JSON or XML.
   ///
-  /// Each page's Content-Type tells its format, and its first bytes where that says nothing; HTML is
-  /// an error. Nothing is requested before the first `next()`; a URL or a description that cannot
-  /// work is thrown there.
+  /// The format is taken from each page's Content-Type, or else from its first bytes; HTML is an
+  /// error. Nothing is requested before the first `next()`, which also throws for an invalid URL or
+  /// description.
   /// - Parameters:
   ///   - item: The type of an item.
-  ///   - url: The listing's first page, absolute; sent byte for byte.
-  ///   - pagination: How the listing pages: a preset or a description of your own.
-  ///   - pageSize: How many items to ask for in a page; lowered, and logged, where the description
-  ///     knows a maximum. Default: the server's.
-  ///   - request: Method, fields and body of the first request. Default: a GET without either.
-  ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
-  ///   - xml: How elements of XML become items. Default: keys as they are.
+  ///   - url: The absolute URL of the first page; sent byte for byte.
+  ///   - pagination: How the listing is paged: a preset or a description of your own.
+  ///   - pageSize: The number of items to request per page; lowered to the description's maximum,
+  ///     and logged. Default: the server's.
+  ///   - request: Method, header fields and body of the first request. Default: a plain GET.
+  ///   - decoder: Decodes JSON items. Default: `JSONDecoder()`.
+  ///   - xml: How XML elements are decoded. Default: keys as they are.
   ///   - delivery: When items are delivered. Default: when their page is complete.
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, pagination: Pagination,
@@ -64,10 +64,10 @@ extension PageClient {
       delivery: delivery)
   }
 
-  /// A cursor over the listing at `url`, its items as the server wrote them: from pages of JSON as
-  /// they are, from pages of XML as `XMLItem.value` maps elements to JSON.
+  /// A cursor over the listing at `url`, with items as the server wrote them: JSON as it is, XML
+  /// elements mapped to JSON as by `XMLItem.value`.
   ///
-  /// Otherwise as `cursor(of:at:pagination:)`.
+  /// Otherwise the same as `cursor(of:at:pagination:)`.
   public func cursor(
     of item: RawItem.Type, at url: String, pagination: Pagination, pageSize: Int? = nil,
     request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole
@@ -80,10 +80,10 @@ extension PageClient {
 }
 
 extension PageClient {
-  /// Makes one plain request, such as that for a token, and returns the answer, of JSON or XML, with
-  /// its whole body.
+  /// Makes one plain request, for a token for example, and returns the whole answer, in JSON or
+  /// XML.
   ///
-  /// Otherwise as `response(to:decoder:)`.
+  /// Otherwise the same as `response(to:decoder:)`.
   public func response(
     to request: PageRequest, decoder: JSONDecoder = JSONDecoder(),
     xml: XMLDecodingOptions = XMLDecodingOptions()
@@ -94,8 +94,8 @@ extension PageClient {
         json: JSONPageDecoder<Bool>(decoder: decoder), xml: XMLPageDecoder<Bool>(options: xml)))
   }
 
-  /// A cursor over a listing that no description can express, of JSON or XML: a closure decides what
-  /// comes after each page, by paths of the page's format.
+  /// A cursor over a listing that no description can express, in JSON or XML: a closure finds the
+  /// next page, using paths of the page's format.
   ///
   /// ```swift
   /// client.cursor(of: Row.self, at: url, items: "/rows | /table/row") { page in
@@ -103,18 +103,18 @@ extension PageClient {
   ///   return NextPage(PageRequest(url: url + "?before=" + day))
   /// }
   /// ```
-  /// Otherwise as `cursor(of:at:pagination:)`.
+  /// Otherwise the same as `cursor(of:at:pagination:)`.
   /// - Parameters:
   ///   - item: The type of an item.
-  ///   - url: The listing's first page, absolute.
-  ///   - items: Where a page keeps its items.
-  ///   - policy: Failures, links, lifecycle. Default: as in a description.
-  ///   - request: Method, fields and body of the first request.
-  ///   - decoder: Decodes each item of JSON. Default: `JSONDecoder()`.
-  ///   - xml: How elements of XML become items. Default: keys as they are.
+  ///   - url: The absolute URL of the first page.
+  ///   - items: The place of the items in a page.
+  ///   - policy: Failures, links and sessions. Default: that of a description.
+  ///   - request: Method, header fields and body of the first request.
+  ///   - decoder: Decodes JSON items. Default: `JSONDecoder()`.
+  ///   - xml: How XML elements are decoded. Default: keys as they are.
   ///   - delivery: When items are delivered. Default: when their page is complete.
-  ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
-  ///     was delivered.
+  ///   - next: Returns the request for the page after this one, or nil at the end. An error that it
+  ///     throws is thrown after the page was delivered.
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, items: Pagination.Items,
     policy: Pagination.Policy = Pagination.Policy(), request: RequestOptions = RequestOptions(),
@@ -129,8 +129,8 @@ extension PageClient {
       delivery: delivery, next: next)
   }
 
-  /// A cursor over a listing whose next page a closure decides, its items as the server wrote them, as
-  /// `cursor(of:at:pagination:)` gives them for `RawItem`.
+  /// A cursor over a listing whose next page a closure finds, with items as the server wrote them;
+  /// see `cursor(of:at:pagination:)` for `RawItem`.
   public func cursor(
     of item: RawItem.Type, at url: String, items: Pagination.Items,
     policy: Pagination.Policy = Pagination.Policy(),
@@ -145,10 +145,10 @@ extension PageClient {
 }
 
 extension PageClient {
-  /// Finds out from one answer, of JSON or XML, how the listing at `url` is paged, and asks for its
-  /// second page to be sure.
+  /// Detects how the listing at `url` is paged, in JSON or XML, and verifies it by loading further
+  /// pages.
   ///
-  /// Otherwise as `detect(at:request:links:checks:decoder:)`.
+  /// Otherwise the same as `detect(at:request:links:checks:decoder:)`.
   public func detect(
     at url: String, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
     checks: Int = 3
@@ -159,9 +159,9 @@ extension PageClient {
   }
 }
 
-/// The address as a `URL` instead of a text; what it holds is sent byte for byte.
+/// The same with a `URL` instead of a string; its text is sent byte for byte.
 extension PageClient {
-  /// A cursor over the listing at `url`, its items decoded as `Item`; see
+  /// A cursor over the listing at `url`, with items decoded as `Item`; see
   /// `cursor(of:at:pagination:)`.
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: URL, pagination: Pagination, pageSize: Int? = nil,
@@ -173,7 +173,7 @@ extension PageClient {
       request: request, decoder: decoder, xml: xml, delivery: delivery)
   }
 
-  /// A cursor over the listing at `url`, its items as the server wrote them.
+  /// A cursor over the listing at `url`, with items as the server wrote them.
   public func cursor(
     of item: RawItem.Type, at url: URL, pagination: Pagination, pageSize: Int? = nil,
     request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole
@@ -183,7 +183,7 @@ extension PageClient {
       request: request, delivery: delivery)
   }
 
-  /// A cursor over the listing at `url`, its pages decoded by `decoder`.
+  /// A cursor over the listing at `url`, with pages decoded by `decoder`.
   public func cursor<Item: Sendable>(
     at url: URL, pagination: Pagination, pageSize: Int? = nil,
     request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
@@ -194,7 +194,7 @@ extension PageClient {
       decoder: decoder, delivery: delivery)
   }
 
-  /// Finds out how the listing at `url` is paged; see `detect(at:request:links:checks:)`.
+  /// Detects how the listing at `url` is paged; see `detect(at:request:links:checks:)`.
   public func detect(
     at url: URL, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
     checks: Int = 3

@@ -4,8 +4,8 @@
   public import Foundation
 #endif
 
-// One import for users: the names that a program which reads listings writes. What only authors of
-// sources, transports and decoders need is in the modules of those doors.
+// One import for users: the names that a program reading listings writes. Authors of sources,
+// transports and decoders import the modules of those protocols.
 @_exported public import HTTPTypes
 @_exported public import struct Logging.Logger
 @_exported public import QuireCore
@@ -39,6 +39,6 @@
 @_exported public import struct QuireXML.XMLPageDecoder
 
 extension PageError: LocalizedError {
-  /// The same line as `description`, for code that prints `localizedDescription`. English.
+  /// Same as `description`, for code that prints `localizedDescription`. English.
   public var errorDescription: String? { description }
 }

@@ -8,16 +8,17 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Who signs, as Amazon's services know them. Printed, it shows the access key's public half alone.
+/// Credentials for Amazon's services. Their description shows only the public half of the access
+/// key.
 public struct AWSCredentials: Hashable, Sendable {
-  /// The access key's public half, such as `AKIDEXAMPLE`.
+  /// The public half of the access key, such as `AKIDEXAMPLE`.
   public var accessKey: String
-  /// Its secret half; it never leaves the process.
+  /// The secret half, which never leaves the process.
   public var secretKey: String
-  /// The token of temporary credentials. Default nil: they are permanent.
+  /// The token of temporary credentials. Default nil: permanent credentials.
   public var sessionToken: String?
 
-  /// Credentials; permanent unless they have a session token.
+  /// Creates credentials; permanent unless they have a session token.
   public init(accessKey: String, secretKey: String, sessionToken: String? = nil) {
     self.accessKey = accessKey
     self.secretKey = secretKey
@@ -26,10 +27,10 @@ public struct AWSCredentials: Hashable, Sendable {
 }
 
 extension AWSCredentials: CustomStringConvertible, CustomReflectable {
-  /// The access key's public half.
+  /// The public half of the access key.
   public var description: String { "AWSCredentials(\(accessKey))" }
 
-  /// The same: what is dumped is read by people too.
+  /// Same as `description`, so that dumping shows no secret either.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
@@ -39,20 +40,20 @@ extension RequestSigner {
   /// ```swift
   /// configuration.signer = .aws(credentials, region: "eu-central-1", service: "dynamodb")
   /// ```
-  /// Signs the host, the content type and every `x-amz-` field, with the body's digest. Works for
-  /// servers that speak S3's protocol, too. Source: AWS General Reference, "Signing AWS API
+  /// Signs the host, the content type and every `x-amz-` field, with the body's digest. Also works
+  /// for other servers with S3's protocol. Source: AWS General Reference, "Signing AWS API
   /// requests".
   /// - Parameters:
-  ///   - credentials: Who signs.
-  ///   - region: Where the service is, such as `us-east-1`.
-  ///   - service: Its name in signatures, such as `s3`, `dynamodb` or `route53`.
+  ///   - credentials: The credentials to sign with.
+  ///   - region: The service's region, such as `us-east-1`.
+  ///   - service: The service's name in signatures, such as `s3`, `dynamodb` or `route53`.
   public static func aws(
     _ credentials: AWSCredentials, region: String, service: String
   ) -> RequestSigner {
     aws(region: region, service: service) { credentials }
   }
 
-  /// The same with credentials that are asked for anew for every request, because they expire.
+  /// The same with credentials that are requested for every request, because they expire.
   public static func aws(
     region: String, service: String,
     credentials: @escaping @Sendable () async throws -> AWSCredentials

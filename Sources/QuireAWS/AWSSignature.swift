@@ -9,16 +9,16 @@ import QuirePagination
   import Foundation
 #endif
 
-/// One signature of Amazon's Signature Version 4, put together step by step as its reference says.
+/// One signature by Amazon's Signature Version 4, computed in the steps of its reference.
 struct AWSSignature {
   var credentials: AWSCredentials
   var region: String
   var service: String
 
-  /// S3 takes paths as they are, and wants the body's digest in a field.
+  /// S3 takes paths as they are and needs the body's digest in a field.
   private var isS3: Bool { service == "s3" || service == "s3-object-lambda" }
 
-  /// Adds the fields that a signed request has.
+  /// Signs the request by adding header fields.
   func sign(_ request: inout TransportRequest, at now: Date) {
     let time = Self.time(now)
     let digest = Digest.hexadecimal(Digest.sha256(request.body))
@@ -33,7 +33,7 @@ struct AWSSignature {
       for: canonical, fields: fields, time: time)
   }
 
-  /// The fields to sign, by their names in lower case: what makes the request what it is.
+  /// The fields to sign, by lowercase name.
   private func signedFields(of request: TransportRequest) -> [(name: String, value: String)] {
     let fields = request.head.headerFields.compactMap { field -> (String, String)? in
       let name = field.name.canonicalName
@@ -41,7 +41,7 @@ struct AWSSignature {
       return isSigned ? (name, field.value) : nil
     }
     var host = request.head.authority ?? ""
-    // A port that is the scheme's own does not go out.
+    // The scheme's default port is not sent.
     let port = request.head.scheme == "http" ? ":80" : ":443"
     if host.hasSuffix(port) { host.removeLast(port.count) }
     return fields + [("host", host)]
@@ -74,7 +74,8 @@ extension AWSSignature {
     ].joined(separator: "\n")
   }
 
-  /// Every service but S3 removes dot segments and empty ones, and encodes what is encoded once more.
+  /// Every service but S3 removes dot segments and empty segments, and encodes the path a second
+  /// time.
   private func canonicalPath(_ path: String) -> String {
     let path = path.isEmpty ? "/" : path
     guard !isS3 else { return path }
@@ -103,7 +104,7 @@ extension AWSSignature {
     .map { "\($0.name)=\($0.value)" }.joined(separator: "&")
   }
 
-  /// Names once each, in order; values without blanks around them or twice in a row.
+  /// Each name once, sorted; values without surrounding or repeated blanks.
   private func canonicalFields(
     _ fields: [(name: String, value: String)]
   ) -> [(name: String, value: String)] {
@@ -135,7 +136,7 @@ extension AWSSignature {
   }
 }
 
-/// SHA-256 and its keyed form, by OpenSSL's libcrypto.
+/// SHA-256 and HMAC with SHA-256, by OpenSSL's libcrypto.
 enum Digest {
   private static let length = 32
 

@@ -5,7 +5,7 @@ import QuireCore
 enum AuthenticatedCipher {
   static let tagSize = 16
 
-  /// The cipher text, and behind it the tag.
+  /// The ciphertext followed by the tag.
   static func seal(
     _ plain: [UInt8], key: [UInt8], nonce: [UInt8], authenticating other: [UInt8]
   ) throws -> [UInt8] {
@@ -25,7 +25,7 @@ enum AuthenticatedCipher {
     return sealed + tag
   }
 
-  /// What was sealed; nil where anything was changed.
+  /// The plaintext; nil if anything was changed.
   static func open(
     _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating other: [UInt8]
   ) -> [UInt8]? {
@@ -46,7 +46,7 @@ enum AuthenticatedCipher {
   }
 }
 
-/// Bytes as text of the URL-safe alphabet, without padding. Source: RFC 4648, §5.
+/// Base64 with the URL-safe alphabet, without padding. Source: RFC 4648, §5.
 enum Base64URL {
   private static let alphabet = Array(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
@@ -70,7 +70,7 @@ enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes; nil for anything that `text(of:)` would not have written, so that a token has one text.
+  /// The bytes; nil for text that `text(of:)` would not write, so that a token has one spelling.
   static func bytes(of text: String) -> [UInt8]? {
     guard text.utf8.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []

@@ -7,27 +7,27 @@ public import QuireCore
   public import Foundation
 #endif
 
-/// A position, sealed for one's own clients: they can neither read nor change it, nor use it for another
-/// query, nor after its time.
+/// A position sealed for a server's clients, who can neither read nor change it, nor use it for
+/// another query or after it expires.
 ///
 /// ```swift
 /// let token = try PageToken(sealing: position, for: "/entries?tag=swift", with: keys)
 /// let position = try PageToken(text).position(for: "/entries?tag=swift", with: keys)
 /// ```
-/// AES-256-GCM with a random nonce (NIST SP 800-38D), as text of the URL-safe alphabet without padding
-/// (RFC 4648, §5). The first byte is the version, the next four name the key; they and the query are
-/// authenticated. Whatever a client makes of a token, it is opened or refused, never something else.
+/// AES-256-GCM with a random nonce (NIST SP 800-38D), as unpadded URL-safe Base64 (RFC 4648, §5).
+/// The first byte is the version and the next four name the key; they and the query are
+/// authenticated. A token from a client is either genuine or refused.
 public struct PageToken: Hashable, Sendable, CustomStringConvertible {
-  /// The token, as it goes into a link or a body.
+  /// The token as text, for a link or a body.
   public let text: String
 
-  /// A token as a client sent it. Nothing is known of it before it is opened.
+  /// A token from a client, not verified yet.
   public init(_ text: String) { self.text = text }
 
-  /// The text.
+  /// Same as `text`.
   public var description: String { text }
 
-  /// The most characters of a token; longer ones do not survive all URLs.
+  /// The most characters of a token, because longer URLs do not work everywhere.
   private static let longest = 6_000
   private static let version: UInt8 = 1
   private static let headSize = 5
@@ -36,16 +36,15 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
   /// Seals a position.
   ///
   /// - Parameters:
-  ///   - position: What is sealed. The listing that made it is not part of the token; `query` stands for
+  ///   - position: The position to seal. Its listing is not part of the token; `query` stands for
   ///     it.
-  ///   - query: What the token is good for: everything that decides what the pages hold, such as path,
-  ///     filters and user, in one form. Equal texts are one query.
-  ///   - keys: The current one seals.
-  ///   - lifetime: How long the token is good for. Default a day.
-  ///   - now: The time from which that counts.
+  ///   - query: The query that the token is valid for: everything that decides what the pages
+  ///     contain, such as path, filters and user, in one canonical form.
+  ///   - keys: The keys; the current one seals.
+  ///   - lifetime: How long the token is valid. Default a day.
+  ///   - now: The time at which the lifetime starts.
   ///
-  /// Throws `PageError.Code.invalidArgument` for a position that makes a token of more than 6,000
-  /// characters.
+  /// Throws `PageError.Code.invalidArgument` if the token would have more than 6,000 characters.
   public init(
     sealing position: Position, for query: String, with keys: Keys,
     lifetime: Duration = .seconds(86_400), now: Date = Date()
@@ -53,7 +52,7 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
     let expiry = now.timeIntervalSince1970 + Double(lifetime.components.seconds)
     guard expiry.magnitude < 1e15 else {
       throw PageError(
-        .invalidArgument, "A token cannot be good for \(lifetime); give a shorter time.",
+        .invalidArgument, "A token cannot be valid for \(lifetime); give a shorter time.",
         attempts: 0)
     }
     var plain = Self.bytes(of: UInt64(max(0, expiry)))
@@ -76,7 +75,8 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
 
   /// Opens the token.
   ///
-  /// Throws `Refusal` where it was changed, made for another query or by another server, or is too old.
+  /// Throws `Refusal` if it was changed, is for another query or from another server, or has
+  /// expired.
   public func position(
     for query: String, with keys: Keys, now: Date = Date()
   ) throws(Refusal) -> Position {
@@ -108,27 +108,28 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PageToken {
-  /// Why a token is not accepted.
+  /// The reason why a token is refused.
   public enum Refusal: String, Error, Hashable, Sendable {
-    /// It is no token.
+    /// The text is not a token.
     case malformed
-    /// It was sealed by a key that is not known, or not any longer.
+    /// The key is unknown or no longer accepted.
     case unknownKey
-    /// It was changed, or made for another query.
+    /// The token was changed, or is for another query.
     case notGenuine
-    /// Its time is over.
+    /// The token has expired.
     case expired
   }
 
-  /// A secret of one's own, from which the key of the cipher is derived. Printed, it shows nothing of either.
+  /// A secret of the server, from which the cipher's key is derived. Its description shows neither.
   public struct Key: Sendable {
     let bytes: [UInt8]
     let name: [UInt8]
 
-    /// A key from a secret of at least 32 bytes; throws `PageError.Code.invalidArgument` for fewer.
+    /// Creates a key from a secret of at least 32 bytes. Throws `PageError.Code.invalidArgument`
+    /// for fewer.
     ///
-    /// All servers of a service share it. Take a new one before 2³² tokens were sealed, as the nonces are
-    /// random (NIST SP 800-38D, §8.3).
+    /// All servers of a service share the secret. Because nonces are random, replace it before 2³²
+    /// tokens are sealed (NIST SP 800-38D, §8.3).
     public init(secret: [UInt8]) throws {
       guard secret.count >= 32 else {
         throw PageError(
@@ -140,7 +141,7 @@ extension PageToken {
       name = Array(Self.derived(from: secret, for: "name").prefix(4))
     }
 
-    /// A key that lives as long as the value: for tests, and for tokens that need not outlive a process.
+    /// A random key, for tests and for tokens that need not outlive the process.
     public static func random() throws -> Key {
       try Key(secret: SystemRandomNumberGenerator.bytes(32))
     }
@@ -165,7 +166,7 @@ extension PageToken {
     let current: Key
     let all: [Key]
 
-    /// Tokens are sealed by `current`, and opened by any of them.
+    /// Creates keys: `current` seals, and all of them open.
     public init(_ current: Key, previous: [Key] = []) {
       self.current = current
       all = [current] + previous
@@ -174,15 +175,15 @@ extension PageToken {
 }
 
 extension PageToken.Key: CustomStringConvertible, CustomReflectable {
-  /// That it is a key.
+  /// Says only that it is a key.
   public var description: String { "PageToken.Key(…)" }
 
-  /// The same: what is dumped is read by people too.
+  /// Same as `description`, so that dumping shows no secret either.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
 extension SystemRandomNumberGenerator {
-  /// Random bytes of the system's generator.
+  /// Random bytes from the system's generator.
   fileprivate static func bytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -8,7 +8,7 @@ import QuirePagination
   public import Foundation
 #endif
 
-/// A listing that a server of one's own hands out page by page, with sealed cursors.
+/// A listing that your own server serves page by page, with sealed cursors.
 ///
 /// ```swift
 /// let entries = PagedListing(style: .link, keys: keys)
@@ -21,13 +21,13 @@ import QuirePagination
 ///   return try entries.refusal(of: error)
 /// }
 /// ```
-/// A cursor is good for the path and the query it was given with, whatever their order, and for the
-/// `principal`, which is the user where users see different things.
+/// A cursor is valid for the path and the query that it was issued for, in any order of parameters,
+/// and for the `principal`: the user, if users see different items.
 public struct PagedListing: Sendable {
-  /// How pages and their continuation are written.
+  /// The format of pages and continuations.
   public enum Style: String, Hashable, Sendable, CaseIterable {
-    /// A list as the body, and `Link: <…>; rel="next"` (RFC 8288), with `first` and `prev`; the total in
-    /// `X-Total-Count`. Parameters `cursor` and `per_page`. Read by `Pagination.linkHeader`.
+    /// The body is a list; `Link: <…>; rel="next"` (RFC 8288), with `first` and `prev`; the total
+    /// is in `X-Total-Count`. Parameters `cursor` and `per_page`. Read by `Pagination.linkHeader`.
     case link
     /// `{"data": […], "next_cursor": "…" or null, "prev_cursor": …, "has_more": true, "total": …}`.
     /// Parameters `cursor` and `per_page`. Read by `Pagination.laravelCursor`.
@@ -41,21 +41,21 @@ public struct PagedListing: Sendable {
     var mediaType: String { self == .jsonAPI ? "application/vnd.api+json" : "application/json" }
   }
 
-  /// How pages are written.
+  /// The format of pages.
   public var style: Style
-  /// What seals the cursors.
+  /// The keys that seal cursors.
   public var keys: PageToken.Keys
-  /// How long a cursor is good for. Default a day.
+  /// How long a cursor is valid. Default a day.
   public var lifetime: Duration
-  /// The items of a page for clients that do not ask for a number. Default 50.
+  /// The page size for clients that request none. Default 50.
   public var pageSize: Int
-  /// The most items of a page; clients that ask for more, or for no number, get no more. Default 200.
+  /// The maximum page size; greater requests are lowered to it. Default 200.
   public var maxPageSize: Int
-  /// What stands in front of the path in links, such as `https://api.example.org`. Default nothing: links
-  /// are relative (RFC 3986, §4.2), and right behind every proxy.
+  /// A prefix for the path in links, such as `https://api.example.org`. Default empty: links are
+  /// relative (RFC 3986, §4.2), which is right behind any proxy.
   public var base: String
 
-  /// A listing in a style.
+  /// Creates a listing.
   public init(
     style: Style, keys: PageToken.Keys, lifetime: Duration = .seconds(86_400), pageSize: Int = 50,
     maxPageSize: Int = 200, base: String = ""
@@ -68,9 +68,9 @@ public struct PagedListing: Sendable {
     self.base = base
   }
 
-  /// What a request asks for.
+  /// Reads a client's request.
   ///
-  /// Throws `PagedRefusal` for a cursor that is not accepted and for a size that is none.
+  /// Throws `PagedRefusal` for an invalid cursor or page size.
   public func read(
     _ request: HTTPRequest, principal: String = "", now: Date = Date()
   ) throws(PagedRefusal) -> PagedRequest {
@@ -93,10 +93,10 @@ public struct PagedListing: Sendable {
     return asked
   }
 
-  /// The answer to a request.
+  /// Creates the answer to a request.
   ///
-  /// `encode` writes one item as JSON. The page's `next` and `previous` are sealed; its `total` is told
-  /// where it counts items exactly.
+  /// `encode` writes one item as JSON. The page's `next` and `previous` are sealed. Its `total` is
+  /// included if it is an exact number of items.
   public func answer<Item>(
     _ page: Page<Item>, to asked: PagedRequest, now: Date = Date(),
     encode: (Item) throws -> [UInt8]
@@ -115,7 +115,7 @@ public struct PagedListing: Sendable {
     }
   }
 
-  /// The answer to a request, its items written by an encoder.
+  /// Creates the answer to a request, with items written by `encoder`.
   public func answer<Item: Encodable>(
     _ page: Page<Item>, to asked: PagedRequest, now: Date = Date(),
     encoder: JSONEncoder = JSONEncoder()
@@ -123,10 +123,10 @@ public struct PagedListing: Sendable {
     try answer(page, to: asked, now: now) { Array(try encoder.encode($0)) }
   }
 
-  /// The answer that tells a client why its request was refused: 400, or 410 for a cursor whose time is
-  /// over, as a problem (RFC 9457), in JSON:API as an error object.
+  /// Creates the answer to a refused request: 400, or 410 for an expired cursor, as problem details
+  /// (RFC 9457) or a JSON:API error object.
   ///
-  /// Other errors are thrown again: what went wrong inside a server is not for its clients.
+  /// Throws any other error again, because errors inside a server are not for its clients.
   public func refusal(of error: any Error) throws -> PagedResponse {
     guard let refusal = error as? PagedRefusal else { throw error }
     let status = HTTPResponse.Status(code: refusal.status)
@@ -152,7 +152,7 @@ extension PagedListing {
     var next: String?
   }
 
-  /// What a cursor is bound to: path and parameters, in one order, and the principal.
+  /// The query that a cursor is sealed for: style, principal, path and sorted parameters.
   private func binding(of asked: PagedRequest) -> String {
     let pairs = asked.query.pairs.filter {
       $0.name != style.cursorName && $0.name != style.sizeName
@@ -184,7 +184,7 @@ extension PagedListing {
     } else {
       query.keep { $0 != style.cursorName }
     }
-    // Two slashes in front would name another host (RFC 3986, §4.2).
+    // A path that begins with two slashes would be another host (RFC 3986, §4.2).
     let path = asked.path.hasPrefix("//") && base.isEmpty ? "/." + asked.path : asked.path
     let target = base + path + (query.raw.map { "?" + $0 } ?? "")
     return PercentEncoding.encode(target, allowing: "!$&'()*+,;=:@/?%[]")

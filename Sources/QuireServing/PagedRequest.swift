@@ -2,25 +2,25 @@ public import HTTPTypes
 public import QuireCore
 import QuirePagination
 
-/// What a client asks a `PagedListing` for.
+/// A client's request for a page of a `PagedListing`.
 public struct PagedRequest: Sendable {
-  /// Where the page starts; nil for the first one.
+  /// The position of the page; nil for the first one.
   public internal(set) var position: Position?
-  /// How many items the page is to have, from 1.
+  /// The page size, at least 1.
   public internal(set) var size: Int
   let path: String
   let query: QueryString
   let principal: String
 
-  /// The decoded value of a parameter of the query; nil where there is none.
+  /// The decoded value of a query parameter; nil if there is none.
   public func parameter(_ name: String) -> String? { query[name] }
 }
 
-/// A page for a client: what any server framework needs to answer.
+/// A response with a page, for any server framework.
 public struct PagedResponse: Sendable {
-  /// Status and fields, `Content-Type` and `Content-Length` among them.
+  /// Status and header fields, including `Content-Type` and `Content-Length`.
   public var head: HTTPResponse
-  /// The body, JSON.
+  /// The body, in JSON.
   public var body: [UInt8]
 
   init(_ status: HTTPResponse.Status, _ mediaType: String, _ body: [UInt8]) {
@@ -31,14 +31,14 @@ public struct PagedResponse: Sendable {
   }
 }
 
-/// Why a request for a page is refused.
+/// The reason why a request for a page is refused.
 public enum PagedRefusal: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The cursor is not accepted.
+  /// The cursor is refused.
   case cursor(PageToken.Refusal)
-  /// The size is no number above 0.
+  /// The page size is not a number above 0.
   case size(String)
 
-  /// 400, or 410 for a cursor whose time is over.
+  /// 400, or 410 for an expired cursor.
   public var status: Int { self == .cursor(.expired) ? 410 : 400 }
 
   var title: String {
@@ -49,14 +49,14 @@ public enum PagedRefusal: Error, Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// What is wrong and what a client can do, in a sentence.
+  /// What is wrong and what the client can do.
   public var description: String {
     switch self {
-    case .cursor(.expired): "The cursor has expired. Begin again without one."
+    case .cursor(.expired): "The cursor has expired. Start again without one."
     case .cursor(.notGenuine):
-      "The cursor was changed, or belongs to another query. Use it with the query that gave it."
+      "The cursor was changed, or belongs to another query. Use it with the query that returned it."
     case .cursor(.malformed), .cursor(.unknownKey):
-      "The cursor was not made by this server, or long ago. Begin again without one."
+      "The cursor is not from this server, or too old. Start again without one."
     case .size(let text):
       "The page size is \"\(text.prefix(40).escapedForDisplay)\"; give a whole number from 1."
     }

@@ -4,14 +4,15 @@ public import QuireHTTP
 import Synchronization
 public import Tracing
 
-/// Makes metrics and spans of what a client's walks do: counters and timers of swift-metrics, and a span of
-/// swift-distributed-tracing for each page.
+/// Records metrics and spans of a client's walks: counters and timers of swift-metrics, and a
+/// swift-distributed-tracing span for each page.
 ///
 /// ```swift
 /// configuration.observer = Telemetry()
 /// ```
-/// A page's span has the consumer's own span as its parent, and a link to the span `quire.walk`, which is
-/// ended as soon as it is begun: a walk may be left without a word, and a span must not stay open for it.
+/// The parent of a page's span is the consumer's current span. It also links to the span
+/// `quire.walk`, which ends as soon as it has started: a walk may be abandoned at any time, and no
+/// span may stay open for it.
 ///
 /// | metric | kind | labels |
 /// |---|---|---|
@@ -23,8 +24,8 @@ public import Tracing
 /// | `quire.page.rest` | timer | `host`: how long the walk had waited for its consumer |
 /// | `quire.wait.time` | timer | `host`, `reason`, `urgency`: how long a request waited for others |
 ///
-/// `host` is the listing's own; for whom a request waited is in the span's events `waited`. Pages are
-/// counted when they are read, requests when they go out.
+/// `host` is that of the listing. The walks that a request waited for are in the events `waited` of
+/// its span. Pages are counted when they are read, requests when they are sent.
 public struct Telemetry: ClientObserver {
   private let instruments: Instruments
   private let tracer: (any Tracer)?
@@ -32,13 +33,13 @@ public struct Telemetry: ClientObserver {
   /// The span of the page that the current task reads.
   @TaskLocal private static var span: (any Span)?
 
-  /// Metrics and spans for the backends of the process, or for those given.
+  /// Creates an observer for the process's backends, or for the given ones.
   ///
   /// - Parameters:
-  ///   - metrics: Where counters and timers are made. Default: `MetricsSystem.factory`.
-  ///   - tracer: Where spans are made. Default: `InstrumentationSystem.tracer`.
-  ///   - mostHosts: How many hosts have a label of their own: all others are `other`, for links may lead to
-  ///     any number of them. Default 100.
+  ///   - metrics: Creates counters and timers. Default: `MetricsSystem.factory`.
+  ///   - tracer: Creates spans. Default: `InstrumentationSystem.tracer`.
+  ///   - mostHosts: The most hosts with their own label; all others are `other`, because links may
+  ///     lead to any number of hosts. Default 100.
   public init(
     metrics: (any MetricsFactory)? = nil, tracer: (any Tracer)? = nil, mostHosts: Int = 100
   ) {
@@ -48,7 +49,7 @@ public struct Telemetry: ClientObserver {
 
   private var spans: any Tracer { tracer ?? InstrumentationSystem.tracer }
 
-  /// Makes the span that those of the walk's pages link to, and ends it.
+  /// Starts and ends the span that the spans of the walk's pages link to.
   public func began(_ walk: ObservedWalk) -> (any Sendable)? {
     let span = spans.startAnySpan("quire.walk", ofKind: .internal)
     span.attributes["quire.walk"] = Int64(walk.number)
@@ -58,7 +59,7 @@ public struct Telemetry: ClientObserver {
     return span.context
   }
 
-  /// Reads the page inside of its span, and counts it.
+  /// Reads the page within its span, and counts it.
   public func reading<Result: Sendable>(
     _ page: ObservedPage, _ read: () async throws -> Result
   ) async throws -> Result {
@@ -79,7 +80,7 @@ public struct Telemetry: ClientObserver {
     }
   }
 
-  /// Counts requests, responses, retries and waits, and notes the last two in the page's span.
+  /// Counts requests, responses, retries and waits, and adds the last two to the page's span.
   public func happened(_ event: PageEvent, in page: ObservedPage?) {
     let host = instruments.label(for: page?.walk.host)
     switch event {
@@ -144,7 +145,7 @@ public struct Telemetry: ClientObserver {
   }
 }
 
-/// The counters and timers that were used, each made once.
+/// The counters and timers in use, each created once.
 private final class Instruments: Sendable {
   typealias Label = (String, String)
 
@@ -163,7 +164,7 @@ private final class Instruments: Sendable {
     self.mostHosts = mostHosts
   }
 
-  /// The label of a host; nil is a request that is for no page.
+  /// The label of a host; nil for a request outside of any page.
   func label(for host: String?) -> Label {
     guard let host else { return ("host", "none") }
     let isOwn = state.withLock { state in

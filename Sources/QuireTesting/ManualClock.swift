@@ -1,15 +1,15 @@
 import QuireCore
 
-/// A clock that stands still until a test advances it.
+/// A clock that only moves when a test advances it.
 ///
-/// Sleepers wake in the order of their deadlines, in the call that reaches them.
+/// Sleepers wake in the order of their deadlines, within the call that advances the clock.
 public final class ManualClock: Clock {
-  /// A time on the clock, counted from its creation.
+  /// An instant of the clock, counted from its creation.
   public struct Instant: InstantProtocol, Hashable {
     /// The time since the clock's creation.
     public var offset: Duration
 
-    /// The instant `offset` after the clock's creation.
+    /// Creates the instant `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
     /// The instant `duration` later.
@@ -45,7 +45,7 @@ public final class ManualClock: Clock {
   /// Zero: the clock is exact.
   public var minimumResolution: Duration { .zero }
 
-  /// How many tasks sleep.
+  /// The number of sleeping tasks.
   public var sleepers: Int { state.value.sleepers.count }
 
   /// Sleeps until the clock is advanced to `deadline`; the tolerance is ignored.
@@ -64,7 +64,7 @@ public final class ManualClock: Clock {
     try await sleeper.suspension.value()
   }
 
-  /// Moves the clock on, and wakes the sleepers that are due.
+  /// Advances the clock, and wakes the sleepers that are due.
   public func advance(by duration: Duration) {
     let due = state.update { state in
       state.now = state.now.advanced(by: duration)
@@ -76,7 +76,8 @@ public final class ManualClock: Clock {
     for sleeper in due { sleeper.suspension.resume(returning: ()) }
   }
 
-  /// Moves the clock on to the earliest deadline, and wakes who is due; false where no task sleeps.
+  /// Advances the clock to the earliest deadline, and wakes the sleepers that are due. False if no
+  /// task sleeps.
   @discardableResult
   public func advanceToNextDeadline() -> Bool {
     let (now, deadlines) = (state.value.now, state.value.sleepers.map(\.deadline))
@@ -99,14 +100,14 @@ public final class Gate: Sendable {
   /// A closed gate.
   public init() {}
 
-  /// Lets every waiter through, from now on.
+  /// Opens the gate for good.
   public func openUp() { open.update { $0 = true } }
 
   /// Waits until the gate is open. Throws `CancellationError` when the task is cancelled.
   public func wait() async throws {
     arrive()
     try await open.wait { $0 }
-    // A task that was cancelled first does not get through, even if the gate opened in the same moment.
+    // A task that was cancelled does not pass, even if the gate opened in the same moment.
     try Task.checkCancellation()
   }
 
@@ -116,14 +117,14 @@ public final class Gate: Sendable {
   func arrive() { arrivals.update { $0 += 1 } }
 }
 
-/// Random numbers that come again with their seed, so that a failure can be repeated.
+/// Random numbers that a seed reproduces, so that a failure can be repeated.
 ///
 /// SplitMix64. Source: G. L. Steele, D. Lea, C. H. Flood, "Fast splittable pseudorandom number
 /// generators" (2014).
 public struct SeededGenerator: RandomNumberGenerator, Sendable {
   private var state: UInt64
 
-  /// The numbers that belong to `seed`.
+  /// Creates the generator of a seed.
   public init(seed: UInt64) { state = seed }
 
   /// The next number.

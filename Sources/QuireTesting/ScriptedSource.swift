@@ -1,25 +1,25 @@
 public import QuireCore
 
-/// A listing in memory that fails, stalls and keeps a log as a test wants it.
+/// A listing in memory with scripted failures and stalls, and a log of requests.
 ///
 /// ```swift
 /// let source = ScriptedSource(sizes: 10, 10, 10)   // 0…9, 10…19, 20…29
 /// source.fail(2)
 /// ```
-/// Pages are numbered from 1; a page leads to the next one and back to the one before, unless it says
-/// otherwise.
+/// Pages are numbered from 1. Unless it says otherwise, each page links to the next and to the
+/// previous one.
 public final class ScriptedSource<Item: Sendable>: PageSource {
-  /// What happened so far.
+  /// A log of requests.
   public struct Log: Sendable {
-    /// The numbers of the pages that were asked for, in order.
+    /// The numbers of the requested pages, in order.
     public var requests: [Int] = []
-    /// How many requests were running.
+    /// The number of requests that are running.
     public var running = 0
-    /// How many requests were running at once at most.
+    /// The most requests that ran at the same time.
     public var maxConcurrent = 0
     /// The numbers of the pages whose requests were cancelled.
     public var cancelled: [Int] = []
-    /// Where the source was closed.
+    /// The positions at which the source was closed.
     public var closes: [Position?] = []
   }
 
@@ -37,12 +37,12 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
 
   /// Whether walks close this source.
   public let needsClosing: Bool
-  /// What walks make of a position that comes back.
+  /// What walks do with a repeated position.
   public let repeatedPositions: Position.Repetition
   private let pages: [Page<Item>]
   private let state = Watched(State())
 
-  /// A listing of these pages; none at all is a listing that ended before it began.
+  /// Creates a listing of these pages; without any, page 1 is nil.
   public init(
     _ pages: [Page<Item>], needsClosing: Bool = false,
     repeatedPositions: Position.Repetition = .refused
@@ -59,43 +59,42 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
     self.repeatedPositions = repeatedPositions
   }
 
-  /// A listing of pages of these items.
+  /// Creates a listing with pages of these items.
   public convenience init(items: [[Item]], needsClosing: Bool = false) {
     self.init(items.map { Page($0) }, needsClosing: needsClosing)
   }
 
-  /// What happened so far.
+  /// The log so far.
   public var log: Log { state.value.log }
 
-  /// The numbers of the pages that were asked for, in order.
+  /// The numbers of the requested pages, in order.
   public var requests: [Int] { log.requests }
 
-  /// Holds back requests for that page until `release`; `stubborn` ones do not even notice that
-  /// they are cancelled.
+  /// Holds requests for a page until `release`. `stubborn` requests also ignore cancellation.
   public func hold(_ page: Int, stubborn: Bool = false) {
     state.update { $0.held[page] = stubborn }
   }
 
-  /// Lets requests for that page go on.
+  /// Releases requests for a page.
   public func release(_ page: Int) { state.update { $0.held[page] = nil } }
 
-  /// Makes the next requests for that page fail.
+  /// Makes the next requests for a page fail.
   public func fail(_ page: Int, times: Int = 1, with error: any Error = ScriptedFailure()) {
     state.update { $0.failures[page] = Failure(times: times, error: error) }
   }
 
-  /// Makes closing wait for `releaseClosing`, whatever happens.
+  /// Holds closing until `releaseClosing`, even if it is cancelled.
   public func holdClosing() { state.update { $0.isClosingHeld = true } }
 
-  /// Lets closing go on.
+  /// Releases closing.
   public func releaseClosing() { state.update { $0.isClosingHeld = false } }
 
-  /// Waits until the log fulfils a condition.
+  /// Waits until the log meets a condition.
   public func wait(until condition: @escaping @Sendable (Log) -> Bool) async throws {
     try await state.wait { condition($0.log) }
   }
 
-  /// Answers from the script.
+  /// Returns a page of the script.
   public func page(at position: Position?) async throws -> Page<Item>? {
     let number = position?.value?.integer ?? 1
     begin(number)
@@ -111,7 +110,7 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
     return pages.indices.contains(number - 1) ? pages[number - 1] : nil
   }
 
-  /// Notes it in the log.
+  /// Records the call in the log.
   public func close(at position: Position?) async {
     state.update { $0.log.closes.append(position) }
     await state.waitUncancelled { !$0.isClosingHeld }
@@ -161,11 +160,11 @@ extension ScriptedSource where Item == Int {
   }
 }
 
-/// What a scripted source throws when told to fail.
+/// The error of a scripted source.
 public struct ScriptedFailure: Error, Hashable {
-  /// What the test calls this failure.
+  /// The name of the failure in the test.
   public var name: String
 
-  /// A failure called `name`.
+  /// Creates a failure.
   public init(_ name: String = "scripted") { self.name = name }
 }

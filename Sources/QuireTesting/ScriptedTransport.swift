@@ -2,7 +2,8 @@ public import HTTPTypes
 public import QuireHTTP
 import QuirePagination
 
-/// A transport that plays a script, and fails at the first request that differs from it by a byte.
+/// A transport that plays a script, and throws for the first request that differs from it by a
+/// byte.
 ///
 /// ```swift
 /// let transport = ScriptedTransport([
@@ -10,15 +11,15 @@ import QuirePagination
 ///   ScriptedExchange("https://api.test/items?cursor=a%2Bb", answerBody: #"{"items":[2]}"#),
 /// ])
 /// ```
-/// After the walk, `unplayed` tells what was never asked for.
+/// After the walk, `unplayed` has the requests that never came.
 public final class ScriptedTransport: HTTPTransport {
   private let exchanges: [ScriptedExchange]
   private let played = Watched(0)
 
-  /// A transport that answers these requests, in this order, once each.
+  /// Creates a transport that answers these requests in order, each once.
   public init(_ exchanges: [ScriptedExchange]) { self.exchanges = exchanges }
 
-  /// The exchanges that were not asked for yet.
+  /// The exchanges that have not been played.
   public var unplayed: ArraySlice<ScriptedExchange> { exchanges[played.value...] }
 
   /// Answers from the script; throws `ScriptMismatch` for a request that is not the next one in it.
@@ -62,9 +63,9 @@ public final class ScriptedTransport: HTTPTransport {
   }
 }
 
-/// One request that must come, and what answers it.
+/// An expected request and its answer.
 ///
-/// As text, one after the other:
+/// A script is a text of exchanges:
 /// ```
 /// > GET https://api.test/items?cursor=a%2Bb
 /// > Prefer: count=exact
@@ -73,34 +74,34 @@ public final class ScriptedTransport: HTTPTransport {
 /// < Content-Type: application/json
 /// {"items":[]}
 /// ```
-/// Lines with `>` are the request: its first line, fields it must have, fields it must not have, and
-/// its body, a line that begins like JSON or XML or is a form (`name=…`). Lines with `<` are the answer's status and fields; its
-/// body follows up to the next request.
+/// Lines with `>` are the request: its first line, required fields, forbidden fields (`!`), and its
+/// body, a line that begins like JSON or XML or is a form (`name=…`). Lines with `<` are the status
+/// and the fields of the answer, whose body follows up to the next request.
 public struct ScriptedExchange: Sendable {
-  /// The method that must come.
+  /// The expected method.
   public var method: HTTPRequest.Method = .get
-  /// The URL that must come, byte for byte.
+  /// The expected URL, byte for byte.
   public var url: String
-  /// Fields that must be there with these values, whatever others are.
+  /// Required fields with their values; other fields are allowed.
   public var fields: HTTPFields = [:]
-  /// Fields that must not be there.
+  /// Forbidden fields.
   public var forbidden: [HTTPField.Name] = []
-  /// The body that must come, byte for byte.
+  /// The expected body, byte for byte.
   public var body = ""
-  /// Status and fields of the answer.
+  /// Status and header fields of the answer.
   public var answer = HTTPResponse(status: .ok)
   /// The answer's body.
   public var answerBody = ""
 
-  /// A GET of `url`, answered by 200 and `answerBody`.
+  /// Creates an exchange: a GET of `url`, answered with 200 and `answerBody`.
   public init(_ url: String, answerBody: String = "") {
     self.url = url
     self.answerBody = answerBody
   }
 
-  /// Reads a script in the form above.
+  /// Parses a script.
   ///
-  /// Throws `ScriptMismatch` that quotes a line which is not in that form.
+  /// Throws `ScriptMismatch` that quotes an invalid line.
   public static func script(_ text: String) throws -> [ScriptedExchange] {
     var exchanges: [ScriptedExchange] = []
     for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -169,9 +170,9 @@ public struct ScriptedExchange: Sendable {
   }
 }
 
-/// What a scripted transport throws when a request is not the one in its script.
+/// The error of a scripted transport for an unexpected request.
 public struct ScriptMismatch: Error, CustomStringConvertible {
-  /// What was expected and what came.
+  /// The expected request and the actual one.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -1,16 +1,16 @@
 public import QuireCore
 public import QuireFeeds
 
-/// A store in memory that several aggregators of one process share by leases: for tests of programs that run
-/// on many machines.
+/// A store in memory that several aggregators of a process share by leases, for tests of programs
+/// that run on several machines.
 public actor SharedMemoryFeedStore: SharedFeedStore {
   private let base = MemoryFeedStore()
-  /// By whom hosts are held, and until when.
+  /// The holder of each host, and the end of the lease.
   private var leases: [String: (holder: String, end: ContinuousClock.Instant)] = [:]
-  /// Hosts of which a poll is being kept: they pass to no other meanwhile.
+  /// The number of polls being stored for each host, which keeps its holder meanwhile.
   private var kept: [String: Int] = [:]
 
-  /// An empty store.
+  /// Creates an empty store.
   public init() {}
 
   /// All subscriptions, in the order of their identifiers.
@@ -35,12 +35,12 @@ public actor SharedMemoryFeedStore: SharedFeedStore {
     try await base.entries(selection, at: position, limit: limit)
   }
 
-  /// The subscription whose hub calls back by this token.
+  /// The subscription with this token of a hub's callback.
   public func subscription(pushToken: String) async -> FeedSubscription? {
     await subscriptions().first { $0.push?.token == pushToken }
   }
 
-  /// Takes subscriptions that are due, with their hosts.
+  /// Claims due subscriptions and their hosts.
   public func claim(_ claim: FeedClaim) async -> [FeedSubscription] {
     let subscriptions = await base.subscriptions()
     let now = ContinuousClock.now

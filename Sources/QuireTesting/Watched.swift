@@ -1,8 +1,8 @@
 import QuireCore
 import Synchronization
 
-/// A value under a lock that a test can wait for: a waiter goes on as soon as an update makes
-/// its condition true.
+/// A value under a lock that tests can wait for: a waiter resumes as soon as an update meets its
+/// condition.
 final class Watched<Value: Sendable>: Sendable {
   private struct Waiter {
     var condition: @Sendable (Value) -> Bool
@@ -48,7 +48,7 @@ final class Watched<Value: Sendable>: Sendable {
     try await suspension.value()
   }
 
-  /// Waits until `condition` holds, whether the task is cancelled or not.
+  /// Waits until `condition` holds, even if the task is cancelled.
   func waitUncancelled(until condition: @escaping @Sendable (Value) -> Bool) async {
     let waiting = Task { try? await wait(until: condition) }
     await waiting.value

@@ -9,17 +9,17 @@ public import QuireHTTP
 ///   try await CredentialSourceConformance.check(MySource())
 /// }
 /// ```
-/// It asks for two credentials, as a client would whose server refuses the first.
+/// It requests two credentials, like a client whose server refuses the first one.
 public enum CredentialSourceConformance {
   /// Checks every promise in turn.
   ///
-  /// - Parameter source: The source, in its first use.
-  /// - Throws: The first `ConformanceFailure`, or what the source throws.
+  /// - Parameter source: A source that has not been used.
+  /// - Throws: The first `ConformanceFailure`, or the source's own error.
   public static func check(_ source: some CredentialSource) async throws {
     let origin = try? Origin(url: source.origin)
     try expect(
       origin?.description == source.origin,
-      "An origin is a scheme, a host and, where it is not the scheme's own, a port.",
+      "An origin is a scheme, a host and, unless it is the scheme's default, a port.",
       evidence: "It is \(source.origin).")
     let first = try await source.credential(replacing: nil)
     try check(first)
@@ -32,8 +32,7 @@ public enum CredentialSourceConformance {
 
   private static func check(_ credential: Credential) throws {
     try expect(
-      !credential.fields.isEmpty, "A credential has at least one field.",
-      evidence: "It has none.")
+      !credential.fields.isEmpty, "A credential has at least one field.", evidence: "It has none.")
     try expect(
       credential.lifetime.map { $0 > .zero } ?? true, "A lifetime is longer than nothing.",
       evidence: "It is \(credential.lifetime ?? .zero).")

@@ -19,9 +19,9 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
   ///
   /// - Parameters:
   ///   - decoder: The decoder.
-  ///   - page: A whole page without white space around it, of at least two items.
-  ///   - context: What the decoder is told about the page.
-  ///   - items: What the page decodes to.
+  ///   - page: A whole page without surrounding white space, with at least two items.
+  ///   - context: The decoder's context of the page.
+  ///   - items: The expected items.
   /// - Throws: The first `ConformanceFailure`.
   public static func check(
     _ decoder: some PageDecoder<Item>, page: [UInt8],
@@ -49,7 +49,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
     try expect(page.map { [$0] }, "A page may come byte by byte.")
   }
 
-  /// Items that are delivered early are the same items, each of them once.
+  /// Items that are delivered early are the same items, each once.
   private func checkArrival() throws {
     let promise = "Items come once, in order, whether before the end of the page or with it."
     var context = context
@@ -69,7 +69,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
     }
   }
 
-  /// Two pages being decoded at once must not know of each other.
+  /// Two pages that are decoded at the same time must not affect each other.
   private func checkIndependence() throws {
     let promise = "Each page is decoded by itself."
     var first = try decoder.begin(context)
@@ -117,7 +117,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
   }
 }
 
-/// A promise of a door that an implementation has broken.
+/// A promise of a protocol that an implementation has broken.
 public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
   /// The promise, as a sentence.
   public let promise: String
@@ -125,17 +125,19 @@ public struct ConformanceFailure: Error, Hashable, CustomStringConvertible {
   /// What happened instead.
   public let evidence: String
 
-  /// A broken promise, and what shows that it is broken.
+  /// Creates a failure from the promise and the evidence against it.
   public init(_ promise: String, evidence: String) {
     self.promise = promise
     self.evidence = evidence
   }
 
-  /// Promise and evidence in one line.
+  /// The promise and the evidence in one line.
   public var description: String { "Broken promise: \(promise) Instead: \(evidence)" }
 }
 
-/// Throws a `ConformanceFailure` where a promise does not hold.
-func expect(_ holds: Bool, _ promise: String, evidence: String = "It does not hold.") throws {
-  guard holds else { throw ConformanceFailure(promise, evidence: evidence) }
+/// Throws a `ConformanceFailure` if a promise does not hold.
+func expect(
+  _ holds: Bool, _ promise: String, evidence: @autoclosure () -> String = "It does not hold."
+) throws {
+  guard holds else { throw ConformanceFailure(promise, evidence: evidence()) }
 }

@@ -7,17 +7,17 @@ public import QuireFeeds
 /// ```swift
 /// try await FeedStoreConformance { MyStore(at: path) }.check()
 /// ```
-/// The first store that is made is empty; each store after it is opened on what the one before it holds,
-/// unless `persists` is false. Of a `SharedFeedStore`, its leases are checked too.
+/// The first store that is created is empty; each later one is opened on the contents of the one
+/// before, unless `persists` is false. For a `SharedFeedStore`, leases are checked too.
 public struct FeedStoreConformance: Sendable {
   private let persists: Bool
   private let makeStore: @Sendable () async throws -> any FeedStore
 
-  /// A check of the stores that `makeStore` makes.
+  /// Creates a check of the stores that `makeStore` creates.
   ///
   /// - Parameters:
-  ///   - persists: Whether what a store holds outlives it. Default true.
-  ///   - makeStore: Makes a store; called again, it opens the same one.
+  ///   - persists: Whether the contents of a store outlive it. Default true.
+  ///   - makeStore: Creates a store; called again, opens it again.
   public init(
     persists: Bool = true, makeStore: @escaping @Sendable () async throws -> any FeedStore
   ) {
@@ -25,7 +25,7 @@ public struct FeedStoreConformance: Sendable {
     self.makeStore = makeStore
   }
 
-  /// Checks every promise. Throws a `ConformanceFailure` that names the first broken one.
+  /// Checks every promise. Throws a `ConformanceFailure` for the first broken one.
   public func check() async throws {
     var store = try await makeStore()
     try await checkSubscriptions(store)
@@ -38,7 +38,7 @@ public struct FeedStoreConformance: Sendable {
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
       var other = shared
-      // Another machine's store, where there can be one.
+      // The store as another machine opens it, if it persists.
       if persists, let again = try await makeStore() as? any SharedFeedStore { other = again }
       try await checkLeases(shared, other)
       try await checkHolders(shared, other)
@@ -147,7 +147,7 @@ public struct FeedStoreConformance: Sendable {
     try await expect(due() == 9_000, "What a hub told before a poll is done with by it.")
   }
 
-  /// Keeps a subscription at a hub.
+  /// Stores a subscription at a hub.
   private func hub(_ store: any FeedStore, _ id: String, token: String) async throws -> FeedPush {
     let push = FeedPush(
       hub: "https://hub.test/", topic: id, token: token, state: .active, requested: 1,

@@ -9,14 +9,14 @@ public import QuireListModel
 /// }
 /// ```
 public enum ListStoreConformance {
-  /// What is stored.
+  /// The items that are stored.
   public struct Item: Codable, Hashable, Identifiable, Sendable {
-    /// What tells it from others.
+    /// The identity of the item.
     public var id: Int
-    /// Any text, long ones and control characters among them.
+    /// Any text, including long texts and control characters.
     public var text: String
 
-    /// An item.
+    /// Creates an item.
     public init(id: Int, text: String) {
       self.id = id
       self.text = text
@@ -25,35 +25,37 @@ public enum ListStoreConformance {
 
   /// Checks every promise in turn.
   ///
-  /// - Parameter open: A store, at every call anew and on the same place, as the next run of a program opens it;
-  ///   the same store where there is no such place, as in memory. Nothing is kept there before the first call.
-  /// - Throws: The first `ConformanceFailure`, or what the store throws.
+  /// - Parameter open: Opens the same store again at every call, as the next run of a program
+  ///   would; for a store in memory, returns the same one. The store is empty before the first
+  ///   call.
+  /// - Throws: The first `ConformanceFailure`, or the store's own error.
   public static func check<Store: ListStore<Item>>(
     _ open: @Sendable () async throws -> Store
   ) async throws {
     var kept: [StoredPage<Item>] = []
-    try await expect(open(), kept, "A store in which nothing was kept has no pages.")
+    try await expectPages(open(), kept, "A store in which nothing was kept has no pages.")
     let store = try await open()
-    // A first listing, page by page, and each as a program that ends then would find it.
+    // A first listing, page by page, as a program that ended after each page would find it.
     for index in 0..<4 {
       kept.append(page(index, isLast: index == 3))
       try await store.keep(kept[index], at: index, isLast: true)
-      try await expect(store, kept, "A page that was kept is there as it was, behind the others.")
-      try await expect(open(), kept, "A page that was kept is there for the next run, too.")
+      try await expectPages(
+        store, kept, "A page that was kept is there as it was, behind the others.")
+      try await expectPages(open(), kept, "A page that was kept is there for the next run, too.")
     }
     kept[1] = page(11)
     try await store.keep(kept[1], at: 1, isLast: false)
-    try await expect(
+    try await expectPages(
       open(), kept, "A page that is not the last takes the place of one page, and the others stay.")
     kept[1...] = [page(21)]
     try await store.keep(kept[1], at: 1, isLast: true)
-    try await expect(open(), kept, "Behind a page that is the last, nothing stays.")
+    try await expectPages(open(), kept, "Behind a page that is the last, nothing stays.")
     kept = [StoredPage(Page([]))]
     try await store.keep(kept[0], at: 0, isLast: true)
-    try await expect(open(), kept, "A listing that is empty is a page without items.")
+    try await expectPages(open(), kept, "A listing that is empty is a page without items.")
     kept = [page(30)]
     try await open().keep(kept[0], at: 0, isLast: true)
-    try await expect(open(), kept, "A new listing takes the place of the one before.")
+    try await expectPages(open(), kept, "A new listing takes the place of the one before.")
     try await checkTogether(open)
   }
 
@@ -75,7 +77,7 @@ public enum ListStoreConformance {
     return StoredPage(page)
   }
 
-  /// Several lists of a program may have one store.
+  /// Several lists of a program may share a store.
   private static func checkTogether<Store: ListStore<Item>>(
     _ open: @Sendable () async throws -> Store
   ) async throws {
@@ -101,17 +103,17 @@ public enum ListStoreConformance {
       try expect(
         pages.count == 8 && isWhole,
         "Of pages that are kept and read at the same time, each is whole and in its place.",
-        "There are \(pages.count): \(pages.map { $0.items.first?.id ?? -1 }).")
+        evidence: "There are \(pages.count): \(pages.map { $0.items.first?.id ?? -1 }).")
     }
   }
 
-  /// Checks that what is damaged is never taken for a listing: the store throws, or has the pages in front of
-  /// the damage, and either throws again when it is to keep a page, or begins anew with it.
+  /// Checks that damaged data is never taken for a listing: the store either throws or returns the
+  /// pages before the damage. When it stores the next page, it either throws again or starts over.
   ///
   /// - Parameters:
-  ///   - damage: Damages what is kept: cut off, overwritten, as a later version keeps it.
-  ///   - open: As for `check(_:)`, on a place of its own.
-  /// - Throws: The first `ConformanceFailure`, or what the store throws before the damage.
+  ///   - damage: Damages the stored data: truncates it, overwrites it, or writes a later version's.
+  ///   - open: The same as for `check(_:)`, for a separate store.
+  /// - Throws: The first `ConformanceFailure`, or the store's own error before the damage.
   public static func check<Store: ListStore<Item>>(
     damagedBy damage: () throws -> Void, _ open: @Sendable () async throws -> Store
   ) async throws {
@@ -124,28 +126,25 @@ public enum ListStoreConformance {
     try expect(
       found.count < kept.count && found == Array(kept.prefix(found.count)),
       "Of what is damaged, a store has the pages in front of the damage, or none, and never others.",
-      "There are \(found.map { $0.items.first?.id ?? -1 }).")
+      evidence: "There are \(found.map { $0.items.first?.id ?? -1 }).")
     let new = page(40)
     do {
       try await open().keep(new, at: 0, isLast: true)
     } catch {
       return
     }
-    try await expect(
+    try await expectPages(
       open(), [new], "A store that takes a page after a damage has it from then on.")
   }
 
-  private static func expect(
+  private static func expectPages(
     _ store: some ListStore<Item>, _ pages: [StoredPage<Item>], _ promise: String
   ) async throws {
     let found = try await store.pages()
     try expect(
       found == pages, promise,
-      "It has \(found.map(\.items.count)) items, the first \(found.map { $0.items.first?.id ?? -1 })."
+      evidence:
+        "It has \(found.map(\.items.count)) items, the first \(found.map { $0.items.first?.id ?? -1 })."
     )
-  }
-
-  private static func expect(_ holds: Bool, _ promise: String, _ evidence: String) throws {
-    guard holds else { throw ConformanceFailure(promise, evidence: evidence) }
   }
 }

@@ -6,24 +6,24 @@ public import QuireCore
 /// ```swift
 /// try await PageSourceConformance { MyDatabase.people(pageSize: 10) }.check()
 /// ```
-/// The listing must have at least two pages, and must not change while it is checked. Every page is
-/// asked for four times at most, and 16 of them are gone on from, each for 16 pages: a check costs
-/// some hundred requests more than that, however long the listing.
+/// The listing must have at least two pages and must not change during the check. Every page is
+/// requested at most four times, and the walk is resumed from 16 of them, for 16 pages each: a
+/// check makes a few hundred requests more than that, however long the listing is.
 public struct PageSourceConformance<Source: PageSource>: Sendable {
   private let makeSource: @Sendable () async throws -> Source
   private let fingerprint: @Sendable (Source.Item) -> String
   private let maxPages: Int
   private let makeHeldSource: (@Sendable (Gate) async throws -> Source)?
 
-  /// A check of the sources that `makeSource` makes, all of the same listing.
+  /// Creates a check of the sources that `makeSource` creates, all of the same listing.
   ///
   /// - Parameters:
-  ///   - maxPages: After how many pages a listing counts as endless. Default 1,000.
-  ///   - fingerprint: What tells items apart. Default: their description.
-  ///   - makeHeldSource: Makes a source whose request for the first page waits at the gate, so that it
-  ///     can be cancelled on its way. Default: none, and only a request that is cancelled before it
-  ///     begins is checked, which a source in memory may answer.
-  ///   - makeSource: Makes a source that was not asked yet.
+  ///   - maxPages: The number of pages after which a listing counts as endless. Default 1,000.
+  ///   - fingerprint: Identifies an item. Default: its description.
+  ///   - makeHeldSource: Creates a source whose request for the first page waits at the gate, so
+  ///     that it can be cancelled while it runs. Default nil: only a request cancelled before it
+  ///     starts is checked, which a source in memory may answer.
+  ///   - makeSource: Creates an unused source.
   public init(
     maxPages: Int = 1000,
     fingerprint: @escaping @Sendable (Source.Item) -> String = { String(describing: $0) },
@@ -36,7 +36,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     self.makeSource = makeSource
   }
 
-  /// Checks every promise. Throws a `ConformanceFailure` that names the first broken one.
+  /// Checks every promise. Throws a `ConformanceFailure` for the first broken one.
   public func check() async throws {
     let source = try await makeSource()
     let pages = try await walkByHand(source)
@@ -135,7 +135,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
 
   private static var sampleSize: Int { 16 }
 
-  /// Indices of pages from the first to the last but one, evenly spread.
+  /// Indices of pages from the first to the second last, evenly spread.
   private static func sample(of count: Int) -> [Int] {
     let last = count - 2
     guard last >= sampleSize else { return Array(0...last) }
@@ -166,13 +166,13 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     let gate = Gate()
     let source = try await makeHeldSource(gate)
     let task = Task {
-      // A request that ends before the gate must not be waited for.
+      // A request that ends before the gate must not block the check.
       defer { gate.arrive() }
       return try await source.page(at: nil)
     }
     try await gate.waitForArrival()
     task.cancel()
-    // A source that has not noticed yet never will.
+    // A source that has not noticed the cancellation by now never will.
     gate.openUp()
     switch await task.result {
     case .failure(let error) where error is CancellationError: break

@@ -3,7 +3,7 @@ public import QuireExport
 import QuireJSON
 import QuirePagination
 
-/// Checks the promises that every `Sink` makes, at every point at which an export may die.
+/// Checks the promises that every `Sink` makes, at every point where an export may be killed.
 ///
 /// ```swift
 /// @Test func sinkKeepsItsPromises() async throws {
@@ -15,10 +15,11 @@ public enum SinkConformance {
   /// Checks every promise in turn.
   ///
   /// - Parameters:
-  ///   - make: A sink with an empty destination of its own, at every call; opening one sink twice is
-  ///     opening one destination.
-  ///   - items: What a reader of the destination sees, each item as compact JSON, in any order.
-  /// - Throws: The first `ConformanceFailure`, or what the sink throws.
+  ///   - make: Creates a sink with a new, empty destination. Opening one sink twice opens the same
+  ///     destination.
+  ///   - items: Returns the items that a reader of the destination sees, as compact JSON, in any
+  ///     order.
+  /// - Throws: The first `ConformanceFailure`, or the sink's own error.
   public static func check<Destination: Sink>(
     _ make: () async throws -> Destination, items: (Destination) async throws -> [String]
   ) async throws {
@@ -30,7 +31,7 @@ public enum SinkConformance {
     try await checkDeletions(make, items)
   }
 
-  /// What an export does to a session.
+  /// A step of an export.
   private enum Step { case write(Int), commit(Int) }
 
   private static let steps: [Step] = [
@@ -53,7 +54,7 @@ public enum SinkConformance {
     pages.flatMap { page in (0..<3).map { text(3 * page + $0, run: run) } }
   }
 
-  /// The checkpoint behind so many pages of a run.
+  /// The checkpoint after a number of pages of a run.
   private static func checkpoint(
     after pages: Int, _ sequence: Int, run: Int = 1, isComplete: Bool = false
   ) -> Checkpoint {
@@ -64,7 +65,7 @@ public enum SinkConformance {
     return checkpoint
   }
 
-  /// An export that dies after any of its steps leaves what the last commit said.
+  /// An export that is killed after any step leaves the state of its last commit.
   private static func checkDeaths<Destination: Sink>(
     _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
   ) async throws {
@@ -74,20 +75,7 @@ public enum SinkConformance {
       try expect(
         session.checkpoint == nil, "A destination that is new has no checkpoint.",
         evidence: "It has.")
-      var last: Checkpoint?
-      var committed = 0
-      for (index, step) in steps.prefix(count).enumerated() {
-        switch step {
-        case .write(let number): try await session.write(page(number))
-        case .commit(let pages):
-          let checkpoint = checkpoint(after: pages, index + 1)
-          try await session.commit(checkpoint)
-          (last, committed) = (checkpoint, pages)
-          try expect(
-            session.checkpoint == last, "A session has the checkpoint that it committed last.",
-            evidence: "After step \(index + 1) it has another.")
-        }
-      }
+      let (last, committed) = try await play(steps.prefix(count), in: session)
       await session.close()
       let what = "An export ended after step \(count) of \(steps.count)."
       session = try await sink.open(SinkOpening())
@@ -106,6 +94,27 @@ public enum SinkConformance {
         "An export that goes on loses and repeats nothing.",
         what)
     }
+  }
+
+  /// Plays steps in a session. Returns the checkpoint and the number of pages that were committed last.
+  private static func play(
+    _ steps: some Sequence<Step>, in session: some SinkSession
+  ) async throws -> (last: Checkpoint?, committed: Int) {
+    var last: Checkpoint?
+    var committed = 0
+    for (index, step) in steps.enumerated() {
+      switch step {
+      case .write(let number): try await session.write(page(number))
+      case .commit(let pages):
+        let checkpoint = checkpoint(after: pages, index + 1)
+        try await session.commit(checkpoint)
+        (last, committed) = (checkpoint, pages)
+        try expect(
+          session.checkpoint == last, "A session has the checkpoint that it committed last.",
+          evidence: "After step \(index + 1) it has another.")
+      }
+    }
+    return (last, committed)
   }
 
   private static func checkExclusion<Destination: Sink>(
@@ -191,7 +200,8 @@ public enum SinkConformance {
       "A run by \(sink.mode) that is complete shows what its mode says.", "")
   }
 
-  /// A run that was to replace a complete one and fell short stays beside it, and is dropped by the next one.
+  /// A run that should have replaced a complete one but fell short is kept beside it, and dropped
+  /// by the next run.
   private static func checkShortRun<Destination: Sink>(
     _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
   ) async throws {
@@ -214,7 +224,8 @@ public enum SinkConformance {
       "What fell short is dropped by the run that is begun after it (Checkpoint.isOver).", "")
   }
 
-  /// A sink with a key takes away what is gone, be it of an earlier commit or of the same.
+  /// A sink with a key removes deleted items, whether they came in an earlier commit or in the same
+  /// one.
   private static func checkDeletions<Destination: Sink>(
     _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
   ) async throws {
@@ -248,9 +259,9 @@ public enum SinkConformance {
 
 /// Checks the promises that every `CheckpointStore` makes.
 public enum CheckpointStoreConformance {
-  /// Checks every promise in turn; `store` is empty.
+  /// Checks every promise in turn. `store` has to be empty.
   ///
-  /// Throws the first `ConformanceFailure`, or what the store throws.
+  /// Throws the first `ConformanceFailure`, or the store's own error.
   public static func check(_ store: some CheckpointStore) async throws {
     var last: Checkpoint?
     for number in 1...5 {
@@ -259,7 +270,7 @@ public enum CheckpointStoreConformance {
         session.checkpoint == last, "A store has the checkpoint that was saved last.",
         evidence: "Before save \(number) it has another.")
       var checkpoint = Checkpoint(sequence: number, listing: ["path": "conformance"])
-      // Larger each time: what has room for one has to make room for the next.
+      // Larger each time, so that the store has to grow.
       let token = String(repeating: "x", count: number * number * 400)
       checkpoint.position = Position(.string(token))
       try await session.save(checkpoint)

@@ -10,7 +10,7 @@ import QuirePagination
 ///   try await TransportConformance.check(MyTransport(), origin: "http://127.0.0.1:8080")
 /// }
 /// ```
-/// The origin is any HTTP/1.1 server that answers these targets, at least 32 connections at a time:
+/// The origin is any HTTP/1.1 server that answers these targets on at least 32 connections:
 ///
 /// | Target | Answer |
 /// |---|---|
@@ -34,9 +34,9 @@ public struct TransportConformance: Sendable {
   /// Checks every promise in turn.
   ///
   /// - Parameters:
-  ///   - transport: The transport; it is not shut down.
-  ///   - origin: Where the targets above are, such as `http://127.0.0.1:8080`. It must have been
-  ///     started for this check alone, because the stalls are counted from its start.
+  ///   - transport: The transport, which is not shut down.
+  ///   - origin: The origin with the targets above, such as `http://127.0.0.1:8080`. It must have
+  ///     been started for this check alone, because stalled requests are counted from its start.
   /// - Throws: The first `ConformanceFailure`.
   public static func check(_ transport: some HTTPTransport, origin: String) async throws {
     let suite = TransportConformance(transport: transport, origin: origin)
@@ -48,7 +48,7 @@ public struct TransportConformance: Sendable {
 }
 
 extension TransportConformance {
-  /// What comes back is whole, in order, and without content coding.
+  /// Answers are complete, in order, and decoded.
   func checkBodies() async throws {
     for style in ["bytes", "chunked", "gzip"] {
       for count in [0, 1, 1_000, 100_000] { try await checkBody("/\(style)/\(count)", count) }
@@ -90,7 +90,7 @@ extension TransportConformance {
       "A body knows what it took on the wire.", evidence: "\(response.body.metrics)")
   }
 
-  /// Long enough to be more than a transport should read ahead.
+  /// The body is longer than a transport should read ahead.
   private func checkRestingBody() async throws {
     let count = 3_000_000
     let resting = try await transport.send(request("/bytes/\(count)")).body
@@ -123,7 +123,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// A body that is not whole does not end: it throws.
+  /// A truncated body throws instead of ending.
   func checkEndings() async throws {
     for target in ["/cut/10", "/cut/100000", "/cut-chunked/10"] {
       try await expectFailure("A body that was cut throws truncated.", codes: [.truncated]) {
@@ -132,7 +132,7 @@ extension TransportConformance {
     }
   }
 
-  /// Cancelling or dropping ends the transfer, down to the socket.
+  /// Cancelling or releasing a transfer closes its socket.
   func checkCancellation() async throws {
     try await checkCancelledBeforeStart()
     try await checkCancelled(at: "/stall/head", stalls: 1)
@@ -165,8 +165,8 @@ extension TransportConformance {
     try await expectDeparture("A dropped body closes its connection.", stalls: stalls)
   }
 
-  /// A request whose answer never comes, or never ends; a transport that cannot be cancelled gives
-  /// up by these timeouts.
+  /// A request whose answer never arrives or never ends. The timeouts end it if the transport does
+  /// not support cancellation.
   private func stalling(_ target: String) -> TransportRequest {
     var request = request(target)
     request.timeouts = Timeouts(head: patience, stall: patience, total: patience)
@@ -183,7 +183,7 @@ extension TransportConformance {
     }
   }
 
-  /// Far longer than closing a connection takes, far shorter than a person waits for a test.
+  /// Far longer than closing a connection takes, and short enough for a failing test.
   private var patience: Duration { .seconds(5) }
 
   private func expectCancellation<Success: Sendable>(
@@ -202,7 +202,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// A request as the origin saw it.
+  /// A request as the origin received it.
   struct Echo {
     var line: String
     var fields: [String]
@@ -213,7 +213,7 @@ extension TransportConformance {
     TransportRequest(head: head(of: origin + target))
   }
 
-  /// Splits a URL at the first `//` and the first `/` after that, and nowhere else.
+  /// Splits a URL at the first `//` and at the first `/` after it.
   func head(of url: String) -> HTTPRequest {
     let parts = url.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
     let rest = parts.last ?? ""
@@ -251,12 +251,6 @@ extension TransportConformance {
     return Array(bytes.prefix(count))
   }
 
-  func expect(
-    _ condition: Bool, _ promise: String, evidence: @autoclosure () -> String
-  ) throws {
-    guard condition else { throw ConformanceFailure(promise, evidence: evidence()) }
-  }
-
   func expectFailure(
     _ promise: String, codes: Set<PageError.Code>, _ operation: () async throws -> Void
   ) async throws {
@@ -272,7 +266,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// What goes out is the request, the whole request, and nothing but the request.
+  /// Requests are sent completely and unchanged.
   func checkRequests() async throws {
     try await checkTarget()
     try await checkFields()
